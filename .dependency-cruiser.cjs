@@ -1,0 +1,82 @@
+/**
+ * Who may import whom (architecture rules; each is broken on purpose in test/checks/fixtures, and a test sees it reported).
+ * Where connections are opened and who reads process.env is Biome's to check: see biome.json.
+ *
+ * @type {import('dependency-cruiser').IConfiguration}
+ */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Modules that need each other are one module, or want a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'services-apart',
+      comment: 'Services talk over HTTP, Redis and MongoDB; what they share is a library.',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '(^|/)services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'libs-below-services',
+      comment: 'A library does not know who uses it.',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '(^|/)services/' },
+    },
+    {
+      name: 'contracts-and-errors-alone',
+      comment: 'They are published for siblings: they need no other library of this project.',
+      severity: 'error',
+      from: { path: '^libs/(contracts|errors)/' },
+      to: { path: '(^|/)libs/', pathNot: '^libs/$1/' },
+    },
+    {
+      name: 'usecases-without-http',
+      comment: 'A use case takes an input and gives an output; Express and the routes are around it.',
+      severity: 'error',
+      from: { path: '^services/[^/]+/src/usecases/' },
+      to: { path: ['(^|/)node_modules/(@types/)?express/', '^services/[^/]+/src/http/', '^(node:)?https?$'] },
+    },
+    {
+      name: 'stores-without-http',
+      comment: 'A store knows documents, not requests.',
+      severity: 'error',
+      from: { path: ['^libs/stores/', '^services/[^/]+/src/stores/'] },
+      to: {
+        path: [
+          '(^|/)node_modules/(@types/)?express/',
+          '^services/[^/]+/src/http/',
+          '(^|/)libs/contracts/src/http/',
+          '^(node:)?https?$',
+        ],
+      },
+    },
+    {
+      name: 'no-tests-in-production',
+      comment: 'What runs in production needs no test and nothing that supports tests.',
+      severity: 'error',
+      from: { path: '^(libs|services)/[^/]+/src/', pathNot: ['[.](test|fixture)[.]ts$', '^libs/local-stack/'] },
+      to: { path: ['[.](test|fixture)[.]ts$', '^test/', '(^|/)libs/local-stack/'] },
+    },
+    {
+      name: 'resolvable',
+      comment: 'An import that leads nowhere hides a dependency from every other rule.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    parser: 'swc', // without this line nothing at all is reported under TypeScript 7
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      mainFields: ['module', 'main'],
+    },
+  },
+};

@@ -1,0 +1,13 @@
+export { ConfigError, type ConfigProblem } from './config-error.ts';
+export { type ConfigRow, describeConfig } from './describe-config.ts';
+export { type Config, loadConfig } from './load-config.ts';
+export type { ConfigSources } from './read-variable.ts';
+export {
+  listenConfig,
+  logConfig,
+  mongoConfig,
+  redisConfig,
+  runtimeConfig,
+  shutdownConfig,
+  tokenConfig,
+} from './shared-config.ts';

@@ -1,0 +1,149 @@
+import { describe, expect, test } from '@jest/globals';
+import { type TObject, Type } from 'typebox';
+import { ConfigError } from './config-error.ts';
+import { loadConfig } from './load-config.ts';
+
+const schema = Type.Object({
+  PORT: Type.Integer({ default: 8080, minimum: 1, maximum: 65_535 }),
+  RATIO: Type.Optional(Type.Number()),
+  PRETTY: Type.Boolean({ default: false }),
+  LEVEL: Type.Enum(['info', 'debug'], { default: 'info' }),
+  ORIGINS: Type.Array(Type.String(), { default: [] }),
+  SUBSCRIBERS: Type.Array(Type.Object({ name: Type.String(), url: Type.String({ format: 'uri' }) }), { default: [] }),
+  DATABASE_URI: Type.String({ minLength: 1, secret: true }),
+});
+
+const DATABASE_URI = 'mongodb://user:hunter2@host';
+
+function problemsOf(env: Record<string, string>, files: Record<string, string> = {}, of: TObject = schema) {
+  const readFile = (path: string) => {
+    const text = files[path];
+    if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+    return text;
+  };
+  try {
+    loadConfig(of, { env, readFile });
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+describe('loadConfig', () => {
+  test('applies defaults, and leaves optional variables out', () => {
+    expect(loadConfig(schema, { env: { DATABASE_URI } })).toEqual({
+      PORT: 8080,
+      PRETTY: false,
+      LEVEL: 'info',
+      ORIGINS: [],
+      SUBSCRIBERS: [],
+      DATABASE_URI,
+    });
+  });
+
+  test.each([
+    ['PORT', '90', 90],
+    ['RATIO', '-0.5', -0.5],
+    ['PRETTY', 'true', true],
+    ['PRETTY', '1', true],
+    ['PRETTY', 'False', false],
+    ['PRETTY', '0', false],
+    ['LEVEL', 'debug', 'debug'],
+    ['ORIGINS', 'https://a.example, https://b.example,', ['https://a.example', 'https://b.example']],
+    ['ORIGINS', '["https://a.example"]', ['https://a.example']],
+    ['SUBSCRIBERS', '[{"name":"n","url":"https://a.example"}]', [{ name: 'n', url: 'https://a.example' }]],
+  ])('reads %s=%s', (name, text, value) => {
+    expect(loadConfig(schema, { env: { DATABASE_URI, [name]: text } })).toMatchObject({ [name]: value });
+  });
+
+  test.each([
+    ['PORT', '0', 'integer, 1 to 65535'],
+    ['PORT', '80.5', 'integer, 1 to 65535'],
+    ['PORT', '0x50', 'integer, 1 to 65535'],
+    ['PORT', 'many', 'integer, 1 to 65535'],
+    ['RATIO', 'Infinity', 'number'],
+    ['PRETTY', 'yes', 'true or false'],
+    ['LEVEL', 'loud', 'one of info, debug'],
+    ['SUBSCRIBERS', '[{"name"', 'JSON array'],
+    ['SUBSCRIBERS', '[{"name":1,"url":"x"}]', 'JSON array; /0/name must be string; /0/url must match format "uri"'],
+  ])('refuses %s=%s and says what it expected', (name, text, expected) => {
+    const { problems } = problemsOf({ DATABASE_URI, [name]: text });
+    expect(problems).toEqual([{ name, expected, came: JSON.stringify(text), where: `environment ${name}` }]);
+  });
+
+  test('takes an empty variable for one that is not set', () => {
+    expect(loadConfig(schema, { env: { DATABASE_URI, PORT: '' } }).PORT).toBe(8080);
+    expect(problemsOf({ DATABASE_URI: '' }).problems).toMatchObject([{ name: 'DATABASE_URI', came: 'nothing' }]);
+  });
+
+  test('reports every problem at once, in the order of the schema, as a table', () => {
+    const error = problemsOf({ LEVEL: 'loud', PORT: '0' });
+    expect(error.problems.map((problem) => problem.name)).toEqual(['PORT', 'LEVEL', 'DATABASE_URI']);
+    expect(error.message).toBe(
+      [
+        'The configuration has 3 problems:',
+        '  NAME          EXPECTED             CAME     SET IT IN',
+        '  PORT          integer, 1 to 65535  "0"      environment PORT',
+        '  LEVEL         one of info, debug   "loud"   environment LEVEL',
+        '  DATABASE_URI  text                 nothing  environment DATABASE_URI, or a file named by DATABASE_URI_FILE',
+      ].join('\n'),
+    );
+  });
+
+  test('is frozen, all the way down', () => {
+    const config = loadConfig(schema, {
+      env: { DATABASE_URI, SUBSCRIBERS: '[{"name":"n","url":"https://a.example"}]' },
+    });
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.SUBSCRIBERS)).toBe(true);
+    expect(Object.isFrozen(config.SUBSCRIBERS[0])).toBe(true);
+  });
+
+  test('leaves the schema with its own defaults', () => {
+    loadConfig(schema, { env: { DATABASE_URI } });
+    expect(Object.isFrozen(schema.properties.ORIGINS)).toBe(false);
+    expect(loadConfig(schema, { env: { DATABASE_URI, ORIGINS: 'a' } }).ORIGINS).toEqual(['a']);
+    expect(loadConfig(schema, { env: { DATABASE_URI } }).ORIGINS).toEqual([]);
+  });
+});
+
+describe('a secret', () => {
+  const short = Type.Object({
+    DATABASE_URI: Type.String({ minLength: 100, secret: true }),
+    PLAIN: Type.Optional(Type.String()),
+  });
+
+  test('may come from a file, less one trailing newline', () => {
+    const readFile = (path: string) => (path === '/run/uri' ? `${DATABASE_URI} \n` : '');
+    expect(loadConfig(schema, { env: { DATABASE_URI_FILE: '/run/uri' }, readFile }).DATABASE_URI).toBe(
+      `${DATABASE_URI} `,
+    );
+  });
+
+  test('is never shown, wherever it came from', () => {
+    const fromEnv = problemsOf({ DATABASE_URI }, {}, short);
+    const fromFile = problemsOf({ DATABASE_URI_FILE: '/run/uri' }, { '/run/uri': DATABASE_URI }, short);
+    for (const error of [fromEnv, fromFile]) {
+      expect(error.problems).toMatchObject([{ name: 'DATABASE_URI', came: 'a value that is not shown' }]);
+      expect(error.message).not.toContain('hunter2');
+    }
+  });
+
+  test('is refused where variable and file are both set', () => {
+    const { problems } = problemsOf({ DATABASE_URI, DATABASE_URI_FILE: '/run/uri' }, { '/run/uri': 'x' });
+    expect(problems).toMatchObject([{ expected: 'DATABASE_URI or DATABASE_URI_FILE, not both', came: 'both' }]);
+  });
+
+  test('is refused where its file is missing or empty', () => {
+    expect(problemsOf({ DATABASE_URI_FILE: '/none' }).problems).toMatchObject([{ came: '/none (ENOENT)' }]);
+    const empty = problemsOf({ DATABASE_URI_FILE: '/run/uri' }, { '/run/uri': '\n' });
+    expect(empty.problems).toMatchObject([{ came: 'an empty file /run/uri' }]);
+  });
+
+  test('alone has a file: NAME_FILE of another variable is not read', () => {
+    expect(loadConfig(short, { env: { DATABASE_URI: 'x'.repeat(100), PLAIN_FILE: '/none' } })).not.toHaveProperty(
+      'PLAIN',
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Static, TObject } from 'typebox';
+import { ConfigError, type ConfigProblem } from './config-error.ts';
+import { describeType } from './describe-type.ts';
+import { parseValue } from './parse-value.ts';
+import { type ConfigSources, readVariable } from './read-variable.ts';
+import { type VariableSchema, variablesOf } from './variable-schema.ts';
+
+/** The values of a configuration schema; deep-frozen. */
+export type Config<S extends TObject> = Readonly<Static<S>>;
+
+function where(name: string, variable: VariableSchema): string {
+  return variable.secret ? `environment ${name}, or a file named by ${name}_FILE` : `environment ${name}`;
+}
+
+function deepFreeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  Object.freeze(value);
+  Object.values(value).forEach(deepFreeze);
+}
+
+function variableOf(error: ErrorObject): string {
+  if (error.instancePath === '') return String(error.params.missingProperty);
+  return error.instancePath.split('/')[1] ?? '';
+}
+
+/** Inside a JSON value the variable's type says too little: each place and AJV's own words are added. */
+function expectedOf(variable: VariableSchema, errors: readonly ErrorObject[]): string {
+  const inside = errors.flatMap((error) => {
+    const path = error.instancePath.split('/').slice(2);
+    return path.length === 0 ? [] : [`/${path.join('/')} ${error.message}`];
+  });
+  return [describeType(variable), ...inside].join('; ');
+}
+
+function validate(schema: TObject, values: Record<string, unknown>): readonly ErrorObject[] {
+  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
+  ajv.addVocabulary(['secret']);
+  addFormats.default(ajv);
+  return ajv.validate(schema, values) ? [] : (ajv.errors ?? []);
+}
+
+function shown(variable: VariableSchema, text: string): string {
+  if (variable.secret) return 'a value that is not shown';
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}
+
+/**
+ * Reads a service's configuration: the one place of the project that looks at `process.env`. A property of the schema is
+ * an environment variable of the same name; one marked `secret: true` may instead come from the file that `<NAME>_FILE`
+ * names. Empty text counts as not set; defaults are applied; the result is deep-frozen.
+ *
+ * @throws ConfigError with every problem at once
+ * @example
+ * const config = loadConfig(Type.Object({ API_PORT: Type.Integer({ default: 8080, maximum: 65535 }) }));
+ */
+export function loadConfig<S extends TObject>(schema: S, sources: Partial<ConfigSources> = {}): Config<S> {
+  const { env = process.env, readFile = (path: string) => readFileSync(path, 'utf8') } = sources;
+  const variables = new Map(variablesOf(schema));
+  const values: Record<string, unknown> = {};
+  const came = new Map<string, string>();
+  const problems = new Map<string, ConfigProblem>();
+
+  for (const [name, variable] of variables) {
+    const read = readVariable(name, variable, { env, readFile });
+    if (!('text' in read)) problems.set(name, { name, ...read, where: where(name, variable) });
+    else if (read.text !== undefined) {
+      values[name] = parseValue(variable, read.text);
+      came.set(name, shown(variable, read.text));
+    }
+  }
+  for (const [name, errors] of Map.groupBy(validate(schema, values), variableOf)) {
+    const variable = variables.get(name);
+    if (!variable || problems.has(name)) continue;
+    const expected = expectedOf(variable, errors);
+    problems.set(name, { name, expected, came: came.get(name) ?? 'nothing', where: where(name, variable) });
+  }
+
+  if (problems.size > 0) throw new ConfigError([...variables.keys()].flatMap((name) => problems.get(name) ?? []));
+  deepFreeze(values);
+  return values as Config<S>;
+}

@@ -1,0 +1,44 @@
+import { allowedValues, isCommaList, type VariableSchema } from './variable-schema.ts';
+
+const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // left as text, so that the validation reports the wrong type
+  }
+}
+
+function parseNumber(text: string): unknown {
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
+}
+
+function parseList(variable: VariableSchema, text: string): unknown {
+  if (!isCommaList(variable) || text.startsWith('[')) return parseJson(text);
+  const items = text.split(',').map((item) => item.trim());
+  return items.filter((item) => item !== '').map((item) => parseValue(variable.items ?? {}, item));
+}
+
+/**
+ * Turns a variable's text into the value that its schema asks for. What can't be turned stays as it is: whether a value
+ * is good, the validation alone decides.
+ */
+export function parseValue(variable: VariableSchema, text: string): unknown {
+  const values = allowedValues(variable);
+  if (values) return values.find((value) => String(value) === text) ?? text;
+  const trimmed = text.trim();
+  switch (variable.type) {
+    case 'integer':
+    case 'number':
+      return parseNumber(trimmed);
+    case 'boolean':
+      return BOOLEANS[trimmed.toLowerCase()] ?? text;
+    case 'array':
+      return parseList(variable, trimmed);
+    case 'object':
+      return parseJson(trimmed);
+    default:
+      return text;
+  }
+}

@@ -1,0 +1,29 @@
+import type { VariableSchema } from './variable-schema.ts';
+
+/** Where a variable's text comes from: the environment and, for secrets, files. */
+export interface ConfigSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly readFile: (path: string) => string;
+}
+
+/** The text of a variable (undefined: not set), or what stood in the way of reading it. */
+export type VariableText = { readonly text: string | undefined } | { readonly expected: string; readonly came: string };
+
+function readSecretFile(path: string, readFile: ConfigSources['readFile']): VariableText {
+  try {
+    const text = readFile(path).replace(/\r?\n$/, '');
+    return text === '' ? { expected: 'a file with the value in it', came: `an empty file ${path}` } : { text };
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    return { expected: 'a readable file', came: `${path} (${reason})` };
+  }
+}
+
+/** Reads one variable. An empty text counts as not set; a secret may stand in the file that NAME_FILE names. */
+export function readVariable(name: string, variable: VariableSchema, { env, readFile }: ConfigSources): VariableText {
+  const text = env[name] === '' ? undefined : env[name];
+  const path = variable.secret ? env[`${name}_FILE`] : undefined;
+  if (!path) return { text };
+  if (text !== undefined) return { expected: `${name} or ${name}_FILE, not both`, came: 'both' };
+  return readSecretFile(path, readFile);
+}

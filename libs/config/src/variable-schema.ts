@@ -1,0 +1,35 @@
+import type { TObject, TSchema } from 'typebox';
+
+/** What this library reads of a variable's JSON Schema. `secret` is a keyword of our own: never shown, may come from a file. */
+export interface VariableSchema {
+  readonly type?: string;
+  readonly enum?: readonly (string | number)[];
+  readonly anyOf?: readonly { readonly const?: string | number }[];
+  readonly items?: VariableSchema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly secret?: boolean;
+}
+
+/** The variables of a configuration schema, in the order in which they were declared. */
+export function variablesOf(schema: TObject): [name: string, variable: VariableSchema][] {
+  return Object.entries<TSchema>(schema.properties);
+}
+
+/** The values that a variable is limited to, or undefined where any value of its type will do. */
+export function allowedValues(variable: VariableSchema): readonly (string | number)[] | undefined {
+  if (variable.enum) return variable.enum;
+  const literals = variable.anyOf?.map((option) => option.const);
+  return literals?.every((literal) => literal !== undefined) ? literals : undefined;
+}
+
+/** True for lists that may be written with commas: every array of text or numbers. */
+export function isCommaList(variable: VariableSchema): boolean {
+  return variable.type === 'array' && ['string', 'integer', 'number'].includes(variable.items?.type ?? '');
+}

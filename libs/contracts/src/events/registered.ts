@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+import { AccountType, Timestamp, Uuid } from '../http/fields.ts';
+import { SpaceCreationMode } from '../http/register.ts';
+
+/** Topic, CloudEvent `type` and BullMQ queue of the registration event (specification, "Events"). */
+export const registeredTopic = 'service.auth.events.registered';
+
+/** `data` of the registration event: no e-mail, no other personal data. */
+export const RegisteredData = Type.Object({
+  user_id: Uuid,
+  home_group_id: Uuid,
+  account_type: AccountType,
+  space_creation_mode: SpaceCreationMode,
+  is_new_group: Type.Boolean(),
+  registered_at: Timestamp,
+});
+export type RegisteredData = Type.Static<typeof RegisteredData>;
+
+/** The registration event as a CloudEvents 1.0 JSON envelope, as it lies in the outbox, on the queues and in webhooks. */
+export const RegisteredEvent = Type.Object({
+  specversion: Type.Literal('1.0'),
+  id: Uuid,
+  source: Type.String({ minLength: 1 }),
+  type: Type.Literal(registeredTopic),
+  subject: Uuid,
+  time: Timestamp,
+  datacontenttype: Type.Literal('application/json'),
+  requestid: Type.String({ minLength: 1, maxLength: 128 }),
+  traceparent: Type.Optional(Type.String({ minLength: 1 })),
+  data: RegisteredData,
+});
+export type RegisteredEvent = Type.Static<typeof RegisteredEvent>;

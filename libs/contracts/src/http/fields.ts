@@ -1,0 +1,38 @@
+import { Type } from 'typebox';
+
+/** RFC 5322 `dot-atom` before the @, host names with at least one dot after it; ASCII only, linear in its input. */
+const emailPattern =
+  "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*" +
+  '@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$';
+
+/** E-mail address as the user writes it: white space is bad syntax, an international domain comes in its `xn--` form. */
+export const Email = Type.String({ maxLength: 254, pattern: emailPattern, examples: ['cook@example.com'] });
+
+/**
+ * A password to be set. Its length is counted in code points after NFKC (NIST SP 800-63B-4, 3.1.1.2), which JSON
+ * Schema's `minLength` cannot say; `normalizedLength` is a keyword of ours that the API's AJV knows.
+ */
+export const NewPassword = Type.String({
+  normalizedLength: { minimum: 8, maximum: 128 },
+  description: '8 to 128 Unicode code points after NFKC; any character but NUL.',
+  examples: ['correct horse battery'],
+});
+
+/** A password to be compared: only bounded, so that a wrong one is wrong and not malformed. */
+export const GivenPassword = Type.String({ minLength: 1, maxLength: 1024, examples: ['correct horse battery'] });
+
+export const AccountType = Type.Enum(['HOME', 'OFFICE']);
+export type AccountType = Type.Static<typeof AccountType>;
+
+export const Uuid = Type.String({ format: 'uuid' });
+
+/** ISO 8601 in UTC with milliseconds and `Z`. */
+export const Timestamp = Type.String({ format: 'date-time', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' });
+
+/** Seconds, counted from the answer. */
+export const Seconds = Type.Integer({ minimum: 1 });
+
+/** The envelope of every success: `status` is constant. */
+export function Success<T extends Type.TSchema>(data: T) {
+  return Type.Object({ status: Type.Literal('success'), data });
+}

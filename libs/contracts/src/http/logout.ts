@@ -1,0 +1,15 @@
+import { Type } from 'typebox';
+import { Success, Timestamp } from './fields.ts';
+
+/**
+ * Body of `POST /api/v1/auth/logout`. No maximum length: anything that is no genuine token is 404, however odd
+ * (decisions, "Logout"); the body's own limit bounds it.
+ */
+export const LogoutRequest = Type.Object({ refresh_token: Type.String({ minLength: 1 }) });
+export type LogoutRequest = Type.Static<typeof LogoutRequest>;
+
+/** Answer 200 of `POST /api/v1/auth/logout`. */
+export const LogoutResponse = Success(
+  Type.Object({ message: Type.Literal('SESSION_TERMINATED'), details: Type.String({ minLength: 1 }), timestamp: Timestamp }),
+);
+export type LogoutResponse = Type.Static<typeof LogoutResponse>;

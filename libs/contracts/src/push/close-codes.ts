@@ -1,0 +1,26 @@
+/**
+ * How a push stream ends (decisions, "Push stream"). 1000 and 1001 are RFC 6455's, 4000 to 4999 are for applications.
+ *
+ * - `LOGOUT_CONFIRMED`, `SESSION_REVOKED`: log in.
+ * - `TOKEN_EXPIRED`, `GROUP_CHANGED`: refresh, reconnect.
+ * - `STREAM_REPLACED`: stop, another connection of this session took over.
+ * - `SERVER_DRAINING`, `SLOW_CONSUMER`: reconnect with jitter.
+ */
+export const closeCodes = {
+  LOGOUT_CONFIRMED: 1000,
+  SERVER_DRAINING: 1001,
+  UNSUPPORTED_DATA: 1003,
+  SESSION_REVOKED: 4001,
+  TOKEN_EXPIRED: 4002,
+  STREAM_REPLACED: 4003,
+  GROUP_CHANGED: 4004,
+  SLOW_CONSUMER: 4008,
+} as const;
+
+/** Reason text of the close frame; each has exactly one code. */
+export type CloseReason = keyof typeof closeCodes;
+
+/** Path of a session's push stream; `{id}` is the session. */
+export function pushStreamPath(sessionId: string): string {
+  return `/ws/push-stream/${sessionId}`;
+}

@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+import { Timestamp, Uuid } from '../http/fields.ts';
+
+/** First frame to the client: the stream stands, and until when the present access token carries it. */
+export const HelloFrame = Type.Object({
+  type: Type.Literal('hello'),
+  session_id: Uuid,
+  home_group_id: Uuid,
+  expires_at: Timestamp,
+  timestamp: Timestamp,
+});
+export type HelloFrame = Type.Static<typeof HelloFrame>;
+
+/** Answer to a client's `ping` frame. */
+export const PongFrame = Type.Object({ type: Type.Literal('pong') });
+export type PongFrame = Type.Static<typeof PongFrame>;
+
+/** Answer to a client's `auth` frame: the stream now lasts until the new token's expiry. */
+export const AuthOkFrame = Type.Object({ type: Type.Literal('auth_ok'), expires_at: Timestamp });
+export type AuthOkFrame = Type.Static<typeof AuthOkFrame>;
+
+/** From the client: liveness as the app sees it (RFC 6455 pings are the gateway's own). */
+export const PingFrame = Type.Object({ type: Type.Literal('ping') });
+
+/** From the client: extends the stream after a refresh, for the same session and group. */
+export const AuthFrame = Type.Object({ type: Type.Literal('auth'), access_token: Type.String({ minLength: 1 }) });
+
+export type ClientFrame = Type.Static<typeof PingFrame> | Type.Static<typeof AuthFrame>;
+export type ServerFrame = HelloFrame | PongFrame | AuthOkFrame;

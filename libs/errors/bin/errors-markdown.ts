@@ -1,0 +1,107 @@
+import type { CatalogueRow, Domain } from '../src/catalogue/row.ts';
+import { type ErrorCode, errorCodes, rowOf } from '../src/catalogue.ts';
+import { errorDomain } from '../src/grpc/error-domain.ts';
+import { locales } from '../src/locales.ts';
+import { validationTypes } from '../src/validation-item.ts';
+
+const titles: Readonly<Record<Domain, string>> = {
+  IAD: 'Identity and Access (IAD)',
+  MDM: 'Master data (MDM)',
+  INV: 'Inventory (INV)',
+  AID: 'AI orchestration (AID)',
+  AFF: 'Predictive analytics (AFF)',
+  PMA: 'Monitoring and audit (PMA)',
+  ENDPOINT: 'Endpoint codes',
+};
+
+const intro = `# Errors
+
+Generated from \`libs/errors/src/catalogue.ts\` by \`node libs/errors/bin/generate.ts\`; edit the table, not this page.
+The same table for programs: \`libs/errors/catalogue.json\`.
+
+## What an error looks like
+Over HTTP the body has exactly three fields: \`error_code\`, \`message\` and \`details\`. \`details\` is an object whose
+\`action\` tells the user what to do, besides the fields that "Details" below lists; for \`ERR-VALIDATION-FAILED\` it is an array of
+items with \`loc\` (array of strings), \`msg\` (English) and \`type\`, one of ${validationTypes.map(quote).join(', ')}.
+
+| Header | When |
+|---|---|
+| \`X-Error-Code\` | The canonical code: the code itself where it is one of the six domains, else the row that the endpoint code stands for, where there is one. |
+| \`Content-Language\`, \`Vary: Accept-Language\` | Always. \`message\` and \`action\` are in English or Russian. |
+| \`Retry-After\` | Whole seconds, at least 1, where the row or the error names a pause. |
+| \`WWW-Authenticate\` | On every 401. |
+| \`Allow\` | On 405. |
+
+Over gRPC it is a \`google.rpc.Status\` in \`grpc-status-details-bin\`: \`ErrorInfo\` (\`reason\` is the code, \`domain\` is
+\`${errorDomain}\`, \`metadata\` has \`http_status\`, \`reaction\`, \`retryable\`, \`action\`, \`canonical_code\`), \`LocalizedMessage\`,
+\`BadRequest\` for validation items, \`RetryInfo\`, \`RequestInfo\` and a \`google.protobuf.Struct\` with the fields of \`details\`.
+The codes \`ERR-…\` stand in \`reason\` as they are, with hyphens. HTTP and gRPC status are stored per row; neither is derived from the other.
+
+A code or an answer that is not of this catalogue never becomes an error that a client acts upon. \`fromHttp\` maps 429 to
+\`ERR-RATE-LIMITED\`, 502, 503 and 504 to \`ERR-DEPENDENCY-UNAVAILABLE\`, all else to \`ERR-INTERNAL\`; \`fromGrpc\` maps UNAVAILABLE and
+DEADLINE_EXCEEDED to \`ERR-DEPENDENCY-UNAVAILABLE\`, RESOURCE_EXHAUSTED to \`ERR-OVERLOADED\`, all else to \`ERR-INTERNAL\`.
+
+"Retry" says whether the same request, unchanged, may succeed a little later.
+`;
+
+/** The text of docs/errors.md. */
+export function errorsMarkdown(): string {
+  const domains = Object.keys(titles) as Domain[];
+  return [intro, ...domains.map(domainSection), detailsSection(), textsSection(), notesSection()].join('\n');
+}
+
+function domainSection(domain: Domain): string {
+  const codes = errorCodes.filter((code) => rowOf(code).domain === domain);
+  const head =
+    '| Code | gRPC | HTTP | Meaning | Reaction | Reaction word | Retry | Severity |\n|---|---|---|---|---|---|---|---|';
+  return `## ${titles[domain]}\n${head}\n${codes.map(rowLine).join('\n')}\n`;
+}
+
+function rowLine(code: ErrorCode): string {
+  const row = rowOf(code);
+  const http = [row.http, ...(row.httpAlternatives ?? [])].join(' or ');
+  const grpc = `${row.grpc.name} (${row.grpc.number})`;
+  const retry = row.retryable ? 'yes' : 'no';
+  return line([code, grpc, http, row.meaning, row.reactionText, quote(row.reaction), retry, row.severity]);
+}
+
+function detailsSection(): string {
+  const lines = errorCodes.flatMap((code) => {
+    const { details } = rowOf(code);
+    if (typeof details !== 'object') return [];
+    return Object.entries(details).map(([name, word]) =>
+      line([code, quote(name), word.replace('?', ''), word.endsWith('?') ? 'no' : 'yes']),
+    );
+  });
+  return `## Details\nBesides \`action\`.\n\n| Code | Field | Type | Always there |\n|---|---|---|---|\n${lines.join('\n')}\n`;
+}
+
+function textsSection(): string {
+  const sections = Object.entries(locales).map(([locale, messages]) => {
+    const lines = errorCodes.map((code) => line([code, messages[code].message, messages[code].action]));
+    return `### ${locale}\n| Code | message | action |\n|---|---|---|\n${lines.join('\n')}\n`;
+  });
+  return `## Texts\n${sections.join('\n')}`;
+}
+
+function notesSection(): string {
+  const lines = errorCodes
+    .map((code) => line([code, ...notesOf(rowOf(code))]))
+    .filter((text) => !text.endsWith('|  |'));
+  return `## Notes\n| Code | Note |\n|---|---|\n${lines.join('\n')}\n`;
+}
+
+function notesOf(row: CatalogueRow): [string] {
+  const canonical = row.canonical === undefined ? [] : [`Stands for ${row.canonical}.`];
+  const pause =
+    row.retryAfterSeconds === undefined ? [] : [`\`Retry-After\` is ${row.retryAfterSeconds} s by default.`];
+  return [[...canonical, ...pause, ...(row.note === undefined ? [] : [row.note])].join(' ')];
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+function quote(text: string): string {
+  return `\`${text}\``;
+}

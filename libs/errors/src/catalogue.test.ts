@@ -1,0 +1,126 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { catalogueDocument } from '../bin/catalogue-document.ts';
+import { errorsMarkdown } from '../bin/errors-markdown.ts';
+import { endpoints } from './catalogue/endpoints.ts';
+import { type ErrorCode, errorCodes, isCatalogueCode, rowOf, throwableCodes } from './catalogue.ts';
+
+const specificationUrl = new URL('../../../../shared/spec/authentication-and-account-service.md', import.meta.url);
+const decisionsUrl = new URL('../../../../shared/spec/decisions.md', import.meta.url);
+const docsUrl = new URL('../../../docs/errors.md', import.meta.url);
+const jsonUrl = new URL('../catalogue.json', import.meta.url);
+
+const tableRow = /^\| ([A-Z]{3}_[A-Z_]+) \| ([A-Z_]+) \((\d+)\) \| (\d+) \| (.+?) \| (.+?) \|/gm;
+
+/** The rows of the six domains in a Markdown text, in their order. */
+function domainRows(markdown: string) {
+  return [...markdown.matchAll(tableRow)].map(([, code, name, number, http, meaning, reactionText]) => ({
+    code,
+    grpc: { name, number: Number(number) },
+    http: Number(http),
+    meaning,
+    reactionText,
+  }));
+}
+
+const ownRows = errorCodes.filter(isCatalogueCode).map((code) => {
+  const { grpc, http, meaning, reactionText } = rowOf(code);
+  return { code, grpc: { ...grpc }, http, meaning, reactionText };
+});
+
+const withSpecification = existsSync(specificationUrl)
+  ? { run: describe, name: 'the table and the specification' }
+  : { run: describe.skip, name: 'the table and the specification (skipped: ../shared/spec is not beside the project)' };
+
+withSpecification.run(withSpecification.name, () => {
+  test('have the same 35 rows, word for word and in the same order', () => {
+    const rows = domainRows(readFileSync(specificationUrl, 'utf8'));
+    expect(rows).toHaveLength(35);
+    expect(ownRows).toEqual(rows);
+  });
+
+  test('have the same endpoint codes with the same statuses', () => {
+    const cells = [
+      ...readFileSync(specificationUrl, 'utf8').matchAll(/^\| (\d+)(?: or (\d+))?.*? \| `(ERR-[A-Z-]+)` \|/gm),
+    ];
+    expect(cells).toHaveLength(4);
+    for (const [, first, second, code] of cells) {
+      const { http, httpAlternatives = [] } = rowOf(code as ErrorCode);
+      const statuses = [first, second].filter((status) => status !== undefined).map(Number);
+      expect({ code, statuses: [http, ...httpAlternatives].sort() }).toEqual({ code, statuses: statuses.sort() });
+    }
+  });
+
+  test('have every ERR code of the two pages and no other', () => {
+    const pages = readFileSync(specificationUrl, 'utf8') + readFileSync(decisionsUrl, 'utf8');
+    const codes = new Set(pages.match(/ERR(?:-[A-Z]+)+/g));
+    expect(new Set(Object.keys(endpoints))).toEqual(codes);
+  });
+});
+
+describe('the table and its copies', () => {
+  test('catalogue.json is what the table generates', () => {
+    expect(readFileSync(jsonUrl, 'utf8')).toBe(catalogueDocument());
+  });
+
+  test('docs/errors.md is what the table generates', () => {
+    expect(readFileSync(docsUrl, 'utf8')).toBe(errorsMarkdown());
+  });
+
+  test('docs/errors.md shows the 35 rows as the table has them', () => {
+    expect(domainRows(readFileSync(docsUrl, 'utf8'))).toEqual(ownRows);
+  });
+
+  test('catalogue.json holds every code with both languages', () => {
+    const { codes } = JSON.parse(readFileSync(jsonUrl, 'utf8')) as { codes: { code: string; messages: object }[] };
+    expect(codes.map(({ code }) => code)).toEqual(errorCodes);
+    for (const { messages } of codes) expect(Object.keys(messages)).toEqual(['en', 'ru']);
+  });
+});
+
+describe('the rows', () => {
+  test('leave only the notice out of what can be thrown', () => {
+    expect(errorCodes.filter((code) => !throwableCodes.some((throwable) => throwable === code))).toEqual([
+      'INV_STOCK_MASKED_MINUS',
+    ]);
+  });
+
+  test('have a challenge exactly where the status is 401', () => {
+    const challenged = errorCodes.filter((code) => rowOf(code).challenge !== undefined);
+    expect(challenged).toEqual(errorCodes.filter((code) => rowOf(code).http === 401));
+  });
+
+  test('name a pause for every 429 and 503', () => {
+    const busy = errorCodes.filter((code) => [429, 503].includes(rowOf(code).http));
+    expect(busy).toHaveLength(5);
+    for (const code of busy) expect(rowOf(code).retryAfterSeconds).toBeGreaterThanOrEqual(1);
+  });
+
+  test('store statuses that the canonical mapping of gRPC would not give', () => {
+    const mapping: Readonly<Record<number, number>> = {
+      0: 200,
+      1: 499,
+      3: 400,
+      4: 504,
+      5: 404,
+      6: 409,
+      7: 403,
+      8: 429,
+      9: 400,
+      10: 409,
+      11: 400,
+      13: 500,
+      15: 500,
+      16: 401,
+    };
+    const differing = ownRows.filter(({ grpc, http }) => mapping[grpc.number] !== http);
+    expect(differing).toHaveLength(14);
+  });
+
+  test('point from an endpoint code to a row of the catalogue', () => {
+    for (const code of errorCodes) {
+      const { canonical } = rowOf(code);
+      if (canonical !== undefined) expect(isCatalogueCode(canonical)).toBe(true);
+    }
+  });
+});

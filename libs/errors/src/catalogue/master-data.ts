@@ -1,0 +1,50 @@
+import type { DomainRows } from './row.ts';
+
+/** Master data (MDM): meaning and reaction are the specification's own words. */
+export const masterData = {
+  MDM_RECIPE_NOT_FOUND: {
+    domain: 'MDM',
+    kind: 'error',
+    grpc: { name: 'NOT_FOUND', number: 5 },
+    http: 404,
+    meaning: 'Recipe id absent.',
+    reactionText: 'Hide the cook button, return to the cookbook.',
+    reaction: 'RETURN_TO_COOKBOOK',
+    retryable: false,
+    severity: 'info',
+  },
+  MDM_RECIPE_INTEGRITY_BROKEN: {
+    domain: 'MDM',
+    kind: 'error',
+    grpc: { name: 'FAILED_PRECONDITION', number: 9 },
+    http: 422,
+    meaning: 'Recipe ingredients refer to missing ids.',
+    reactionText: 'Lock launch, report to developers.',
+    reaction: 'LOCK_AND_REPORT',
+    retryable: false,
+    severity: 'error',
+    details: { missing_ids: 'string[]?' },
+  },
+  MDM_BARCODE_UNKNOWN: {
+    domain: 'MDM',
+    kind: 'error',
+    grpc: { name: 'NOT_FOUND', number: 5 },
+    http: 404,
+    meaning: 'Barcode absent from global catalogue.',
+    reactionText: 'Start the processing event on `service.mdm.in.product.process`.',
+    reaction: 'START_BARCODE_PROCESSING',
+    retryable: false,
+    severity: 'info',
+  },
+  MDM_CATALOG_DESYNC: {
+    domain: 'MDM',
+    kind: 'error',
+    grpc: { name: 'INTERNAL', number: 13 },
+    http: 500,
+    meaning: 'Nutrient matrix catalogue empty.',
+    reactionText: 'Block the pantry tab, show a loader.',
+    reaction: 'BLOCK_PANTRY_AND_WAIT',
+    retryable: true,
+    severity: 'critical',
+  },
+} as const satisfies DomainRows<'MDM'>;

@@ -1,0 +1,50 @@
+import type { DomainRows } from './row.ts';
+
+/** Predictive analytics (AFF): meaning and reaction are the specification's own words. */
+export const predictiveAnalytics = {
+  AFF_CACHE_POOL_EXHAUSTED: {
+    domain: 'AFF',
+    kind: 'error',
+    grpc: { name: 'RESOURCE_EXHAUSTED', number: 8 },
+    http: 503,
+    meaning: 'Cache connection pool exhausted on matrix write.',
+    reactionText: 'Hide the predictive hints block on the cart screen.',
+    reaction: 'HIDE_HINTS',
+    retryable: true,
+    severity: 'error',
+    retryAfterSeconds: 5,
+  },
+  AFF_DECAY_TARGET_MISSING: {
+    domain: 'AFF',
+    kind: 'error',
+    grpc: { name: 'NOT_FOUND', number: 5 },
+    http: 500,
+    meaning: 'Decay job cannot find target profile hashes.',
+    reactionText: 'Abort the scheduled job, raise an alert.',
+    reaction: 'ABORT_JOB_AND_ALERT',
+    retryable: false,
+    severity: 'critical',
+  },
+  AFF_MATH_INVALID_MATRIX: {
+    domain: 'AFF',
+    kind: 'error',
+    grpc: { name: 'OUT_OF_RANGE', number: 11 },
+    http: 500,
+    meaning: 'Score calculation produced NaN.',
+    reactionText: 'Reset association weights of that `home_group_id` to defaults.',
+    reaction: 'RESET_WEIGHTS',
+    retryable: false,
+    severity: 'error',
+  },
+  AFF_SUGGESTION_EMPTY_CONTEXT: {
+    domain: 'AFF',
+    kind: 'error',
+    grpc: { name: 'INVALID_ARGUMENT', number: 3 },
+    http: 400,
+    meaning: 'Suggestions requested without group context.',
+    reactionText: 'The suggestions method returns an empty flat JSON array.',
+    reaction: 'RETURN_EMPTY_LIST',
+    retryable: false,
+    severity: 'info',
+  },
+} as const satisfies DomainRows<'AFF'>;

@@ -1,0 +1,111 @@
+/** The gRPC statuses that rows use, each name bound to its number: a wrong pair does not compile. */
+export type GrpcStatus =
+  | { readonly name: 'OK'; readonly number: 0 }
+  | { readonly name: 'CANCELLED'; readonly number: 1 }
+  | { readonly name: 'INVALID_ARGUMENT'; readonly number: 3 }
+  | { readonly name: 'DEADLINE_EXCEEDED'; readonly number: 4 }
+  | { readonly name: 'NOT_FOUND'; readonly number: 5 }
+  | { readonly name: 'ALREADY_EXISTS'; readonly number: 6 }
+  | { readonly name: 'PERMISSION_DENIED'; readonly number: 7 }
+  | { readonly name: 'RESOURCE_EXHAUSTED'; readonly number: 8 }
+  | { readonly name: 'FAILED_PRECONDITION'; readonly number: 9 }
+  | { readonly name: 'ABORTED'; readonly number: 10 }
+  | { readonly name: 'OUT_OF_RANGE'; readonly number: 11 }
+  | { readonly name: 'UNIMPLEMENTED'; readonly number: 12 }
+  | { readonly name: 'INTERNAL'; readonly number: 13 }
+  | { readonly name: 'UNAVAILABLE'; readonly number: 14 }
+  | { readonly name: 'DATA_LOSS'; readonly number: 15 }
+  | { readonly name: 'UNAUTHENTICATED'; readonly number: 16 };
+
+export type Domain = 'IAD' | 'MDM' | 'INV' | 'AID' | 'AFF' | 'PMA' | 'ENDPOINT';
+
+/**
+ * How loud a service logs it: `info` is everyday traffic, `warning` is worth a look when frequent,
+ * `error` is a fault of ours, `critical` raises an alert.
+ */
+export type Severity = 'info' | 'warning' | 'error' | 'critical';
+
+/** What the client or the system does, as a word that a program can switch on. */
+export type Reaction =
+  | 'ABORT_JOB_AND_ALERT'
+  | 'ASK_GROUP_OWNER'
+  | 'AUDIT_AND_RESET_CACHE'
+  | 'BLOCK_BATCH'
+  | 'BLOCK_PANTRY_AND_WAIT'
+  | 'BLOCK_WRITE_OFF'
+  | 'CHECK_CREDENTIALS'
+  | 'CHECK_INVITE'
+  | 'CHOOSE_ALLOWED_REASON'
+  | 'CLEAR_STORAGE_AND_LOGIN'
+  | 'CLOSE_STREAM_AND_CLEAR_BUFFER'
+  | 'CUT_STREAM'
+  | 'DISABLE_LIVE_LOGS'
+  | 'FIX_INPUT'
+  | 'FIX_REQUEST'
+  | 'FORCE_LOGOUT'
+  | 'HIDE_HINTS'
+  | 'HIDE_MAP_AND_ALERT'
+  | 'HIGHLIGHT_EMAIL_FIELD'
+  | 'HIGHLIGHT_SCAN_ERROR'
+  | 'INJECT_TRACE_ID'
+  | 'LEAVE_GROUP_MODAL'
+  | 'LOCK_AND_REPORT'
+  | 'LOGIN'
+  | 'LOG_AND_ABORT'
+  | 'MANUAL_MODERATION'
+  | 'RECONNECT_WITH_OWN_SESSION'
+  | 'REFRESH_AND_RETRY'
+  | 'REFRESH_SCREEN_AND_RESELECT'
+  | 'REPEAT_DICTATION'
+  | 'REPORT'
+  | 'REQUEST_NEW_INVITE'
+  | 'REQUEUE_WITH_BACKOFF'
+  | 'RESET_WEIGHTS'
+  | 'RETRY_WITH_BACKOFF'
+  | 'RETURN_EMPTY_LIST'
+  | 'RETURN_TO_COOKBOOK'
+  | 'SHOW_LOADER_WITH_RETRY'
+  | 'SHOW_ZERO_STOCK'
+  | 'START_BARCODE_PROCESSING'
+  | 'SWITCH_TO_PHOTO_MODE'
+  | 'USE_NEW_IDEMPOTENCY_KEY';
+
+/** The type of one field of `details`; a trailing `?` makes it optional. */
+export type DetailWord = 'string' | 'number' | 'string[]';
+export type DetailFields = Readonly<Record<string, DetailWord | `${DetailWord}?`>>;
+
+/** One row of the table. Both statuses are stored; neither is derived from the other. */
+export interface CatalogueRow {
+  readonly domain: Domain;
+  /** `error` is thrown, `notice` goes with a success, `metrics` is counted but reaches no client. */
+  readonly kind: 'error' | 'notice' | 'metrics';
+  readonly grpc: GrpcStatus;
+  /** The HTTP status; the default where `httpAlternatives` allows others. */
+  readonly http: number;
+  readonly httpAlternatives?: readonly number[];
+  /** What it means; for the six domains the specification's own words. */
+  readonly meaning: string;
+  /** What follows; for the six domains the specification's own words. */
+  readonly reactionText: string;
+  readonly reaction: Reaction;
+  /** Whether the same request, unchanged, may succeed a little later. */
+  readonly retryable: boolean;
+  readonly severity: Severity;
+  /** The fields of `details` besides `action`, or the array of validation items. */
+  readonly details?: DetailFields | 'validation-items';
+  /** The catalogue row that an endpoint code always stands for. */
+  readonly canonical?: string;
+  /** Whole seconds of `Retry-After` where the thrower names none. */
+  readonly retryAfterSeconds?: number;
+  /** `WWW-Authenticate`. Every 401 needs one (RFC 9110 section 15.5.2). */
+  readonly challenge?: string;
+  readonly note?: string;
+}
+
+/** The rows of one domain: codes carry the domain's prefix. */
+export type DomainRows<D extends Exclude<Domain, 'ENDPOINT'>> = Readonly<
+  Record<`${D}_${string}`, CatalogueRow & { readonly domain: D }>
+>;
+
+/** The rows of the endpoint codes. */
+export type EndpointRows = Readonly<Record<`ERR-${string}`, CatalogueRow & { readonly domain: 'ENDPOINT' }>>;

@@ -1,0 +1,51 @@
+import type { DetailFields } from './catalogue/row.ts';
+import type { Catalogue, ThrowableCode } from './catalogue.ts';
+import type { ValidationItem } from './validation-item.ts';
+
+interface DetailTypes {
+  string: string;
+  number: number;
+  'string[]': readonly string[];
+}
+
+type TypeOf<Word> = Word extends `${infer Base extends keyof DetailTypes}?`
+  ? DetailTypes[Base]
+  : Word extends keyof DetailTypes
+    ? DetailTypes[Word]
+    : never;
+
+type Simplify<T> = { readonly [K in keyof T]: T[K] };
+
+type FieldsOf<F> = Simplify<
+  { [K in keyof F as F[K] extends `${string}?` ? never : K]: TypeOf<F[K]> } & {
+    [K in keyof F as F[K] extends `${string}?` ? K : never]?: TypeOf<F[K]>;
+  }
+>;
+
+/** The details of a code whose row names none. */
+export type NoDetails = Readonly<Record<string, never>>;
+
+/** The `details` that a code takes, read from its row; `action` is not among them, it comes from the locale. */
+export type DetailsOf<C extends ThrowableCode> = C extends ThrowableCode
+  ? Catalogue[C] extends { readonly details: infer D }
+    ? D extends 'validation-items'
+      ? readonly ValidationItem[]
+      : D extends DetailFields
+        ? FieldsOf<D>
+        : never
+    : NoDetails
+  : never;
+
+/** The HTTP statuses that a code's row allows. */
+export type StatusOf<C extends ThrowableCode> = C extends ThrowableCode
+  ? Catalogue[C]['http'] | (Catalogue[C] extends { readonly httpAlternatives: readonly (infer S)[] } ? S : never)
+  : never;
+
+type HasRequiredDetails<C extends ThrowableCode> = C extends ThrowableCode
+  ? Record<never, never> extends DetailsOf<C>
+    ? false
+    : true
+  : never;
+
+/** `true` where any of the codes has details that must be given. */
+export type RequiresDetails<C extends ThrowableCode> = true extends HasRequiredDetails<C> ? true : false;

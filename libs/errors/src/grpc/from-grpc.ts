@@ -1,0 +1,80 @@
+import { type DescMessage, fromBinary, type MessageShape, toJson } from '@bufbuild/protobuf';
+import { anyUnpack, StructSchema } from '@bufbuild/protobuf/wkt';
+import { AppError } from '../app-error.ts';
+import { restoreError } from '../restore-error.ts';
+import { errorDomain, statusDetailsKey } from './error-domain.ts';
+import { fromFieldPath } from './field-path.ts';
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from './google/rpc/error_details_pb.ts';
+import { type Status, StatusSchema } from './google/rpc/status_pb.ts';
+
+/** What a failed call leaves; the `ServiceError` of @grpc/grpc-js fits. */
+export interface GrpcFailure {
+  code?: number | undefined;
+  metadata?: { get(key: string): readonly (string | Uint8Array)[] } | undefined;
+}
+
+/**
+ * The AppError behind a failed gRPC call to a service of this family; the opposite of `toGrpc`.
+ *
+ * Without our `ErrorInfo` (another domain, an unknown reason, details that cannot be decoded) it never becomes an error
+ * that a client acts upon. It maps by status: UNAVAILABLE and DEADLINE_EXCEEDED to ERR-DEPENDENCY-UNAVAILABLE,
+ * RESOURCE_EXHAUSTED to ERR-OVERLOADED, all else to ERR-INTERNAL, with the failure as the cause.
+ */
+export function fromGrpc(failure: GrpcFailure): AppError {
+  const bytes = failure.metadata?.get(statusDetailsKey)[0];
+  const restored = bytes === undefined || typeof bytes === 'string' ? undefined : findRestored(bytes, failure);
+  return restored ?? new AppError(codeOf(failure.code), { cause: failure });
+}
+
+function findRestored(bytes: Uint8Array, cause: GrpcFailure): AppError | undefined {
+  try {
+    return restore(fromBinary(StatusSchema, bytes), cause);
+  } catch {
+    // Bytes that are no Status come from a peer that is not ours; the failure itself stays the cause.
+    return undefined;
+  }
+}
+
+function restore(status: Status, cause: GrpcFailure): AppError | undefined {
+  const info = findDetail(status, ErrorInfoSchema);
+  if (info?.domain !== errorDomain) return undefined;
+  return restoreError({
+    code: info.reason,
+    details: itemsOf(status) ?? fieldsOf(status),
+    canonical: info.metadata.canonical_code,
+    status: Number(info.metadata.http_status),
+    retryAfterSeconds: secondsOf(status),
+    cause,
+  });
+}
+
+function itemsOf(status: Status) {
+  return findDetail(status, BadRequestSchema)?.fieldViolations.map(({ field, description, reason }) => ({
+    loc: fromFieldPath(field),
+    msg: description,
+    type: reason.toLowerCase(),
+  }));
+}
+
+function fieldsOf(status: Status) {
+  const fields = findDetail(status, StructSchema);
+  return fields === undefined ? undefined : toJson(StructSchema, fields);
+}
+
+function secondsOf(status: Status): number | undefined {
+  const seconds = findDetail(status, RetryInfoSchema)?.retryDelay?.seconds;
+  return seconds === undefined ? undefined : Number(seconds);
+}
+
+function findDetail<Schema extends DescMessage>(status: Status, schema: Schema): MessageShape<Schema> | undefined {
+  for (const detail of status.details) {
+    const message = anyUnpack(detail, schema);
+    if (message !== undefined) return message;
+  }
+  return undefined;
+}
+
+function codeOf(grpcCode: number | undefined) {
+  if (grpcCode === 14 || grpcCode === 4) return 'ERR-DEPENDENCY-UNAVAILABLE';
+  return grpcCode === 8 ? 'ERR-OVERLOADED' : 'ERR-INTERNAL';
+}

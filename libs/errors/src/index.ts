@@ -1,0 +1,30 @@
+export { AppError, type AppErrorOptions, isAppError } from './app-error.ts';
+export type { CatalogueRow, Domain, GrpcStatus, Reaction, Severity } from './catalogue/row.ts';
+export {
+  type Catalogue,
+  type CatalogueCode,
+  catalogue,
+  type EndpointCode,
+  type ErrorCode,
+  errorCodes,
+  isCatalogueCode,
+  isErrorCode,
+  isThrowableCode,
+  type NoticeCode,
+  rowOf,
+  type ThrowableCode,
+  throwableCodes,
+} from './catalogue.ts';
+export type { DetailsOf, StatusOf } from './error-details.ts';
+export { fromHttp, type HttpFailure } from './from-http.ts';
+export { type Locale, locales } from './locales.ts';
+export { negotiateLocale } from './negotiate-locale.ts';
+export { type Notice, notice } from './notice.ts';
+export { type HttpError, type HttpErrorBody, toHttp } from './to-http.ts';
+export {
+  isValidationItem,
+  isValidationType,
+  type ValidationItem,
+  type ValidationType,
+  validationTypes,
+} from './validation-item.ts';

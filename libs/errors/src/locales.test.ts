@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { errorCodes } from './catalogue.ts';
+import { locales } from './locales.ts';
+import { negotiateLocale } from './negotiate-locale.ts';
+import { notice } from './notice.ts';
+
+describe('texts', () => {
+  test.each(errorCodes)('%s reads as a sentence in both languages', (code) => {
+    for (const text of Object.values(locales.en[code])) expect(text).toMatch(/^[A-Z][ -~]+\.$/);
+    for (const text of Object.values(locales.ru[code])) expect(text).toMatch(/^[А-ЯЁ].*[а-яё].*\.$/);
+  });
+
+  test.each(errorCodes)('%s has no room for a value of the request', (code) => {
+    for (const messages of Object.values(locales)) {
+      expect(`${messages[code].message} ${messages[code].action}`).not.toMatch(/[{}<>%$]|undefined/);
+    }
+  });
+});
+
+describe('negotiateLocale', () => {
+  test.each([
+    [undefined, 'en'],
+    ['', 'en'],
+    ['ru', 'ru'],
+    ['ru-RU', 'ru'],
+    ['RU', 'ru'],
+    ['ru-RU,ru;q=0.9,en-US;q=0.8,en;q=0.7', 'ru'],
+    ['en;q=0.5, ru;q=0.6', 'ru'],
+    ['en-GB, ru;q=0.9', 'en'],
+    ['de, fr;q=0.9', 'en'],
+    ['de, ru;q=0.1', 'ru'],
+    ['*', 'en'],
+    ['en;q=0, *', 'ru'],
+    ['ru;q=0', 'en'],
+    ['ru;q=abc', 'en'],
+    [';;;,,,', 'en'],
+    ['__proto__', 'en'],
+  ])('answers %j with %s', (header, locale) => {
+    expect(negotiateLocale(header)).toBe(locale);
+  });
+
+  test('looks at the first 1024 characters only', () => {
+    expect(negotiateLocale(`${'de,'.repeat(300)}ru`)).toBe('ru');
+    expect(negotiateLocale(`${'de,'.repeat(400)}ru`)).toBe('en');
+  });
+});
+
+describe('notice', () => {
+  test('offers the masked minus in the language of the user', () => {
+    expect(notice('INV_STOCK_MASKED_MINUS', { locale: 'ru' })).toEqual({
+      code: 'INV_STOCK_MASKED_MINUS',
+      ...locales.ru.INV_STOCK_MASKED_MINUS,
+      reaction: 'SHOW_ZERO_STOCK',
+    });
+  });
+});

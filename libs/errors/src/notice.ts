@@ -1,0 +1,20 @@
+import type { Reaction } from './catalogue/row.ts';
+import { type NoticeCode, rowOf } from './catalogue.ts';
+import { type Locale, locales } from './locales.ts';
+
+export interface Notice {
+  code: NoticeCode;
+  message: string;
+  action: string;
+  reaction: Reaction;
+}
+
+/**
+ * A notice to put into a successful answer. Nothing throws it: the operation went through.
+ *
+ * @example
+ * const shown = notice('INV_STOCK_MASKED_MINUS', { locale: 'ru' });
+ */
+export function notice(code: NoticeCode, options: { locale: Locale }): Notice {
+  return { code, ...locales[options.locale][code], reaction: rowOf(code).reaction };
+}

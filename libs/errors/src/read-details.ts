@@ -1,0 +1,35 @@
+import type { DetailFields } from './catalogue/row.ts';
+import { rowOf, type ThrowableCode } from './catalogue.ts';
+import { isValidationItem } from './validation-item.ts';
+
+/**
+ * The details that the row of a code names, read from an untrusted value. Whatever else the value holds
+ * (`action` among it) is left out. Undefined where a required field is missing or a field has the wrong type.
+ */
+export function readDetails(code: ThrowableCode, value: unknown): unknown {
+  const { details } = rowOf(code);
+  if (details === 'validation-items') return readItems(value);
+  return readFields(details ?? {}, value);
+}
+
+function readItems(value: unknown): unknown {
+  if (!Array.isArray(value) || !value.every(isValidationItem)) return undefined;
+  return value.map(({ loc, msg, type }) => ({ loc: [...loc], msg, type }));
+}
+
+function readFields(fields: DetailFields, value: unknown): unknown {
+  const given: Record<string, unknown> = typeof value === 'object' && value !== null ? { ...value } : {};
+  const read: Record<string, unknown> = {};
+  for (const [name, word] of Object.entries(fields)) {
+    const field = given[name];
+    if (field === undefined && word.endsWith('?')) continue;
+    if (!fits(word.replace('?', ''), field)) return undefined;
+    read[name] = field;
+  }
+  return read;
+}
+
+function fits(word: string, value: unknown): boolean {
+  if (word === 'string[]') return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return typeof value === word;
+}

@@ -1,0 +1,35 @@
+import { AppError, type AppErrorOptions } from './app-error.ts';
+import { isCatalogueCode, isThrowableCode, rowOf, type ThrowableCode } from './catalogue.ts';
+import { readDetails } from './read-details.ts';
+
+/** What a peer said of its error; nothing of it is trusted. */
+export interface ReceivedError {
+  code: unknown;
+  details: unknown;
+  canonical: unknown;
+  status: number | undefined;
+  retryAfterSeconds: number | undefined;
+  cause: unknown;
+}
+
+/** The AppError that a peer meant, or undefined where its code is unknown or its details do not fit the row. */
+export function restoreError(received: ReceivedError): AppError | undefined {
+  const { code, canonical, status, retryAfterSeconds, cause } = received;
+  if (!isThrowableCode(code)) return undefined;
+  const details = readDetails(code, received.details);
+  if (details === undefined) return undefined;
+  const options = {
+    details,
+    canonical: isCatalogueCode(canonical) ? canonical : undefined,
+    status: allows(code, status) ? status : undefined,
+    retryAfterSeconds,
+    cause,
+  };
+  // readDetails and allows have checked against the row what the types would otherwise check.
+  return new AppError<ThrowableCode>(code, options as AppErrorOptions<ThrowableCode>);
+}
+
+function allows(code: ThrowableCode, status: number | undefined): boolean {
+  const { http, httpAlternatives = [] } = rowOf(code);
+  return status !== undefined && [http, ...httpAlternatives].includes(status);
+}

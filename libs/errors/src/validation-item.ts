@@ -1,0 +1,38 @@
+/** The words of pydantic v2 that `type` may hold. */
+export const validationTypes = [
+  'missing',
+  'string_type',
+  'string_too_short',
+  'string_too_long',
+  'string_pattern_mismatch',
+  'enum',
+  'uuid_parsing',
+  'bool_type',
+  'int_type',
+  'greater_than_equal',
+  'less_than_equal',
+  'json_invalid',
+  'model_type',
+  'value_error',
+] as const;
+
+export type ValidationType = (typeof validationTypes)[number];
+
+/** One violation: where it is, what is wrong in English words, and which rule it breaks. Never the value itself. */
+export interface ValidationItem {
+  loc: string[];
+  msg: string;
+  type: ValidationType;
+}
+
+export function isValidationType(value: unknown): value is ValidationType {
+  return validationTypes.some((type) => type === value);
+}
+
+/** Whether the value has the shape of a validation item; further fields are allowed. */
+export function isValidationItem(value: unknown): value is ValidationItem {
+  if (typeof value !== 'object' || value === null) return false;
+  const { loc, msg, type } = value as Record<string, unknown>;
+  const isLoc = Array.isArray(loc) && loc.every((part) => typeof part === 'string');
+  return isLoc && typeof msg === 'string' && isValidationType(type);
+}

@@ -1,0 +1,110 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger, Metrics } from '@auth-account/telemetry';
+import type { Check } from './check.ts';
+import { runChecks } from './run-checks.ts';
+
+export interface OpsServerOptions {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** Asked at each `/readyz`, so that checks may come and go. */
+  readonly checks: () => readonly Check[];
+  readonly metrics: Pick<Metrics, 'render'>;
+  readonly logger: Logger;
+}
+
+export interface OpsServer {
+  /** Resolves with the address when the server listens; rejects where it can't (`EADDRINUSE`). */
+  listen(): Promise<AddressInfo>;
+  /** Takes no more requests, lets those under way end within 1 s, and closes every connection. */
+  close(): Promise<void>;
+}
+
+type Answer = { readonly status: number; readonly type: string; readonly body: string };
+type Route = (request: IncomingMessage) => Answer | Promise<Answer>;
+
+const json = (status: number, value: unknown): Answer => ({
+  status,
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(value),
+});
+
+function createRoutes({ checks, metrics }: OpsServerOptions): ReadonlyMap<string, Route> {
+  return new Map<string, Route>([
+    ['/livez', () => json(200, { ok: true })],
+    [
+      '/readyz',
+      async () => {
+        const reports = await runChecks(checks());
+        const ok = reports.every((report) => report.ok);
+        return json(ok ? 200 : 503, { ok, checks: reports });
+      },
+    ],
+    [
+      '/metrics',
+      async (request) => {
+        const { contentType, body } = await metrics.render(request.headers.accept);
+        return { status: 200, type: contentType, body };
+      },
+    ],
+  ]);
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, type, body }: Answer): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+/**
+ * The server for probes and metrics: `/livez` (200 as long as the event loop turns), `/readyz` (each check's name, ok and
+ * reason; 503 where one fails) and `/metrics`. It is for the cluster only: nothing here asks who calls.
+ */
+export function createOpsServer(options: OpsServerOptions): OpsServer {
+  const { host, port, logger } = options;
+  const routes = createRoutes(options);
+
+  async function answer(request: IncomingMessage): Promise<Answer> {
+    const route = routes.get((request.url ?? '').split('?')[0] ?? '');
+    if (!route) return json(404, { error: 'not found' });
+    if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { error: 'method not allowed' });
+    try {
+      return await route(request);
+    } catch (error) {
+      logger.error({ err: error, url: request.url }, 'ops request failed');
+      return json(500, { error: 'internal error' });
+    }
+  }
+
+  const server = createServer(
+    { requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+    (request, response) => void answer(request).then((result) => send(request, response, result)),
+  );
+  server.setTimeout(10_000); // a connection on which nothing moves, whoever is to blame
+
+  return {
+    listen() {
+      const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        resolve(server.address() as AddressInfo);
+      });
+      return promise;
+    },
+    close() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(() => server.closeAllConnections(), 1_000);
+      server.close(() => {
+        clearTimeout(timer);
+        resolve(); // close's one error says that the server did not listen: nothing to close
+      });
+      return promise;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { type Config, ConfigError, loadConfig, type runtimeConfig } from '@auth-account/config';
+import { createLogger, createMetrics, type Logger, type Metrics } from '@auth-account/telemetry';
+import type { Static, TObject } from 'typebox';
+import type { Check } from './check.ts';
+import { createOpsServer } from './create-ops-server.ts';
+import { installShutdown } from './install-shutdown.ts';
+import type { StopStep } from './run-stop-steps.ts';
+
+const EX_CONFIG = 78; // sysexits.h
+
+/** What `compose` wires a service from. */
+export interface ServiceContext<S extends TObject> {
+  readonly config: Config<S>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** What `compose` makes. It opens nothing that needs waiting for: that is `start`'s part. */
+export interface ServiceParts {
+  readonly readiness: readonly Check[];
+  /** Connects and listens. The service is ready from its end on, as far as `readiness` agrees. */
+  readonly start: () => Promise<void>;
+  /** The shutdown in order; each step must also do after a `start` that failed half way. */
+  readonly stop: readonly StopStep[];
+}
+
+export interface ServiceDefinition<S extends TObject<typeof runtimeConfig>> {
+  readonly name: string;
+  /** The service's configuration, with `runtimeConfig` among its variables. */
+  readonly schema: S;
+  readonly opsPort: (config: Config<S>) => number;
+  readonly compose: (context: ServiceContext<S>) => ServiceParts | Promise<ServiceParts>;
+}
+
+function loadConfigOrExit<S extends TObject>(name: string, schema: S): Config<S> {
+  try {
+    return loadConfig(schema);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${name}: ${error.message}\n`);
+    process.exit(EX_CONFIG);
+  }
+}
+
+/**
+ * Runs a service from its configuration to its exit. The process ends with 78 where the configuration is wrong (the
+ * table of problems on stderr), with 0 after an orderly stop on SIGTERM or SIGINT, and with 1 after an error that nobody
+ * caught, a start that failed, or a stop step that failed or hung.
+ *
+ * On a stop, readiness falls at once; after `SHUTDOWN_DELAY_SECONDS` the steps run in their order, the ops server closes
+ * last. From the first step to the exit it takes 10 s at most.
+ *
+ * @example
+ * await runService({ name: 'worker', schema: workerConfig, opsPort: (config) => config.WORKER_OPS_PORT, compose });
+ */
+export async function runService<S extends TObject<typeof runtimeConfig>>(
+  definition: ServiceDefinition<S>,
+): Promise<void> {
+  const config = loadConfigOrExit(definition.name, definition.schema);
+  const runtime = config as Static<TObject<typeof runtimeConfig>>;
+  const logger = createLogger({ service: definition.name, level: runtime.LOG_LEVEL, pretty: runtime.LOG_PRETTY });
+  const metrics = createMetrics({ service: definition.name });
+
+  let parts: ServiceParts | undefined;
+  let started = false;
+  const shutdown = installShutdown({
+    logger,
+    delayMs: runtime.SHUTDOWN_DELAY_SECONDS * 1_000,
+    steps: () => [...(parts?.stop ?? []), { name: 'ops server', run: ops.close, timeoutMs: 1_500 }],
+  });
+  const lifecycle: Check = {
+    name: 'lifecycle',
+    run() {
+      if (shutdown.isStopping()) return { ok: false, reason: 'stopping' };
+      return started ? { ok: true } : { ok: false, reason: 'starting' };
+    },
+  };
+  const ops = createOpsServer({
+    host: runtime.BIND_ADDRESS,
+    port: definition.opsPort(config),
+    checks: () => [lifecycle, ...(parts?.readiness ?? [])],
+    metrics,
+    logger,
+  });
+
+  try {
+    const { address, port } = await ops.listen();
+    logger.info({ address, port }, 'ops server listens');
+    parts = await definition.compose({ config, logger, metrics });
+    if (shutdown.isStopping()) return;
+    await parts.start();
+    started = true;
+    logger.info('started');
+  } catch (error) {
+    shutdown.fail(error, 'start failed');
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Starts the work and waits for it, but no longer than `limitMs`. Past that the work goes on unwatched: a promise can't be
+ * stopped from outside.
+ *
+ * @throws Error "took longer than … ms" past the limit, or what the work threw
+ */
+export async function withTimeLimit<T>(limitMs: number, work: () => T | Promise<T>): Promise<T> {
+  const { promise: expiry, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`took longer than ${limitMs} ms`)), limitMs);
+  try {
+    return await Promise.race([(async () => work())(), expiry]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,17 @@
+export { generateKeys, type KeyFiles } from './keys/generate-keys.ts';
+export type { Log } from './log.ts';
+export { provideMongodb, provideMongodbBinary } from './provision/provide-mongodb.ts';
+export { provideRedis, provideRedisBinary } from './provision/provide-redis.ts';
+export { ProvisionError } from './provision/run-steps.ts';
+export { createProcessGuard, type ProcessGuard } from './servers/create-process-guard.ts';
+export { findFreePort } from './servers/find-free-port.ts';
+export type { OnSpawn } from './servers/spawn-server.ts';
+export { type LocalMongo, type StartMongoOptions, startMongo } from './servers/start-mongo.ts';
+export { type LocalRedis, type StartRedisOptions, startRedis } from './servers/start-redis.ts';
+export { type WaitOptions, waitUntil } from './servers/wait-until.ts';
+export { assertPortsFree, PortsTakenError } from './stack/assert-ports-free.ts';
+export { runUp, type UpOptions } from './stack/run-up.ts';
+export { type ServiceName, type ServicePlan, STACK, type StackPlan } from './stack/service-plan.ts';
+export { type LocalService, runMigrations, type StartServiceOptions, startService } from './stack/start-service.ts';
+export { type Supervised, type SuperviseOptions, supervise } from './stack/supervise.ts';
+export { startTestServers, type TestServers } from './start-test-servers.ts';

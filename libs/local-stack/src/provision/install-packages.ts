@@ -1,0 +1,43 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import type { ProvisionContext } from './provision-step.ts';
+import { runCommand } from './run-command.ts';
+
+const POLICY_FILE = '/usr/sbin/policy-rc.d';
+/** "Action forbidden by policy": see invoke-rc.d(8). */
+const POLICY = '#!/bin/sh\nexit 101\n';
+
+/** Installs Debian packages without questions, and without starting the daemons that they bring, now or at the next boot. Needs root. */
+export async function installPackages(packages: readonly string[], context: ProvisionContext): Promise<void> {
+  const options = { ...context, env: { ...context.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  await withoutDaemons(async () => {
+    await runCommand('apt-get', ['update', '-qq'], options);
+    await runCommand(
+      'apt-get',
+      ['install', '-qq', '-y', '--no-install-recommends', '-o', 'Dpkg::Use-Pty=0', ...packages],
+      options,
+    );
+  });
+  if (existsSync('/run/systemd/system')) await disableServices(packages, options);
+}
+
+async function disableServices(services: readonly string[], options: Parameters<typeof runCommand>[2]): Promise<void> {
+  for (const service of services) {
+    await runCommand('systemctl', ['disable', '--now', '--quiet', service], options).catch((error: Error) => {
+      options.log(`  ${service} may start at the next boot: ${error.message}`);
+    });
+  }
+}
+
+async function withoutDaemons(work: () => Promise<void>): Promise<void> {
+  // Somebody's own policy stays as it is: images of containers bring the same one.
+  if (existsSync(POLICY_FILE)) return work();
+  const remove = () => rmSync(POLICY_FILE, { force: true });
+  writeFileSync(POLICY_FILE, POLICY, { mode: 0o755 });
+  process.once('exit', remove);
+  try {
+    await work();
+  } finally {
+    remove();
+    process.removeListener('exit', remove);
+  }
+}

@@ -1,0 +1,34 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkBinary, type Requirement } from './check-binary.ts';
+import type { ProvisionStep } from './provision-step.ts';
+
+const fileOf = (part: string, cacheDir: string) => join(cacheDir, `${part.toLowerCase()}.path`);
+
+/** Notes a binary that lies in the cache, so that the next start neither searches nor downloads, and opens its data with the same version. */
+export async function rememberBinary(part: string, binary: string, cacheDir: string): Promise<void> {
+  if (!binary.startsWith(cacheDir)) return;
+  await mkdir(cacheDir, { recursive: true });
+  await writeFile(fileOf(part, cacheDir), `${binary}\n`);
+}
+
+/** The step that finds what an earlier start put into the cache. */
+export function createRememberedBinaryStep(part: string, requirement: Requirement): ProvisionStep {
+  return {
+    title: 'downloaded earlier',
+    async run({ cacheDir }) {
+      const binary = await findRemembered(fileOf(part, cacheDir));
+      if (binary === undefined) return { missing: '' };
+      return checkBinary(binary, requirement);
+    },
+  };
+}
+
+async function findRemembered(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Provided, ProvisionContext, ProvisionStep, StepResult } from './provision-step.ts';
+import { rememberBinary } from './remembered-binary.ts';
+
+/** Nothing could be had; the message lists each way with its reason, and says what to install. */
+export class ProvisionError extends Error {
+  override readonly name = 'ProvisionError';
+}
+
+export interface Part {
+  /** Begins every line: "MongoDB". */
+  readonly name: string;
+  /** What a person can do when every step has failed. */
+  readonly advice: string;
+}
+
+/**
+ * Tries the steps in their order until one provides the part, and says a line for each. A step that throws counts as missing, with its message as the reason.
+ * Throws `ProvisionError` when none is left.
+ */
+export async function runSteps(
+  part: Part,
+  steps: readonly ProvisionStep[],
+  context: ProvisionContext,
+): Promise<Provided> {
+  const reasons: string[] = [];
+  for (const step of steps) {
+    context.signal?.throwIfAborted();
+    const result = await attempt(step, context);
+    if (!('missing' in result)) {
+      context.log(`${part.name}: ${step.title}? yes${'binary' in result ? `, ${result.binary}` : ''}`);
+      if ('binary' in result) await rememberBinary(part.name, result.binary, context.cacheDir);
+      return result;
+    }
+    context.log(`${part.name}: ${step.title}? no${result.missing ? ` (${result.missing})` : ''}`);
+    reasons.push(`  - ${step.title}: ${result.missing || 'no'}`);
+  }
+  throw new ProvisionError(`${part.name} cannot be provided.\n${reasons.join('\n')}\n${part.advice}`);
+}
+
+async function attempt(step: ProvisionStep, context: ProvisionContext): Promise<StepResult> {
+  try {
+    return await step.run(context);
+  } catch (error) {
+    return { missing: error instanceof Error ? error.message.split('\n').slice(0, 3).join(' ') : String(error) };
+  }
+}

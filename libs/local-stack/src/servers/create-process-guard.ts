@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+
+export interface ProcessGuard {
+  /** Takes a further process under guard; fits `onSpawn`. */
+  watch(pid: number): void;
+  /** The guard ends without doing anything. */
+  dismiss(): void;
+}
+
+/** Reads the commands below until the pipe ends; it ends without `dismiss` only when the process that holds its other end has ended. */
+const SCRIPT = `
+pids=
+while read -r word pid; do
+  case $word in
+    watch) pids="$pids $pid" ;;
+    dismiss) exit 0 ;;
+  esac
+done
+for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
+/bin/sleep 0.2
+/bin/rm -rf "$1"
+`;
+
+/**
+ * Kills the watched processes and removes `directory` as soon as the present process has ended, in whatever way, SIGKILL included: a shell waits for the end
+ * of a pipe that only this process holds open. For tests; nothing under guard gets the time to end in order.
+ */
+export function createProcessGuard(directory: string): ProcessGuard {
+  const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', directory], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  const input = shell.stdin;
+  // Neither the shell nor its pipe may keep the present process alive.
+  shell.unref();
+  if ('unref' in input && typeof input.unref === 'function') input.unref();
+  return {
+    watch(pid) {
+      input.write(`watch ${pid}\n`);
+    },
+    dismiss() {
+      input.end('dismiss\n');
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import type { Log } from '../log.ts';
+import { provideMongodbBinary } from '../provision/provide-mongodb.ts';
+import { configureReplicaSet } from './configure-replica-set.ts';
+import { findFreePort } from './find-free-port.ts';
+import { createMongoMember, type MongoMember } from './mongo-member.ts';
+import type { OnSpawn } from './spawn-server.ts';
+import { waitForPrimary } from './wait-for-primary.ts';
+
+const REPLICA_SET = 'rs0';
+const PRIMARY_TIMEOUT_MS = 60_000;
+
+export interface StartMongoOptions {
+  /** Data and logs; kept when the servers stop. */
+  readonly dir: string;
+  /** The first member's port; the others, and the first where it is left out, get free ones. */
+  readonly port?: number;
+  readonly members?: 1 | 3;
+  /** Passed to mongod as `--setParameter name=value`. */
+  readonly setParameters?: Readonly<Record<string, string>>;
+  /** Path of mongod; found or provided when left out. */
+  readonly binary?: string;
+  readonly log: Log;
+  readonly onSpawn?: OnSpawn;
+  /** Called when a member has ended that was neither stopped nor killed through this library. */
+  readonly onUnexpectedExit?: () => void;
+}
+
+export interface LocalMongo {
+  /** Connection string of the replica set, without a database name. */
+  readonly uri: string;
+  readonly ports: readonly number[];
+  /** Of the members that run at this moment. */
+  pids(): number[];
+  /** Ends the members (or the one with this index) in an orderly way. */
+  stop(member?: number): Promise<void>;
+  /** Sends a signal to the members (or the one with this index) and waits until they have ended. SIGKILL unless told otherwise. */
+  kill(signal?: NodeJS.Signals, member?: number): Promise<void>;
+  /** Starts the members (or the one with this index) again, on the same ports and data, and waits for a primary. */
+  start(member?: number): Promise<void>;
+  /** Waits until one member takes writes. Throws after `timeoutMs` (60,000 unless told otherwise). */
+  waitForPrimary(timeoutMs?: number): Promise<void>;
+}
+
+/**
+ * Starts a MongoDB replica set of one or three members on 127.0.0.1 and waits until it takes writes. Data of an earlier start are kept, on whatever port that
+ * was. Throws with the end of mongod's log when a member does not come up.
+ */
+export async function startMongo(options: StartMongoOptions): Promise<LocalMongo> {
+  const binary = options.binary ?? (await provideMongodbBinary({ log: options.log }));
+  const ports = await choosePorts(options.port, options.members ?? 1);
+  const members = ports.map((port, index) =>
+    createMongoMember({
+      binary,
+      port,
+      dir: join(options.dir, `member-${index}`),
+      replicaSet: REPLICA_SET,
+      setParameters: options.setParameters ?? {},
+      onSpawn: (pid) => options.onSpawn?.(pid),
+      onUnexpectedExit: () => options.onUnexpectedExit?.(),
+    }),
+  );
+  const mongo = createLocalMongo(members);
+  try {
+    await Promise.all(members.map((member) => member.start()));
+    await raceWithDeath(members, configureReplicaSet(REPLICA_SET, ports));
+    await mongo.waitForPrimary();
+  } catch (error) {
+    await mongo.kill();
+    throw error;
+  }
+  return mongo;
+}
+
+async function choosePorts(first: number | undefined, count: number): Promise<number[]> {
+  const ports = new Set(first === undefined ? [] : [first]);
+  while (ports.size < count) ports.add(await findFreePort());
+  return [...ports];
+}
+
+function createLocalMongo(members: readonly MongoMember[]): LocalMongo {
+  const ports = members.map((member) => member.port);
+  const chosen = (index?: number) => (index === undefined ? members : members.slice(index, index + 1));
+  const end = async (signal: NodeJS.Signals, index?: number) => {
+    await Promise.all(chosen(index).map((member) => member.end(signal)));
+  };
+  const waitWritable = (timeoutMs = PRIMARY_TIMEOUT_MS) =>
+    waitForPrimary(ports, timeoutMs, async () => {
+      if (members.every((member) => member.pid() === undefined)) await members[0]?.assertRunning();
+    });
+  return {
+    uri: `mongodb://${ports.map((port) => `127.0.0.1:${port}`).join(',')}/?replicaSet=${REPLICA_SET}`,
+    ports,
+    pids: () => members.map((member) => member.pid()).filter((pid) => pid !== undefined),
+    stop: (index) => end('SIGTERM', index),
+    kill: (signal = 'SIGKILL', index) => end(signal, index),
+    async start(index) {
+      await Promise.all(chosen(index).map((member) => member.start()));
+      await waitWritable();
+    },
+    waitForPrimary: waitWritable,
+  };
+}
+
+/** The driver would wait 30 s for a mongod that has ended long since; the first one's end is the better error. */
+async function raceWithDeath(members: readonly MongoMember[], work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const death = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      for (const member of members) member.assertRunning().catch(reject);
+    }, 100);
+  });
+  try {
+    await Promise.race([work, death]);
+  } finally {
+    clearInterval(timer);
+  }
+}

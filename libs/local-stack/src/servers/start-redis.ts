@@ -1,0 +1,100 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log } from '../log.ts';
+import { provideRedisBinary } from '../provision/provide-redis.ts';
+import { answersPing } from './answers-ping.ts';
+import { findFreePort } from './find-free-port.ts';
+import { type OnSpawn, type ServerProcess, spawnServer } from './spawn-server.ts';
+import { waitUntil } from './wait-until.ts';
+
+const READY_TIMEOUT_MS = 30_000;
+
+export interface StartRedisOptions {
+  /** Append-only file and log; kept when the server stops. */
+  readonly dir: string;
+  /** A free one when left out. */
+  readonly port?: number;
+  /** Further arguments of redis-server, for example `['--maxmemory', '64mb']`. */
+  readonly extraArgs?: readonly string[];
+  /** Path of redis-server; found or provided when left out. */
+  readonly binary?: string;
+  readonly log: Log;
+  readonly onSpawn?: OnSpawn;
+  /** Called when the server has ended that was neither stopped nor killed through this library. */
+  readonly onUnexpectedExit?: () => void;
+}
+
+export interface LocalRedis {
+  readonly url: string;
+  readonly port: number;
+  /** Undefined while the server does not run. */
+  pid(): number | undefined;
+  /** Ends the server in an orderly way. */
+  stop(): Promise<void>;
+  /** Sends a signal and waits for the end of the process. SIGKILL unless told otherwise. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts the server again on the same port and data, and waits until it answers. */
+  start(): Promise<void>;
+}
+
+/**
+ * Starts Redis on 127.0.0.1 as BullMQ wants it (`maxmemory-policy noeviction`, append-only file synced every second) and waits until it answers. Throws with
+ * the end of its log when it does not come up.
+ */
+export async function startRedis(options: StartRedisOptions): Promise<LocalRedis> {
+  const binary = options.binary ?? (await provideRedisBinary({ log: options.log }));
+  const port = options.port ?? (await findFreePort());
+  await mkdir(options.dir, { recursive: true });
+  let server: ServerProcess | undefined;
+  const redis: LocalRedis = {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    pid: () => (server?.isRunning() ? server.pid : undefined),
+    async stop() {
+      await server?.end('SIGTERM');
+    },
+    async kill(signal = 'SIGKILL') {
+      await server?.end(signal);
+    },
+    async start() {
+      if (server?.isRunning()) return;
+      const args = redisArguments(options.dir, port, options.extraArgs ?? []);
+      server = await spawnServer({
+        name: 'redis',
+        binary,
+        args,
+        logFile: join(options.dir, 'redis.log'),
+        onSpawn: (pid) => options.onSpawn?.(pid),
+        onUnexpectedExit: () => options.onUnexpectedExit?.(),
+      });
+      await waitUntilAnswering(port, server);
+    },
+  };
+  try {
+    await redis.start();
+  } catch (error) {
+    await redis.kill();
+    throw error;
+  }
+  return redis;
+}
+
+function redisArguments(dir: string, port: number, extraArgs: readonly string[]): string[] {
+  return [
+    ...['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--daemonize', 'no'],
+    ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
+    // With its own title the process would hide the directory by which a later start recognises it.
+    ...['--set-proc-title', 'no'],
+    ...extraArgs,
+  ];
+}
+
+async function waitUntilAnswering(port: number, server: ServerProcess): Promise<void> {
+  await waitUntil(
+    async () => {
+      if (!server.isRunning()) throw new Error(`redis-server on port ${port} ended: ${await server.readLogTail()}`);
+      return answersPing(port);
+    },
+    { what: `An answer of Redis on 127.0.0.1:${port}`, timeoutMs: READY_TIMEOUT_MS, intervalMs: 20 },
+  );
+}

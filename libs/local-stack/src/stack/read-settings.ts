@@ -1,0 +1,81 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { KeyFiles } from '../keys/generate-keys.ts';
+import { projectRoot } from '../project-root.ts';
+import type { PortNeed } from './assert-ports-free.ts';
+
+const PORTS = {
+  API_PORT: [8080, 'the API'],
+  PUSH_PORT: [8081, 'the push streams'],
+  API_OPS_PORT: [9080, 'probes and metrics of the api'],
+  PUSH_OPS_PORT: [9081, 'probes and metrics of the push-gateway'],
+  WORKER_OPS_PORT: [9082, 'probes and metrics of the worker'],
+  LOCAL_MONGO_PORT: [27117, "the stack's own MongoDB"],
+  LOCAL_REDIS_PORT: [6479, "the stack's own Redis"],
+} as const;
+
+export type PortVariable = keyof typeof PORTS;
+
+export interface Settings {
+  readonly ports: Readonly<Record<PortVariable, number>>;
+  /** Everything that is kept between starts. */
+  readonly dataDir: string;
+}
+
+/** Throws with every wrong port at once. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const names = Object.keys(PORTS) as PortVariable[];
+  const ports = Object.fromEntries(names.map((name) => [name, Number(env[name] || PORTS[name][0])]));
+  const wrong = names.filter((name) => !isPort(ports[name]));
+  if (wrong.length > 0) throw new Error(wrong.map((name) => `${name}=${env[name]} is no port (1 to 65535)`).join('\n'));
+  return {
+    ports: ports as Record<PortVariable, number>,
+    dataDir: env.LOCAL_DATA_DIR || join(projectRoot, '.data'),
+  };
+}
+
+function isPort(value: number | undefined): boolean {
+  return Number.isInteger(value) && value !== undefined && value >= 1 && value <= 65_535;
+}
+
+/** What must be free before anything starts. */
+export function portNeeds(settings: Settings, except: readonly PortVariable[]): PortNeed[] {
+  return (Object.keys(PORTS) as PortVariable[])
+    .filter((variable) => !except.includes(variable))
+    .map((variable) => ({ variable, port: settings.ports[variable], purpose: PORTS[variable][1] }));
+}
+
+export interface Addresses {
+  /** Undefined where the environment names a server already. */
+  readonly mongodbUri: string | undefined;
+  readonly redisUrl: string | undefined;
+}
+
+/** The services' environment: all of the caller's, and defaults for what a stack on this machine needs and the caller has not set. */
+export function serviceEnv(
+  env: NodeJS.ProcessEnv,
+  settings: Settings,
+  addresses: Addresses,
+  keys: KeyFiles,
+): NodeJS.ProcessEnv {
+  const { ports } = settings;
+  const defaults: Record<string, string | undefined> = {
+    BIND_ADDRESS: '127.0.0.1',
+    MONGODB_URI: addresses.mongodbUri,
+    REDIS_URL: addresses.redisUrl,
+    API_PORT: String(ports.API_PORT),
+    PUSH_PORT: String(ports.PUSH_PORT),
+    API_OPS_PORT: String(ports.API_OPS_PORT),
+    PUSH_OPS_PORT: String(ports.PUSH_OPS_PORT),
+    WORKER_OPS_PORT: String(ports.WORKER_OPS_PORT),
+    PUSH_PUBLIC_URL: `ws://127.0.0.1:${ports.PUSH_PORT}`,
+    TOKEN_ISSUER: `http://127.0.0.1:${ports.API_PORT}`,
+    ACCESS_TOKEN_KEYS_FILE: keys.accessToken,
+    REFRESH_TOKEN_KEYS_FILE: keys.refreshToken,
+    SERVER_KEYS_FILE: keys.server,
+    // As many hashes at once as there are cores, and four threads for everything else (see docs/configuration).
+    UV_THREADPOOL_SIZE: String(availableParallelism() + 4),
+  };
+  const unset = Object.entries(defaults).filter(([name, value]) => value !== undefined && !env[name]);
+  return { ...env, ...Object.fromEntries(unset) };
+}

@@ -1,0 +1,171 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { generateKeys } from '../keys/generate-keys.ts';
+import type { Log } from '../log.ts';
+import { assertPortsFree } from './assert-ports-free.ts';
+import { createLinePrinter } from './create-line-printer.ts';
+import { openRunFile, type RunFile } from './open-run-file.ts';
+import { portNeeds, readSettings, type Settings, serviceEnv } from './read-settings.ts';
+import { readyScreen } from './ready-screen.ts';
+import { STACK, type StackPlan } from './service-plan.ts';
+import { type Databases, startDatabases } from './start-databases.ts';
+import { type LocalService, runMigrations, startService } from './start-service.ts';
+import { watchSignals } from './watch-signals.ts';
+
+export interface UpOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** Start without the data of earlier starts. */
+  readonly fresh: boolean;
+  readonly print: Log;
+  /** What to run on the databases; the three services unless told otherwise. */
+  readonly plan?: StackPlan;
+}
+
+const EX_CONFIG = 78;
+
+/** A service ended with EX_CONFIG; its own output says what is wrong. */
+class WrongConfigError extends Error {
+  override readonly name = 'WrongConfigError';
+}
+
+/** What has been started so far, for the end. */
+interface Running {
+  databases?: Databases;
+  readonly services: LocalService[][];
+}
+
+/**
+ * Runs the whole system on this machine until a signal comes, then ends it in order: api and push-gateway, worker, Redis, MongoDB. Answers with an exit code: 0,
+ * 1 when something could not be started, 78 when a service refuses its configuration.
+ */
+export async function runUp(options: UpOptions): Promise<number> {
+  try {
+    const settings = readSettings(options.env);
+    await mkdir(settings.dataDir, { recursive: true });
+    const runFile = await openRunFile(join(settings.dataDir, 'up.json'), options.print);
+    return await runClaimed(options, settings, runFile);
+  } catch (error) {
+    options.print(error instanceof Error ? error.message : String(error));
+    return error instanceof WrongConfigError ? EX_CONFIG : 1;
+  }
+}
+
+/** The data directory is ours from here on. */
+async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFile): Promise<number> {
+  const startedAt = performance.now();
+  const { print } = options;
+  const signal = watchSignals(print, () => force(runFile, print));
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  const failure = Promise.withResolvers<never>();
+  const running: Running = { services: [] };
+  try {
+    const up = start({ ...options, settings, runFile, signal, running, fail: failure.reject });
+    const databases = await Promise.race([up, stopped, failure.promise]);
+    if (databases) printReady(settings, databases, startedAt, print);
+    await Promise.race([stopped, failure.promise]);
+    return 0;
+  } catch (error) {
+    // Whatever fails because everything is being stopped is no failure.
+    if (signal.aborted) return 0;
+    throw error;
+  } finally {
+    await stop(running, print);
+    await runFile.endChildren();
+    runFile.remove();
+  }
+}
+
+interface StartContext extends UpOptions {
+  readonly settings: Settings;
+  readonly runFile: RunFile;
+  readonly signal: AbortSignal;
+  readonly running: Running;
+  readonly fail: (error: Error) => void;
+}
+
+async function start(context: StartContext): Promise<Databases> {
+  const { env, print, settings, signal, running, plan = STACK } = context;
+  await assertPortsFree(portNeeds(settings, ownServersNotNeeded(env)));
+  if (context.fresh) await removeData(settings.dataDir, print);
+  const onSpawn = (pid: number, marker: string) => {
+    context.runFile.add({ pid, marker });
+    // Started by a step that was under way when the signal came; nobody else would end it.
+    if (signal.aborted) process.kill(pid, 'SIGKILL');
+  };
+  const keys = await generateKeys(join(settings.dataDir, 'keys'));
+  const databases = await startDatabases({ env, settings, log: print, signal, onSpawn, onFailure: context.fail });
+  running.databases = databases;
+  signal.throwIfAborted();
+  const addresses = { mongodbUri: databases.mongo?.uri, redisUrl: databases.redis?.url };
+  const childEnv = serviceEnv(env, settings, addresses, keys);
+  await runMigrations(
+    { env: childEnv, onLine: createLinePrinter('migrate', print), onSpawn: (pid) => onSpawn(pid, plan.migrate) },
+    plan.migrate,
+  );
+  signal.throwIfAborted();
+  startServices(plan, childEnv, context, onSpawn);
+  await Promise.all(running.services.flat().map((service) => service.waitUntilReady()));
+  return databases;
+}
+
+function startServices(
+  plan: StackPlan,
+  env: NodeJS.ProcessEnv,
+  { print, running, fail }: StartContext,
+  onSpawn: (pid: number, marker: string) => void,
+): void {
+  for (const group of plan.services) {
+    running.services.push(
+      group.map((service) =>
+        startService(service, {
+          env,
+          onLine: createLinePrinter(service.name, print),
+          log: print,
+          onSpawn: (pid) => onSpawn(pid, service.main),
+          onWrongConfig: () => fail(new WrongConfigError(`${service.name} does not start with this configuration.`)),
+        }),
+      ),
+    );
+  }
+}
+
+function ownServersNotNeeded(env: NodeJS.ProcessEnv) {
+  const isNamed = (variable: string) => Boolean(env[variable] || env[`${variable}_FILE`]);
+  return [
+    ...(isNamed('MONGODB_URI') ? ['LOCAL_MONGO_PORT' as const] : []),
+    ...(isNamed('REDIS_URL') ? ['LOCAL_REDIS_PORT' as const] : []),
+  ];
+}
+
+async function removeData(dataDir: string, print: Log): Promise<void> {
+  for (const part of ['mongo', 'redis', 'keys']) await rm(join(dataDir, part), { recursive: true, force: true });
+  print(`Starting fresh: ${dataDir} is empty`);
+}
+
+function printReady(settings: Settings, databases: Databases, startedAt: number, print: Log): void {
+  const seconds = (performance.now() - startedAt) / 1000;
+  print(readyScreen({ settings, mongodbUri: databases.mongo?.uri, redisUrl: databases.redis?.url, seconds }));
+}
+
+async function stop({ databases, services }: Running, print: Log): Promise<void> {
+  for (const group of services) {
+    print(`Stopping ${group.map((service) => service.name).join(', ')}`);
+    await Promise.all(group.map((service) => service.stop()));
+  }
+  if (databases?.redis) {
+    print('Stopping Redis');
+    await databases.redis.stop();
+  }
+  if (databases?.mongo) {
+    print('Stopping MongoDB');
+    await databases.mongo.stop();
+  }
+}
+
+function force(runFile: RunFile, print: Log): void {
+  runFile
+    .endChildren('SIGKILL')
+    .then(() => runFile.remove())
+    .catch((error: Error) => print(error.message))
+    .finally(() => process.exit(1));
+}

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { projectRoot } from '../project-root.ts';
+
+export interface ServicePlan {
+  readonly name: string;
+  /** The TypeScript file that Node runs. */
+  readonly main: string;
+  /** The environment variable with the port of its `/readyz`. */
+  readonly opsPortVariable: string;
+}
+
+export interface StackPlan {
+  /** Run to its end before the services start. */
+  readonly migrate: string;
+  /** Groups of services in the order in which they end; within a group they end at the same time. */
+  readonly services: readonly (readonly ServicePlan[])[];
+}
+
+const sourceOf = (service: string, file: string) => join(projectRoot, 'services', service, 'src', file);
+
+export const SERVICES = {
+  api: { name: 'api', main: sourceOf('api', 'main.ts'), opsPortVariable: 'API_OPS_PORT' },
+  'push-gateway': {
+    name: 'push-gateway',
+    main: sourceOf('push-gateway', 'main.ts'),
+    opsPortVariable: 'PUSH_OPS_PORT',
+  },
+  worker: { name: 'worker', main: sourceOf('worker', 'main.ts'), opsPortVariable: 'WORKER_OPS_PORT' },
+} as const satisfies Record<string, ServicePlan>;
+
+export type ServiceName = keyof typeof SERVICES;
+
+/** The worker ends last: it takes over what the api leaves. */
+export const STACK: StackPlan = {
+  migrate: sourceOf('api', 'migrate.ts'),
+  services: [[SERVICES.api, SERVICES['push-gateway']], [SERVICES.worker]],
+};

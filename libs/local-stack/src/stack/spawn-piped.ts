@@ -1,0 +1,22 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Log } from '../log.ts';
+import type { OnSpawn } from '../servers/spawn-server.ts';
+
+export interface PipedOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** Receives each line that the process writes. */
+  readonly onLine: Log;
+  readonly onSpawn?: OnSpawn;
+}
+
+/** Starts a program in a process group of its own, so that Ctrl-C in a terminal does not reach it, and passes its lines on. */
+export function spawnPiped({ command, args, env, cwd, onLine, onSpawn }: PipedOptions): ChildProcess {
+  const child = spawn(command, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
+  if (child.pid !== undefined) onSpawn?.(child.pid);
+  return child;
+}

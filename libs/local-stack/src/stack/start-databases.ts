@@ -1,0 +1,75 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log } from '../log.ts';
+import { provideMongodb } from '../provision/provide-mongodb.ts';
+import { provideRedis } from '../provision/provide-redis.ts';
+import { type LocalMongo, startMongo } from '../servers/start-mongo.ts';
+import { type LocalRedis, startRedis } from '../servers/start-redis.ts';
+import type { Settings } from './read-settings.ts';
+
+export interface DatabaseOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Told each process with the directory that stands in its command line. */
+  readonly onSpawn: (pid: number, marker: string) => void;
+  /** Called when a server has ended by itself and cannot be started again. */
+  readonly onFailure: (error: Error) => void;
+}
+
+export interface Databases {
+  /** Undefined where the environment names a server that somebody else runs. */
+  readonly mongo: LocalMongo | undefined;
+  readonly redis: LocalRedis | undefined;
+}
+
+/** Provides and starts MongoDB and Redis with their data in the data directory. One that dies is started again. */
+export async function startDatabases(options: DatabaseOptions): Promise<Databases> {
+  const { env, log, signal } = options;
+  const [mongodb, redis] = [await provideMongodb({ env, log, signal }), await provideRedis({ env, log, signal })];
+  signal.throwIfAborted();
+  const [startedMongo, startedRedis] = await Promise.all([
+    'binary' in mongodb ? startOwnMongo(mongodb.binary, options) : undefined,
+    'binary' in redis ? startOwnRedis(redis.binary, options) : undefined,
+  ]);
+  return { mongo: startedMongo, redis: startedRedis };
+}
+
+async function startOwnMongo(binary: string, options: DatabaseOptions): Promise<LocalMongo> {
+  const { settings, log } = options;
+  const dir = join(settings.dataDir, 'mongo');
+  let mongo: LocalMongo | undefined;
+  mongo = await startMongo({
+    binary,
+    dir,
+    port: settings.ports.LOCAL_MONGO_PORT,
+    log,
+    onSpawn: (pid) => options.onSpawn(pid, dir),
+    onUnexpectedExit: () => restart('MongoDB', mongo, options),
+  });
+  return mongo;
+}
+
+async function startOwnRedis(binary: string, options: DatabaseOptions): Promise<LocalRedis> {
+  const { settings, log } = options;
+  const dir = join(settings.dataDir, 'redis');
+  await mkdir(dir, { recursive: true });
+  let redis: LocalRedis | undefined;
+  redis = await startRedis({
+    binary,
+    dir,
+    port: settings.ports.LOCAL_REDIS_PORT,
+    log,
+    onSpawn: (pid) => options.onSpawn(pid, dir),
+    onUnexpectedExit: () => restart('Redis', redis, options),
+  });
+  return redis;
+}
+
+function restart(name: string, server: LocalMongo | LocalRedis | undefined, options: DatabaseOptions): void {
+  // Before the first start is through, its own error tells what happened; while everything stops, an end is no surprise.
+  if (server === undefined || options.signal.aborted) return;
+  options.log(`${name}: ended by itself, is started again`);
+  server.start().catch(options.onFailure);
+}

@@ -1,0 +1,51 @@
+import type { Log } from '../log.ts';
+import { projectRoot } from '../project-root.ts';
+import type { OnSpawn } from '../servers/spawn-server.ts';
+import { runOnce } from './run-once.ts';
+import { SERVICES, type ServiceName, type ServicePlan, STACK } from './service-plan.ts';
+import { type Supervised, supervise } from './supervise.ts';
+import { waitUntilReady } from './wait-until-ready.ts';
+
+export interface StartServiceOptions {
+  /** The whole environment of the process; the service's ops port must stand in it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Receives each line of the service's output. */
+  readonly onLine: Log;
+  /** Receives what the supervisor has to say: restarts. */
+  readonly log: Log;
+  readonly onSpawn?: OnSpawn;
+  readonly onWrongConfig?: () => void;
+  /** Milliseconds before the first, second, … restart; the last one repeats. */
+  readonly restartDelaysMs?: readonly number[];
+}
+
+export interface LocalService extends Supervised {
+  /** Waits until `/readyz` answers 200. Throws with its last answer after `timeoutMs` (60,000 unless told otherwise). */
+  waitUntilReady(timeoutMs?: number): Promise<void>;
+}
+
+/** Starts a service as a process of its own, and starts it again when it dies. It is ready only after `waitUntilReady`. */
+export function startService(service: ServiceName | ServicePlan, options: StartServiceOptions): LocalService {
+  const plan = typeof service === 'string' ? SERVICES[service] : service;
+  const port = options.env[plan.opsPortVariable];
+  if (!port) throw new Error(`${plan.opsPortVariable} must be set to start the ${plan.name}.`);
+  const supervised = supervise({
+    ...options,
+    name: plan.name,
+    command: process.execPath,
+    args: [plan.main],
+    cwd: projectRoot,
+  });
+  return {
+    ...supervised,
+    waitUntilReady: (timeoutMs) => waitUntilReady(plan.name, `http://127.0.0.1:${port}/readyz`, timeoutMs),
+  };
+}
+
+/** Makes the indexes of the collections: needed once before the services start, harmless afterwards. Throws when that fails. */
+export async function runMigrations(
+  options: Pick<StartServiceOptions, 'env' | 'onLine' | 'onSpawn'>,
+  script = STACK.migrate,
+): Promise<void> {
+  await runOnce({ ...options, name: 'migrate', command: process.execPath, args: [script], cwd: projectRoot });
+}

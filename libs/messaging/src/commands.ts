@@ -1,0 +1,44 @@
+import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+const Reason = Type.Enum(Object.keys(closeCodes) as CloseReason[]);
+
+/** To every gateway: close this session's stream. */
+const CloseCommand = Type.Object({
+  type: Type.Literal('close'),
+  session_id: Type.String({ minLength: 1 }),
+  reason: Reason,
+  request_id: Type.String(),
+  /** When the cause was decided, milliseconds since the epoch. */
+  decided_at: Type.Integer(),
+});
+export type CloseCommand = Type.Static<typeof CloseCommand>;
+
+/** To every gateway: this session has a connection of that number; close the ones with a lower number. */
+const ReplaceCommand = Type.Object({
+  type: Type.Literal('replace'),
+  session_id: Type.String({ minLength: 1 }),
+  stream_number: Type.Integer(),
+});
+export type ReplaceCommand = Type.Static<typeof ReplaceCommand>;
+
+export type GatewayCommand = CloseCommand | ReplaceCommand;
+
+const validator = Compile(Type.Union([CloseCommand, ReplaceCommand]));
+
+/** A command as it goes over the channel: JSON. */
+export function encodeCommand(command: GatewayCommand): string {
+  return JSON.stringify(command);
+}
+
+/** The command in a message of the channel; undefined for what is none, which the caller logs. */
+export function parseCommand(message: string): GatewayCommand | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(message);
+  } catch {
+    return undefined;
+  }
+  return validator.Check(value) ? value : undefined;
+}

@@ -1,0 +1,30 @@
+/**
+ * Names in Redis. All that a script touches together carries one hash tag, so that it lies on one node of a cluster.
+ */
+export interface RedisKeys {
+  /** Pub/sub channel of commands to the gateways. */
+  readonly commands: string;
+  /** What the deny list says of a session. */
+  denied(sessionId: string): string;
+  /** Sorted set: session → when it was denied, in milliseconds of Redis's clock. */
+  readonly revocations: string;
+  /** Says that the deny list is complete; its value is the run id of the Redis server that it was written to. */
+  readonly denyListComplete: string;
+  /** Counter that numbers the connections of all gateways. */
+  readonly streamNumber: string;
+  /** BullMQ's `prefix`. */
+  readonly queuePrefix: string;
+}
+
+/** The names under a deployment's `KEY_PREFIX`. */
+export function redisKeys(prefix: string): RedisKeys {
+  const tag = `{${prefix}}`;
+  return {
+    commands: `${tag}:commands`,
+    denied: (sessionId) => `${tag}:denied:${sessionId}`,
+    revocations: `${tag}:revocations`,
+    denyListComplete: `${tag}:deny-list-complete`,
+    streamNumber: `${tag}:stream-number`,
+    queuePrefix: `{${prefix}-queue}`,
+  };
+}

@@ -1,0 +1,35 @@
+import { type RegisteredData, type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import { CloudEvent } from 'cloudevents';
+
+/** `source` of this service's events. */
+export const eventSource = '/services/auth';
+
+/** Where an event comes from. */
+export interface EventOrigin {
+  /** UUIDv7: the outbox row's, the job's and the event's id. */
+  readonly id: string;
+  readonly requestId: string;
+  /** W3C trace context, where the request had one. */
+  readonly traceparent?: string | undefined;
+}
+
+/**
+ * The registration event as a CloudEvents 1.0 envelope (structured mode). Throws the SDK's `ValidationError` where it
+ * would not be one.
+ */
+export function createRegisteredEvent(data: RegisteredData, { id, requestId, traceparent }: EventOrigin): RegisteredEvent {
+  const envelope: RegisteredEvent = {
+    specversion: '1.0',
+    id,
+    source: eventSource,
+    type: registeredTopic,
+    subject: data.user_id,
+    time: data.registered_at,
+    datacontenttype: 'application/json',
+    requestid: requestId,
+    ...(traceparent === undefined ? {} : { traceparent }),
+    data,
+  };
+  new CloudEvent(envelope).validate();
+  return envelope;
+}

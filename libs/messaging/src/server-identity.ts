@@ -1,0 +1,25 @@
+import type { Redis } from 'ioredis';
+
+/**
+ * Tells which Redis server answers: its run id, new with every start. A connection that reaches another server, or the
+ * same one started again, may find an older state there; asked once per connection.
+ */
+export function createServerIdentity(redis: Redis): () => Promise<string> {
+  let known: Promise<string> | undefined;
+  redis.on('close', () => {
+    known = undefined;
+  });
+  return () => {
+    known ??= readRunId(redis).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+}
+
+async function readRunId(redis: Redis): Promise<string> {
+  const runId = /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1];
+  if (runId === undefined) throw new Error('Redis did not tell its run id');
+  return runId;
+}

@@ -1,0 +1,22 @@
+import type { Collection, Db } from 'mongodb';
+import type { GroupDocument, InviteDocument, OutboxDocument, SessionDocument, UserDocument } from './documents.ts';
+
+/** The database's collections, typed; the only place that knows their names. */
+export interface Collections {
+  readonly users: Collection<UserDocument>;
+  readonly groups: Collection<GroupDocument>;
+  readonly invites: Collection<InviteDocument>;
+  readonly sessions: Collection<SessionDocument>;
+  readonly outbox: Collection<OutboxDocument>;
+}
+
+/** Names the collections of a database; opens nothing. */
+export function collectionsOf(db: Db): Collections {
+  return {
+    users: db.collection('users'),
+    groups: db.collection('groups'),
+    invites: db.collection('invites'),
+    sessions: db.collection('user_sessions'),
+    outbox: db.collection('outbox'),
+  };
+}

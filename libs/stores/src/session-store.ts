@@ -1,0 +1,118 @@
+import type { ClientSession, Filter } from 'mongodb';
+import type { Collections } from './collections.ts';
+import type { RevocationReason, SessionDocument } from './documents.ts';
+
+/** What a revocation writes beside `is_revoked`. */
+export interface Revocation {
+  readonly reason: RevocationReason;
+  readonly at: Date;
+  readonly requestId: string;
+  /** Another session whose stream is to be closed by the same logout. */
+  readonly alsoClose?: string;
+}
+
+/** What a refresh writes where nobody else was faster. */
+export type Rotation = Pick<
+  SessionDocument,
+  'token' | 'kid' | 'gen' | 'parent' | 'floor' | 'handed_out_at' | 'last_used_at' | 'expires_at'
+>;
+
+/** Sessions (`user_sessions`). Every change of one is a single atomic update of its document. */
+export interface SessionStore {
+  find(sessionId: string): Promise<SessionDocument | undefined>;
+  /** Reads with majority concern: what it says cannot be rolled back. */
+  exists(sessionId: string): Promise<boolean>;
+  /** The user's sessions that are not revoked, the one unused for longest first. */
+  listLive(userId: string, session: ClientSession): Promise<SessionSummary[]>;
+  insert(document: SessionDocument, session: ClientSession): Promise<void>;
+  revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
+  /**
+   * Revokes the session if it is live and the user's, and, where a hash is given, its newest token has it. Gives the
+   * session as it then is, undefined where it is not so.
+   */
+  revokeOwn(match: OwnSession, revocation: Revocation): Promise<SessionDocument | undefined>;
+  /** The compare-and-set of a refresh: undefined where the session has changed since it was read, or is revoked. */
+  rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
+  /** What was revoked at or after that time, oldest first, at most `limit`. */
+  listRevokedSince(at: Date, limit: number): Promise<RevokedSession[]>;
+}
+
+export type SessionSummary = Pick<SessionDocument, '_id' | 'device_id' | 'last_used_at'>;
+
+export type RevokedSession = Pick<
+  SessionDocument,
+  '_id' | 'revoked_at' | 'revoked_reason' | 'revoked_request_id' | 'revoked_also_close'
+> & { readonly claims: Pick<SessionDocument['claims'], 'home_group_id'> };
+
+export interface OwnSession {
+  readonly sessionId: string;
+  readonly userId: string;
+  /** Hash of the newest refresh token; without it any state of the session will do. */
+  readonly tokenHash?: string;
+}
+
+export function createSessionStore({ sessions }: Collections): SessionStore {
+  return {
+    async find(sessionId) {
+      return (await sessions.findOne({ _id: sessionId })) ?? undefined;
+    },
+    async exists(sessionId) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await sessions.findOne({ _id: sessionId }, options)) !== null;
+    },
+    listLive(userId, session) {
+      const projection = { device_id: 1, last_used_at: 1 };
+      return sessions
+        .find({ user_id: userId, is_revoked: false }, { session, projection })
+        .sort({ last_used_at: 1 })
+        .toArray();
+    },
+    async insert(document, session) {
+      await sessions.insertOne(document, { session });
+    },
+    async revokeAll(sessionIds, revocation, session) {
+      const filter = { _id: { $in: [...sessionIds] }, is_revoked: false };
+      await sessions.updateMany(filter, { $set: revoked(revocation) }, session ? { session } : {});
+    },
+    async revokeOwn({ sessionId, userId, tokenHash }, revocation) {
+      const filter: Filter<SessionDocument> = {
+        _id: sessionId,
+        user_id: userId,
+        is_revoked: false,
+        expires_at: { $gt: revocation.at },
+        ...(tokenHash === undefined ? {} : { token: tokenHash }),
+      };
+      const options = { returnDocument: 'after' } as const;
+      return (await sessions.findOneAndUpdate(filter, { $set: revoked(revocation) }, options)) ?? undefined;
+    },
+    async rotate({ _id, gen, parent }, rotation) {
+      const filter = { _id, gen, parent, is_revoked: false };
+      const options = { returnDocument: 'after' } as const;
+      return (await sessions.findOneAndUpdate(filter, { $set: rotation }, options)) ?? undefined;
+    },
+    listRevokedSince(at, limit) {
+      const projection = {
+        revoked_at: 1,
+        revoked_reason: 1,
+        revoked_request_id: 1,
+        revoked_also_close: 1,
+        'claims.home_group_id': 1,
+      };
+      return sessions
+        .find({ is_revoked: true, revoked_at: { $gte: at } }, { projection, readConcern: { level: 'majority' } })
+        .sort({ revoked_at: 1 })
+        .limit(limit)
+        .toArray();
+    },
+  };
+}
+
+function revoked({ reason, at, requestId, alsoClose }: Revocation): Partial<SessionDocument> {
+  return {
+    is_revoked: true,
+    revoked_at: at,
+    revoked_reason: reason,
+    revoked_request_id: requestId,
+    ...(alsoClose === undefined ? {} : { revoked_also_close: alsoClose }),
+  };
+}

@@ -1,0 +1,101 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { KeySet } from './key-file.ts';
+
+/** What a refresh token says, as read from it and not yet believed. */
+export interface RefreshTokenParts {
+  readonly kid: string;
+  readonly sessionId: string;
+  readonly generation: number;
+}
+
+/** Makes and proves refresh tokens. They are opaque to clients (decisions, "Tokens"). */
+export interface RefreshTokens {
+  /** The key that new sessions and rotations use: the first of the file. */
+  readonly currentKid: string;
+  /** The token of that session, generation and key: always the same, whoever makes it. Throws for a key that is not there. */
+  issue(parts: RefreshTokenParts, nonce: Buffer): string;
+  /** The parts of a well-formed token, undefined for any other string. Nothing is proven by it. */
+  parse(token: string): RefreshTokenParts | undefined;
+  /** Was this token made by a holder of its key for the session with this nonce? Compares in constant time. */
+  isGenuine(token: string, nonce: Buffer): boolean;
+}
+
+/** Layout: version (1 byte), length of the kid (1), kid, session (16), generation (4, big-endian), HMAC-SHA256 (32). */
+const version = 1;
+const macLength = 32;
+const tailLength = 16 + 4 + macLength;
+const maximumGeneration = 0xffff_ffff;
+
+/** SHA-256 of a token, base64url: what the session's `token` field holds in its place. */
+export function refreshTokenHash(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}
+
+/**
+ * Makes the maker of refresh tokens from a key file of symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of at least
+ * 256 bits. A token is an HMAC over its parts and the session's random nonce, so that neither the keys nor the
+ * database alone suffice to make one.
+ */
+export function createRefreshTokens(set: KeySet): RefreshTokens {
+  const keys = new Map(set.keys.map((key) => [key.kid, readSecret(key)]));
+
+  function seal(head: Buffer, kid: string, nonce: Buffer): Buffer | undefined {
+    const key = keys.get(kid);
+    return key && createHmac('sha256', key).update(head).update(nonce).digest();
+  }
+
+  return {
+    currentKid: set.keys[0].kid,
+    issue(parts, nonce) {
+      const head = encodeHead(parts);
+      const mac = seal(head, parts.kid, nonce);
+      if (mac === undefined) throw new Error(`no refresh token key has the kid ${parts.kid}`);
+      return Buffer.concat([head, mac]).toString('base64url');
+    },
+    parse: (token) => decode(token)?.parts,
+    isGenuine(token, nonce) {
+      const decoded = decode(token);
+      const mac = decoded && seal(decoded.head, decoded.parts.kid, nonce);
+      return mac !== undefined && decoded !== undefined && timingSafeEqual(mac, decoded.mac);
+    },
+  };
+}
+
+function readSecret({ kid, kty, k }: KeySet['keys'][0]): Buffer {
+  const secret = kty === 'oct' && typeof k === 'string' ? Buffer.from(k, 'base64url') : undefined;
+  if (secret === undefined || secret.length < 32) throw new Error(`key ${kid} is no symmetric key of 256 bits or more`);
+  return secret;
+}
+
+function encodeHead({ kid, sessionId, generation }: RefreshTokenParts): Buffer {
+  if (generation > maximumGeneration) throw new RangeError('the generation of a refresh token does not fit 32 bits');
+  const name = Buffer.from(kid, 'utf8');
+  const number = Buffer.alloc(4);
+  number.writeUInt32BE(generation);
+  return Buffer.concat([Buffer.from([version, name.length]), name, uuidToBytes(sessionId), number]);
+}
+
+function decode(token: string): { parts: RefreshTokenParts; head: Buffer; mac: Buffer } | undefined {
+  const bytes = Buffer.from(token, 'base64url');
+  // Node skips what is no base64url: only the one spelling that we hand out is a token.
+  if (bytes.toString('base64url') !== token) return undefined;
+  const nameLength = bytes[1] ?? 0;
+  if (bytes[0] !== version || nameLength === 0 || bytes.length !== 2 + nameLength + tailLength) return undefined;
+  const at = 2 + nameLength;
+  const parts = {
+    kid: bytes.toString('utf8', 2, at),
+    sessionId: bytesToUuid(bytes.subarray(at, at + 16)),
+    generation: bytes.readUInt32BE(at + 16),
+  };
+  return { parts, head: bytes.subarray(0, bytes.length - macLength), mac: bytes.subarray(bytes.length - macLength) };
+}
+
+function uuidToBytes(uuid: string): Buffer {
+  const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
+  if (bytes.length !== 16) throw new TypeError('a session id must be a UUID');
+  return bytes;
+}
+
+function bytesToUuid(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

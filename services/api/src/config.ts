@@ -1,0 +1,62 @@
+import { mongoConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import { type Static, Type } from 'typebox';
+
+const daySeconds = 86_400;
+
+/** Configuration of the api: each property is an environment variable. */
+export const apiConfig = Type.Object({
+  ...runtimeConfig,
+  ...mongoConfig,
+  ...redisConfig,
+  ...tokenConfig,
+  API_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080, description: 'Port of the HTTP API' }),
+  API_OPS_PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    default: 9080,
+    description: "Port of the api's `/livez`, `/readyz`, `/metrics`",
+  }),
+  PUSH_PUBLIC_URL: Type.String({
+    pattern: '^wss?://',
+    default: 'ws://127.0.0.1:8081',
+    description: 'Where apps reach the push gateway; stands in the answer to a login',
+  }),
+  REQUEST_ID_MODE: Type.Enum(['require', 'generate'], {
+    default: 'require',
+    description: 'What happens to a request without X-Request-ID: `require` answers 400, `generate` injects a UUIDv4',
+  }),
+  REFRESH_TOKEN_KEYS_FILE: Type.String({
+    minLength: 1,
+    description: 'Path of the JWKS with the symmetric keys of the refresh tokens: the first one makes, all of them prove',
+  }),
+  REFRESH_TOKEN_IDLE_SECONDS: Type.Integer({
+    minimum: 60,
+    default: 30 * daySeconds,
+    description: 'Life of a session since its last use, in seconds',
+  }),
+  REFRESH_TOKEN_ABSOLUTE_SECONDS: Type.Integer({
+    minimum: 60,
+    default: 180 * daySeconds,
+    description: 'Life of a session in all, in seconds',
+  }),
+  REFRESH_RETRY_WINDOW: Type.Integer({
+    minimum: 0,
+    default: 30,
+    description: 'Seconds within which a repeated refresh gets the same token again',
+  }),
+  ARGON2_MEMORY_KIB: Type.Integer({ minimum: 8, default: 19_456, description: 'Memory of one Argon2id hash in KiB' }),
+  ARGON2_PASSES: Type.Integer({ minimum: 1, default: 2, description: 'Passes of Argon2id' }),
+  ARGON2_LANES: Type.Integer({ minimum: 1, maximum: 255, default: 1, description: 'Lanes of Argon2id' }),
+  HASH_CONCURRENCY: Type.Integer({
+    minimum: 0,
+    default: 0,
+    description: 'Hashes at once; 0: as many as the process has cores. `UV_THREADPOOL_SIZE` should be four more',
+  }),
+  HASH_QUEUE_LIMIT: Type.Integer({ minimum: 0, default: 256, description: 'Hashes that may wait; one more is shed' }),
+  HASH_QUEUE_TIMEOUT_MS: Type.Integer({
+    minimum: 1,
+    default: 5_000,
+    description: 'Milliseconds for which a hash waits at most before it is shed',
+  }),
+});
+export type ApiConfig = Static<typeof apiConfig>;

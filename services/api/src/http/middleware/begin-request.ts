@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { negotiateLocale } from '@auth-account/errors';
+import type { RequestHandler } from 'express';
+import { extendContext } from '../request-context.ts';
+
+/** 1 to 128 of these (decisions, "X-Request-ID"); two headers come joined by a comma and a space, which are none. */
+const requestIdPattern = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
+/** W3C Trace Context, version 00. */
+const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** The request id as it came: `undefined` where it is missing or empty, `null` where it is malformed. */
+export function readRequestId(header: string | string[] | undefined): string | undefined | null {
+  const value = Array.isArray(header) ? header.join(', ') : header;
+  if (value === undefined || value === '') return undefined;
+  return requestIdPattern.test(value) ? value : null;
+}
+
+/**
+ * First of all: gives the request its context and every answer its `X-Request-ID`, the one that came or one of ours.
+ * Whether ours will do is for `requireRequestId` to say.
+ */
+export const beginRequest: RequestHandler = (req, res, next) => {
+  const requestId = readRequestId(req.headers['x-request-id']) ?? randomUUID();
+  const { traceparent } = req.headers;
+  res.setHeader('X-Request-ID', requestId);
+  extendContext(res, {
+    requestId,
+    locale: negotiateLocale(req.headers['accept-language']),
+    ...(typeof traceparent === 'string' && traceparentPattern.test(traceparent) ? { traceparent } : {}),
+  });
+  next();
+};

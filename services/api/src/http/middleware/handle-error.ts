@@ -1,0 +1,22 @@
+import { toHttp } from '@auth-account/errors';
+import type { Logger } from '@auth-account/telemetry';
+import type { ErrorRequestHandler } from 'express';
+import { contextOf } from '../request-context.ts';
+import { sendJson } from '../send-json.ts';
+import { toAppError } from '../to-app-error.ts';
+
+/** The edge: every error becomes an answer of the contract here, and nowhere else. Ours are logged, clients' are not. */
+export function handleError(logger: Logger): ErrorRequestHandler {
+  return (error, _req, res, next) => {
+    const { requestId, locale } = contextOf(res);
+    const appError = toAppError(error);
+    if (appError.status >= 500) logger.error({ err: appError, request_id: requestId }, 'request failed');
+    if (res.headersSent) {
+      next(error);
+      return;
+    }
+    const { status, headers, body } = toHttp(appError, { locale });
+    res.setHeaders(new Headers(headers));
+    sendJson(res, status, body);
+  };
+}

@@ -1,0 +1,23 @@
+import type { Logger } from '@auth-account/telemetry';
+import type { RequestHandler } from 'express';
+import type { Histogram } from 'prom-client';
+import { contextOf } from '../request-context.ts';
+
+/** Labels of the request duration. */
+export type RequestLabels = 'method' | 'route' | 'status';
+
+/** Measures each request and writes its access line: the route's template, never the raw path, which may hold a token. */
+export function observeRequest(logger: Logger, duration: Histogram<RequestLabels>): RequestHandler {
+  return (req, res, next) => {
+    const start = performance.now();
+    res.once('close', () => {
+      const seconds = (performance.now() - start) / 1_000;
+      const { requestId, route = 'none' } = contextOf(res);
+      // 499: the client went away before its answer.
+      const status = res.writableFinished ? res.statusCode : 499;
+      duration.observe({ method: req.method, route, status }, seconds);
+      logger.info({ request_id: requestId, method: req.method, route, status, duration_ms: seconds * 1_000 }, 'request');
+    });
+    next();
+  };
+}

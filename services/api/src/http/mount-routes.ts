@@ -1,0 +1,53 @@
+import { type Route, type RouteName, routes } from '@auth-account/contracts';
+import { AppError } from '@auth-account/errors';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { Express, RequestHandler } from 'express';
+import { authenticate } from './middleware/authenticate.ts';
+import { jsonBody } from './middleware/json-body.ts';
+import { validateBody } from './middleware/validate-body.ts';
+import { extendContext } from './request-context.ts';
+
+/** One handler per route of the contract: neither can exist without the other. */
+export type Handlers = Readonly<Record<RouteName, RequestHandler>>;
+
+export interface MountDeps {
+  readonly handlers: Handlers;
+  readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
+}
+
+/** Mounts the route table: for each route its checks in the contract's order, then its handler; 405 and 404 for the rest. */
+export function mountRoutes(app: Express, { handlers, verifyAccessToken }: MountDeps): void {
+  const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];
+  for (const [name, route] of all) {
+    app[route.method](
+      route.path,
+      ...(route.carriesToken ? [noStore] : []),
+      ...(route.auth === 'bearer' ? [authenticate(verifyAccessToken)] : []),
+      ...(route.body ? [...jsonBody, validateBody(route.body)] : []),
+      handlers[name],
+    );
+  }
+  for (const [path, group] of Map.groupBy(all, ([, route]) => route.path)) {
+    const allow = group.map(([, route]) => route.method.toUpperCase()).join(', ');
+    app.all(path, () => {
+      throw new AppError('ERR-METHOD-NOT-ALLOWED', { headers: { Allow: allow } });
+    });
+  }
+  app.use(() => {
+    throw new AppError('ERR-ROUTE-NOT-FOUND');
+  });
+}
+
+/** Names the route for logs and metrics, before anything can fail. */
+export function nameRoute(): RequestHandler {
+  const paths = new Set<string>(Object.values(routes).map(({ path }) => path));
+  return (req, res, next) => {
+    if (paths.has(req.path)) extendContext(res, { route: req.path });
+    next();
+  };
+}
+
+const noStore: RequestHandler = (_req, res, next) => {
+  res.setHeader('Cache-Control', 'no-store');
+  next();
+};

@@ -1,0 +1,29 @@
+import type { Locale } from '@auth-account/errors';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { Response } from 'express';
+import type { RequestOrigin } from '../request-origin.ts';
+
+/** What the middlewares have found out about a request; stands in `res.locals`. */
+export interface RequestContext extends RequestOrigin {
+  readonly locale: Locale;
+  /** Route template, for logs and metrics; undefined where no route matched. */
+  readonly route?: string;
+  /** Set by `authenticate`. */
+  readonly caller?: VerifiedAccessToken;
+}
+
+export function contextOf(res: Response): RequestContext {
+  return res.locals as RequestContext;
+}
+
+/** Adds to the context of the request. */
+export function extendContext(res: Response, part: Partial<RequestContext>): void {
+  Object.assign(res.locals, part);
+}
+
+/** The caller of a route with `auth: 'bearer'`. */
+export function callerOf(res: Response): VerifiedAccessToken {
+  const { caller } = contextOf(res);
+  if (caller === undefined) throw new Error('the route is mounted without authentication');
+  return caller;
+}

@@ -1,0 +1,51 @@
+import { Ajv2020, type FuncKeywordDefinition, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { TSchema } from 'typebox';
+
+/** Bounds of `normalizedLength`, in Unicode code points after NFKC. */
+interface LengthBounds {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/** `params` of a violated `normalizedLength`. */
+export interface NormalizedLengthParams {
+  readonly violation: 'short' | 'long' | 'character';
+  readonly limit: number;
+}
+
+/**
+ * `normalizedLength: { minimum, maximum }`: code points after NFKC, well-formed Unicode, no NUL. JSON Schema's own
+ * `minLength` counts before normalisation.
+ */
+const normalizedLength: FuncKeywordDefinition = {
+  keyword: 'normalizedLength',
+  type: 'string',
+  schemaType: 'object',
+  errors: true,
+  compile(bounds: LengthBounds) {
+    const check = (text: string): boolean => {
+      const params = violationOf(text, bounds);
+      if (params === undefined) return true;
+      (check as { errors?: object[] }).errors = [{ keyword: 'normalizedLength', params }];
+      return false;
+    };
+    return check;
+  },
+};
+
+function violationOf(text: string, { minimum, maximum }: LengthBounds): NormalizedLengthParams | undefined {
+  if (!text.isWellFormed() || text.includes('\0')) return { violation: 'character', limit: 0 };
+  const length = [...text.normalize('NFKC')].length;
+  if (length < minimum) return { violation: 'short', limit: minimum };
+  return length > maximum ? { violation: 'long', limit: maximum } : undefined;
+}
+
+const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+addFormats.default(ajv, ['uuid', 'date-time']);
+ajv.addKeyword(normalizedLength);
+
+/** Compiles a schema of the contract: every violation at once, no coercion, no defaults, nothing removed. */
+export function compileSchema<T>(schema: TSchema): ValidateFunction<T> {
+  return ajv.compile<T>(schema);
+}

@@ -1,0 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { v7 } from 'uuid';
+
+/** Where new ids come from (decisions, "time, ids"). */
+export interface Ids {
+  /** UUIDv7, for users, sessions and events: they sort by time. */
+  entityId(): string;
+  /** UUIDv4 from the system's CSPRNG, for groups and device ids: they tell nothing. */
+  groupId(): string;
+}
+
+export const systemIds: Ids = { entityId: () => v7(), groupId: () => randomUUID() };

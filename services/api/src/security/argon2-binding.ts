@@ -1,0 +1,48 @@
+/** Cost of one hash (OWASP Password Storage Cheat Sheet: 19456 KiB, 2 passes, 1 lane). */
+export interface Argon2Cost {
+  readonly memoryKib: number;
+  readonly passes: number;
+  readonly lanes: number;
+}
+
+/** Argon2id as PHC strings, by whichever binding. */
+export interface Argon2Binding {
+  readonly name: string;
+  hash(password: string, cost: Argon2Cost): Promise<string>;
+  /** Throws where the string is no Argon2 hash. */
+  verify(phc: string, password: string): Promise<boolean>;
+}
+
+/** The Rust binding: half the CPU of the other, prebuilt for the usual platforms only. */
+export async function loadNodeRsBinding(): Promise<Argon2Binding> {
+  const { hash, verify } = await import('@node-rs/argon2');
+  // `Algorithm` is a const enum, which the isolated sources cannot name.
+  const argon2id = 2;
+  return {
+    name: '@node-rs/argon2',
+    hash: (password, { memoryKib, passes, lanes }) =>
+      hash(password, { algorithm: argon2id, memoryCost: memoryKib, timeCost: passes, parallelism: lanes }),
+    verify: (phc, password) => verify(phc, password),
+  };
+}
+
+/** The C binding, which compiles itself where it has no binary. */
+export async function loadNodeBinding(): Promise<Argon2Binding> {
+  const { default: argon2 } = await import('argon2');
+  return {
+    name: 'argon2',
+    hash: (password, { memoryKib, passes, lanes }) =>
+      argon2.hash(password, { type: argon2.argon2id, memoryCost: memoryKib, timeCost: passes, parallelism: lanes }),
+    verify: (phc, password) => argon2.verify(phc, password),
+  };
+}
+
+/** The faster binding where it loads, else the other; `onFallback` is told why. */
+export async function loadArgon2(onFallback?: (error: unknown) => void): Promise<Argon2Binding> {
+  try {
+    return await loadNodeRsBinding();
+  } catch (error) {
+    onFallback?.(error);
+    return loadNodeBinding();
+  }
+}

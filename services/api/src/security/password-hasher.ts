@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import type { Argon2Binding, Argon2Cost } from './argon2-binding.ts';
+import type { HashGate } from './hash-gate.ts';
+
+/** Hashes and verifies passwords; every call goes through the hash gate and may raise `ERR-OVERLOADED`. */
+export interface PasswordHasher {
+  /** PHC string of the password after NFKC, with a random salt. */
+  hash(password: string): Promise<string>;
+  /** Compares with the stored hash; without one, with a hash of nobody's, so that both take the same time. */
+  verify(stored: string | undefined, password: string): Promise<boolean>;
+  /** Was the hash made with less than the configured cost? */
+  isWeak(stored: string): boolean;
+}
+
+export interface PasswordHasherDeps {
+  readonly argon2: Argon2Binding;
+  readonly gate: HashGate;
+  readonly cost: Argon2Cost;
+}
+
+/** Makes the hasher, and with it the hash that stands in for unknown accounts. */
+export async function createPasswordHasher({ argon2, gate, cost }: PasswordHasherDeps): Promise<PasswordHasher> {
+  const nobodys = await argon2.hash(randomBytes(24).toString('base64url'), cost);
+  return {
+    hash: (password) => gate.run(() => argon2.hash(normalize(password), cost)),
+    async verify(stored, password) {
+      const isEqual = await gate.run(() => argon2.verify(stored ?? nobodys, normalize(password)));
+      return isEqual && stored !== undefined;
+    },
+    isWeak: (stored) => isWeaker(stored, cost),
+  };
+}
+
+/** NIST SP 800-63B-4, 3.1.1.2: one password, however a keyboard composes it. */
+function normalize(password: string): string {
+  return password.normalize('NFKC');
+}
+
+function isWeaker(phc: string, cost: Argon2Cost): boolean {
+  const [, memory, passes, lanes] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$/.exec(phc) ?? [];
+  if (memory === undefined) return true;
+  return Number(memory) < cost.memoryKib || Number(passes) < cost.passes || Number(lanes) < cost.lanes;
+}

@@ -1,0 +1,35 @@
+import type { SessionDocument } from '@auth-account/stores';
+
+/** The generations of a session, which tell what a presented token is (decisions, "Refresh"). */
+export type Generations = Pick<SessionDocument, 'gen' | 'parent' | 'floor'>;
+
+/** `advance`: write these generations and hand out `gen`; `repeat`: hand out `gen` again; `reuse`: theft. */
+export type RefreshDecision =
+  | { readonly kind: 'advance'; readonly next: Generations }
+  | { readonly kind: 'repeat' }
+  | { readonly kind: 'reuse' };
+
+/**
+ * What a genuine token of that generation means for its session. The parent's children are `floor + 1 … gen`.
+ *
+ * - A child: taken. It becomes the parent, its siblings are void from now on.
+ * - The parent, within the window of the last hand-out: a slower twin or a quick retry gets the newest child again.
+ * - The parent, later: its answer was lost, or somebody else took it. One more child; the elder ones stay good.
+ * - Higher than any handed out: the store was restored from a backup. Adopted as the newest child.
+ * - Anything else has been void for some time: two hold tokens of this session.
+ */
+export function decideRefresh(
+  session: Generations & Pick<SessionDocument, 'handed_out_at'>,
+  presented: number,
+  now: Date,
+  retryWindowMs: number,
+): RefreshDecision {
+  const { gen, parent, floor } = session;
+  if (presented === parent) {
+    const isRetry = now.getTime() - session.handed_out_at.getTime() <= retryWindowMs;
+    return isRetry ? { kind: 'repeat' } : { kind: 'advance', next: { gen: gen + 1, parent, floor } };
+  }
+  if (presented <= floor) return { kind: 'reuse' };
+  const newest = Math.max(gen, presented);
+  return { kind: 'advance', next: { gen: newest + 1, parent: presented, floor: newest } };
+}

@@ -1,0 +1,41 @@
+import { pushStreamPath, type TokenResponse } from '@auth-account/contracts';
+import type { SessionDocument } from '@auth-account/stores';
+import type { AccessTokenClaims, RefreshTokens } from '@auth-account/tokens';
+
+export interface IssueTokensDeps {
+  readonly signAccessToken: (claims: AccessTokenClaims) => Promise<string>;
+  readonly refreshTokens: Pick<RefreshTokens, 'issue'>;
+  readonly accessTokenTtlSeconds: number;
+  /** Base address of the push gateway as apps see it. */
+  readonly pushPublicUrl: string;
+  readonly now: () => Date;
+}
+
+/** Makes the token pair of a session, from nothing but the document that the deciding write returned. */
+export type IssueTokens = (session: SessionDocument) => Promise<TokenResponse['data']>;
+
+export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {
+  const { signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now } = deps;
+  return async (session) => {
+    const { _id: session_id, user_id, device_id, claims, kid, gen, nonce, expires_at } = session;
+    const { home_group_id, account_type, ver } = claims;
+    const access_token = await signAccessToken({ user_id, home_group_id, account_type, sid: session_id, ver, device_id });
+    const at = now();
+    const push_stream_path = pushStreamPath(session_id);
+    return {
+      access_token,
+      token_type: 'Bearer',
+      expires_in: accessTokenTtlSeconds,
+      refresh_token: refreshTokens.issue({ kid, sessionId: session_id, generation: gen }, Buffer.from(nonce.value())),
+      refresh_expires_in: Math.max(1, Math.floor((expires_at.getTime() - at.getTime()) / 1_000)),
+      user_id,
+      home_group_id,
+      account_type,
+      session_id,
+      device_id,
+      push_stream_path,
+      push_stream_url: pushPublicUrl.replace(/\/+$/, '') + push_stream_path,
+      timestamp: at.toISOString(),
+    };
+  };
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import type { LoginRequest, TokenResponse } from '@auth-account/contracts';
+import { AppError } from '@auth-account/errors';
+import type { RevocationReason, SessionDocument, SessionStore, SessionSummary, UserDocument, UserStore } from '@auth-account/stores';
+import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
+import { Binary, type ClientSession } from 'mongodb';
+import type { Ids } from '../ids.ts';
+import type { Announcement } from '../push/announce-revocations.ts';
+import type { RequestOrigin } from '../request-origin.ts';
+import type { PasswordHasher } from '../security/password-hasher.ts';
+import type { IssueTokens } from './issue-tokens.ts';
+import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
+
+export interface LogInDeps {
+  readonly users: Pick<UserStore, 'findByEmail' | 'touchLogin' | 'setPasswordHash'>;
+  readonly sessions: Pick<SessionStore, 'exists' | 'listLive' | 'revokeAll' | 'insert'>;
+  readonly transaction: <T>(
+    work: (session: ClientSession) => Promise<T>,
+    options: { isCommitted: () => Promise<boolean> },
+  ) => Promise<T>;
+  readonly hasher: PasswordHasher;
+  readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'>;
+  readonly issueTokens: IssueTokens;
+  readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly lifetime: SessionLifetime;
+  readonly ids: Ids;
+  readonly now: () => Date;
+}
+
+/** Live sessions of one user; past it the one unused for longest goes (decisions, "Login"). */
+const sessionLimit = 50;
+
+/**
+ * Login (decisions, "Login"): one session per user and device.
+ *
+ * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and an unknown address alike, after the same work, and
+ * `ERR-OVERLOADED`.
+ */
+export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
+  const { users, sessions, transaction, hasher, issueTokens, announce, ids, now } = deps;
+
+  async function authenticate({ email, password }: LoginRequest): Promise<UserDocument> {
+    const user = await users.findByEmail(email);
+    const isRight = await hasher.verify(user?.password_hash, password);
+    if (user === undefined || !isRight) throw new AppError('ERR-INVALID-CREDENTIALS');
+    if (hasher.isWeak(user.password_hash)) {
+      await users.setPasswordHash(user._id, user.password_hash, await hasher.hash(password));
+    }
+    return user;
+  }
+
+  return async (input, { requestId }) => {
+    const { _id: userId } = await authenticate(input);
+    const at = now();
+    const sessionId = ids.entityId();
+    const deviceId = input.device_id?.toLowerCase() ?? ids.groupId();
+    const nonce = randomBytes(32);
+
+    const work = async (transactionSession: ClientSession) => {
+      // Written by every login and by whatever revokes or moves by user, so that neither slips past the other.
+      const user = await users.touchLogin(userId, at, transactionSession);
+      if (user === undefined) throw new AppError('ERR-INVALID-CREDENTIALS');
+      const ended = endedByLogin(await sessions.listLive(userId, transactionSession), deviceId);
+      for (const { reason, ids: sessionIds } of ended) {
+        await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
+      }
+      const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input });
+      await sessions.insert(session, transactionSession);
+      return { session, ended: ended.flatMap((group) => group.ids) };
+    };
+    const { session, ended } = await transaction(work, { isCommitted: () => sessions.exists(sessionId) });
+
+    await announce({ sessionIds: ended, reason: 'SESSION_REVOKED', requestId, at });
+    return issueTokens(session);
+  };
+}
+
+/** The sessions that a login on this device ends: the device's last one, and those past the limit. `live` is oldest first. */
+function endedByLogin(live: readonly SessionSummary[], deviceId: string) {
+  const replaced = live.filter((session) => session.device_id === deviceId);
+  const others = live.filter((session) => session.device_id !== deviceId);
+  const tooMany = others.slice(0, Math.max(0, others.length + 1 - sessionLimit));
+  const groups: { reason: RevocationReason; ids: string[] }[] = [
+    { reason: 'replaced', ids: replaced.map(({ _id }) => _id) },
+    { reason: 'session_limit', ids: tooMany.map(({ _id }) => _id) },
+  ];
+  return groups.filter((group) => group.ids.length > 0);
+}
+
+interface NewSession {
+  readonly user: UserDocument;
+  readonly sessionId: string;
+  readonly deviceId: string;
+  readonly nonce: Buffer;
+  readonly at: Date;
+  readonly input: LoginRequest;
+}
+
+function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): SessionDocument {
+  const { user, sessionId, deviceId, nonce, at, input } = parts;
+  const kid = refreshTokens.currentKid;
+  const gen = 1;
+  return {
+    _id: sessionId,
+    token: refreshTokenHash(refreshTokens.issue({ kid, sessionId, generation: gen }, nonce)),
+    user_id: user._id,
+    is_revoked: false,
+    nonce: new Binary(nonce),
+    kid,
+    gen,
+    parent: 0,
+    floor: 0,
+    handed_out_at: at,
+    claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
+    device_id: deviceId,
+    device_name: input.device_name ?? null,
+    platform: input.platform ?? null,
+    created_at: at,
+    last_used_at: at,
+    ...newExpiry(at, lifetime),
+  };
+}

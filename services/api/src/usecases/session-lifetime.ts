@@ -1,0 +1,31 @@
+import type { SessionDocument } from '@auth-account/stores';
+
+/** How long a session lives, in seconds. */
+export interface SessionLifetime {
+  /** Since its last use. */
+  readonly idleSeconds: number;
+  /** In all. */
+  readonly absoluteSeconds: number;
+}
+
+/** The ends of a session that begins at `at`. */
+export function newExpiry(
+  at: Date,
+  { idleSeconds, absoluteSeconds }: SessionLifetime,
+): Pick<SessionDocument, 'expires_at' | 'absolute_expires_at'> {
+  const absolute_expires_at = addSeconds(at, absoluteSeconds);
+  return { expires_at: earlier(addSeconds(at, idleSeconds), absolute_expires_at), absolute_expires_at };
+}
+
+/** The idle end after a use at `at`, never past the absolute one. */
+export function extendedExpiry(session: SessionDocument, at: Date, { idleSeconds }: SessionLifetime): Date {
+  return earlier(addSeconds(at, idleSeconds), session.absolute_expires_at);
+}
+
+function addSeconds(at: Date, seconds: number): Date {
+  return new Date(at.getTime() + seconds * 1_000);
+}
+
+function earlier(a: Date, b: Date): Date {
+  return a < b ? a : b;
+}

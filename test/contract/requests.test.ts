@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const path = '/api/v1/auth/register';
+const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+let api: TestApi;
+let generating: TestApi;
+beforeAll(async () => {
+  [api, generating] = await Promise.all([startTestApi(), startTestApi({ REQUEST_ID_MODE: 'generate' })]);
+});
+afterAll(() => Promise.all([api.close(), generating.close()]));
+
+describe('X-Request-ID', () => {
+  test('is echoed, on errors too', async () => {
+    const answer = await api.post(path, {}, { 'X-Request-ID': 'a.B-9_~:/+=' });
+    expect(answer.status).toBe(422);
+    expect(answer.headers['x-request-id']).toBe('a.B-9_~:/+=');
+  });
+
+  test.each(['', undefined])('missing or empty (%j) answers 400 PMA_TRACE_ID_MISSING with a generated id', async (value) => {
+    const headers = value === undefined ? [] : ['X-Request-ID', value];
+    const answer = await rawHeaders(['Content-Type', 'application/json', ...headers]);
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({ error_code: 'PMA_TRACE_ID_MISSING' });
+    expect(answer.headers['x-error-code']).toBe('PMA_TRACE_ID_MISSING');
+    expect(answer.headers['x-request-id']).toMatch(uuidV4);
+  });
+
+  test.each([
+    ['with white space', ['X-Request-ID', 'a b']],
+    ['of 129 characters', ['X-Request-ID', 'x'.repeat(129)]],
+    ['doubled', ['X-Request-ID', 'one', 'X-Request-ID', 'two']],
+  ])('%s answers 422 and is not echoed', async (_, headers) => {
+    const answer = await rawHeaders(['Content-Type', 'application/json', ...headers]);
+    expect(answer.status).toBe(422);
+    expect(answer.json.details).toEqual([
+      { loc: ['header', 'X-Request-ID'], msg: expect.any(String), type: 'string_pattern_mismatch' },
+    ]);
+    expect(answer.headers['x-request-id']).toMatch(uuidV4);
+  });
+
+  test('is generated where the configuration says so', async () => {
+    const { status, headers } = await rawHeaders(['Content-Type', 'application/json'], generating);
+    expect(status).toBe(422); // the empty body's, not the header's
+    expect(headers['x-request-id']).toMatch(uuidV4);
+  });
+
+  function rawHeaders(list: string[], target = api) {
+    const headers: Record<string, string[]> = {};
+    for (let i = 0; i < list.length; i += 2) (headers[list[i] as string] ??= []).push(list[i + 1] as string);
+    return import('../support/http-client.ts').then(({ send }) => send(target.base, { path, headers, body: {} }));
+  }
+});
+
+describe('the body', () => {
+  test.each([
+    ['text', 'text/plain'],
+    ['a form', 'application/x-www-form-urlencoded'],
+    ['JSON in another charset', 'application/json; charset=utf-16'],
+    ['a relative of JSON', 'application/problem+json'],
+  ])('%s answers 415', async (_, type) => {
+    const answer = await api.post(path, '{}', { 'Content-Type': type });
+    expect(answer.status).toBe(415);
+    expect(answer.json.error_code).toBe('ERR-UNSUPPORTED-MEDIA-TYPE');
+  });
+
+  test('is taken with a charset of UTF-8', async () => {
+    const answer = await api.post(path, {}, { 'Content-Type': 'Application/JSON; charset="UTF-8"' });
+    expect(answer.status).toBe(422);
+  });
+
+  test('compressed answers 415', async () => {
+    const answer = await api.post(path, 'x', { 'Content-Encoding': 'gzip' });
+    expect(answer.status).toBe(415);
+  });
+
+  test.each([
+    ['no JSON', '{"email":'],
+    ['nothing', ''],
+    ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+  ])('%s answers 422 json_invalid', async (_, body) => {
+    const answer = await api.send({ path, body });
+    expect(answer.status).toBe(422);
+    expect(answer.json.details).toEqual([{ loc: ['body'], msg: expect.any(String), type: 'json_invalid' }]);
+  });
+
+  test('over 16 KiB answers 413', async () => {
+    const answer = await api.post(path, JSON.stringify({ email: 'x'.repeat(16 * 1024) }));
+    expect(answer.status).toBe(413);
+    expect(answer.json.error_code).toBe('ERR-PAYLOAD-TOO-LARGE');
+  });
+});
+
+describe('routing', () => {
+  test('an unknown path answers 404', async () => {
+    const answer = await api.send({ method: 'GET', path: '/api/v1/nothing' });
+    expect(answer.status).toBe(404);
+    expect(answer.json.error_code).toBe('ERR-ROUTE-NOT-FOUND');
+    expect(answer.headers['content-type']).toBe('application/json');
+  });
+
+  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])('method %s answers 405 with Allow', async (method) => {
+    const answer = await api.send({ method, path });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe('POST');
+    expect(answer.json.error_code).toBe('ERR-METHOD-NOT-ALLOWED');
+  });
+
+  test('a path that is no valid percent-encoding answers 404', async () => {
+    expect((await api.send({ method: 'GET', path: '/api/v1/%zz' })).status).toBe(404);
+  });
+});
+
+describe('languages', () => {
+  test.each([
+    [undefined, 'en'],
+    ['ru', 'ru'],
+    ['de, ru;q=0.8, en;q=0.5', 'ru'],
+    ['fr', 'en'],
+  ])('Accept-Language %j is answered in %s', async (language, locale) => {
+    const answer = await api.post(path, {}, language === undefined ? {} : { 'Accept-Language': language });
+    expect(answer.headers['content-language']).toBe(locale);
+    expect(answer.headers.vary).toBe('Accept-Language');
+    expect(/[а-я]/i.test(answer.json.message)).toBe(locale === 'ru');
+  });
+});
+
+test('no answer names the framework', async () => {
+  expect((await api.post(path, {})).headers['x-powered-by']).toBeUndefined();
+});

@@ -1,0 +1,43 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { waitUntil } from '@auth-account/local-stack';
+
+export interface Program {
+  readonly child: ChildProcess;
+  /** Everything that it has written to stdout and stderr so far. */
+  output(): string;
+  /** Waits until the output contains this text; throws with the output when the program ends without having written it. */
+  waitFor(text: string): Promise<void>;
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+}
+
+/** Starts one of the fixtures with Node. */
+export function runProgram(fixture: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Program {
+  const path = fileURLToPath(new URL(`fixtures/${fixture}`, import.meta.url));
+  const child = spawn(process.execPath, [path, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8');
+    stream.on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal));
+  });
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
+  return {
+    child,
+    ended,
+    output: () => text,
+    async waitFor(wanted) {
+      const check = async () => {
+        if (text.includes(wanted)) return true;
+        if (isOver()) throw new Error(`${fixture} ended without having written "${wanted}":\n${text}`);
+        return false;
+      };
+      await waitUntil(check, { what: `"${wanted}" in the output of ${fixture}`, timeoutMs: 25_000 });
+    },
+  };
+}

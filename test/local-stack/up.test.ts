@@ -1,0 +1,180 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, findFreePort, type ProcessGuard, waitUntil } from '@auth-account/local-stack';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { MongoClient } from 'mongodb';
+import { type Program, runProgram } from './run-program.ts';
+
+interface RunFile {
+  readonly children: readonly { readonly pid: number; readonly marker: string }[];
+}
+
+let dir: string;
+let env: NodeJS.ProcessEnv;
+let guard: ProcessGuard;
+let started: Program[];
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-up-'));
+  guard = createProcessGuard(dir);
+  started = [];
+  env = { ...withoutServers(process.env), LOCAL_DATA_DIR: join(dir, 'data'), NO_COLOR: '1' };
+  const ports = ['API_PORT', 'PUSH_PORT', 'API_OPS_PORT', 'PUSH_OPS_PORT', 'WORKER_OPS_PORT', 'LOCAL_MONGO_PORT'];
+  for (const name of [...ports, 'LOCAL_REDIS_PORT']) env[name] = String(await findFreePort());
+});
+afterEach(async () => {
+  for (const program of started) {
+    if (program.child.exitCode === null) program.child.kill('SIGTERM');
+    await program.ended;
+  }
+  await rm(dir, { recursive: true, force: true });
+  guard.dismiss();
+});
+
+function withoutServers({ MONGODB_URI: _, REDIS_URL: __, ...rest }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return rest;
+}
+
+function up(args: readonly string[] = [], extra: NodeJS.ProcessEnv = {}): Program {
+  const program = runProgram('up.ts', { ...env, ...extra }, args);
+  if (program.child.pid !== undefined) guard.watch(program.child.pid);
+  started.push(program);
+  return program;
+}
+
+async function readPids(): Promise<number[]> {
+  const content: RunFile = JSON.parse(await readFile(join(dir, 'data', 'up.json'), 'utf8'));
+  const pids = content.children.map((child) => child.pid);
+  for (const pid of pids) guard.watch(pid);
+  return pids;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function end(program: Program): Promise<void> {
+  program.child.kill('SIGTERM');
+  expect(await program.ended).toBe(0);
+}
+
+async function withDatabase<T>(work: (client: MongoClient) => Promise<T>): Promise<T> {
+  const client = new MongoClient(`mongodb://127.0.0.1:${env.LOCAL_MONGO_PORT}/?replicaSet=rs0`);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+const count = (client: MongoClient) => client.db('test').collection('kept').countDocuments();
+
+describe('npm run up', () => {
+  test('SIGTERM, twice within a second, ends everything in order and leaves no process', async () => {
+    const program = up();
+    await program.waitFor('Ready after');
+    const pids = await readPids();
+    program.child.kill('SIGTERM');
+    program.child.kill('SIGINT');
+    expect(await program.ended).toBe(0);
+    const output = program.output();
+    const order = ['api ends', 'worker ends', 'Stopping Redis', 'Stopping MongoDB'].map((text) => output.indexOf(text));
+    expect(order).not.toContain(-1);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(pids.length).toBeGreaterThanOrEqual(5);
+    expect(pids.filter(isAlive)).toEqual([]);
+    await expect(stat(join(dir, 'data', 'up.json'))).rejects.toThrow('ENOENT');
+  });
+
+  test('data and keys are kept by the next start, and removed by --fresh', async () => {
+    const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');
+    const first = up();
+    await first.waitFor('Ready after');
+    await withDatabase((client) => client.db('test').collection('kept').insertOne({}));
+    const key = await readFile(keyFile, 'utf8');
+    await end(first);
+
+    const second = up();
+    await second.waitFor('Ready after');
+    expect(await withDatabase(count)).toBe(1);
+    expect(await readFile(keyFile, 'utf8')).toBe(key);
+    await end(second);
+
+    const third = up(['--fresh']);
+    await third.waitFor('Ready after');
+    expect(await withDatabase(count)).toBe(0);
+    expect(await readFile(keyFile, 'utf8')).not.toBe(key);
+    await end(third);
+  });
+
+  test('ports that are taken are named with their variables, all at once, and nothing is started', async () => {
+    const servers = ['API_PORT', 'LOCAL_REDIS_PORT'].map((name) =>
+      createServer().listen(Number(env[name]), '127.0.0.1'),
+    );
+    const program = up();
+    expect(await program.ended).toBe(1);
+    expect(program.output()).toContain(`Port ${env.API_PORT} (the API) is taken; choose another one: API_PORT=…`);
+    expect(program.output()).toMatch(new RegExp(`Port ${env.LOCAL_REDIS_PORT} .* LOCAL_REDIS_PORT=…`));
+    expect(program.output()).not.toContain('MongoDB:');
+    for (const server of servers) server.close();
+  });
+
+  test('a second one says that the first runs, and leaves it alone', async () => {
+    const first = up();
+    await first.waitFor('Ready after');
+    const second = up();
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toContain(`It runs already, as process ${first.child.pid}`);
+    const pids = await readPids();
+    expect(pids.filter(isAlive).length).toBeGreaterThanOrEqual(4);
+    await end(first);
+  });
+
+  test('what a killed one left running is ended by the next one, which keeps the data', async () => {
+    const first = up();
+    await first.waitFor('Ready after');
+    await withDatabase((client) => client.db('test').collection('kept').insertOne({}));
+    const orphans = (await readPids()).filter(isAlive);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    expect(orphans.filter(isAlive)).toEqual(orphans);
+
+    const second = up();
+    await second.waitFor('Ready after');
+    expect(orphans.filter(isAlive)).toEqual([]);
+    expect(await withDatabase(count)).toBe(1);
+    await end(second);
+  });
+
+  test('a service, Redis and MongoDB that die are started again, and a line says so', async () => {
+    const program = up();
+    await program.waitFor('Ready after');
+    const content: RunFile = JSON.parse(await readFile(join(dir, 'data', 'up.json'), 'utf8'));
+    for (const marker of ['api.ts', 'redis', 'mongo']) {
+      const child = content.children.find((candidate) => candidate.marker.endsWith(marker));
+      if (child !== undefined) process.kill(child.pid, 'SIGKILL');
+    }
+    await program.waitFor('api: ended with SIGKILL, is started again in 0.2 s');
+    await program.waitFor('Redis: ended by itself, is started again');
+    await program.waitFor('MongoDB: ended by itself, is started again');
+    await waitUntil(async () => program.output().split('api listens').length === 3, {
+      what: 'the second start of the api',
+      timeoutMs: 10_000,
+    });
+    expect(await withDatabase(count)).toBe(0);
+    await end(program);
+  });
+
+  test('a service that refuses its configuration ends everything with 78', async () => {
+    const program = up([], { FIXTURE_EXIT_CODE: '78' });
+    expect(await program.ended).toBe(78);
+    expect(program.output()).toMatch(/(api|worker) does not start with this configuration/);
+    expect(program.output()).toContain('Stopping MongoDB');
+  });
+});

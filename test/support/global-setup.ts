@@ -1,0 +1,15 @@
+import { startTestServers, type TestServers } from '@auth-account/local-stack';
+
+declare global {
+  /** Handed from the set-up to the teardown; Jest runs both in its parent process. */
+  var testServers: TestServers | undefined;
+}
+
+/** Starts what the tests share; each test file makes a database and key prefix of its own in it. */
+export default async function setUp(): Promise<void> {
+  const servers = await startTestServers((line) => console.error(line));
+  globalThis.testServers = servers;
+  process.env.TEST_MONGODB_URI = servers.mongo.uri;
+  process.env.TEST_REDIS_URL = servers.redis.url;
+  process.env.TEST_KEYS_DIR = servers.keysDir;
+}

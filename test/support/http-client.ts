@@ -1,0 +1,37 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+
+export interface SentRequest {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** An object goes as JSON; text and bytes go as they are. */
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert the shape of answers, the compiler cannot know it.
+  readonly json: any;
+}
+
+/** One request on a connection of its own: the global `fetch` keeps connections, and with them Jest, alive for seconds. */
+export function send(base: string, { method = 'POST', path, headers = {}, body }: SentRequest): Promise<Answer> {
+  const payload = typeof body === 'string' || body instanceof Uint8Array ? body : body === undefined ? undefined : JSON.stringify(body);
+  const length = payload === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(payload)) };
+  return new Promise((resolve, reject) => {
+    const req = httpRequest(base + path, { method, agent: false, headers: { ...length, ...headers } }, (res) => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('error', reject);
+      res.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        const json = res.headers['content-type'] === 'application/json' ? JSON.parse(text) : undefined;
+        resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json });
+      });
+    });
+    req.on('error', reject);
+    req.end(payload);
+  });
+}

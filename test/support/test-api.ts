@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { compose } from '@auth-account/api/compose';
+import { apiConfig } from '@auth-account/api/config';
+import { loadConfig } from '@auth-account/config';
+import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { createLogger, createMetrics } from '@auth-account/telemetry';
+import { MongoClient } from 'mongodb';
+import { type Answer, type SentRequest, send } from './http-client.ts';
+
+/** An api in this process, on MongoDB and Redis as they are, with a database and a key prefix of its own. */
+export interface TestApi {
+  readonly base: string;
+  readonly database: string;
+  readonly keyPrefix: string;
+  readonly mongo: MongoClient;
+  readonly collections: Collections;
+  /** Sends with the headers that every request needs; those given go over them, `undefined` leaves one out. */
+  send(request: SentRequest): Promise<Answer>;
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  metric(name: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** What the shared servers of the test run are: set by the global set-up. */
+export function testEnvironment(): { mongodbUri: string; redisUrl: string; keysDir: string } {
+  const { TEST_MONGODB_URI, TEST_REDIS_URL, TEST_KEYS_DIR } = process.env;
+  if (!TEST_MONGODB_URI || !TEST_REDIS_URL || !TEST_KEYS_DIR) throw new Error('the global set-up has not run');
+  return { mongodbUri: TEST_MONGODB_URI, redisUrl: TEST_REDIS_URL, keysDir: TEST_KEYS_DIR };
+}
+
+/** Environment variables of a service in a test: the shared servers, and names of its own in them. */
+export function serviceEnvironment(name: string): Record<string, string> {
+  const { mongodbUri, redisUrl, keysDir } = testEnvironment();
+  return {
+    MONGODB_URI: mongodbUri,
+    MONGODB_DATABASE: name,
+    REDIS_URL: redisUrl,
+    KEY_PREFIX: name,
+    BIND_ADDRESS: '127.0.0.1',
+    ACCESS_TOKEN_KEYS_FILE: join(keysDir, 'access-token-keys.json'),
+    REFRESH_TOKEN_KEYS_FILE: join(keysDir, 'refresh-token-keys.json'),
+  };
+}
+
+/** A name for a test's database and key prefix that no other test has. */
+export function uniqueName(): string {
+  return `test-${randomUUID().slice(0, 13)}`;
+}
+
+export async function startTestApi(env: Readonly<Record<string, string>> = {}): Promise<TestApi> {
+  const name = uniqueName();
+  const config = loadConfig(apiConfig, { env: { ...serviceEnvironment(name), API_PORT: '0', ...env } });
+  const mongo = new MongoClient(testEnvironment().mongodbUri);
+  const db = mongo.db(config.MONGODB_DATABASE);
+  await ensureIndexes(db);
+  const metrics = createMetrics({ service: 'api' });
+  const logger = createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+  const api = await compose({ config, logger, metrics });
+  await api.start();
+  const base = `http://127.0.0.1:${api.address().port}`;
+  const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
+
+  return {
+    base,
+    database: config.MONGODB_DATABASE,
+    keyPrefix: config.KEY_PREFIX,
+    mongo,
+    collections: collectionsOf(db),
+    send: (request) => send(base, { ...request, headers: { ...needed, ...request.headers } }),
+    post: (path, body, headers) => send(base, { path, body, headers: { ...needed, ...headers } }),
+    async metric(metricName) {
+      const values = (await metrics.registry.getSingleMetric(metricName)?.get())?.values ?? [];
+      return values.reduce((sum, { value }) => sum + value, 0);
+    },
+    async close() {
+      for (const step of api.stop) await step.run();
+      await db.dropDatabase();
+      await mongo.close();
+    },
+  };
+}
