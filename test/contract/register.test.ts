@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createInviteStore, type InviteDocument } from '@auth-account/stores';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../support/accounts.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -62,7 +62,13 @@ describe('a new space', () => {
     });
     const { user_id, home_group_id } = answer.json.data;
     const user = await api.collections.users.findOne({ _id: user_id });
-    expect(user).toMatchObject({ email, email_key: email.toLowerCase(), home_group_id, account_type: type, role: 'owner' });
+    expect(user).toMatchObject({
+      email,
+      email_key: email.toLowerCase(),
+      home_group_id,
+      account_type: type,
+      role: 'owner',
+    });
     expect(user?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({
       account_type: type,
@@ -127,7 +133,12 @@ describe('an address that is taken', () => {
 
   test('is told before an invite is looked at', async () => {
     const { email } = await registerAccount(api);
-    const answer = await api.post(path, { email, password, space_creation_mode: 'JOIN_EXISTING', invite_token: 'none' });
+    const answer = await api.post(path, {
+      email,
+      password,
+      space_creation_mode: 'JOIN_EXISTING',
+      invite_token: 'none',
+    });
     expect(answer.status).toBe(409);
   });
 });
@@ -170,7 +181,10 @@ describe('joining by invite', () => {
     expect(answer.headers['x-error-code']).toBeUndefined();
   });
 
-  test.each([['null', null], ['an absent token', undefined]])('answers 404 for %s, with an empty provided_token', async (_, token) => {
+  test.each([
+    ['null', null],
+    ['an absent token', undefined],
+  ])('answers 404 for %s, with an empty provided_token', async (_, token) => {
     const answer = await join(token);
     expect(answer.status).toBe(404);
     expect(answer.json.details.provided_token).toBe('');
@@ -212,9 +226,24 @@ describe('a body that breaks the schema', () => {
     ['a number as e-mail', { ...good, email: 1 }, ['body', 'email'], 'string_type'],
     ['an operator as e-mail', { ...good, email: { $gt: '' } }, ['body', 'email'], 'string_type'],
     ['an e-mail without @', { ...good, email: 'cook.example.com' }, ['body', 'email'], 'string_pattern_mismatch'],
-    ['an e-mail with white space round it', { ...good, email: ' a@example.com' }, ['body', 'email'], 'string_pattern_mismatch'],
-    ['an e-mail that is not ASCII', { ...good, email: 'köchin@example.com' }, ['body', 'email'], 'string_pattern_mismatch'],
-    ['an e-mail of 255 characters', { ...good, email: `${'a'.repeat(243)}@example.com` }, ['body', 'email'], 'string_too_long'],
+    [
+      'an e-mail with white space round it',
+      { ...good, email: ' a@example.com' },
+      ['body', 'email'],
+      'string_pattern_mismatch',
+    ],
+    [
+      'an e-mail that is not ASCII',
+      { ...good, email: 'köchin@example.com' },
+      ['body', 'email'],
+      'string_pattern_mismatch',
+    ],
+    [
+      'an e-mail of 255 characters',
+      { ...good, email: `${'a'.repeat(243)}@example.com` },
+      ['body', 'email'],
+      'string_too_long',
+    ],
     ['a password of 7', { ...good, password: '1234567' }, ['body', 'password'], 'string_too_short'],
     ['a password of 7 after NFKC', { ...good, password: 'e\u0301234567' }, ['body', 'password'], 'string_too_short'],
     ['a password of 129', { ...good, password: 'x'.repeat(129) }, ['body', 'password'], 'string_too_long'],
@@ -236,7 +265,9 @@ describe('a body that breaks the schema', () => {
 
   test('tells every violation at once', async () => {
     const answer = await api.post(path, { email: 'x', invite_token: false });
-    expect(answer.json.details.map(({ loc, type }: { loc: string[]; type: string }) => [loc.at(-1), type]).sort()).toEqual([
+    expect(
+      answer.json.details.map(({ loc, type }: { loc: string[]; type: string }) => [loc.at(-1), type]).sort(),
+    ).toEqual([
       ['email', 'string_pattern_mismatch'],
       ['invite_token', 'string_type'],
       ['password', 'missing'],

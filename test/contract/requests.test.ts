@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { send } from '../support/http-client.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const path = '/api/v1/auth/register';
@@ -11,6 +12,15 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([api.close(), generating.close()]));
 
+/** Sends exactly these headers: name, value, name, value, … */
+function rawHeaders(list: readonly string[], target = api) {
+  const headers: Record<string, string[]> = {};
+  list.forEach((name, i) => {
+    if (i % 2 === 0) headers[name] = [...(headers[name] ?? []), list[i + 1] ?? ''];
+  });
+  return send(target.base, { path, headers, body: {} });
+}
+
 describe('X-Request-ID', () => {
   test('is echoed, on errors too', async () => {
     const answer = await api.post(path, {}, { 'X-Request-ID': 'a.B-9_~:/+=' });
@@ -18,14 +28,17 @@ describe('X-Request-ID', () => {
     expect(answer.headers['x-request-id']).toBe('a.B-9_~:/+=');
   });
 
-  test.each(['', undefined])('missing or empty (%j) answers 400 PMA_TRACE_ID_MISSING with a generated id', async (value) => {
-    const headers = value === undefined ? [] : ['X-Request-ID', value];
-    const answer = await rawHeaders(['Content-Type', 'application/json', ...headers]);
-    expect(answer.status).toBe(400);
-    expect(answer.json).toMatchObject({ error_code: 'PMA_TRACE_ID_MISSING' });
-    expect(answer.headers['x-error-code']).toBe('PMA_TRACE_ID_MISSING');
-    expect(answer.headers['x-request-id']).toMatch(uuidV4);
-  });
+  test.each(['', undefined])(
+    'missing or empty (%j) answers 400 PMA_TRACE_ID_MISSING with a generated id',
+    async (value) => {
+      const headers = value === undefined ? [] : ['X-Request-ID', value];
+      const answer = await rawHeaders(['Content-Type', 'application/json', ...headers]);
+      expect(answer.status).toBe(400);
+      expect(answer.json).toMatchObject({ error_code: 'PMA_TRACE_ID_MISSING' });
+      expect(answer.headers['x-error-code']).toBe('PMA_TRACE_ID_MISSING');
+      expect(answer.headers['x-request-id']).toMatch(uuidV4);
+    },
+  );
 
   test.each([
     ['with white space', ['X-Request-ID', 'a b']],
@@ -45,12 +58,6 @@ describe('X-Request-ID', () => {
     expect(status).toBe(422); // the empty body's, not the header's
     expect(headers['x-request-id']).toMatch(uuidV4);
   });
-
-  function rawHeaders(list: string[], target = api) {
-    const headers: Record<string, string[]> = {};
-    for (let i = 0; i < list.length; i += 2) (headers[list[i] as string] ??= []).push(list[i + 1] as string);
-    return import('../support/http-client.ts').then(({ send }) => send(target.base, { path, headers, body: {} }));
-  }
 });
 
 describe('the body', () => {

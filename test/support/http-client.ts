@@ -18,7 +18,7 @@ export interface Answer {
 
 /** One request on a connection of its own: the global `fetch` keeps connections, and with them Jest, alive for seconds. */
 export function send(base: string, { method = 'POST', path, headers = {}, body }: SentRequest): Promise<Answer> {
-  const payload = typeof body === 'string' || body instanceof Uint8Array ? body : body === undefined ? undefined : JSON.stringify(body);
+  const payload = encodeBody(body);
   const length = payload === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(payload)) };
   return new Promise((resolve, reject) => {
     const req = httpRequest(base + path, { method, agent: false, headers: { ...length, ...headers } }, (res) => {
@@ -34,4 +34,9 @@ export function send(base: string, { method = 'POST', path, headers = {}, body }
     req.on('error', reject);
     req.end(payload);
   });
+}
+
+function encodeBody(body: unknown): string | Uint8Array | undefined {
+  if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) return body;
+  return JSON.stringify(body);
 }

@@ -19,7 +19,8 @@ export interface TestApi {
   send(request: SentRequest): Promise<Answer>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   metric(name: string): Promise<number>;
-  close(): Promise<void>;
+  /** Ends the api and drops its database. */
+  close(options?: { readonly keepData?: boolean }): Promise<void>;
 }
 
 /** What the shared servers of the test run are: set by the global set-up. */
@@ -73,9 +74,9 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
       const values = (await metrics.registry.getSingleMetric(metricName)?.get())?.values ?? [];
       return values.reduce((sum, { value }) => sum + value, 0);
     },
-    async close() {
+    async close({ keepData = false } = {}) {
       for (const step of api.stop) await step.run();
-      await db.dropDatabase();
+      if (!keepData) await db.dropDatabase();
       await mongo.close();
     },
   };

@@ -6,4 +6,12 @@ export { RefreshRequest } from './http/refresh.ts';
 export { RegisterRequest, RegisterResponse, SpaceCreationMode } from './http/register.ts';
 export { type Route, type RouteName, routes } from './http/routes.ts';
 export { type CloseReason, closeCodes, pushStreamPath } from './push/close-codes.ts';
-export { AuthFrame, type AuthOkFrame, type ClientFrame, type HelloFrame, PingFrame, type PongFrame, type ServerFrame } from './push/frames.ts';
+export {
+  AuthFrame,
+  type AuthOkFrame,
+  type ClientFrame,
+  type HelloFrame,
+  PingFrame,
+  type PongFrame,
+  type ServerFrame,
+} from './push/frames.ts';

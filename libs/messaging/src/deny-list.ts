@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { CloseReason } from '@auth-account/contracts';
 import type { Redis } from 'ioredis';
 import { encodeCommand } from './commands.ts';
@@ -5,7 +6,9 @@ import type { RedisKeys } from './redis-keys.ts';
 import { createServerIdentity } from './server-identity.ts';
 
 /** What the deny list says of a session: revoked (and how its stream closes), or the smallest `ver` still good. */
-export type Denial = { readonly kind: 'revoked'; readonly reason: CloseReason } | { readonly kind: 'below'; readonly ver: number };
+export type Denial =
+  | { readonly kind: 'revoked'; readonly reason: CloseReason }
+  | { readonly kind: 'below'; readonly ver: number };
 
 /** One change to be denied and told to the gateways. */
 export interface DenyEntry {
@@ -29,13 +32,22 @@ export interface DenyList {
   deny(entries: readonly DenyEntry[]): Promise<void>;
   /** What the list says of each session, in order. Throws `DenyListUnavailable`. */
   find(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
-  /** The sessions that are in the list, complete or not, for whoever is about to complete it. */
-  findKnown(sessionIds: readonly string[]): Promise<Set<string>>;
+  /** The sessions that the list, complete or not, has as revoked: for whoever is about to complete it. */
+  findRevoked(sessionIds: readonly string[]): Promise<Set<string>>;
   /** Sessions denied since that time of Redis's clock (ms), and the time to ask from next. Throws `DenyListUnavailable`. */
   recent(since: number): Promise<{ readonly sessionIds: string[]; readonly until: number }>;
   isComplete(): Promise<boolean>;
-  /** Says that the list holds all that MongoDB does. */
-  markComplete(): Promise<void>;
+  /** To be called before the first entry of a rebuild is read from MongoDB. */
+  beginRebuild(): Promise<DenyListRebuild>;
+}
+
+/** A rebuild of the list from MongoDB, bound to the Redis server and the data that were there when it began. */
+export interface DenyListRebuild {
+  /**
+   * Says that the list holds all that MongoDB does, of the server on which the rebuild began. False, and nothing said,
+   * where Redis was emptied, started again or replaced since: another rebuild is due.
+   */
+  complete(): Promise<boolean>;
 }
 
 /**
@@ -61,6 +73,17 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
 redis.call('PEXPIRE', KEYS[1], ttl)
 return #KEYS - 1`;
 
+/** KEYS: the rebuild's mark, the sentinel. ARGV: the run id of the server on which the rebuild began. */
+const completeScript = `
+if redis.call('DEL', KEYS[1]) == 0 or not string.find(redis.call('INFO', 'server'), 'run_id:' .. ARGV[1], 1, true) then
+  return 0
+end
+redis.call('SET', KEYS[2], ARGV[1])
+return 1`;
+
+/** Milliseconds after which a rebuild that never ended is forgotten. */
+const rebuildLimitMs = 10 * 60_000;
+
 type DenyCommand = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
 
 /** Clocks of one Redis do not run backwards, but entries of one millisecond may come after its reading. */
@@ -75,6 +98,8 @@ export function denialLifetimeMs(accessTokenTtlSeconds: number): number {
 export function createDenyList(redis: Redis, keys: RedisKeys, lifetimeMs: number): DenyList {
   redis.defineCommand('denySessions', { lua: denyScript });
   const denySessions = (redis as unknown as { denySessions: DenyCommand }).denySessions.bind(redis);
+  redis.defineCommand('completeDenyList', { lua: completeScript });
+  const completeDenyList = (redis as unknown as { completeDenyList: DenyCommand }).completeDenyList.bind(redis);
   const identity = createServerIdentity(redis);
 
   async function ask<T>(work: (runId: string) => Promise<T>): Promise<T> {
@@ -99,10 +124,10 @@ export function createDenyList(redis: Redis, keys: RedisKeys, lifetimeMs: number
         if (sentinel !== runId) throw new DenyListUnavailable('the deny list is not complete');
         return values.map((value) => (value === null ? undefined : parseDenial(value)));
       }),
-    async findKnown(sessionIds) {
+    async findRevoked(sessionIds) {
       if (sessionIds.length === 0) return new Set();
       const values = await redis.mget(...sessionIds.map(keys.denied));
-      return new Set(sessionIds.filter((_, index) => values[index] !== null));
+      return new Set(sessionIds.filter((_, index) => values[index]?.startsWith('none:')));
     },
     recent: (since) =>
       ask(async (runId) => {
@@ -123,8 +148,11 @@ export function createDenyList(redis: Redis, keys: RedisKeys, lifetimeMs: number
       const runId = await identity();
       return (await redis.get(keys.denyListComplete)) === runId;
     },
-    async markComplete() {
-      await redis.set(keys.denyListComplete, await identity());
+    async beginRebuild() {
+      const runId = await identity();
+      const mark = keys.denyListRebuild(randomUUID());
+      await redis.set(mark, runId, 'PX', rebuildLimitMs);
+      return { complete: async () => (await completeDenyList(2, mark, keys.denyListComplete, runId)) === 1 };
     },
   };
 }

@@ -1,7 +1,23 @@
 export { type CloseCommand, type GatewayCommand, parseCommand, type ReplaceCommand } from './commands.ts';
-export { createDenyList, type Denial, type DenyEntry, type DenyList, DenyListUnavailable, denialLifetimeMs } from './deny-list.ts';
+export {
+  createDenyList,
+  type Denial,
+  type DenyEntry,
+  type DenyList,
+  type DenyListRebuild,
+  DenyListUnavailable,
+  denialLifetimeMs,
+} from './deny-list.ts';
 export { createCommandPublisher } from './publish-commands.ts';
-export { addEvent, type EventQueue, openEventQueue, reliableWorkerOptions, subscriberQueueName } from './queues.ts';
+export {
+  addEvent,
+  consumedJobOptions,
+  type EventQueue,
+  openEventQueue,
+  reliableWorkerOptions,
+  subscriberQueueName,
+} from './queues.ts';
 export { type RedisKeys, redisKeys } from './redis-keys.ts';
 export { failFastOptions, subscriberOptions, workerOptions } from './redis-options.ts';
 export { createRegisteredEvent } from './registered-event.ts';
+export { createStreamNumbers } from './stream-numbers.ts';

@@ -31,17 +31,34 @@ export const eventJobOptions = {
   backoff: { type: 'custom' },
   removeOnComplete: { age: daySeconds },
   removeOnFail: false,
+  // Every attempt adds its stack otherwise.
+  stackTraceLimit: 1,
+} as const satisfies JobsOptions;
+
+/**
+ * Of jobs that a subscriber consumes itself: its workers know no strategy of ours, so the pauses are BullMQ's own (full
+ * jitter up to 1 s · 2^attempt), and their number stands for about a day.
+ */
+export const consumedJobOptions = {
+  ...eventJobOptions,
+  attempts: 18,
+  backoff: { type: 'exponential', delay: 1_000, jitter: 1 },
 } as const satisfies JobsOptions;
 
 /**
  * A queue that only adds, over a fail-fast connection of the caller's, which stays the caller's to close. It asks the
  * server nothing when it is made: BullMQ remembers a first question that failed and would refuse every job ever after.
  */
-export function openEventQueue(name: string, connection: Redis, keys: RedisKeys): EventQueue {
+export function openEventQueue(
+  name: string,
+  connection: Redis,
+  keys: RedisKeys,
+  jobOptions: JobsOptions = eventJobOptions,
+): EventQueue {
   return new Queue(name, {
     connection,
     prefix: keys.queuePrefix,
-    defaultJobOptions: eventJobOptions,
+    defaultJobOptions: jobOptions,
     skipWaitingForReady: true,
     skipVersionCheck: true,
     skipMetasUpdate: true,

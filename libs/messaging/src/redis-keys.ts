@@ -10,6 +10,8 @@ export interface RedisKeys {
   readonly revocations: string;
   /** Says that the deny list is complete; its value is the run id of the Redis server that it was written to. */
   readonly denyListComplete: string;
+  /** Stands while that rebuild of the deny list is under way: whatever empties Redis takes it away too. */
+  denyListRebuild(token: string): string;
   /** Counter that numbers the connections of all gateways. */
   readonly streamNumber: string;
   /** BullMQ's `prefix`. */
@@ -24,6 +26,7 @@ export function redisKeys(prefix: string): RedisKeys {
     denied: (sessionId) => `${tag}:denied:${sessionId}`,
     revocations: `${tag}:revocations`,
     denyListComplete: `${tag}:deny-list-complete`,
+    denyListRebuild: (token) => `${tag}:deny-list-rebuild:${token}`,
     streamNumber: `${tag}:stream-number`,
     queuePrefix: `{${prefix}-queue}`,
   };

@@ -17,7 +17,10 @@ export interface EventOrigin {
  * The registration event as a CloudEvents 1.0 envelope (structured mode). Throws the SDK's `ValidationError` where it
  * would not be one.
  */
-export function createRegisteredEvent(data: RegisteredData, { id, requestId, traceparent }: EventOrigin): RegisteredEvent {
+export function createRegisteredEvent(
+  data: RegisteredData,
+  { id, requestId, traceparent }: EventOrigin,
+): RegisteredEvent {
   const envelope: RegisteredEvent = {
     specversion: '1.0',
     id,

@@ -15,6 +15,14 @@ export { createInviteStore, type InviteState, type InviteStore, inviteState } fr
 export { mongoOptions } from './mongo-options.ts';
 export { createOutboxStore, handOverGraceMs, type OutboxStore } from './outbox-store.ts';
 export { runTransaction, type TransactionOptions } from './run-transaction.ts';
-export { createSessionStore, type OwnSession, type Revocation, type RevokedSession, type Rotation, type SessionStore, type SessionSummary } from './session-store.ts';
+export {
+  createSessionStore,
+  type OwnSession,
+  type Revocation,
+  type RevokedSession,
+  type Rotation,
+  type SessionStore,
+  type SessionSummary,
+} from './session-store.ts';
 export { isDuplicateKey, isStoreUnavailable } from './store-errors.ts';
 export { createUserStore, emailKey, type UserStore } from './user-store.ts';

@@ -1,9 +1,10 @@
 import type { MongoClientOptions } from 'mongodb';
 
 /** How the services talk to MongoDB: a dead primary is noticed within seconds, and no request waits for it for long. */
-export function mongoOptions(appName: string): MongoClientOptions {
+export function mongoOptions(name: string): MongoClientOptions {
   return {
-    appName,
+    // `appName` is left to the connection string.
+    driverInfo: { name },
     retryReads: true,
     retryWrites: true,
     writeConcern: { w: 'majority' },

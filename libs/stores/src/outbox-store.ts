@@ -7,17 +7,19 @@ import type { OutboxDocument } from './documents.ts';
 export const handOverGraceMs = 5_000;
 
 const firstPauseMs = 5_000;
-const maximumPauseMs = 60_000;
+const maximumPauseMs = 600_000;
 
 /** The transactional outbox: an event is stored with what it tells, and handed on until every subscriber has it. */
 export interface OutboxStore {
   /** Writes the event's row. It takes the session of the transaction, so that no row can be written outside one. */
   append(event: RegisteredEvent, at: Date, session: ClientSession): Promise<void>;
   /**
-   * Leases up to `limit` rows that nobody holds, for at most a minute: a relay that dies strands nothing. A row that
-   * comes round again waits twice as long each time, from 5 s to 60 s.
+   * Leases up to `limit` rows that nobody holds: a relay that dies strands nothing. A row that comes round again waits
+   * twice as long each time, from 5 s to 10 min, so that many rows of a subscriber that is down cost little.
    */
   claim(options: { readonly lease: string; readonly now: Date; readonly limit: number }): Promise<OutboxDocument[]>;
+  /** Ends every lease, so that all that waits is claimed anew: for whoever finds that the queues may have lost it. */
+  release(now: Date): Promise<void>;
   /** Remembers why a row could not be handed on. */
   noteError(eventId: string, message: string): Promise<void>;
   /**
@@ -65,8 +67,12 @@ export function createOutboxStore({ outbox }: Collections): OutboxStore {
       ]);
       return outbox.find({ _id: { $in: ids }, lease }).toArray();
     },
+    async release(now) {
+      const isLeased = { state: 'pending', attempts: { $gt: 0 }, locked_until: { $gt: now } } as const;
+      await outbox.updateMany(isLeased, { $set: { locked_until: now } });
+    },
     async noteError(eventId, message) {
-      await outbox.updateOne({ _id: eventId }, { $set: { last_error: message } });
+      await outbox.updateOne({ _id: eventId, state: 'pending' }, { $set: { last_error: message } });
     },
     async markDelivered(eventId, { by, at, subscribers }) {
       const had = Object.fromEntries(by.map((name) => [name, { $ifNull: [`$deliveries.${name}`, at] }]));

@@ -33,8 +33,8 @@ export interface SessionStore {
   revokeOwn(match: OwnSession, revocation: Revocation): Promise<SessionDocument | undefined>;
   /** The compare-and-set of a refresh: undefined where the session has changed since it was read, or is revoked. */
   rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
-  /** What was revoked at or after that time, oldest first, at most `limit`. */
-  listRevokedSince(at: Date, limit: number): Promise<RevokedSession[]>;
+  /** What was revoked at or after that time, oldest first, in pages of at most `pageSize`. */
+  listRevokedSince(at: Date, pageSize: number): AsyncIterable<RevokedSession[]>;
 }
 
 export type SessionSummary = Pick<SessionDocument, '_id' | 'device_id' | 'last_used_at'>;
@@ -90,7 +90,7 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       const options = { returnDocument: 'after' } as const;
       return (await sessions.findOneAndUpdate(filter, { $set: rotation }, options)) ?? undefined;
     },
-    listRevokedSince(at, limit) {
+    async *listRevokedSince(at, pageSize) {
       const projection = {
         revoked_at: 1,
         revoked_reason: 1,
@@ -98,11 +98,18 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
         revoked_also_close: 1,
         'claims.home_group_id': 1,
       };
-      return sessions
-        .find({ is_revoked: true, revoked_at: { $gte: at } }, { projection, readConcern: { level: 'majority' } })
-        .sort({ revoked_at: 1 })
-        .limit(limit)
-        .toArray();
+      const revokedSince = { is_revoked: true, revoked_at: { $gte: at } };
+      const cursor = sessions
+        .find<RevokedSession>(revokedSince, { projection, readConcern: { level: 'majority' }, batchSize: pageSize })
+        .sort({ revoked_at: 1 });
+      let page: RevokedSession[] = [];
+      for await (const session of cursor) {
+        page.push(session);
+        if (page.length < pageSize) continue;
+        yield page;
+        page = [];
+      }
+      if (page.length > 0) yield page;
     },
   };
 }

@@ -27,7 +27,8 @@ export const apiConfig = Type.Object({
   }),
   REFRESH_TOKEN_KEYS_FILE: Type.String({
     minLength: 1,
-    description: 'Path of the JWKS with the symmetric keys of the refresh tokens: the first one makes, all of them prove',
+    description:
+      'Path of the JWKS with the symmetric keys of the refresh tokens: the first one makes, all of them prove',
   }),
   REFRESH_TOKEN_IDLE_SECONDS: Type.Integer({
     minimum: 60,

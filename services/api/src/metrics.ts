@@ -2,18 +2,23 @@ import type { Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { RequestLabels } from './http/middleware/observe-request.ts';
 
-/** The api's own metrics. `hashesWaiting` is read at each scrape. */
-export function createApiMetrics({ registry }: Metrics, hashesWaiting: () => number) {
+export type ApiMetrics = ReturnType<typeof createApiMetrics>;
+
+/** The api's own metrics. */
+export function createApiMetrics({ registry }: Metrics) {
   const registers = [registry];
-  new Gauge({
-    name: 'auth_password_hashes_waiting',
-    help: 'Password hashes that wait for a slot',
-    registers,
-    collect() {
-      this.set(hashesWaiting());
-    },
-  });
   return {
+    /** `waiting` is read at each scrape. */
+    observeHashQueue(waiting: () => number) {
+      new Gauge({
+        name: 'auth_password_hashes_waiting',
+        help: 'Password hashes that wait for a slot',
+        registers,
+        collect() {
+          this.set(waiting());
+        },
+      });
+    },
     requestDuration: new Histogram<RequestLabels>({
       name: 'http_request_duration_seconds',
       help: 'Duration of HTTP requests by route template',

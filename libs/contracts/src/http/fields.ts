@@ -27,7 +27,10 @@ export type AccountType = Type.Static<typeof AccountType>;
 export const Uuid = Type.String({ format: 'uuid' });
 
 /** ISO 8601 in UTC with milliseconds and `Z`. */
-export const Timestamp = Type.String({ format: 'date-time', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' });
+export const Timestamp = Type.String({
+  format: 'date-time',
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+});
 
 /** Seconds, counted from the answer. */
 export const Seconds = Type.Integer({ minimum: 1 });

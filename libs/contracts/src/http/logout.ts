@@ -10,6 +10,10 @@ export type LogoutRequest = Type.Static<typeof LogoutRequest>;
 
 /** Answer 200 of `POST /api/v1/auth/logout`. */
 export const LogoutResponse = Success(
-  Type.Object({ message: Type.Literal('SESSION_TERMINATED'), details: Type.String({ minLength: 1 }), timestamp: Timestamp }),
+  Type.Object({
+    message: Type.Literal('SESSION_TERMINATED'),
+    details: Type.String({ minLength: 1 }),
+    timestamp: Timestamp,
+  }),
 );
 export type LogoutResponse = Type.Static<typeof LogoutResponse>;

@@ -19,6 +19,10 @@ export type PongFrame = Type.Static<typeof PongFrame>;
 export const AuthOkFrame = Type.Object({ type: Type.Literal('auth_ok'), expires_at: Timestamp });
 export type AuthOkFrame = Type.Static<typeof AuthOkFrame>;
 
+/** Answer to a client's `auth` frame that did not extend the stream; until when it lasts has not changed. */
+export const ErrorFrame = Type.Object({ type: Type.Literal('error'), error_code: Type.String({ minLength: 1 }) });
+export type ErrorFrame = Type.Static<typeof ErrorFrame>;
+
 /** From the client: liveness as the app sees it (RFC 6455 pings are the gateway's own). */
 export const PingFrame = Type.Object({ type: Type.Literal('ping') });
 
@@ -26,4 +30,4 @@ export const PingFrame = Type.Object({ type: Type.Literal('ping') });
 export const AuthFrame = Type.Object({ type: Type.Literal('auth'), access_token: Type.String({ minLength: 1 }) });
 
 export type ClientFrame = Type.Static<typeof PingFrame> | Type.Static<typeof AuthFrame>;
-export type ServerFrame = HelloFrame | PongFrame | AuthOkFrame;
+export type ServerFrame = HelloFrame | PongFrame | AuthOkFrame | ErrorFrame;

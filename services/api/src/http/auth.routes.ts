@@ -1,4 +1,10 @@
-import { type LoginRequest, type LogoutRequest, type RefreshRequest, type RegisterRequest, routes } from '@auth-account/contracts';
+import {
+  type LoginRequest,
+  type LogoutRequest,
+  type RefreshRequest,
+  type RegisterRequest,
+  routes,
+} from '@auth-account/contracts';
 import type { RequestHandler } from 'express';
 import type { createLogIn } from '../usecases/log-in.ts';
 import type { createLogOut } from '../usecases/log-out.ts';
@@ -23,7 +29,9 @@ export function authHandlers({ register, logIn, refresh, logOut }: AuthUseCases)
       sendJson(res, status, { status: 'success', data: await run(req, res, next) });
     };
   return {
-    register: handler(routes.register.success.status, (req, res) => register(req.body as RegisterRequest, contextOf(res))),
+    register: handler(routes.register.success.status, (req, res) =>
+      register(req.body as RegisterRequest, contextOf(res)),
+    ),
     login: handler(routes.login.success.status, (req, res) => logIn(req.body as LoginRequest, contextOf(res))),
     refresh: handler(routes.refresh.success.status, (req, res) => refresh(req.body as RefreshRequest, contextOf(res))),
     logout: handler(routes.logout.success.status, (req, res) =>

@@ -19,7 +19,14 @@ export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {
   return async (session) => {
     const { _id: session_id, user_id, device_id, claims, kid, gen, nonce, expires_at } = session;
     const { home_group_id, account_type, ver } = claims;
-    const access_token = await signAccessToken({ user_id, home_group_id, account_type, sid: session_id, ver, device_id });
+    const access_token = await signAccessToken({
+      user_id,
+      home_group_id,
+      account_type,
+      sid: session_id,
+      ver,
+      device_id,
+    });
     const at = now();
     const push_stream_path = pushStreamPath(session_id);
     return {

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { LoginRequest, TokenResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import type { RevocationReason, SessionDocument, SessionStore, SessionSummary, UserDocument, UserStore } from '@auth-account/stores';
+import type {
+  RevocationReason,
+  SessionDocument,
+  SessionStore,
+  SessionSummary,
+  UserDocument,
+  UserStore,
+} from '@auth-account/stores';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
 import type { Ids } from '../ids.ts';
@@ -36,7 +43,9 @@ const sessionLimit = 50;
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and an unknown address alike, after the same work, and
  * `ERR-OVERLOADED`.
  */
-export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
+export function createLogIn(
+  deps: LogInDeps,
+): (input: LoginRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
   const { users, sessions, transaction, hasher, issueTokens, announce, ids, now } = deps;
 
   async function authenticate({ email, password }: LoginRequest): Promise<UserDocument> {

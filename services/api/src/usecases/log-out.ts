@@ -23,7 +23,11 @@ export function createLogOut(
   const { sessions, refreshTokens, announce, now } = deps;
 
   /** One write where the token is the newest; only a miss reads, since any genuine token of the session will do. */
-  async function revoke(token: string, caller: VerifiedAccessToken, requestId: string): Promise<SessionDocument | undefined> {
+  async function revoke(
+    token: string,
+    caller: VerifiedAccessToken,
+    requestId: string,
+  ): Promise<SessionDocument | undefined> {
     const parts = refreshTokens.parse(token);
     if (parts === undefined) return undefined;
     const own = { sessionId: parts.sessionId, userId: caller.user_id };

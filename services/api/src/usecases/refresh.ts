@@ -25,7 +25,9 @@ export interface RefreshDeps {
  * Raises `IAD_JWT_REFRESH_EXPIRED` for what is expired or not ours, `IAD_JWT_REFRESH_STOLEN` for a token of a revoked
  * session and for one that was void, which revokes its session.
  */
-export function createRefresh(deps: RefreshDeps): (input: RefreshRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
+export function createRefresh(
+  deps: RefreshDeps,
+): (input: RefreshRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
   const { sessions, refreshTokens, issueTokens, announce, retryWindowMs, now } = deps;
 
   async function findGenuine(token: string, parts: RefreshTokenParts): Promise<SessionDocument> {

@@ -46,12 +46,18 @@ type Space = { readonly home_group_id: string; readonly account_type: AccountTyp
  * Raises `ERR-EMAIL-ALREADY-EXISTS` (409), `ERR-INVITE-TOKEN-INVALID` (404 where it never named an invite, 410 where it
  * is over) and `ERR-OVERLOADED`. On any of them nothing is stored.
  */
-export function createRegister(deps: RegisterDeps): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
+export function createRegister(
+  deps: RegisterDeps,
+): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
   const { users, groups, invites, outbox, transaction, hasher, beginHandOver, ids, now } = deps;
 
   async function chooseSpace({ space_creation_mode: mode, invite_token: token }: RegisterRequest): Promise<Space> {
     if (mode !== 'JOIN_EXISTING') {
-      return { kind: 'new', home_group_id: ids.groupId(), account_type: mode === 'CREATE_NEW_HOME' ? 'HOME' : 'OFFICE' };
+      return {
+        kind: 'new',
+        home_group_id: ids.groupId(),
+        account_type: mode === 'CREATE_NEW_HOME' ? 'HOME' : 'OFFICE',
+      };
     }
     const invite = await goodInvite(token ?? '');
     return { kind: 'join', token: invite._id, home_group_id: invite.home_group_id, account_type: invite.account_type };

@@ -16,7 +16,10 @@ export function observeRequest(logger: Logger, duration: Histogram<RequestLabels
       // 499: the client went away before its answer.
       const status = res.writableFinished ? res.statusCode : 499;
       duration.observe({ method: req.method, route, status }, seconds);
-      logger.info({ request_id: requestId, method: req.method, route, status, duration_ms: seconds * 1_000 }, 'request');
+      logger.info(
+        { request_id: requestId, method: req.method, route, status, duration_ms: seconds * 1_000 },
+        'request',
+      );
     });
     next();
   };

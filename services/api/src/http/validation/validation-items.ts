@@ -36,7 +36,8 @@ export function validationItems(errors: readonly ErrorObject[]): ValidationItem[
 }
 
 function describe(keyword: string, params: Record<string, unknown>): Violation {
-  if (keyword === 'type') return byType[[params.type].flat().find((type) => type !== 'null') as string] ?? other(keyword);
+  if (keyword === 'type')
+    return byType[[params.type].flat().find((type) => type !== 'null') as string] ?? other(keyword);
   return byKeyword[keyword]?.(params) ?? other(keyword);
 }
 

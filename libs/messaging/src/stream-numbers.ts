@@ -1,0 +1,21 @@
+import type { Redis } from 'ioredis';
+import type { RedisKeys } from './redis-keys.ts';
+
+/**
+ * KEYS: the number. Microseconds of Redis's clock, or one more than the last number where that is higher: a bare counter
+ * would begin again with 1 in a Redis that lost its data, and every new connection would then give way to an old one.
+ */
+const nextScript = `
+local time = redis.call('TIME')
+local number = math.max(time[1] * 1000000 + time[2], tonumber(redis.call('GET', KEYS[1]) or '0') + 1)
+redis.call('SET', KEYS[1], string.format('%.0f', number))
+return number`;
+
+type NextCommand = (key: string) => Promise<number>;
+
+/** Makes the function that numbers the streams of all gateways: of two of one session, the higher stays. */
+export function createStreamNumbers(redis: Redis, keys: RedisKeys): () => Promise<number> {
+  redis.defineCommand('nextStreamNumber', { numberOfKeys: 1, lua: nextScript });
+  const next = (redis as unknown as { nextStreamNumber: NextCommand }).nextStreamNumber.bind(redis);
+  return () => next(keys.streamNumber);
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const path = '/api/v1/auth/login';
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ PUSH_PUBLIC_URL: 'wss://push.example.com/' });
+});
+afterAll(() => api.close());
+
+test('answers 200 with the token pair, where the stream is, and no-store', async () => {
+  const account = await registerAccount(api);
+  const answer = await api.post(path, { email: account.email, password });
+  expect(answer.status).toBe(200);
+  expect(answer.headers['cache-control']).toBe('no-store');
+  const { data } = answer.json;
+  expect(answer.json).toEqual({
+    status: 'success',
+    data: {
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 600,
+      refresh_token: expect.stringMatching(/^[A-Za-z0-9_-]+$/),
+      refresh_expires_in: expect.any(Number),
+      user_id: account.user_id,
+      home_group_id: account.home_group_id,
+      account_type: 'HOME',
+      session_id: expect.stringMatching(uuid),
+      device_id: expect.stringMatching(uuid),
+      push_stream_path: `/ws/push-stream/${data.session_id}`,
+      push_stream_url: `wss://push.example.com/ws/push-stream/${data.session_id}`,
+      timestamp: expect.any(String),
+    },
+  });
+  expect(data.refresh_expires_in).toBeGreaterThan(30 * 86_400 - 60);
+  expect(data.refresh_expires_in).toBeLessThanOrEqual(30 * 86_400);
+});
+
+test('signs an access token of the shape of RFC 9068 with the claims of the session', async () => {
+  const session = await newSession(api);
+  expect(decodeProtectedHeader(session.access_token)).toEqual({ alg: 'EdDSA', typ: 'at+jwt', kid: expect.any(String) });
+  const { user_id, home_group_id, session_id: sid, device_id } = session;
+  const claims = decodeJwt(session.access_token);
+  expect(claims).toEqual({
+    iss: 'https://auth.local',
+    aud: 'food-storage',
+    client_id: 'food-storage',
+    sub: user_id,
+    user_id,
+    home_group_id,
+    account_type: 'HOME',
+    sid,
+    ver: 1,
+    device_id,
+    jti: expect.any(String),
+    iat: expect.any(Number),
+    exp: (claims.iat ?? 0) + 600,
+  });
+});
+
+test('stores the session with a hash in place of the token', async () => {
+  const session = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
+  const stored = await api.collections.sessions.findOne({ _id: session.session_id });
+  expect(stored).toMatchObject({
+    user_id: session.user_id,
+    is_revoked: false,
+    gen: 1,
+    parent: 0,
+    floor: 0,
+    claims: { home_group_id: session.home_group_id, account_type: 'HOME', ver: 1 },
+    device_name: 'Pixel 9',
+    platform: 'android',
+  });
+  expect(JSON.stringify(stored)).not.toContain(session.refresh_token);
+});
+
+test('takes the address in any case', async () => {
+  const { email } = await registerAccount(api);
+  expect((await api.post(path, { email: email.toUpperCase(), password })).status).toBe(200);
+});
+
+test('takes a password however a keyboard composes it', async () => {
+  const email = newEmail();
+  await api.post('/api/v1/auth/register', { email, password: 'Käsekuchen', space_creation_mode: 'CREATE_NEW_HOME' });
+  expect((await api.post(path, { email, password: 'Ka\u0308sekuchen' })).status).toBe(200);
+});
+
+describe('credentials that are not right', () => {
+  test('answer the same 401 for a wrong password and an unknown address', async () => {
+    const { email } = await registerAccount(api);
+    const [wrong, unknown] = await Promise.all([
+      api.post(path, { email, password: 'wrong password' }),
+      api.post(path, { email: newEmail(), password }),
+    ]);
+    expect(wrong.status).toBe(401);
+    expect(wrong.json).toEqual({
+      error_code: 'ERR-INVALID-CREDENTIALS',
+      message: expect.any(String),
+      details: { action: expect.any(String) },
+    });
+    expect([unknown.status, unknown.text]).toEqual([wrong.status, wrong.text]);
+  });
+
+  test.each([
+    ['an address of bad syntax', { email: 'cook', password }],
+    ['a short password', { email: 'cook@example.com', password: 'x' }],
+  ])('%s is unknown, not malformed', async (_, body) => {
+    expect((await api.post(path, body)).status).toBe(401);
+  });
+});
+
+test.each<[string, object, string, string]>([
+  ['no password', { email: 'a@example.com' }, 'password', 'missing'],
+  [
+    'a device_id that is no UUID',
+    { email: 'a@example.com', password, device_id: 'phone' },
+    'device_id',
+    'uuid_parsing',
+  ],
+  ['a platform that is unknown', { email: 'a@example.com', password, platform: 'tv' }, 'platform', 'enum'],
+  [
+    'a long device_name',
+    { email: 'a@example.com', password, device_name: 'x'.repeat(129) },
+    'device_name',
+    'string_too_long',
+  ],
+])('%s answers 422', async (_, body, field, type) => {
+  const answer = await api.post(path, body);
+  expect(answer.status).toBe(422);
+  expect(answer.json.details).toEqual([{ loc: ['body', field], msg: expect.any(String), type }]);
+});
+
+describe('one session per user and device', () => {
+  test('a new login on a device revokes the one before it there, and no other', async () => {
+    const device_id = randomUUID();
+    const first = await newSession(api, { device_id });
+    const other = await logIn(api, first.email, { device_id: randomUUID() });
+    const second = await logIn(api, first.email, { device_id: device_id.toUpperCase() });
+    const { sessions } = api.collections;
+    expect(await sessions.findOne({ _id: first.session_id })).toMatchObject({
+      is_revoked: true,
+      revoked_reason: 'replaced',
+    });
+    expect(await sessions.findOne({ _id: other.session_id })).toMatchObject({ is_revoked: false });
+    expect(await sessions.findOne({ _id: second.session_id })).toMatchObject({ is_revoked: false, device_id });
+  });
+
+  test('ten logins at once on one device leave one live session', async () => {
+    const device_id = randomUUID();
+    const { email, user_id } = await registerAccount(api);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => api.post(path, { email, password, device_id })));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(await api.collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(1);
+    expect(await api.collections.sessions.countDocuments({ user_id })).toBe(10);
+  });
+
+  test('past 50 live sessions the one unused for longest goes', async () => {
+    const { email, user_id } = await registerAccount(api);
+    const first = await logIn(api, email);
+    const template = await api.collections.sessions.findOne({ _id: first.session_id });
+    if (template === null) throw new Error('the session is not stored');
+    const later = (i: number) => new Date(template.last_used_at.getTime() + 1_000 * i);
+    await api.collections.sessions.insertMany(
+      Array.from({ length: 49 }, (_, i) => ({
+        ...template,
+        _id: randomUUID(),
+        device_id: randomUUID(),
+        last_used_at: later(i + 1),
+      })),
+    );
+    await logIn(api, email);
+    expect(await api.collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(50);
+    expect(await api.collections.sessions.findOne({ _id: first.session_id })).toMatchObject({
+      revoked_reason: 'session_limit',
+    });
+  });
+});
+
+test('a hash made with less is made anew after a login that succeeded', async () => {
+  const weak = await startTestApi({ ARGON2_MEMORY_KIB: '8192', MONGODB_DATABASE: api.database });
+  const { email, user_id } = await registerAccount(weak);
+  const hashOf = async () => (await api.collections.users.findOne({ _id: user_id }))?.password_hash;
+  expect(await hashOf()).toMatch(/\$m=8192,/);
+  await api.post(path, { email, password: 'wrong password' });
+  expect(await hashOf()).toMatch(/\$m=8192,/);
+  await logIn(api, email);
+  expect(await hashOf()).toMatch(/\$m=19456,/);
+  await logIn(api, email);
+  await weak.close({ keepData: true });
+});
