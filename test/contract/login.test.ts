@@ -124,6 +124,12 @@ test.each<[string, object, string, string]>([
   ],
   ['a platform that is unknown', { email: 'a@example.com', password, platform: 'tv' }, 'platform', 'enum'],
   [
+    'a device_name with a lone surrogate',
+    { email: 'a@example.com', password, device_name: 'x\ud800' },
+    'device_name',
+    'string_pattern_mismatch',
+  ],
+  [
     'a long device_name',
     { email: 'a@example.com', password, device_name: 'x'.repeat(129) },
     'device_name',

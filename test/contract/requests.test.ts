@@ -86,6 +86,13 @@ describe('the body', () => {
     ['no JSON', '{"email":'],
     ['nothing', ''],
     ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+    ['a byte order mark', Buffer.from('\ufeff{}')],
+    ['a duplicate key', '{"email":"a@example.com","email":"b@example.com"}'],
+    ['a duplicate key in another spelling', '{"email":"a","\\u0065mail":"b"}'],
+    ['a duplicate key far inside', '{"a":[{"b":1},{"c":{"d":1,"d":1}}]}'],
+    ['a comment', '{} // fine'],
+    ['a trailing comma', '{"email":"a@example.com",}'],
+    ['brackets without end', '['.repeat(16_000)],
   ])('%s answers 422 json_invalid', async (_, body) => {
     const answer = await api.send({ path, body });
     expect(answer.status).toBe(422);
@@ -133,6 +140,20 @@ describe('languages', () => {
   });
 });
 
-test('no answer names the framework', async () => {
-  expect((await api.post(path, {})).headers['x-powered-by']).toBeUndefined();
+test('the same key in two objects is no duplicate, and deep nesting no fault', async () => {
+  const nested = `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`;
+  const answer = await api.post(path, `{"x":{"email":1},"y":{"email":1},"deep":${nested}}`);
+  expect(answer.json.details.map(({ type }: { type: string }) => type)).toEqual(['missing', 'missing', 'missing']);
+});
+
+test('every answer carries the security headers of an API, and none names the framework', async () => {
+  const { headers } = await api.post(path, {});
+  expect(headers).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+    'strict-transport-security': expect.stringMatching(/^max-age=\d+/),
+  });
+  expect(headers['x-powered-by']).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import type { Logger } from '@auth-account/telemetry';
 import express, { type Express } from 'express';
+import helmet from 'helmet';
 import type { Histogram } from 'prom-client';
 import { beginRequest } from './http/middleware/begin-request.ts';
 import { handleError } from './http/middleware/handle-error.ts';
@@ -9,17 +10,32 @@ import { type MountDeps, mountRoutes, nameRoute } from './http/mount-routes.ts';
 
 export interface AppDeps extends MountDeps {
   readonly requestIdMode: 'require' | 'generate';
+  /** How many proxies in front are ours: as many addresses of `X-Forwarded-For` count, from the right. */
+  readonly trustedProxyHops: number;
   readonly logger: Logger;
   readonly requestDuration: Histogram<RequestLabels>;
 }
 
+/** OWASP REST Security Cheat Sheet: answers are data, never a page; the rest of helmet's set is for pages. */
+const securityHeaders = helmet({
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+
 /** The HTTP API as an Express application; it opens nothing. */
-export function createApp({ requestIdMode, logger, requestDuration, ...mount }: AppDeps): Express {
+export function createApp({ requestIdMode, trustedProxyHops, logger, requestDuration, ...mount }: AppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
   app.enable('strict routing');
+  app.set('trust proxy', trustedProxyHops);
+  app.use(securityHeaders);
   app.use(beginRequest, nameRoute(), observeRequest(logger, requestDuration));
   app.use('/api/v1', requireRequestId(requestIdMode));
   mountRoutes(app, mount);

@@ -76,6 +76,7 @@ export async function compose(context: ServiceContext<typeof apiConfig>): Promis
   const useCases = composeUseCases({ config, mongo, security, announce, beginHandOver, metrics: apiMetrics });
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,
+    trustedProxyHops: config.TRUST_PROXY_HOPS,
     logger,
     requestDuration: apiMetrics.requestDuration,
     verifyAccessToken: security.verifyAccessToken,

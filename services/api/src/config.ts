@@ -25,6 +25,12 @@ export const apiConfig = Type.Object({
     default: 'require',
     description: 'What happens to a request without X-Request-ID: `require` answers 400, `generate` injects a UUIDv4',
   }),
+  TRUST_PROXY_HOPS: Type.Integer({
+    minimum: 0,
+    maximum: 16,
+    default: 0,
+    description: 'Proxies in front of the api, exactly: as many addresses of X-Forwarded-For are believed',
+  }),
   REFRESH_TOKEN_KEYS_FILE: Type.String({
     minLength: 1,
     description:

@@ -4,12 +4,20 @@ import { AccountType, GivenPassword, Seconds, Success, Timestamp, Uuid } from '.
 export const Platform = Type.Enum(['ios', 'android', 'web', 'other']);
 export type Platform = Type.Static<typeof Platform>;
 
+/** As a person reads it: no control characters, well-formed Unicode. */
+const DeviceName = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
+  examples: ['Pixel 9'],
+});
+
 /** Body of `POST /api/v1/auth/login`. An address of bad syntax is simply an unknown one. */
 export const LoginRequest = Type.Object({
   email: Type.String({ minLength: 1, maxLength: 254, examples: ['cook@example.com'] }),
   password: GivenPassword,
   device_id: Type.Optional(Uuid),
-  device_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128, examples: ['Pixel 9'] })),
+  device_name: Type.Optional(DeviceName),
   platform: Type.Optional(Platform),
 });
 export type LoginRequest = Type.Static<typeof LoginRequest>;

@@ -25,7 +25,8 @@ export async function createPasswordHasher({ argon2, gate, cost }: PasswordHashe
     hash: (password) => gate.run(() => argon2.hash(normalize(password), cost)),
     async verify(stored, password) {
       const isEqual = await gate.run(() => argon2.verify(stored ?? nobodys, normalize(password)));
-      return isEqual && stored !== undefined;
+      // The bindings take a lone surrogate for U+FFFD: what is no text equals no password.
+      return isEqual && stored !== undefined && password.isWellFormed();
     },
     isWeak: (stored) => isWeaker(stored, cost),
   };

@@ -1,13 +1,11 @@
 import { AppError } from '@auth-account/errors';
 import express, { type RequestHandler } from 'express';
+import { parseJson } from '../validation/parse-json.ts';
 
 /** Bytes of a request body (decisions, "body"). */
 export const bodyLimit = 16 * 1024;
 
 const readRaw = express.raw({ type: () => true, limit: bodyLimit, inflate: false });
-
-/** RFC 8259 section 8.1: UTF-8, and no byte order mark to be added. */
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const requireJson: RequestHandler = (req, _res, next) => {
   if (!isJson(req.headers['content-type'])) throw new AppError('ERR-UNSUPPORTED-MEDIA-TYPE');
@@ -15,7 +13,7 @@ const requireJson: RequestHandler = (req, _res, next) => {
 };
 
 const parseBody: RequestHandler = (req, _res, next) => {
-  req.body = parseJson(Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0));
+  req.body = parseOrRefuse(Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0));
   next();
 };
 
@@ -29,11 +27,11 @@ function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(contentType);
 }
 
-function parseJson(bytes: Buffer): unknown {
+function parseOrRefuse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(utf8.decode(bytes));
+    return parseJson(bytes);
   } catch (cause) {
-    const msg = 'Input should be valid JSON';
+    const msg = 'Input should be valid JSON in UTF-8, without duplicate keys';
     throw new AppError('ERR-VALIDATION-FAILED', { details: [{ loc: ['body'], msg, type: 'json_invalid' }], cause });
   }
 }

@@ -1,0 +1,32 @@
+import { visit } from 'jsonc-parser';
+
+/** RFC 8259 section 8.1: UTF-8, and a byte order mark is none of it. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The value of a JSON text. Throws where the bytes are no UTF-8, the text no JSON, or an object has two members of one
+ * name: who reads the first of them and who reads the last would act on different requests (RFC 8259 section 4).
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = utf8.decode(bytes);
+  const value: unknown = JSON.parse(text);
+  refuseDuplicateKeys(text);
+  return value;
+}
+
+function refuseDuplicateKeys(text: string): void {
+  const objects: Set<string>[] = [];
+  visit(text, {
+    onObjectBegin() {
+      objects.push(new Set());
+    },
+    onObjectProperty(name) {
+      const names = objects.at(-1);
+      if (names?.has(name)) throw new SyntaxError('an object has two members of one name');
+      names?.add(name);
+    },
+    onObjectEnd() {
+      objects.pop();
+    },
+  });
+}
