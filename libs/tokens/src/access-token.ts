@@ -96,7 +96,7 @@ export async function createAccessTokenVerifier(
 }
 
 /** The public half of the set, for `/.well-known/jwks.json`. */
-export async function publicKeySet(keys: KeySet, algorithm: AccessTokenAlgorithm): Promise<{ keys: JWK[] }> {
+export function publicKeySet(keys: KeySet, algorithm: AccessTokenAlgorithm): { keys: JWK[] } {
   return { keys: keys.keys.map((key) => ({ ...publicJwk(key), use: 'sig', alg: algorithm })) };
 }
 

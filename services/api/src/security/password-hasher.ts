@@ -38,7 +38,13 @@ function normalize(password: string): string {
 }
 
 function isWeaker(phc: string, cost: Argon2Cost): boolean {
-  const [, memory, passes, lanes] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$/.exec(phc) ?? [];
-  if (memory === undefined) return true;
-  return Number(memory) < cost.memoryKib || Number(passes) < cost.passes || Number(lanes) < cost.lanes;
+  const [, parameters] = /^\$argon2id\$v=19\$([^$]+)\$/.exec(phc) ?? [];
+  if (parameters === undefined) return true;
+  // By name: one binding writes m,t,p and the other m,p,t.
+  const {
+    m = 0,
+    t = 0,
+    p = 0,
+  } = Object.fromEntries(parameters.split(',').map((pair) => [pair.slice(0, 1), Number(pair.slice(2))]));
+  return m < cost.memoryKib || t < cost.passes || p < cost.lanes;
 }

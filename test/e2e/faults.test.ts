@@ -1,0 +1,87 @@
+import { waitUntil } from '@auth-account/local-stack';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, logOut, newSession, registerAccount } from '../support/accounts.ts';
+import { startTestStack, type TestStack } from '../support/test-stack.ts';
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startTestStack();
+}, 60_000);
+afterAll(() => stack.close(), 30_000);
+
+/** No test begins before what the last one broke has come back. */
+afterEach(async () => {
+  await Promise.all(Object.values(stack.services).map((service) => service.waitUntilReady()));
+}, 30_000);
+
+const closeDeadlineMs = 5_000;
+
+async function killed(service: 'api' | 'push-gateway' | 'worker'): Promise<void> {
+  const before = stack.services[service].restarts();
+  stack.services[service].kill('SIGKILL');
+  await waitUntil(async () => stack.services[service].restarts() > before, {
+    what: `${service} to die`,
+    timeoutMs: 5_000,
+  });
+}
+
+describe('Redis away', () => {
+  test('a logout answers 200 all the same, and the close comes when Redis is back', async () => {
+    const session = await newSession(stack);
+    const stream = await stack.openStream(session);
+    await stack.redis.stop();
+    expect((await logOut(stack, session)).status).toBe(200);
+    expect(stream.isOpen()).toBe(true);
+    await stack.redis.start();
+    const back = performance.now();
+    const { code, reason, at } = await stream.closed;
+    expect([code, reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
+    expect(at - back).toBeLessThan(closeDeadlineMs);
+  }, 40_000);
+
+  test('registration and login answer, and the api killed before the hand-over loses no event', async () => {
+    await stack.redis.stop();
+    const { user_id, email } = await registerAccount(stack);
+    expect((await logIn(stack, email)).session_id).toEqual(expect.any(String));
+    await killed('api');
+    await stack.redis.start();
+    const { event } = await stack.receiver.waitFor(user_id, 20_000);
+    const { length } = stack.receiver.received.filter((received) => received.event.subject === user_id);
+    expect(length).toBe(1);
+    expect(await stack.collections.outbox.countDocuments({ 'event.subject': user_id })).toBe(1);
+    expect(event.data.user_id).toBe(user_id);
+  }, 60_000);
+});
+
+describe('killed with SIGKILL', () => {
+  test('the worker: an event that came while it was away is delivered after its restart', async () => {
+    await killed('worker');
+    const { user_id } = await registerAccount(stack);
+    await stack.receiver.waitFor(user_id, 20_000);
+  }, 40_000);
+
+  test('the gateway: a session that was logged out meanwhile gets no stream, another gets its own again', async () => {
+    const [gone, staying] = await Promise.all([newSession(stack), newSession(stack)]);
+    await Promise.all([stack.openStream(gone), stack.openStream(staying)]);
+    await killed('push-gateway');
+    expect((await logOut(stack, gone)).status).toBe(200);
+    await stack.services['push-gateway'].waitUntilReady();
+    await expect(stack.openStream(gone)).rejects.toThrow('401');
+    const stream = await stack.openStream(staying);
+    expect(stream.isOpen()).toBe(true);
+    stream.terminate();
+  }, 40_000);
+});
+
+test('SIGTERM ends a service within 10 s with exit code 0, and the gateway’s streams with 1001', async () => {
+  const own = await startTestStack();
+  const stream = await own.openStream(await newSession(own));
+  const start = performance.now();
+  await Promise.all(Object.values(own.services).map((service) => service.stop()));
+  expect(performance.now() - start).toBeLessThan(10_000);
+  expect(await stream.closed).toMatchObject({ code: 1001, reason: 'SERVER_DRAINING' });
+  for (const lines of Object.values(own.logs)) {
+    expect(JSON.parse(lines.at(-1) ?? '{}')).toMatchObject({ msg: 'stopped', exitCode: 0 });
+  }
+  await own.close();
+}, 60_000);

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@auth-account/local-stack';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
+import { startTestStack, type TestStack } from '../support/test-stack.ts';
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startTestStack();
+}, 60_000);
+afterAll(() => stack.close(), 30_000);
+
+test('the main path through three processes: register, event, log in, stream, refresh, log out, close', async () => {
+  const email = newEmail();
+  const requestId = `phone-${randomUUID()}`;
+  const registered = await stack.post(
+    '/api/v1/auth/register',
+    { email, password, space_creation_mode: 'CREATE_NEW_OFFICE' },
+    { 'X-Request-ID': requestId },
+  );
+  expect(registered.status).toBe(201);
+  const { user_id, home_group_id } = registered.json.data;
+
+  const { event, headers } = await stack.receiver.waitFor(user_id);
+  expect(event).toMatchObject({ type: 'service.auth.events.registered', requestid: requestId, subject: user_id });
+  expect(event.data).toMatchObject({ user_id, home_group_id, account_type: 'OFFICE', is_new_group: true });
+  expect(headers['webhook-id']).toBe(event.id);
+  expect(headers['x-request-id']).toBe(requestId);
+  await waitUntil(async () => (await stack.collections.outbox.findOne({ _id: event.id }))?.state === 'delivered', {
+    what: 'the outbox row to be delivered',
+    timeoutMs: 5_000,
+  });
+
+  const tokens = await logIn(stack, email);
+  const stream = await stack.openStream(tokens);
+  expect(stream.hello).toMatchObject({ type: 'hello', session_id: tokens.session_id, home_group_id });
+
+  const refreshed = await stack.post('/api/v1/auth/refresh', { refresh_token: tokens.refresh_token });
+  expect(refreshed.status).toBe(200);
+  expect(stream.isOpen()).toBe(true);
+
+  const answer = await logOut(stack, refreshed.json.data);
+  expect(answer.status).toBe(200);
+  expect(await stream.closed).toMatchObject({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
+
+  await expect(stack.openStream(tokens)).rejects.toThrow('401');
+  const repeated = await logOut(stack, refreshed.json.data);
+  expect(repeated.status).toBe(404);
+  expect((await stack.post('/api/v1/auth/refresh', refreshed.json.data)).json.error_code).toBe(
+    'IAD_JWT_REFRESH_STOLEN',
+  );
+});
+
+test('logout closes the stream of the calling device, and no other of the user or the group', async () => {
+  const phone = await newSession(stack);
+  const tablet = await logIn(stack, phone.email);
+  const [phoneStream, tabletStream] = await Promise.all([stack.openStream(phone), stack.openStream(tablet)]);
+  expect((await logOut(stack, phone)).status).toBe(200);
+  expect(await phoneStream.closed).toMatchObject({ code: 1000 });
+  expect(tabletStream.isOpen()).toBe(true);
+  expect((await logOut(stack, tablet)).status).toBe(200);
+  expect(await tabletStream.closed).toMatchObject({ code: 1000 });
+});
+
+test('a logout with another session’s refresh token closes both streams with 1000 LOGOUT_CONFIRMED', async () => {
+  const phone = await newSession(stack);
+  const tablet = await logIn(stack, phone.email);
+  const streams = await Promise.all([stack.openStream(phone), stack.openStream(tablet)]);
+  expect((await logOut(stack, { ...phone, refresh_token: tablet.refresh_token })).status).toBe(200);
+  for (const stream of streams) expect(await stream.closed).toMatchObject({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
+});
+
+test('a new login on a device closes the stream of the session before it with 4001 SESSION_REVOKED', async () => {
+  const device_id = randomUUID();
+  const before = await newSession(stack, { device_id });
+  const stream = await stack.openStream(before);
+  await logIn(stack, before.email, { device_id });
+  expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
+});
+
+test('a stolen refresh token closes the session’s stream with 4001', async () => {
+  const session = await newSession(stack);
+  const stream = await stack.openStream(session);
+  const refresh = (refresh_token: string) => stack.post('/api/v1/auth/refresh', { refresh_token });
+  const second = (await refresh(session.refresh_token)).json.data.refresh_token;
+  await refresh(second);
+  expect((await refresh(session.refresh_token)).json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
+  expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
+});
+
+test('every service tells that it lives, that it is ready, and its metrics', async () => {
+  for (const service of ['api', 'push-gateway', 'worker'] as const) {
+    expect((await stack.ops(service, '/livez')).status).toBe(200);
+    expect((await stack.ops(service, '/readyz')).status).toBe(200);
+    expect((await stack.ops(service, '/metrics')).text).toMatch(/auth_build_info\{.*\} 1/);
+  }
+});

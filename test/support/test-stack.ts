@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  findFreePort,
+  type LocalRedis,
+  type LocalService,
+  runMigrations,
+  type ServiceName,
+  startRedis,
+  startService,
+} from '@auth-account/local-stack';
+import { type Collections, collectionsOf } from '@auth-account/stores';
+import { MongoClient } from 'mongodb';
+import { type EventReceiver, startEventReceiver } from './event-receiver.ts';
+import { type Answer, send } from './http-client.ts';
+import { openStream, type StreamClient } from './stream-client.ts';
+import { serviceEnvironment, uniqueName } from './test-api.ts';
+
+/** The three services as processes, on the shared MongoDB, a Redis of their own and a subscriber. */
+export interface TestStack {
+  readonly services: Readonly<Record<ServiceName, LocalService>>;
+  readonly redis: LocalRedis;
+  readonly receiver: EventReceiver;
+  readonly collections: Collections;
+  /** What the services have written, by service. */
+  readonly logs: Readonly<Record<ServiceName, string[]>>;
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** `/readyz` or `/metrics` of a service. */
+  ops(service: ServiceName, path: string): Promise<Answer>;
+  openStream(tokens: { readonly push_stream_path: string; readonly access_token: string }): Promise<StreamClient>;
+  close(): Promise<void>;
+}
+
+const names = ['api', 'push-gateway', 'worker'] as const satisfies readonly ServiceName[];
+
+export async function startTestStack(settings: Readonly<Record<string, string>> = {}): Promise<TestStack> {
+  const dir = await mkdtemp(join(tmpdir(), 'auth-account-stack-'));
+  const name = uniqueName();
+  const redis = await startRedis({ dir, log: () => undefined });
+  const receiver = await startEventReceiver();
+  const ports = await freePorts(['API_PORT', 'PUSH_PORT', 'API_OPS_PORT', 'PUSH_OPS_PORT', 'WORKER_OPS_PORT']);
+  const subscriber = { name: 'analytics', kind: 'webhook', url: receiver.url, secret: receiver.secret };
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    ...serviceEnvironment(name),
+    ...ports,
+    REDIS_URL: redis.url,
+    EVENT_SUBSCRIBERS: JSON.stringify([subscriber]),
+    PUSH_PUBLIC_URL: `ws://127.0.0.1:${ports.PUSH_PORT}`,
+    ...settings,
+  };
+  await runMigrations({ env, onLine: () => undefined });
+  const logs: Record<ServiceName, string[]> = { api: [], 'push-gateway': [], worker: [] };
+  const start = (service: ServiceName) =>
+    startService(service, {
+      env,
+      onLine: (line) => logs[service].push(line),
+      log: () => undefined,
+      restartDelaysMs: [200],
+    });
+  const services = { api: start('api'), 'push-gateway': start('push-gateway'), worker: start('worker') };
+  await Promise.all(names.map((service) => services[service].waitUntilReady()));
+
+  const mongo = new MongoClient(env.MONGODB_URI ?? '');
+  const db = mongo.db(name);
+  const opsPorts = { api: ports.API_OPS_PORT, 'push-gateway': ports.PUSH_OPS_PORT, worker: ports.WORKER_OPS_PORT };
+  const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
+  return {
+    services,
+    redis,
+    receiver,
+    collections: collectionsOf(db),
+    logs,
+    post: (path, body, headers) =>
+      send(`http://127.0.0.1:${ports.API_PORT}`, { path, body, headers: { ...needed, ...headers } }),
+    ops: (service, path) => send(`http://127.0.0.1:${opsPorts[service]}`, { method: 'GET', path }),
+    openStream: ({ push_stream_path, access_token }) =>
+      openStream(`ws://127.0.0.1:${ports.PUSH_PORT}${push_stream_path}`, access_token),
+    async close() {
+      await Promise.all(names.map((service) => services[service].stop()));
+      await db.dropDatabase();
+      await mongo.close();
+      await receiver.close();
+      await redis.kill();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePorts<N extends string>(variables: readonly N[]): Promise<Record<N, string>> {
+  const ports = new Set<number>();
+  while (ports.size < variables.length) ports.add(await findFreePort());
+  return Object.fromEntries([...ports].map((port, i) => [variables[i], String(port)])) as Record<N, string>;
+}
