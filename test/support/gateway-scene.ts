@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { compose, type Surroundings } from '@auth-account/push-gateway/compose';
+import { pushGatewayConfig } from '@auth-account/push-gateway/config';
+import { loadConfig } from '@auth-account/config';
+import type { CloseReason } from '@auth-account/contracts';
+import {
+  createCommandPublisher,
+  createDenyList,
+  type Denial,
+  type DenyList,
+  denialLifetimeMs,
+  failFastOptions,
+  type GatewayCommand,
+  type RedisKeys,
+  redisKeys,
+} from '@auth-account/messaging';
+import { createLogger, createMetrics } from '@auth-account/telemetry';
+import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
+import { Redis } from 'ioredis';
+import { openStream, type PushClient } from './push-client.ts';
+import { serviceEnvironment, uniqueName } from './test-api.ts';
+
+/** A session on a device. */
+export interface Device {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly groupId: string;
+  readonly ver: number;
+}
+
+/** What stands around a gateway in a test: the api's and the worker's part, with a key prefix of its own. */
+export interface GatewayScene {
+  readonly env: Readonly<Record<string, string>>;
+  readonly redis: Redis;
+  readonly keys: RedisKeys;
+  readonly denyList: DenyList;
+  publish(command: GatewayCommand): Promise<void>;
+  /** Publishes a close command as it follows a logout. */
+  publishClose(device: Device, reason: CloseReason): Promise<void>;
+  /** Writes the deny list and publishes, as the api does. */
+  deny(device: Device, denial: Denial, reason: CloseReason): Promise<void>;
+  /** Writes the deny list only: the message is lost. */
+  denySilently(device: Device, value: string): Promise<void>;
+  /** As the worker does when it has written the list again. */
+  completeDenyList(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `redisUrl`: a Redis of the test's own in place of the shared one. */
+export async function openGatewayScene(redisUrl?: string): Promise<GatewayScene> {
+  const name = uniqueName();
+  const env = { ...serviceEnvironment(name), ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }) };
+  const redis = new Redis(env.REDIS_URL ?? '', { ...failFastOptions(), enableOfflineQueue: true });
+  redis.on('error', () => undefined);
+  const keys = redisKeys(name);
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(600));
+  const publish = createCommandPublisher(redis, keys);
+  const scene: GatewayScene = {
+    env,
+    redis,
+    keys,
+    denyList,
+    publish,
+    publishClose: ({ sessionId }, reason) =>
+      publish({ type: 'close', session_id: sessionId, reason, request_id: 'test-logout', decided_at: Date.now() }),
+    deny: ({ sessionId }, denial, reason) =>
+      denyList.deny([{ sessionId, denial, reason, requestId: 'test-logout', decidedAt: Date.now() }]),
+    async denySilently({ sessionId }, value) {
+      const [seconds] = await redis.time();
+      await redis.set(keys.denied(sessionId), value, 'EX', 60);
+      await redis.zadd(keys.revocations, Number(seconds) * 1_000, sessionId);
+    },
+    async completeDenyList() {
+      if (!(await (await denyList.beginRebuild()).complete())) throw new Error('the deny list was not completed');
+    },
+    async close() {
+      redis.disconnect();
+    },
+  };
+  await scene.completeDenyList();
+  return scene;
+}
+
+/** A new device; `of`: another one of the same user or group. */
+export function newDevice(of: Partial<Device> = {}): Device {
+  return { userId: randomUUID(), groupId: randomUUID(), ver: 1, ...of, sessionId: randomUUID() };
+}
+
+export interface TokenOptions {
+  readonly ttlSeconds?: number;
+  readonly now?: () => number;
+}
+
+/** An access token as the api would sign it for the device. */
+export async function signToken(
+  env: GatewayScene['env'],
+  { userId, sessionId, groupId, ver }: Device,
+  { ttlSeconds = 600, now = Date.now }: TokenOptions = {},
+): Promise<string> {
+  const sign = await createAccessTokenSigner({
+    keys: await loadKeyFile(env.ACCESS_TOKEN_KEYS_FILE ?? ''),
+    algorithm: 'EdDSA',
+    issuer: 'https://auth.local',
+    audience: 'food-storage',
+    ttlSeconds,
+    now,
+  });
+  const device_id = randomUUID();
+  return sign({ user_id: userId, sid: sessionId, home_group_id: groupId, account_type: 'HOME', ver, device_id });
+}
+
+export interface TestGateway {
+  /** `ws://…` of its streams. */
+  readonly base: string;
+  /** Opens the device's stream with a fresh token, and takes its `hello`. */
+  open(device: Device): Promise<PushClient>;
+  /** Sum of a metric's values whose labels are these. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
+  /** Of each check that fails: its name and reason. */
+  unreadiness(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** A gateway in this process. `env` goes over the scene's. */
+export async function startTestGateway(
+  scene: Pick<GatewayScene, 'env'>,
+  env: Readonly<Record<string, string>> = {},
+  surroundings: Surroundings = {},
+): Promise<TestGateway> {
+  const config = loadConfig(pushGatewayConfig, { env: { PUSH_PORT: '0', ...scene.env, ...env } });
+  const metrics = createMetrics({ service: 'push-gateway' });
+  const logger = createLogger({ service: 'push-gateway', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+  const gateway = await compose({ config, logger, metrics }, surroundings);
+  await gateway.start();
+  const base = `ws://127.0.0.1:${gateway.address().port}`;
+  return {
+    base,
+    async open(device) {
+      const token = await signToken(scene.env, device);
+      const client = await openStream(base, { sessionId: device.sessionId, token });
+      const hello = await client.next();
+      if (hello.type !== 'hello') throw new Error(`the first frame is ${JSON.stringify(hello)}`);
+      return client;
+    },
+    async metric(name, labels = {}) {
+      const values = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
+      const wanted = Object.entries(labels);
+      const matching = values.filter((value) =>
+        wanted.every(([label, text]) => (value.labels as Record<string, unknown>)[label] === text),
+      );
+      return matching.reduce((sum, { value }) => sum + value, 0);
+    },
+    async unreadiness() {
+      const results = await Promise.all(
+        gateway.readiness.map(async ({ name, run }) => {
+          try {
+            const { ok, reason } = await run();
+            return ok ? [] : [`${name}: ${reason}`];
+          } catch (error) {
+            return [`${name}: ${String(error)}`];
+          }
+        }),
+      );
+      return results.flat();
+    },
+    async close() {
+      for (const step of gateway.stop) await step.run();
+    },
+  };
+}

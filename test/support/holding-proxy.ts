@@ -1,0 +1,87 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+/** A TCP proxy that can hold back the answers to a command, or cut everything off. */
+export interface HoldingProxy {
+  readonly url: string;
+  /** From now on, a connection on which `command` is sent gets no more answers until `release`. */
+  hold(command: string): void;
+  /** How many connections are held. */
+  held(): number;
+  release(): void;
+  /** Ends every connection, and each new one at once. */
+  cut(): void;
+  mend(): void;
+  close(): Promise<void>;
+}
+
+interface Lane {
+  readonly client: Socket;
+  readonly server: Socket;
+  readonly kept: Buffer[];
+  isHeld: boolean;
+}
+
+/** Listens on a free port of loopback for connections to `port` there. */
+export async function startHoldingProxy(port: number): Promise<HoldingProxy> {
+  const lanes = new Set<Lane>();
+  let command: string | undefined;
+  let isCut = false;
+  const server: Server = createServer((client) => {
+    if (isCut) {
+      client.destroy();
+      return;
+    }
+    const lane: Lane = { client, server: connect(port, '127.0.0.1'), kept: [], isHeld: false };
+    lanes.add(lane);
+    client.on('data', (chunk) => {
+      if (command !== undefined && chunk.toString('latin1').toLowerCase().includes(command)) lane.isHeld = true;
+      lane.server.write(chunk);
+    });
+    lane.server.on('data', (chunk) => {
+      if (lane.isHeld) lane.kept.push(chunk);
+      else client.write(chunk);
+    });
+    for (const socket of [client, lane.server]) {
+      socket.setNoDelay();
+      socket.on('error', () => undefined); // its close event follows
+      socket.on('close', () => end(lane));
+    }
+  });
+
+  function end(lane: Lane): void {
+    lanes.delete(lane);
+    lane.client.destroy();
+    lane.server.destroy();
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    hold(name) {
+      command = name.toLowerCase();
+    },
+    held: () => [...lanes].filter(({ isHeld }) => isHeld).length,
+    release() {
+      command = undefined;
+      for (const lane of lanes) {
+        lane.isHeld = false;
+        for (const chunk of lane.kept.splice(0)) lane.client.write(chunk);
+      }
+    },
+    cut() {
+      isCut = true;
+      for (const lane of lanes) end(lane);
+    },
+    mend() {
+      isCut = false;
+    },
+    async close() {
+      for (const lane of lanes) end(lane);
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { pushStreamPath } from '@auth-account/contracts';
+import { type ClientOptions, WebSocket } from 'ws';
+
+export interface StreamEnd {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** A push stream as an app has it. */
+export interface PushClient {
+  readonly socket: WebSocket;
+  /** Of the answer 101. */
+  readonly headers: IncomingMessage['headers'];
+  /** The code and the reason that the client saw. */
+  readonly closed: Promise<StreamEnd>;
+  isOpen(): boolean;
+  send(frame: unknown): void;
+  /** The next frame; each is given once. */
+  next(): Promise<Record<string, unknown>>;
+}
+
+/** A handshake that was answered with an error. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: { readonly error_code: string; readonly message: string; readonly details: unknown };
+}
+
+export interface HandshakeOptions {
+  readonly sessionId: string;
+  /** Sent as `Authorization: Bearer …`. */
+  readonly token?: string | undefined;
+  readonly subprotocols?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function begin(base: string, { sessionId, token, subprotocols = [], headers = {} }: HandshakeOptions): WebSocket {
+  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const options: ClientOptions = { headers: { ...authorization, ...headers }, perMessageDeflate: false };
+  return new WebSocket(`${base}${pushStreamPath(sessionId)}`, [...subprotocols], options);
+}
+
+/** Opens a stream; throws where the gateway refuses. */
+export async function openStream(base: string, handshake: HandshakeOptions): Promise<PushClient> {
+  const socket = begin(base, handshake);
+  const frames: Record<string, unknown>[] = [];
+  const waiting: ((frame: Record<string, unknown>) => void)[] = [];
+  socket.on('message', (data) => {
+    const frame = JSON.parse(String(data)) as Record<string, unknown>;
+    const taker = waiting.shift();
+    if (taker) taker(frame);
+    else frames.push(frame);
+  });
+  const closed = new Promise<StreamEnd>((resolve) => {
+    socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
+  const upgraded = once(socket, 'upgrade') as Promise<[IncomingMessage]>;
+  await once(socket, 'open');
+  socket.on('error', () => undefined); // what follows it is the close event, with code 1006
+  const [{ headers }] = await upgraded;
+  return {
+    socket,
+    headers,
+    closed,
+    isOpen: () => socket.readyState === WebSocket.OPEN,
+    send: (frame) => socket.send(JSON.stringify(frame)),
+    next() {
+      const frame = frames.shift();
+      if (frame) return Promise.resolve(frame);
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+  };
+}
+
+/** The error answer to a handshake; throws where the gateway opens the stream. */
+export async function refusalOf(base: string, handshake: HandshakeOptions): Promise<Refusal> {
+  const socket = begin(base, handshake);
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  socket.on('unexpected-response', (_request, response) => resolve(response));
+  socket.on('error', reject);
+  socket.on('open', () => {
+    socket.terminate();
+    reject(new Error('the stream was opened'));
+  });
+  const response = await promise;
+  const { statusCode = 0, headers } = response;
+  return { status: statusCode, headers, body: JSON.parse(await text(response)) };
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { RegisteredEvent } from '@auth-account/contracts';
+import { createRegisteredEvent } from '@auth-account/messaging';
+import { collectionsOf, createOutboxStore } from '@auth-account/stores';
+import type { Db, MongoClient } from 'mongodb';
+
+/** A registration event as the api makes it, of a user that nobody else has. */
+export function newEvent(): RegisteredEvent {
+  const data = {
+    user_id: randomUUID(),
+    home_group_id: randomUUID(),
+    account_type: 'HOME',
+    space_creation_mode: 'CREATE_NEW_HOME',
+    is_new_group: true,
+    registered_at: new Date().toISOString(),
+  } as const;
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  return createRegisteredEvent(data, { id: randomUUID(), requestId: `request-${randomUUID()}`, traceparent });
+}
+
+/** Commits the event's outbox row, as a registration at that time does. */
+export async function commitEvent(mongo: MongoClient, db: Db, event: RegisteredEvent, at = new Date()): Promise<void> {
+  const outbox = createOutboxStore(collectionsOf(db));
+  await mongo.withSession((session) => session.withTransaction(() => outbox.append(event, at, session)));
+}
+
+/** A time at which a row is committed whose hand-over is due to the relay now. */
+export function longAgo(): Date {
+  return new Date(Date.now() - 60_000);
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** `id` of the event; the signature was checked. */
+  readonly id: string;
+}
+
+/** A webhook subscriber on 127.0.0.1 that keeps what it gets. */
+export interface Receiver {
+  readonly name: string;
+  /** Its item of EVENT_SUBSCRIBERS. */
+  readonly subscriber: {
+    readonly name: string;
+    readonly kind: 'webhook';
+    readonly url: string;
+    readonly secret: string;
+  };
+  readonly received: readonly Received[];
+  ids(): string[];
+  /** How it answers from now on. */
+  answerWith(answer: Answer): void;
+  close(): Promise<void>;
+}
+
+export type Answer = (response: ServerResponse, received: Received) => void;
+
+/** Answers with that status and no body. */
+export function status(code: number, headers: Readonly<Record<string, string>> = {}): Answer {
+  return (response) => {
+    response.writeHead(code, headers).end();
+  };
+}
+
+/** Never answers. */
+export const hang: Answer = () => undefined;
+
+/** Starts a receiver. What is not signed as Standard Webhooks wants it is answered 401 and not kept. */
+export async function startReceiver(name: string, initially: Answer = status(204)): Promise<Receiver> {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const received: Received[] = [];
+  let answer = initially;
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      let id: string;
+      try {
+        id = (new Webhook(secret).verify(body, request.headers as Record<string, string>) as { id: string }).id;
+      } catch {
+        response.writeHead(401).end();
+        return;
+      }
+      const delivery = { headers: request.headers, body, id };
+      received.push(delivery);
+      answer(response, delivery);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
+  return {
+    name,
+    subscriber: { name, kind: 'webhook', url, secret },
+    received,
+    ids: () => received.map(({ id }) => id),
+    answerWith(next) {
+      answer = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import { waitUntil } from '@auth-account/local-stack';
+import { addEvent, failFastOptions, openEventQueue, type RedisKeys, redisKeys } from '@auth-account/messaging';
+import { type Collections, collectionsOf, ensureIndexes, type OutboxDocument } from '@auth-account/stores';
+import { Redis } from 'ioredis';
+import { type Db, MongoClient } from 'mongodb';
+import { serviceEnvironment, uniqueName } from './test-api.ts';
+import { commitEvent } from './worker-events.ts';
+
+/** A database and key prefix of a test's own, with what stands around a worker: the api's part and the bystander's look. */
+export interface WorkerScene {
+  readonly env: Readonly<Record<string, string>>;
+  readonly mongo: MongoClient;
+  readonly db: Db;
+  readonly collections: Collections;
+  readonly redis: Redis;
+  readonly keys: RedisKeys;
+  /** Commits the event and hands it over, as the api does. */
+  publish(event: RegisteredEvent): Promise<void>;
+  row(event: RegisteredEvent): Promise<OutboxDocument>;
+  isDelivered(event: RegisteredEvent): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** `redisUrl`: a Redis of the test's own in place of the shared one. */
+export async function openWorkerScene(subscribers: readonly object[] = [], redisUrl?: string): Promise<WorkerScene> {
+  const name = uniqueName();
+  const env = {
+    ...serviceEnvironment(name),
+    ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
+    EVENT_SUBSCRIBERS: JSON.stringify(subscribers),
+  };
+  const mongo = new MongoClient(env.MONGODB_URI ?? '');
+  const db = mongo.db(name);
+  await ensureIndexes(db);
+  const collections = collectionsOf(db);
+  const redis = new Redis(env.REDIS_URL ?? '', { ...failFastOptions(), enableOfflineQueue: true });
+  redis.on('error', () => undefined);
+  const keys = redisKeys(name);
+  const queue = openEventQueue(registeredTopic, redis, keys);
+  queue.on('error', () => undefined);
+
+  async function row(event: RegisteredEvent): Promise<OutboxDocument> {
+    const found = await collections.outbox.findOne({ _id: event.id });
+    if (found === null) throw new Error(`there is no outbox row ${event.id}`);
+    return found;
+  }
+
+  return {
+    env,
+    mongo,
+    db,
+    collections,
+    redis,
+    keys,
+    async publish(event) {
+      await commitEvent(mongo, db, event);
+      await addEvent(queue, event);
+    },
+    row,
+    isDelivered: async (event) => (await row(event)).state === 'delivered',
+    async close() {
+      await queue.close();
+      redis.disconnect();
+      await db.dropDatabase();
+      await mongo.close();
+    },
+  };
+}
+
+/** Polls until it is so. */
+export function eventually(what: string, check: () => boolean | Promise<boolean>, timeoutMs = 15_000): Promise<void> {
+  return waitUntil(async () => check(), { what, timeoutMs, intervalMs: 20 });
+}

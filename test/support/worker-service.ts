@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '@auth-account/config';
+import { createLogger, createMetrics } from '@auth-account/telemetry';
+import { compose } from '@auth-account/worker/compose';
+import { workerConfig } from '@auth-account/worker/config';
+
+export interface TestWorker {
+  /** Sum of a metric's values whose labels are these. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
+  readiness(): Promise<Record<string, { readonly ok: boolean; readonly reason?: string }>>;
+  close(): Promise<void>;
+}
+
+/** Short intervals, on which a test need not wait. */
+const quick = { RELAY_INTERVAL_MS: '50', RECONCILE_INTERVAL_MS: '50' };
+
+/** A worker in this process. `env`: what `serviceEnvironment` gives, and more. */
+export async function startTestWorker(env: Readonly<Record<string, string>>): Promise<TestWorker> {
+  const config = loadConfig(workerConfig, { env: { ...quick, ...env } });
+  const metrics = createMetrics({ service: 'worker' });
+  const logger = createLogger({ service: 'worker', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+  const worker = compose({ config, logger, metrics });
+  await worker.start();
+  return {
+    async metric(name, labels = {}) {
+      const values = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
+      const wanted = Object.entries(labels);
+      const matching = values.filter((value) =>
+        wanted.every(([label, text]) => (value.labels as Record<string, unknown>)[label] === text),
+      );
+      return matching.reduce((sum, { value }) => sum + value, 0);
+    },
+    async readiness() {
+      const results = await Promise.all(worker.readiness.map(async ({ name, run }) => [name, await run()] as const));
+      return Object.fromEntries(results);
+    },
+    async close() {
+      for (const step of worker.stop) await step.run();
+    },
+  };
+}
+
+/** A worker as a process of its own. */
+export interface WorkerProcess {
+  readonly opsPort: number;
+  /** Sends the signal and gives how the process ended. */
+  end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  readonly exited: Promise<unknown>;
+}
+
+const main = fileURLToPath(new URL('../../services/worker/src/main.ts', import.meta.url));
+
+/** Starts a worker's process and waits until its ops server listens; it writes its log to TEST_WORKER_LOG, if set. */
+export async function startWorkerProcess(env: Readonly<Record<string, string>>): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, WORKER_OPS_PORT: '0', LOG_LEVEL: 'info', ...quick, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  return {
+    opsPort: await listeningPort(child),
+    exited,
+    async end(signal) {
+      child.kill(signal);
+      const [code, killedBy] = await exited;
+      return { code, signal: killedBy };
+    },
+  };
+}
+
+async function listeningPort(child: ChildProcess): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  let log = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    if (process.env.TEST_LOG_LEVEL) process.stderr.write(chunk);
+    log += chunk;
+    const listens = /"port":(\d+)[^\n]*"ops server listens"/.exec(log);
+    if (listens) resolve(Number(listens[1]));
+  });
+  child.once('exit', () => reject(new Error(`the worker ended before it listened: ${log}`)));
+  return promise;
+}
