@@ -6,7 +6,9 @@ export interface Program {
   readonly child: ChildProcess;
   /** Everything that it has written to stdout and stderr so far. */
   output(): string;
-  /** Waits until the output contains this text; throws with the output when the program ends without having written it. */
+  /**
+   * Waits until the output contains this text; throws with the output when the program ends without having written it.
+   */
   waitFor(text: string): Promise<void>;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;

@@ -2,13 +2,20 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, findFreePort, type ProcessGuard, waitUntil } from '@auth-account/local-stack';
+import {
+  createProcessGuard,
+  findFreePort,
+  isRunning,
+  type ProcessGuard,
+  type ProcessRecord,
+  waitUntil,
+} from '@auth-account/local-stack';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { type Program, runProgram } from './run-program.ts';
 
 interface RunFile {
-  readonly children: readonly { readonly pid: number; readonly marker: string }[];
+  readonly children: readonly ProcessRecord[];
 }
 
 let dir: string;
@@ -44,19 +51,15 @@ function up(args: readonly string[] = [], extra: NodeJS.ProcessEnv = {}): Progra
   return program;
 }
 
-async function readPids(): Promise<number[]> {
-  const content: RunFile = JSON.parse(await readFile(join(dir, 'data', 'up.json'), 'utf8'));
-  const pids = content.children.map((child) => child.pid);
-  for (const pid of pids) guard.watch(pid);
-  return pids;
+async function readChildren(): Promise<readonly ProcessRecord[]> {
+  const { children }: RunFile = JSON.parse(await readFile(join(dir, 'data', 'up.json'), 'utf8'));
+  for (const child of children) guard.watch(child.pid);
+  return children;
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+async function findRunning(children: readonly ProcessRecord[]): Promise<ProcessRecord[]> {
+  const running = await Promise.all(children.map(isRunning));
+  return children.filter((_, index) => running[index]);
 }
 
 async function end(program: Program): Promise<void> {
@@ -79,7 +82,7 @@ describe('npm run up', () => {
   test('SIGTERM, twice within a second, ends everything in order and leaves no process', async () => {
     const program = up();
     await program.waitFor('Ready after');
-    const pids = await readPids();
+    const children = await readChildren();
     program.child.kill('SIGTERM');
     program.child.kill('SIGINT');
     expect(await program.ended).toBe(0);
@@ -87,12 +90,12 @@ describe('npm run up', () => {
     const order = ['api ends', 'worker ends', 'Stopping Redis', 'Stopping MongoDB'].map((text) => output.indexOf(text));
     expect(order).not.toContain(-1);
     expect(order).toEqual(order.toSorted((a, b) => a - b));
-    expect(pids.length).toBeGreaterThanOrEqual(5);
-    expect(pids.filter(isAlive)).toEqual([]);
+    expect(children.length).toBeGreaterThanOrEqual(5);
+    expect(await findRunning(children)).toEqual([]);
     await expect(stat(join(dir, 'data', 'up.json'))).rejects.toThrow('ENOENT');
   });
 
-  test('data and keys are kept by the next start, and removed by --fresh', async () => {
+  test('data and keys are kept by the next start', async () => {
     const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');
     const first = up();
     await first.waitFor('Ready after');
@@ -105,12 +108,6 @@ describe('npm run up', () => {
     expect(await withDatabase(count)).toBe(1);
     expect(await readFile(keyFile, 'utf8')).toBe(key);
     await end(second);
-
-    const third = up(['--fresh']);
-    await third.waitFor('Ready after');
-    expect(await withDatabase(count)).toBe(0);
-    expect(await readFile(keyFile, 'utf8')).not.toBe(key);
-    await end(third);
   });
 
   test('ports that are taken are named with their variables, all at once, and nothing is started', async () => {
@@ -131,33 +128,35 @@ describe('npm run up', () => {
     const second = up();
     expect(await second.ended).toBe(1);
     expect(second.output()).toContain(`It runs already, as process ${first.child.pid}`);
-    const pids = await readPids();
-    expect(pids.filter(isAlive).length).toBeGreaterThanOrEqual(4);
+    expect(await findRunning(await readChildren())).toHaveLength(4);
     await end(first);
   });
 
-  test('what a killed one left running is ended by the next one, which keeps the data', async () => {
+  test('what a killed one left running is ended by the next one, which forgets data and keys when told --fresh', async () => {
+    const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');
     const first = up();
     await first.waitFor('Ready after');
     await withDatabase((client) => client.db('test').collection('kept').insertOne({}));
-    const orphans = (await readPids()).filter(isAlive);
+    const key = await readFile(keyFile, 'utf8');
+    const orphans = await findRunning(await readChildren());
     first.child.kill('SIGKILL');
     await first.ended;
-    expect(orphans.filter(isAlive)).toEqual(orphans);
+    expect(await findRunning(orphans)).toEqual(orphans);
 
-    const second = up();
+    const second = up(['--fresh']);
     await second.waitFor('Ready after');
-    expect(orphans.filter(isAlive)).toEqual([]);
-    expect(await withDatabase(count)).toBe(1);
+    expect(await findRunning(orphans)).toEqual([]);
+    expect(await withDatabase(count)).toBe(0);
+    expect(await readFile(keyFile, 'utf8')).not.toBe(key);
     await end(second);
   });
 
   test('a service, Redis and MongoDB that die are started again, and a line says so', async () => {
     const program = up();
     await program.waitFor('Ready after');
-    const content: RunFile = JSON.parse(await readFile(join(dir, 'data', 'up.json'), 'utf8'));
+    const children = await readChildren();
     for (const marker of ['api.ts', 'redis', 'mongo']) {
-      const child = content.children.find((candidate) => candidate.marker.endsWith(marker));
+      const child = children.find((candidate) => candidate.marker.endsWith(marker));
       if (child !== undefined) process.kill(child.pid, 'SIGKILL');
     }
     await program.waitFor('api: ended with SIGKILL, is started again in 0.2 s');

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { compose, type Surroundings } from '@auth-account/push-gateway/compose';
-import { pushGatewayConfig } from '@auth-account/push-gateway/config';
 import { loadConfig } from '@auth-account/config';
 import type { CloseReason } from '@auth-account/contracts';
 import {
@@ -14,6 +12,8 @@ import {
   type RedisKeys,
   redisKeys,
 } from '@auth-account/messaging';
+import { compose, type Surroundings } from '@auth-account/push-gateway/compose';
+import { pushGatewayConfig } from '@auth-account/push-gateway/config';
 import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { Redis } from 'ioredis';

@@ -1,6 +1,6 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** A TCP proxy that can hold back the answers to a command, or cut everything off. */
 export interface HoldingProxy {

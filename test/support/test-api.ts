@@ -38,6 +38,7 @@ export function serviceEnvironment(name: string): Record<string, string> {
     MONGODB_DATABASE: name,
     REDIS_URL: redisUrl,
     KEY_PREFIX: name,
+    VALIDATE_RESPONSES: 'true',
     BIND_ADDRESS: '127.0.0.1',
     ACCESS_TOKEN_KEYS_FILE: join(keysDir, 'access-token-keys.json'),
     REFRESH_TOKEN_KEYS_FILE: join(keysDir, 'refresh-token-keys.json'),

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  createProcessGuard,
   findFreePort,
   type LocalRedis,
   type LocalService,
@@ -34,11 +35,35 @@ export interface TestStack {
 
 const names = ['api', 'push-gateway', 'worker'] as const satisfies readonly ServiceName[];
 
+/** Starts all of it, or nothing: what had started before a failure is ended again. */
 export async function startTestStack(settings: Readonly<Record<string, string>> = {}): Promise<TestStack> {
+  const endings: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of endings.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await startParts(settings, endings)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startParts(
+  settings: Readonly<Record<string, string>>,
+  endings: (() => Promise<unknown>)[],
+): Promise<Omit<TestStack, 'close'>> {
   const dir = await mkdtemp(join(tmpdir(), 'auth-account-stack-'));
+  const guard = createProcessGuard(dir);
+  endings.push(async () => {
+    await rm(dir, { recursive: true, force: true });
+    guard.dismiss();
+  });
   const name = uniqueName();
-  const redis = await startRedis({ dir, log: () => undefined });
+  const redis = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+  endings.push(() => redis.kill());
   const receiver = await startEventReceiver();
+  endings.push(() => receiver.close());
   const ports = await freePorts(['API_PORT', 'PUSH_PORT', 'API_OPS_PORT', 'PUSH_OPS_PORT', 'WORKER_OPS_PORT']);
   const subscriber = { name: 'analytics', kind: 'webhook', url: receiver.url, secret: receiver.secret };
   const env: NodeJS.ProcessEnv = {
@@ -50,20 +75,23 @@ export async function startTestStack(settings: Readonly<Record<string, string>> 
     PUSH_PUBLIC_URL: `ws://127.0.0.1:${ports.PUSH_PORT}`,
     ...settings,
   };
-  await runMigrations({ env, onLine: () => undefined });
-  const logs: Record<ServiceName, string[]> = { api: [], 'push-gateway': [], worker: [] };
-  const start = (service: ServiceName) =>
-    startService(service, {
-      env,
-      onLine: (line) => logs[service].push(line),
-      log: () => undefined,
-      restartDelaysMs: [200],
-    });
-  const services = { api: start('api'), 'push-gateway': start('push-gateway'), worker: start('worker') };
-  await Promise.all(names.map((service) => services[service].waitUntilReady()));
-
   const mongo = new MongoClient(env.MONGODB_URI ?? '');
   const db = mongo.db(name);
+  endings.push(async () => {
+    await db.dropDatabase();
+    await mongo.close();
+  });
+  await runMigrations({ env, onLine: () => undefined, onSpawn: guard.watch });
+
+  const logs: Record<ServiceName, string[]> = { api: [], 'push-gateway': [], worker: [] };
+  const start = (service: ServiceName) => {
+    const onLine = (line: string) => logs[service].push(line);
+    return startService(service, { env, onLine, log: onLine, onSpawn: guard.watch, restartDelaysMs: [200] });
+  };
+  const services = { api: start('api'), 'push-gateway': start('push-gateway'), worker: start('worker') };
+  endings.push(() => Promise.all(names.map((service) => services[service].stop())));
+  await Promise.all(names.map((name) => withLogs(logs[name], () => services[name].waitUntilReady(40_000))));
+
   const opsPorts = { api: ports.API_OPS_PORT, 'push-gateway': ports.PUSH_OPS_PORT, worker: ports.WORKER_OPS_PORT };
   const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
   return {
@@ -76,16 +104,19 @@ export async function startTestStack(settings: Readonly<Record<string, string>> 
       send(`http://127.0.0.1:${ports.API_PORT}`, { path, body, headers: { ...needed, ...headers } }),
     ops: (service, path) => send(`http://127.0.0.1:${opsPorts[service]}`, { method: 'GET', path }),
     openStream: ({ push_stream_path, access_token }) =>
-      openStream(`ws://127.0.0.1:${ports.PUSH_PORT}${push_stream_path}`, access_token),
-    async close() {
-      await Promise.all(names.map((service) => services[service].stop()));
-      await db.dropDatabase();
-      await mongo.close();
-      await receiver.close();
-      await redis.kill();
-      await rm(dir, { recursive: true, force: true });
-    },
+      withLogs(logs['push-gateway'], () =>
+        openStream(`ws://127.0.0.1:${ports.PUSH_PORT}${push_stream_path}`, access_token),
+      ),
   };
+}
+
+/** A failure shows what the service has written last. */
+async function withLogs<T>(lines: readonly string[], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new Error(`${(cause as Error).message}\n${lines.slice(-10).join('\n')}`, { cause });
+  }
 }
 
 async function freePorts<N extends string>(variables: readonly N[]): Promise<Record<N, string>> {

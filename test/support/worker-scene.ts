@@ -1,6 +1,6 @@
 import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
-import { addEvent, failFastOptions, openEventQueue, type RedisKeys, redisKeys } from '@auth-account/messaging';
+import { addEvent, openEventQueue, type RedisKeys, redisKeys } from '@auth-account/messaging';
 import { type Collections, collectionsOf, ensureIndexes, type OutboxDocument } from '@auth-account/stores';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
@@ -15,8 +15,8 @@ export interface WorkerScene {
   readonly collections: Collections;
   readonly redis: Redis;
   readonly keys: RedisKeys;
-  /** Commits the event and hands it over, as the api does. */
-  publish(event: RegisteredEvent): Promise<void>;
+  /** Commits the event, as if at that time, and hands it over, as the api does. */
+  publish(event: RegisteredEvent, at?: Date): Promise<void>;
   row(event: RegisteredEvent): Promise<OutboxDocument>;
   isDelivered(event: RegisteredEvent): Promise<boolean>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export interface WorkerScene {
 /** `redisUrl`: a Redis of the test's own in place of the shared one. */
 export async function openWorkerScene(subscribers: readonly object[] = [], redisUrl?: string): Promise<WorkerScene> {
   const name = uniqueName();
-  const env = {
+  const env: Record<string, string> = {
     ...serviceEnvironment(name),
     ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
     EVENT_SUBSCRIBERS: JSON.stringify(subscribers),
@@ -34,7 +34,7 @@ export async function openWorkerScene(subscribers: readonly object[] = [], redis
   const db = mongo.db(name);
   await ensureIndexes(db);
   const collections = collectionsOf(db);
-  const redis = new Redis(env.REDIS_URL ?? '', { ...failFastOptions(), enableOfflineQueue: true });
+  const redis = new Redis(env.REDIS_URL ?? '', { maxRetriesPerRequest: null, retryStrategy: () => 50 });
   redis.on('error', () => undefined);
   const keys = redisKeys(name);
   const queue = openEventQueue(registeredTopic, redis, keys);
@@ -53,8 +53,8 @@ export async function openWorkerScene(subscribers: readonly object[] = [], redis
     collections,
     redis,
     keys,
-    async publish(event) {
-      await commitEvent(mongo, db, event);
+    async publish(event, at) {
+      await commitEvent(mongo, db, event, at);
       await addEvent(queue, event);
     },
     row,

@@ -10,6 +10,7 @@ export interface TestWorker {
   /** Sum of a metric's values whose labels are these. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
   readiness(): Promise<Record<string, { readonly ok: boolean; readonly reason?: string }>>;
+  /** Stops it in order, once. */
   close(): Promise<void>;
 }
 
@@ -23,6 +24,7 @@ export async function startTestWorker(env: Readonly<Record<string, string>>): Pr
   const logger = createLogger({ service: 'worker', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const worker = compose({ config, logger, metrics });
   await worker.start();
+  let closed: Promise<void> | undefined;
   return {
     async metric(name, labels = {}) {
       const values = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
@@ -33,11 +35,17 @@ export async function startTestWorker(env: Readonly<Record<string, string>>): Pr
       return matching.reduce((sum, { value }) => sum + value, 0);
     },
     async readiness() {
-      const results = await Promise.all(worker.readiness.map(async ({ name, run }) => [name, await run()] as const));
-      return Object.fromEntries(results);
+      const asked = worker.readiness.map(async ({ name, run }) => {
+        const result = await Promise.resolve(run()).catch((error: Error) => ({ ok: false, reason: error.message }));
+        return [name, result] as const;
+      });
+      return Object.fromEntries(await Promise.all(asked));
     },
     async close() {
-      for (const step of worker.stop) await step.run();
+      closed ??= (async () => {
+        for (const step of worker.stop) await step.run();
+      })();
+      await closed;
     },
   };
 }

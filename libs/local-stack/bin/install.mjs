@@ -1,6 +1,6 @@
 /**
- * Installs the dependencies where they are missing or not those of the lock file. Runs before `npm run up` and `npm test`, on whatever Node (20 or later)
- * started npm, and therefore needs no dependency itself.
+ * Installs the dependencies where they are missing or not those of the lock file. Runs before `npm run up` and `npm
+ * test`, on whatever Node (20 or later) started npm, and therefore needs no dependency itself.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -83,7 +83,10 @@ function installAll() {
   });
 }
 
-/** What the scripts after this one will find as `node`: the one in node_modules/.bin, where npm's PATH begins, or this one. */
+/**
+ * What the scripts after this one will find as `node`: the one in node_modules/.bin, where npm's PATH begins, or this
+ * one.
+ */
 function assertNode() {
   const pinned = join(modules, '.bin', 'node');
   const node = existsSync(pinned) ? pinned : process.execPath;

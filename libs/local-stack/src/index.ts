@@ -10,6 +10,7 @@ export { type LocalMongo, type StartMongoOptions, startMongo } from './servers/s
 export { type LocalRedis, type StartRedisOptions, startRedis } from './servers/start-redis.ts';
 export { type WaitOptions, waitUntil } from './servers/wait-until.ts';
 export { assertPortsFree, PortsTakenError } from './stack/assert-ports-free.ts';
+export { isRunning, type ProcessRecord } from './stack/end-process.ts';
 export { runUp, type UpOptions } from './stack/run-up.ts';
 export { type ServiceName, type ServicePlan, STACK, type StackPlan } from './stack/service-plan.ts';
 export { type LocalService, runMigrations, type StartServiceOptions, startService } from './stack/start-service.ts';

@@ -17,8 +17,8 @@ export interface TestServers {
 }
 
 /**
- * A MongoDB replica set of one and a Redis of their own, in a temporary directory and on free ports, apart from a running stack. `failCommand` works in this
- * MongoDB. Both end with the present process, also when that is killed.
+ * A MongoDB replica set of one and a Redis of their own, in a temporary directory and on free ports, apart from a
+ * running stack. `failCommand` works in this MongoDB. Both end with the present process, also when that is killed.
  */
 export async function startTestServers(log: Log): Promise<TestServers> {
   const dir = await mkdtemp(join(tmpdir(), 'auth-account-test-'));

@@ -13,7 +13,8 @@ export interface KeyFiles {
 }
 
 /**
- * Makes signing keys for development and tests in `dir`, readable by their owner only. Files that exist already are kept. Production mounts its own.
+ * Makes signing keys for development and tests in `dir`, readable by their owner only. Files that exist already are
+ * kept. Production mounts its own.
  */
 export async function generateKeys(dir: string): Promise<KeyFiles> {
   await mkdir(dir, { recursive: true, mode: 0o700 });

@@ -1,8 +1,8 @@
 import type { ProvisionStep } from './provision-step.ts';
 
 /**
- * The step that takes a server which somebody else runs, named by an environment variable, or by the file that `<variable>_FILE` names, as the services'
- * configuration reads it.
+ * The step that takes a server which somebody else runs, named by an environment variable, or by the file that
+ * `<variable>_FILE` names, as the services' configuration reads it.
  */
 export function createUriStep(variable: string): ProvisionStep {
   return {

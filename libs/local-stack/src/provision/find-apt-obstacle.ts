@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { findOnPath } from './find-on-path.ts';
 
-/** Why nothing can be installed with apt-get here, or undefined when root on Debian, Ubuntu or a system made from them asks. */
+/**
+ * Why nothing can be installed with apt-get here, or undefined when root on Debian, Ubuntu or a system made from them
+ * asks.
+ */
 export async function findAptObstacle(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'not a Linux';
   if (process.getuid?.() !== 0) return 'not root';

@@ -6,7 +6,10 @@ const POLICY_FILE = '/usr/sbin/policy-rc.d';
 /** "Action forbidden by policy": see invoke-rc.d(8). */
 const POLICY = '#!/bin/sh\nexit 101\n';
 
-/** Installs Debian packages without questions, and without starting the daemons that they bring, now or at the next boot. Needs root. */
+/**
+ * Installs Debian packages without questions, and without starting the daemons that they bring, now or at the next
+ * boot. Needs root.
+ */
 export async function installPackages(packages: readonly string[], context: ProvisionContext): Promise<void> {
   const options = { ...context, env: { ...context.env, DEBIAN_FRONTEND: 'noninteractive' } };
   await withoutDaemons(async () => {

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { DryMongoBinary, MongoBinary } from 'mongodb-memory-server-core';
-import { checkBinary } from './check-binary.ts';
+import { checkMongod } from './check-mongod.ts';
 import { findObstacle } from './find-obstacle.ts';
-import { MONGODB_REQUIREMENT } from './mongodb-requirement.ts';
 import type { ProvisionStep } from './provision-step.ts';
 import { withVerifiedTls } from './with-verified-tls.ts';
 
@@ -10,22 +9,24 @@ const VERSION = '8.0.17';
 const HOST = 'https://fastdl.mongodb.org';
 
 /**
- * mongodb-memory-server's download of the official archive; it picks the one for this system, checks its MD5 and shows its progress. Its own variables hold:
- * `MONGOMS_VERSION`, `MONGOMS_DOWNLOAD_MIRROR`, `MONGOMS_DOWNLOAD_URL`, `MONGOMS_DOWNLOAD_DIR`, `MONGOMS_USE_HTTP`, …
+ * mongodb-memory-server's download of the official archive; it picks the one for this system, checks its MD5 and shows
+ * its progress. Its own variables hold: `MONGOMS_VERSION`, `MONGOMS_DOWNLOAD_MIRROR`, `MONGOMS_DOWNLOAD_URL`,
+ * `MONGOMS_DOWNLOAD_DIR`, `MONGOMS_USE_HTTP`, …
  */
 export const mongodbDownloadStep: ProvisionStep = {
   title: `download of MongoDB ${VERSION} by mongodb-memory-server`,
-  async run({ env, cacheDir }) {
+  async run(context) {
+    const { env, cacheDir } = context;
     const options = {
       version: env.MONGOMS_VERSION ?? VERSION,
       downloadDir: join(cacheDir, 'mongodb-download'),
     };
     const present = await DryMongoBinary.locateBinary(options);
-    if (present !== undefined) return checkBinary(present, MONGODB_REQUIREMENT);
+    if (present !== undefined) return checkMongod(present, context);
     const source = env.MONGOMS_DOWNLOAD_URL ?? env.MONGOMS_DOWNLOAD_MIRROR ?? HOST;
     const obstacle = await findObstacle(source, env);
     if (obstacle !== undefined) return { missing: obstacle };
     const binary = await withVerifiedTls(() => MongoBinary.getPath({ ...options, checkMD5: true }));
-    return checkBinary(binary, MONGODB_REQUIREMENT);
+    return checkMongod(binary, context);
   },
 };

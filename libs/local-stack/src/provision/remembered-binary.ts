@@ -1,11 +1,15 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../has-code.ts';
 import { checkBinary, type Requirement } from './check-binary.ts';
 import type { ProvisionStep } from './provision-step.ts';
 
 const fileOf = (part: string, cacheDir: string) => join(cacheDir, `${part.toLowerCase()}.path`);
 
-/** Notes a binary that lies in the cache, so that the next start neither searches nor downloads, and opens its data with the same version. */
+/**
+ * Notes a binary that lies in the cache, so that the next start neither searches nor downloads, and opens its data with
+ * the same version.
+ */
 export async function rememberBinary(part: string, binary: string, cacheDir: string): Promise<void> {
   if (!binary.startsWith(cacheDir)) return;
   await mkdir(cacheDir, { recursive: true });
@@ -28,7 +32,7 @@ async function findRemembered(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

@@ -5,26 +5,33 @@ import type { Log } from '../log.ts';
 export interface RunOptions {
   readonly log: Log;
   readonly env?: NodeJS.ProcessEnv;
+  /** Ends the program, and what it has started, by SIGTERM. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs a program to its end. In a terminal it writes there itself, so that its progress bars work; elsewhere its lines go to the log. Throws when it cannot
- * be started or does not exit with 0.
+ * Runs a program to its end. In a terminal it writes there itself, so that its progress bars work; elsewhere its lines
+ * go to the log. Throws when it cannot be started or does not exit with 0.
  */
 export async function runCommand(command: string, args: readonly string[], options: RunOptions): Promise<void> {
   const inherit = process.stdout.isTTY === true;
   const child = spawn(command, args, {
     env: options.env ?? process.env,
-    ...(options.signal && { signal: options.signal }),
+    // A group of its own: pip may be a shell script whose child does the work, and both must end.
+    detached: true,
     stdio: ['ignore', inherit ? 'inherit' : 'pipe', inherit ? 'inherit' : 'pipe'],
   });
   for (const stream of [child.stdout, child.stderr]) {
     if (stream !== null) createInterface({ input: stream }).on('line', (line) => options.log(`  ${line}`));
   }
+  const abort = () => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+  };
+  options.signal?.addEventListener('abort', abort, { once: true });
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (...end) => resolve(end));
   });
+  options.signal?.removeEventListener('abort', abort);
   if (code !== 0) throw new Error(`${command} ${args[0] ?? ''} ended with ${signal ?? `exit code ${code}`}`);
 }

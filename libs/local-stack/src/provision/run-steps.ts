@@ -14,8 +14,8 @@ export interface Part {
 }
 
 /**
- * Tries the steps in their order until one provides the part, and says a line for each. A step that throws counts as missing, with its message as the reason.
- * Throws `ProvisionError` when none is left.
+ * Tries the steps in their order until one provides the part, and says a line for each. A step that throws counts as
+ * missing, with its message as the reason. Throws `ProvisionError` when none is left.
  */
 export async function runSteps(
   part: Part,

@@ -1,6 +1,9 @@
 const VARIABLE = 'npm_config_strict_ssl';
 
-/** mongodb-memory-server and redis-memory-server check a server's certificate only where npm is told to; nothing is downloaded here without that check. */
+/**
+ * mongodb-memory-server and redis-memory-server check a server's certificate only where npm is told to; nothing is
+ * downloaded here without that check.
+ */
 export async function withVerifiedTls<T>(work: () => Promise<T>): Promise<T> {
   const before = process.env[VARIABLE];
   process.env[VARIABLE] = before ?? 'true';

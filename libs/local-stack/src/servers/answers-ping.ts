@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 /**
- * Whether a Redis on this port takes commands. One that still reads its append-only file says `-LOADING`, which is no; one that wants a password is up. A plain
- * socket does: a client library would keep its timers for seconds after the question.
+ * Whether a Redis on this port takes commands. One that still reads its append-only file says `-LOADING`, which is no;
+ * one that wants a password is up. A plain socket does: a client library would keep its timers for seconds after the
+ * question.
  */
 export async function answersPing(port: number): Promise<boolean> {
   const socket = connect({ host: '127.0.0.1', port, timeout: 1_000 });

@@ -1,32 +1,59 @@
 import { type Db, MongoClient, MongoServerError } from 'mongodb';
+import { waitUntil } from './wait-until.ts';
 
 const NOT_YET_INITIALIZED = 94;
+const ALREADY_INITIALIZED = 23;
+const TIMEOUT_MS = 30_000;
 
 interface ReplicaSetConfig {
   readonly _id: string;
   readonly version: number;
   readonly members: readonly { readonly _id: number; readonly host: string }[];
+  readonly settings: Readonly<Record<string, number>>;
 }
 
 /**
- * Makes the mongod processes on these ports the one replica set `name`, whatever the data of the first one says: without a configuration it gets one; a
- * configuration that names other addresses (data that were moved, or another port than last time) is replaced by force.
+ * Makes the mongod processes on these ports the one replica set `name`, whatever the data of the first one says:
+ * without a configuration it gets one; a configuration that names other addresses (data that were moved, or another
+ * port than last time) is replaced by force.
  */
 export async function configureReplicaSet(name: string, ports: readonly number[]): Promise<void> {
-  const client = new MongoClient(`mongodb://127.0.0.1:${ports[0]}/?directConnection=true`, {
-    serverSelectionTimeoutMS: 30_000,
+  const clients = ports.map(connect);
+  try {
+    // Initiation asks every member at once and fails when one does not answer.
+    await Promise.all(clients.map((client) => client.db('admin').command({ ping: 1 })));
+    const admin = clients[0]?.db('admin');
+    if (admin === undefined) throw new Error('A replica set needs a member.');
+    await waitUntil(() => configure(admin, name, ports), { what: 'A configured replica set', timeoutMs: TIMEOUT_MS });
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
+}
+
+function connect(port: number): MongoClient {
+  return new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
+    serverSelectionTimeoutMS: TIMEOUT_MS,
     minHeartbeatFrequencyMS: 50,
   });
+}
+
+/** Answers false where mongod was still reading its configuration and must be asked again. */
+async function configure(admin: Db, name: string, ports: readonly number[]): Promise<boolean> {
+  const current = await findConfig(admin);
+  if (current === undefined) return initiate(admin, configFor(name, ports, 1));
+  if (!namesPorts(current, ports)) {
+    await admin.command({ replSetReconfig: configFor(name, ports, current.version + 1), force: true });
+  }
+  return true;
+}
+
+async function initiate(admin: Db, config: ReplicaSetConfig): Promise<boolean> {
   try {
-    const admin = client.db('admin');
-    const current = await findConfig(admin);
-    if (current === undefined) {
-      await admin.command({ replSetInitiate: configFor(name, ports, 1) });
-    } else if (!namesPorts(current, ports)) {
-      await admin.command({ replSetReconfig: configFor(name, ports, current.version + 1), force: true });
-    }
-  } finally {
-    await client.close();
+    await admin.command({ replSetInitiate: config });
+    return true;
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === ALREADY_INITIALIZED) return false;
+    throw error;
   }
 }
 
@@ -45,7 +72,7 @@ function namesPorts(config: ReplicaSetConfig, ports: readonly number[]): boolean
   return hosts.length === ports.length && ports.every((port) => hosts.includes(`127.0.0.1:${port}`));
 }
 
-function configFor(name: string, ports: readonly number[], version: number) {
+function configFor(name: string, ports: readonly number[], version: number): ReplicaSetConfig {
   return {
     _id: name,
     version,

@@ -7,7 +7,10 @@ export interface ProcessGuard {
   dismiss(): void;
 }
 
-/** Reads the commands below until the pipe ends; it ends without `dismiss` only when the process that holds its other end has ended. */
+/**
+ * Reads the commands below until the pipe ends; it ends without `dismiss` only when the process that holds its other
+ * end has ended.
+ */
 const SCRIPT = `
 pids=
 while read -r word pid; do
@@ -16,14 +19,16 @@ while read -r word pid; do
     dismiss) exit 0 ;;
   esac
 done
+any() { for pid in $pids; do kill -0 "$pid" 2>/dev/null && return 0; done; return 1; }
+for pid in $pids; do kill -TERM "$pid" 2>/dev/null; done
+for turn in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do any && /bin/sleep 0.25; done
 for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
-/bin/sleep 0.2
 /bin/rm -rf "$1"
 `;
 
 /**
- * Kills the watched processes and removes `directory` as soon as the present process has ended, in whatever way, SIGKILL included: a shell waits for the end
- * of a pipe that only this process holds open. For tests; nothing under guard gets the time to end in order.
+ * Ends the watched processes (SIGTERM, and SIGKILL after 5 s) and removes `directory` as soon as the present process
+ * has ended, in whatever way, SIGKILL included: a shell waits for the end of a pipe that only this process holds open.
  */
 export function createProcessGuard(directory: string): ProcessGuard {
   const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', directory], {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 
 /**
- * A TCP port on 127.0.0.1 that nothing listened on a moment ago. Another process may take it before the caller does, so whoever uses it must still
- * report a failed bind.
+ * A TCP port on 127.0.0.1 that nothing listened on a moment ago. Another process may take it before the caller does, so
+ * whoever uses it must still report a failed bind.
  */
 export async function findFreePort(): Promise<number> {
   const server = createServer();

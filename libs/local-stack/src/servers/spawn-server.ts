@@ -23,7 +23,9 @@ export interface ServerProcess {
   /** Settles when the process has ended, however that came about. */
   readonly exited: Promise<void>;
   isRunning(): boolean;
-  /** Sends the signal, SIGKILL after 15 s, and waits for the end of the process; does nothing when it has ended already. */
+  /**
+   * Sends the signal, SIGKILL after 15 s, and waits for the end of the process; does nothing when it has ended already.
+   */
   end(signal: NodeJS.Signals): Promise<void>;
   /** The last lines of the log file, for error messages. */
   readLogTail(): Promise<string>;
@@ -32,8 +34,8 @@ export interface ServerProcess {
 const GRACE_MS = 15_000;
 
 /**
- * Starts a server in a process group of its own: Ctrl-C in a terminal reaches every process of the foreground group at once, and would end the
- * databases before the services that use them.
+ * Starts a server in a process group of its own: Ctrl-C in a terminal reaches every process of the foreground group at
+ * once, and would end the databases before the services that use them.
  */
 export async function spawnServer(options: ServerOptions): Promise<ServerProcess> {
   const output = openSync(options.logFile, 'a');

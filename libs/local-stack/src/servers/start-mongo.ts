@@ -34,7 +34,10 @@ export interface LocalMongo {
   pids(): number[];
   /** Ends the members (or the one with this index) in an orderly way. */
   stop(member?: number): Promise<void>;
-  /** Sends a signal to the members (or the one with this index) and waits until they have ended. SIGKILL unless told otherwise. */
+  /**
+   * Sends a signal to the members (or the one with this index) and waits until they have ended. SIGKILL unless told
+   * otherwise.
+   */
   kill(signal?: NodeJS.Signals, member?: number): Promise<void>;
   /** Starts the members (or the one with this index) again, on the same ports and data, and waits for a primary. */
   start(member?: number): Promise<void>;
@@ -43,8 +46,8 @@ export interface LocalMongo {
 }
 
 /**
- * Starts a MongoDB replica set of one or three members on 127.0.0.1 and waits until it takes writes. Data of an earlier start are kept, on whatever port that
- * was. Throws with the end of mongod's log when a member does not come up.
+ * Starts a MongoDB replica set of one or three members on 127.0.0.1 and waits until it takes writes. Data of an earlier
+ * start are kept, on whatever port that was. Throws with the end of mongod's log when a member does not come up.
  */
 export async function startMongo(options: StartMongoOptions): Promise<LocalMongo> {
   const binary = options.binary ?? (await provideMongodbBinary({ log: options.log }));

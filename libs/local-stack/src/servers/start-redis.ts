@@ -38,8 +38,8 @@ export interface LocalRedis {
 }
 
 /**
- * Starts Redis on 127.0.0.1 as BullMQ wants it (`maxmemory-policy noeviction`, append-only file synced every second) and waits until it answers. Throws with
- * the end of its log when it does not come up.
+ * Starts Redis on 127.0.0.1 as BullMQ wants it (`maxmemory-policy noeviction`, append-only file synced every second)
+ * and waits until it answers. Throws with the end of its log when it does not come up.
  */
 export async function startRedis(options: StartRedisOptions): Promise<LocalRedis> {
   const binary = options.binary ?? (await provideRedisBinary({ log: options.log }));

@@ -1,7 +1,10 @@
 import { MongoClient, MongoNetworkError, MongoServerSelectionError } from 'mongodb';
 import { waitUntil } from './wait-until.ts';
 
-/** Waits until one of the ports is a primary that takes writes. `assertRunning` is asked in between, so that a dead mongod is told at once. */
+/**
+ * Waits until one of the ports is a primary that takes writes. `assertRunning` is asked in between, so that a dead
+ * mongod is told at once.
+ */
 export async function waitForPrimary(
   ports: readonly number[],
   timeoutMs: number,

@@ -7,7 +7,9 @@ export interface WaitOptions {
   readonly intervalMs?: number;
 }
 
-/** Asks again and again until `check` answers true. Throws when `timeoutMs` have passed, and whatever `check` throws. */
+/**
+ * Asks again and again until `check` answers true. Throws when `timeoutMs` have passed, and whatever `check` throws.
+ */
 export async function waitUntil(check: () => Promise<boolean>, options: WaitOptions): Promise<void> {
   const deadline = Date.now() + options.timeoutMs;
   while (!(await check())) {

@@ -3,7 +3,10 @@ import { readCommandLine } from './read-command-line.ts';
 
 export interface ProcessRecord {
   readonly pid: number;
-  /** Stands in the command line of this process and of no other; a number alone may have gone to somebody else's process since. */
+  /**
+   * Stands in the command line of this process and of no other; a number alone may have gone to somebody else's process
+   * since.
+   */
   readonly marker: string;
 }
 
@@ -13,7 +16,10 @@ export async function isRunning({ pid, marker }: ProcessRecord): Promise<boolean
   return (await readCommandLine(pid))?.includes(marker) ?? false;
 }
 
-/** Ends a process that need not be a child: by this signal, and by SIGKILL after 10 s. Does nothing to a process without the marker. */
+/**
+ * Ends a process that need not be a child: by this signal, and by SIGKILL after 10 s. Does nothing to a process without
+ * the marker.
+ */
 export async function endProcess(record: ProcessRecord, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
   if (!(await isRunning(record))) return;
   process.kill(record.pid, signal);

@@ -1,10 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { hasCode } from '../has-code.ts';
 import type { Log } from '../log.ts';
 import { endProcess, isRunning, type ProcessRecord } from './end-process.ts';
 
 /** Another `npm run up` uses the same data. */
-export class AlreadyRunningError extends Error {
+class AlreadyRunningError extends Error {
   override readonly name = 'AlreadyRunningError';
 }
 
@@ -23,8 +24,8 @@ export interface RunFile {
 }
 
 /**
- * Claims the data directory for the present process. A file that an earlier, killed process left is honoured first: the processes it names are ended, if they
- * are still the same. Throws `AlreadyRunningError` when its owner lives.
+ * Claims the data directory for the present process. A file that an earlier, killed process left is honoured first: the
+ * processes it names are ended, if they are still the same. Throws `AlreadyRunningError` when its owner lives.
  */
 export async function openRunFile(path: string, log: Log): Promise<RunFile> {
   const content: RunFileContent = {
@@ -58,7 +59,7 @@ function findContent(path: string): RunFileContent | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     // Killed while it wrote: what the file named cannot be known any more.
     if (error instanceof SyntaxError) return undefined;
     throw error;

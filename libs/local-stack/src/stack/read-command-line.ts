@@ -1,10 +1,14 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { hasCode } from '../has-code.ts';
 
 const run = promisify(execFile);
 
-/** The command line of a process, or undefined when there is none of this number (one that has ended and waits for its parent counts as none). */
+/**
+ * The command line of a process, or undefined when there is none of this number (one that has ended and waits for its
+ * parent counts as none).
+ */
 export async function readCommandLine(pid: number): Promise<string | undefined> {
   const line = process.platform === 'linux' ? await readFromProc(pid) : await readFromPs(pid);
   return line.trim() === '' ? undefined : line.trim();
@@ -14,7 +18,7 @@ async function readFromProc(pid: number): Promise<string> {
   try {
     return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return '';
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return '';
     throw error;
   }
 }

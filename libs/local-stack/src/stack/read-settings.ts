@@ -12,6 +12,7 @@ const PORTS = {
   WORKER_OPS_PORT: [9082, 'probes and metrics of the worker'],
   LOCAL_MONGO_PORT: [27117, "the stack's own MongoDB"],
   LOCAL_REDIS_PORT: [6479, "the stack's own Redis"],
+  LOCAL_SUBSCRIBER_PORT: [8090, "the stack's own subscriber to events"],
 } as const;
 
 export type PortVariable = keyof typeof PORTS;
@@ -49,9 +50,14 @@ export interface Addresses {
   /** Undefined where the environment names a server already. */
   readonly mongodbUri: string | undefined;
   readonly redisUrl: string | undefined;
+  /** Undefined where the environment names subscribers already. */
+  readonly eventSubscribers: string | undefined;
 }
 
-/** The services' environment: all of the caller's, and defaults for what a stack on this machine needs and the caller has not set. */
+/**
+ * The services' environment: all of the caller's, and defaults for what a stack on this machine needs and the caller
+ * has not set.
+ */
 export function serviceEnv(
   env: NodeJS.ProcessEnv,
   settings: Settings,
@@ -63,6 +69,7 @@ export function serviceEnv(
     BIND_ADDRESS: '127.0.0.1',
     MONGODB_URI: addresses.mongodbUri,
     REDIS_URL: addresses.redisUrl,
+    EVENT_SUBSCRIBERS: addresses.eventSubscribers,
     API_PORT: String(ports.API_PORT),
     PUSH_PORT: String(ports.PUSH_PORT),
     API_OPS_PORT: String(ports.API_OPS_PORT),

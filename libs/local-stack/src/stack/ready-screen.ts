@@ -9,7 +9,10 @@ export interface ReadyInfo {
   readonly seconds: number;
 }
 
-/** What a person needs to know once everything runs: addresses, a command for each step of the main path, where data lie. */
+/**
+ * What a person needs to know once everything runs: addresses, a command for each step of the main path, where data
+ * lie.
+ */
 export function readyScreen({ settings, mongodbUri, redisUrl, seconds }: ReadyInfo): string {
   const { ports, dataDir } = settings;
   const api = `http://127.0.0.1:${ports.API_PORT}`;
@@ -19,6 +22,7 @@ Ready after ${seconds.toFixed(1)} s.
   API            ${api}/api/v1      keys: ${api}/.well-known/jwks.json
   push streams   ws://127.0.0.1:${ports.PUSH_PORT}/ws/push-stream/{session_id}
   probes         http://127.0.0.1:${ports.API_OPS_PORT}/readyz (api)  ${ports.PUSH_OPS_PORT} (push-gateway)  ${ports.WORKER_OPS_PORT} (worker); also /livez, /metrics
+  events         http://127.0.0.1:${ports.LOCAL_SUBSCRIBER_PORT}/events: "curl -N" shows what arrives at the stack's own subscriber
   MongoDB        ${mongodbUri ?? 'as MONGODB_URI says'}
   Redis          ${redisUrl ?? 'as REDIS_URL says'}
   data           ${relative(process.cwd(), dataDir) || '.'}/ (mongo, redis, keys); "npm run up -- --fresh" starts without them

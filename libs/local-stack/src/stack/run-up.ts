@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { generateKeys } from '../keys/generate-keys.ts';
 import type { Log } from '../log.ts';
 import { assertPortsFree } from './assert-ports-free.ts';
@@ -9,6 +10,7 @@ import { portNeeds, readSettings, type Settings, serviceEnv } from './read-setti
 import { readyScreen } from './ready-screen.ts';
 import { STACK, type StackPlan } from './service-plan.ts';
 import { type Databases, startDatabases } from './start-databases.ts';
+import { type LocalSubscriber, startEventSubscriber } from './start-event-subscriber.ts';
 import { type LocalService, runMigrations, startService } from './start-service.ts';
 import { watchSignals } from './watch-signals.ts';
 
@@ -31,12 +33,14 @@ class WrongConfigError extends Error {
 /** What has been started so far, for the end. */
 interface Running {
   databases?: Databases;
+  subscriber?: LocalSubscriber;
   readonly services: LocalService[][];
 }
 
 /**
- * Runs the whole system on this machine until a signal comes, then ends it in order: api and push-gateway, worker, Redis, MongoDB. Answers with an exit code: 0,
- * 1 when something could not be started, 78 when a service refuses its configuration.
+ * Runs the whole system on this machine until a signal comes, then ends it in order: api and push-gateway, worker,
+ * Redis, MongoDB. Answers with an exit code: 0, 1 when something could not be started, 78 when a service refuses its
+ * configuration.
  */
 export async function runUp(options: UpOptions): Promise<number> {
   try {
@@ -58,8 +62,8 @@ async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFi
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   const failure = Promise.withResolvers<never>();
   const running: Running = { services: [] };
+  const up = start({ ...options, settings, runFile, signal, stopped, running, fail: failure.reject });
   try {
-    const up = start({ ...options, settings, runFile, signal, running, fail: failure.reject });
     const databases = await Promise.race([up, stopped, failure.promise]);
     if (databases) printReady(settings, databases, startedAt, print);
     await Promise.race([stopped, failure.promise]);
@@ -71,14 +75,22 @@ async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFi
   } finally {
     await stop(running, print);
     await runFile.endChildren();
+    await settle(up);
     runFile.remove();
   }
+}
+
+/** Gives the step under way the time to clean up behind itself; a download by a library cannot be told to end. */
+async function settle(work: Promise<unknown>): Promise<void> {
+  await Promise.race([work.catch(() => undefined), sleep(2_000)]);
 }
 
 interface StartContext extends UpOptions {
   readonly settings: Settings;
   readonly runFile: RunFile;
   readonly signal: AbortSignal;
+  /** Fulfilled when the signal is aborted. */
+  readonly stopped: Promise<void>;
   readonly running: Running;
   readonly fail: (error: Error) => void;
 }
@@ -96,7 +108,15 @@ async function start(context: StartContext): Promise<Databases> {
   const databases = await startDatabases({ env, settings, log: print, signal, onSpawn, onFailure: context.fail });
   running.databases = databases;
   signal.throwIfAborted();
-  const addresses = { mongodbUri: databases.mongo?.uri, redisUrl: databases.redis?.url };
+  if (!isNamed(env, 'EVENT_SUBSCRIBERS')) {
+    const port = settings.ports.LOCAL_SUBSCRIBER_PORT;
+    running.subscriber = await startEventSubscriber(port, createLinePrinter('subscriber', print));
+  }
+  const addresses = {
+    mongodbUri: databases.mongo?.uri,
+    redisUrl: databases.redis?.url,
+    eventSubscribers: running.subscriber?.configuration,
+  };
   const childEnv = serviceEnv(env, settings, addresses, keys);
   await runMigrations(
     { env: childEnv, onLine: createLinePrinter('migrate', print), onSpawn: (pid) => onSpawn(pid, plan.migrate) },
@@ -104,7 +124,8 @@ async function start(context: StartContext): Promise<Databases> {
   );
   signal.throwIfAborted();
   startServices(plan, childEnv, context, onSpawn);
-  await Promise.all(running.services.flat().map((service) => service.waitUntilReady()));
+  const ready = Promise.all(running.services.flat().map((service) => service.waitUntilReady()));
+  await Promise.race([ready, context.stopped]);
   return databases;
 }
 
@@ -130,11 +151,15 @@ function startServices(
 }
 
 function ownServersNotNeeded(env: NodeJS.ProcessEnv) {
-  const isNamed = (variable: string) => Boolean(env[variable] || env[`${variable}_FILE`]);
   return [
-    ...(isNamed('MONGODB_URI') ? ['LOCAL_MONGO_PORT' as const] : []),
-    ...(isNamed('REDIS_URL') ? ['LOCAL_REDIS_PORT' as const] : []),
+    ...(isNamed(env, 'MONGODB_URI') ? ['LOCAL_MONGO_PORT' as const] : []),
+    ...(isNamed(env, 'REDIS_URL') ? ['LOCAL_REDIS_PORT' as const] : []),
+    ...(isNamed(env, 'EVENT_SUBSCRIBERS') ? ['LOCAL_SUBSCRIBER_PORT' as const] : []),
   ];
+}
+
+function isNamed(env: NodeJS.ProcessEnv, variable: string): boolean {
+  return Boolean(env[variable] || env[`${variable}_FILE`]);
 }
 
 async function removeData(dataDir: string, print: Log): Promise<void> {
@@ -147,11 +172,12 @@ function printReady(settings: Settings, databases: Databases, startedAt: number,
   print(readyScreen({ settings, mongodbUri: databases.mongo?.uri, redisUrl: databases.redis?.url, seconds }));
 }
 
-async function stop({ databases, services }: Running, print: Log): Promise<void> {
+async function stop({ databases, services, subscriber }: Running, print: Log): Promise<void> {
   for (const group of services) {
     print(`Stopping ${group.map((service) => service.name).join(', ')}`);
     await Promise.all(group.map((service) => service.stop()));
   }
+  await subscriber?.stop();
   if (databases?.redis) {
     print('Stopping Redis');
     await databases.redis.stop();

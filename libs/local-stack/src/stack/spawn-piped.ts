@@ -13,7 +13,10 @@ export interface PipedOptions {
   readonly onSpawn?: OnSpawn;
 }
 
-/** Starts a program in a process group of its own, so that Ctrl-C in a terminal does not reach it, and passes its lines on. */
+/**
+ * Starts a program in a process group of its own, so that Ctrl-C in a terminal does not reach it, and passes its lines
+ * on.
+ */
 export function spawnPiped({ command, args, env, cwd, onLine, onSpawn }: PipedOptions): ChildProcess {
   const child = spawn(command, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);

@@ -47,6 +47,9 @@ async function startOwnMongo(binary: string, options: DatabaseOptions): Promise<
     log,
     onSpawn: (pid) => options.onSpawn(pid, dir),
     onUnexpectedExit: () => restart('MongoDB', mongo, options),
+  }).catch((error: Error) => {
+    // Data of a newer or much older MongoDB are refused; its own words for that help nobody.
+    throw new Error(`${error.message}\nIf the data cannot be read: npm run up -- --fresh starts without them.`);
   });
   return mongo;
 }
@@ -68,7 +71,8 @@ async function startOwnRedis(binary: string, options: DatabaseOptions): Promise<
 }
 
 function restart(name: string, server: LocalMongo | LocalRedis | undefined, options: DatabaseOptions): void {
-  // Before the first start is through, its own error tells what happened; while everything stops, an end is no surprise.
+  // Before the first start is through, its own error tells what happened; while everything stops, an end is no
+  // surprise.
   if (server === undefined || options.signal.aborted) return;
   options.log(`${name}: ended by itself, is started again`);
   server.start().catch(options.onFailure);

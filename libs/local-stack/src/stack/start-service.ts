@@ -20,11 +20,15 @@ export interface StartServiceOptions {
 }
 
 export interface LocalService extends Supervised {
-  /** Waits until `/readyz` answers 200. Throws with its last answer after `timeoutMs` (60,000 unless told otherwise). */
+  /**
+   * Waits until `/readyz` answers 200. Throws with its last answer after `timeoutMs` (60,000 unless told otherwise).
+   */
   waitUntilReady(timeoutMs?: number): Promise<void>;
 }
 
-/** Starts a service as a process of its own, and starts it again when it dies. It is ready only after `waitUntilReady`. */
+/**
+ * Starts a service as a process of its own, and starts it again when it dies. It is ready only after `waitUntilReady`.
+ */
 export function startService(service: ServiceName | ServicePlan, options: StartServiceOptions): LocalService {
   const plan = typeof service === 'string' ? SERVICES[service] : service;
   const port = options.env[plan.opsPortVariable];
@@ -42,7 +46,10 @@ export function startService(service: ServiceName | ServicePlan, options: StartS
   };
 }
 
-/** Makes the indexes of the collections: needed once before the services start, harmless afterwards. Throws when that fails. */
+/**
+ * Makes the indexes of the collections: needed once before the services start, harmless afterwards. Throws when that
+ * fails.
+ */
 export async function runMigrations(
   options: Pick<StartServiceOptions, 'env' | 'onLine' | 'onSpawn'>,
   script = STACK.migrate,

@@ -19,7 +19,9 @@ export interface Supervised {
   restarts(): number;
   /** Ends the process: SIGTERM, and SIGKILL after `graceMs` (12,000 unless told otherwise). It is not started again. */
   stop(graceMs?: number): Promise<void>;
-  /** Sends a signal as a fault would; the process is started again when it ends by that. SIGKILL unless told otherwise. */
+  /**
+   * Sends a signal as a fault would; the process is started again when it ends by that. SIGKILL unless told otherwise.
+   */
   kill(signal?: NodeJS.Signals): void;
 }
 
@@ -30,8 +32,9 @@ const RECOVERED_MS = 60_000;
 const GRACE_MS = 12_000;
 
 /**
- * Keeps a process running as Kubernetes would: one that ends is started again, after a delay that grows while it keeps failing. The process gets a group of its
- * own, so that Ctrl-C in a terminal reaches the caller alone, who ends things in order.
+ * Keeps a process running as Kubernetes would: one that ends is started again, after a delay that grows while it keeps
+ * failing. The process gets a group of its own, so that Ctrl-C in a terminal reaches the caller alone, who ends things
+ * in order.
  */
 export function supervise(options: SuperviseOptions): Supervised {
   const delays = options.restartDelaysMs ?? RESTART_DELAYS_MS;

@@ -4,8 +4,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const REPEAT_MS = 1_000;
 
 /**
- * Aborts the returned signal at the first SIGINT, SIGTERM or SIGHUP. npm passes Ctrl-C on to a child that the terminal has told already, so that whatever comes
- * within a second is the same wish; a later signal is a person who won't wait, and calls `force`.
+ * Aborts the returned signal at the first SIGINT, SIGTERM or SIGHUP. npm passes Ctrl-C on to a child that the terminal
+ * has told already, so that whatever comes within a second is the same wish; a later signal is a person who won't wait,
+ * and calls `force`.
  */
 export function watchSignals(log: Log, force: () => void): AbortSignal {
   const controller = new AbortController();

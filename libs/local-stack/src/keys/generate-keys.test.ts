@@ -1,0 +1,43 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { generateKeys } from './generate-keys.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-keys-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+const readKeys = async (path: string) => JSON.parse(await readFile(path, 'utf8')).keys;
+
+test('the access-token key is a private Ed25519 JWK', async () => {
+  const { accessToken } = await generateKeys(dir);
+  const bytes = expect.stringMatching(/^[\w-]{43}$/);
+  const kid = expect.stringMatching(/^[0-9a-f]{16}$/);
+  expect(await readKeys(accessToken)).toEqual([
+    { kty: 'OKP', crv: 'Ed25519', d: bytes, x: bytes, kid, alg: 'EdDSA', use: 'sig' },
+  ]);
+});
+
+test('the refresh-token and server keys are 256 random bits each, and differ', async () => {
+  const { refreshToken, server } = await generateKeys(dir);
+  const [first] = await readKeys(refreshToken);
+  const [second] = await readKeys(server);
+  expect(Buffer.from(first.k, 'base64url')).toHaveLength(32);
+  expect(first).toEqual({ kty: 'oct', kid: expect.any(String), k: expect.any(String) });
+  expect(second.k).not.toBe(first.k);
+});
+
+test('nobody but the owner may read them', async () => {
+  const files = await generateKeys(dir);
+  for (const path of Object.values(files)) expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test('keys that exist are kept', async () => {
+  const { accessToken } = await generateKeys(dir);
+  const before = await readFile(accessToken, 'utf8');
+  await generateKeys(dir);
+  expect(await readFile(accessToken, 'utf8')).toBe(before);
+});

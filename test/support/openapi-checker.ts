@@ -1,0 +1,66 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Answer } from './http-client.ts';
+
+export interface OperationRef {
+  /** As the document has it. */
+  readonly path: string;
+  readonly method: string;
+}
+
+/** Holds real answers against the OpenAPI document. */
+export interface OpenApiChecker {
+  /** What of the body does not fit; undefined where all does. */
+  bodyFault(ref: OperationRef & { readonly status: number }, body: unknown): string | undefined;
+  /** The same for a whole answer: status, content type, body, and the headers that the document requires or leaves out. */
+  answerFault(ref: OperationRef, answer: Answer): string | undefined;
+}
+
+interface DocumentedHeader {
+  readonly $ref?: string;
+  readonly required?: boolean;
+  readonly schema?: { readonly type?: string; readonly pattern?: string };
+}
+
+interface OpenApiDocument {
+  readonly paths: Record<
+    string,
+    Record<string, { readonly responses: Record<string, { readonly headers: Record<string, DocumentedHeader> }> }>
+  >;
+  readonly components: { readonly headers: Record<string, unknown> };
+}
+
+export function openApiChecker(document: OpenApiDocument): OpenApiChecker {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema({ ...document, $id: 'https://api.test/openapi.json' });
+  const known = Object.keys(document.components.headers);
+
+  function bodyFault({ path, method, status }: OperationRef & { status: number }, body: unknown): string | undefined {
+    const segments = ['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema'];
+    const pointer = segments.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
+    const validate = ajv.compile({ $ref: `https://api.test/openapi.json#/${pointer.join('/')}` });
+    return validate(body) ? undefined : ajv.errorsText(validate.errors);
+  }
+
+  function headerFault({ path, method }: OperationRef, { status, headers }: Answer): string | undefined {
+    const documented = document.paths[path]?.[method]?.responses[String(status)]?.headers ?? {};
+    for (const name of known) {
+      const isThere = headers[name.toLowerCase()] !== undefined;
+      if (isThere && !(name in documented)) return `${status} has the header ${name}, which is not documented`;
+      if (!isThere && documented[name]?.required) return `${status} lacks the header ${name}`;
+    }
+    return undefined;
+  }
+
+  return {
+    bodyFault,
+    answerFault(ref, answer) {
+      if (document.paths[ref.path]?.[ref.method]?.responses[String(answer.status)] === undefined) {
+        return `${answer.status} is not documented: ${answer.text}`;
+      }
+      if (answer.headers['content-type'] !== 'application/json') return 'not application/json';
+      return headerFault(ref, answer) ?? bodyFault({ ...ref, status: answer.status }, answer.json);
+    },
+  };
+}
