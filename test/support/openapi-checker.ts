@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Answer } from './http-client.ts';
 
@@ -34,12 +34,15 @@ export function openApiChecker(document: OpenApiDocument): OpenApiChecker {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema({ ...document, $id: 'https://api.test/openapi.json' });
+  const compiled = new Map<string, ValidateFunction>();
   const known = Object.keys(document.components.headers);
 
   function bodyFault({ path, method, status }: OperationRef & { status: number }, body: unknown): string | undefined {
     const segments = ['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema'];
     const pointer = segments.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
-    const validate = ajv.compile({ $ref: `https://api.test/openapi.json#/${pointer.join('/')}` });
+    const $ref = `https://api.test/openapi.json#/${pointer.join('/')}`;
+    const validate = compiled.get($ref) ?? ajv.compile({ $ref });
+    compiled.set($ref, validate);
     return validate(body) ? undefined : ajv.errorsText(validate.errors);
   }
 

@@ -38,34 +38,15 @@ export interface HandshakeOptions {
   readonly protocolVersion?: 8 | 13;
 }
 
-function begin(
-  base: string,
-  { sessionId, token, subprotocols = [], headers = {}, protocolVersion = 13 }: HandshakeOptions,
-): WebSocket {
+function begin(base: string, { sessionId, token, subprotocols = [], headers = {}, protocolVersion = 13 }: HandshakeOptions): WebSocket {
   const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const options: ClientOptions = {
-    headers: { ...authorization, ...headers },
-    perMessageDeflate: false,
-    protocolVersion,
-  };
+  const options: ClientOptions = { headers: { ...authorization, ...headers }, perMessageDeflate: false, protocolVersion };
   return new WebSocket(`${base}${pushStreamPath(sessionId)}`, [...subprotocols], options);
 }
 
 /** Opens a stream; throws where the gateway refuses. */
 export async function openStream(base: string, handshake: HandshakeOptions): Promise<PushClient> {
   const socket = begin(base, handshake);
-  const log: unknown[] = [];
-  (socket as any).debugLog = log;
-  const t0 = performance.now();
-  socket.on('upgrade', (m) => {
-    log.push(['upgrade', performance.now() - t0]);
-    m.socket.on('data', (c: Buffer) => log.push(['data', performance.now() - t0, c.toString('latin1')]));
-    m.socket.on('end', () => log.push(['end', performance.now() - t0]));
-    m.socket.on('error', (e) => log.push(['error', performance.now() - t0, String(e)]));
-    m.socket.on('close', () => log.push(['close', performance.now() - t0, m.socket.bytesRead]));
-  });
-  socket.on('open', () => log.push(['open', performance.now() - t0]));
-  socket.on('message', (m) => log.push(['msg', performance.now() - t0, String(m)]));
   const frames: Record<string, unknown>[] = [];
   const waiting: ((frame: Record<string, unknown>) => void)[] = [];
   socket.on('message', (data) => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '@auth-account/config';
@@ -53,6 +53,8 @@ export async function startTestWorker(env: Readonly<Record<string, string>>): Pr
 /** A worker as a process of its own. */
 export interface WorkerProcess {
   readonly opsPort: number;
+  /** What it has written to standard output. */
+  log(): string;
   /** Sends the signal and gives how the process ended. */
   end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   readonly exited: Promise<unknown>;
@@ -60,15 +62,25 @@ export interface WorkerProcess {
 
 const main = fileURLToPath(new URL('../../services/worker/src/main.ts', import.meta.url));
 
-/** Starts a worker's process and waits until its ops server listens; it writes its log to TEST_WORKER_LOG, if set. */
+/** Starts a worker's process and waits until its ops server listens. */
 export async function startWorkerProcess(env: Readonly<Record<string, string>>): Promise<WorkerProcess> {
   const child = spawn(process.execPath, [main], {
     env: { PATH: process.env.PATH, WORKER_OPS_PORT: '0', LOG_LEVEL: 'info', ...quick, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
+  let log = '';
+  const opsPort = Promise.withResolvers<number>();
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    if (process.env.TEST_LOG_LEVEL) process.stderr.write(chunk);
+    log += chunk;
+    const listens = /"port":(\d+)[^\n]*"ops server listens"/.exec(log);
+    if (listens) opsPort.resolve(Number(listens[1]));
+  });
+  child.once('exit', () => opsPort.reject(new Error(`the worker ended before it listened: ${log}`)));
   return {
-    opsPort: await listeningPort(child),
+    opsPort: await opsPort.promise,
+    log: () => log,
     exited,
     async end(signal) {
       child.kill(signal);
@@ -76,17 +88,4 @@ export async function startWorkerProcess(env: Readonly<Record<string, string>>):
       return { code, signal: killedBy };
     },
   };
-}
-
-async function listeningPort(child: ChildProcess): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  let log = '';
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    if (process.env.TEST_LOG_LEVEL) process.stderr.write(chunk);
-    log += chunk;
-    const listens = /"port":(\d+)[^\n]*"ops server listens"/.exec(log);
-    if (listens) resolve(Number(listens[1]));
-  });
-  child.once('exit', () => reject(new Error(`the worker ended before it listened: ${log}`)));
-  return promise;
 }

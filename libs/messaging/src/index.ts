@@ -13,6 +13,7 @@ export {
   addEvent,
   consumedJobOptions,
   type EventQueue,
+  eventJobOptions,
   openEventQueue,
   reliableWorkerOptions,
   subscriberQueueName,

@@ -20,8 +20,9 @@ export interface UserDocument {
   readonly created_at: Date;
   /** When the user came into the present group. */
   readonly joined_at: Date;
-  /** Written by every login, so that logins and whatever revokes or moves by user conflict. */
   readonly last_login_at?: Date;
+  /** Written by whatever revokes or moves by user; logins write the document too, so that the two conflict. */
+  readonly sessions_changed_at?: Date;
 }
 
 /** Collection `groups`: the tenants. */
@@ -52,7 +53,13 @@ export interface InviteDocument {
 }
 
 /** Why a session ended. `logout` closes its stream with 1000, everything else with 4001. */
-export type RevocationReason = 'logout' | 'replaced' | 'session_limit' | 'refresh_token_reuse';
+export type RevocationReason =
+  | 'logout'
+  | 'replaced'
+  | 'session_limit'
+  | 'refresh_token_reuse'
+  | 'revoked_by_user'
+  | 'forced';
 
 /** What the access tokens of a session say of its user; signed from what the write returned. */
 export interface SessionClaims {

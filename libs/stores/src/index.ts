@@ -1,4 +1,5 @@
 export { type Collections, collectionsOf } from './collections.ts';
+export { connectMongo } from './connect-mongo.ts';
 export type {
   GroupDocument,
   GroupRole,
@@ -14,7 +15,7 @@ export { ensureIndexes } from './indexes.ts';
 export { createInviteStore, type InviteState, type InviteStore, inviteState } from './invite-store.ts';
 export { mongoOptions } from './mongo-options.ts';
 export { createOutboxStore, handOverGraceMs, type OutboxStore } from './outbox-store.ts';
-export { runTransaction, type TransactionOptions } from './run-transaction.ts';
+export { type RunTransaction, runTransaction } from './run-transaction.ts';
 export {
   createSessionStore,
   type OwnSession,

@@ -14,6 +14,12 @@ export interface TransactionOptions {
   readonly onRetry?: (kind: 'work' | 'commit', error: unknown) => void;
 }
 
+/** {@link runTransaction} with its client and metrics given: what use cases ask for. */
+export type RunTransaction = <T>(
+  work: (session: ClientSession) => Promise<T>,
+  options: Pick<TransactionOptions, 'isCommitted'>,
+) => Promise<T>;
+
 const defaultDeadlineMs = 5_000;
 const maximumPauseMs = 50;
 

@@ -22,6 +22,10 @@ export interface SessionStore {
   find(sessionId: string): Promise<SessionDocument | undefined>;
   /** Reads with majority concern: what it says cannot be rolled back. */
   exists(sessionId: string): Promise<boolean>;
+  /** The user's live sessions at `now`, the one used last first. */
+  listOwn(userId: string, now: Date): Promise<SessionDocument[]>;
+  /** Are all of them revoked? Reads with majority concern. */
+  areRevoked(sessionIds: readonly string[]): Promise<boolean>;
   /** The user's sessions that are not revoked, the one unused for longest first. */
   listLive(userId: string, session: ClientSession): Promise<SessionSummary[]>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
@@ -59,6 +63,16 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
     async exists(sessionId) {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
       return (await sessions.findOne({ _id: sessionId }, options)) !== null;
+    },
+    listOwn(userId, now) {
+      return sessions
+        .find({ user_id: userId, is_revoked: false, expires_at: { $gt: now } })
+        .sort({ last_used_at: -1 })
+        .toArray();
+    },
+    async areRevoked(sessionIds) {
+      const options = { readConcern: { level: 'majority' } } as const;
+      return (await sessions.countDocuments({ _id: { $in: [...sessionIds] }, is_revoked: false }, options)) === 0;
     },
     listLive(userId, session) {
       const projection = { device_id: 1, last_used_at: 1 };

@@ -17,6 +17,8 @@ export interface UserStore {
   insert(user: UserDocument, session: ClientSession): Promise<void>;
   /** Marks a login on the user's document and gives its state in this transaction; undefined where the user is gone. */
   touchLogin(userId: string, at: Date, session: ClientSession): Promise<UserDocument | undefined>;
+  /** Marks on the user's document that all sessions are being changed; false where the user is gone. */
+  touchSessions(userId: string, at: Date, session: ClientSession): Promise<boolean>;
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
 
@@ -38,6 +40,10 @@ export function createUserStore({ users }: Collections): UserStore {
     async touchLogin(userId, at, session) {
       const options = { session, returnDocument: 'after' } as const;
       return (await users.findOneAndUpdate({ _id: userId }, { $set: { last_login_at: at } }, options)) ?? undefined;
+    },
+    async touchSessions(userId, at, session) {
+      const update = { $set: { sessions_changed_at: at } };
+      return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
     },
     async setPasswordHash(userId, from, to) {
       // Only over the hash that was verified: a password changed in between stays changed.

@@ -3,6 +3,7 @@ import type { LoginRequest, TokenResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import type {
   RevocationReason,
+  RunTransaction,
   SessionDocument,
   SessionStore,
   SessionSummary,
@@ -21,10 +22,7 @@ import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
 export interface LogInDeps {
   readonly users: Pick<UserStore, 'findByEmail' | 'touchLogin' | 'setPasswordHash'>;
   readonly sessions: Pick<SessionStore, 'exists' | 'listLive' | 'revokeAll' | 'insert'>;
-  readonly transaction: <T>(
-    work: (session: ClientSession) => Promise<T>,
-    options: { isCommitted: () => Promise<boolean> },
-  ) => Promise<T>;
+  readonly transaction: RunTransaction;
   readonly hasher: PasswordHasher;
   readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'>;
   readonly issueTokens: IssueTokens;

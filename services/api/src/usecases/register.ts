@@ -10,6 +10,7 @@ import {
   inviteState,
   isDuplicateKey,
   type OutboxStore,
+  type RunTransaction,
   type UserStore,
 } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
@@ -22,10 +23,7 @@ export interface RegisterDeps {
   readonly groups: GroupStore;
   readonly invites: InviteStore;
   readonly outbox: Pick<OutboxStore, 'append'>;
-  readonly transaction: <T>(
-    work: (session: ClientSession) => Promise<T>,
-    options: { isCommitted: () => Promise<boolean> },
-  ) => Promise<T>;
+  readonly transaction: RunTransaction;
   readonly hasher: Pick<PasswordHasher, 'hash'>;
   readonly beginHandOver: (event: RegisteredEvent) => void;
   readonly ids: Ids;

@@ -1,0 +1,68 @@
+import { mongoConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import { type Static, Type } from 'typebox';
+
+const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' });
+
+/** Standard Webhooks: 24 to 64 random bytes in base64. */
+const Secret = Type.String({
+  pattern: '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
+});
+
+const WebhookSubscriber = Type.Object({
+  name: Name,
+  kind: Type.Literal('webhook'),
+  // `fetch` refuses user names and passwords in URLs.
+  url: Type.String({ pattern: '^https?://[^\\s/?#@]+([/?#]\\S*)?$' }),
+  secret: Secret,
+});
+export type WebhookSubscriber = Static<typeof WebhookSubscriber>;
+
+const QueueSubscriber = Type.Object({ name: Name, kind: Type.Literal('queue') });
+
+/** Configuration of the worker: each property is an environment variable. */
+export const workerConfig = Type.Object({
+  ...runtimeConfig,
+  ...mongoConfig,
+  ...redisConfig,
+  ACCESS_TOKEN_TTL_SECONDS: tokenConfig.ACCESS_TOKEN_TTL_SECONDS,
+  WORKER_OPS_PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    default: 9082,
+    description: "Port of the worker's `/livez`, `/readyz`, `/metrics`",
+  }),
+  EVENT_SUBSCRIBERS: Type.Array(Type.Union([WebhookSubscriber, QueueSubscriber]), {
+    secret: true,
+    default: [],
+    description:
+      'Who gets the events: JSON array of `{"name","kind":"webhook","url","secret"}` (secret: `whsec_` and base64 of 24 to ' +
+      '64 bytes) and `{"name","kind":"queue"}`; each name once',
+  }),
+  DELIVERY_TIMEOUT_MS: Type.Integer({
+    minimum: 1,
+    default: 10_000,
+    description: 'Milliseconds within which a webhook must have answered',
+  }),
+  DELIVERY_CONCURRENCY: Type.Integer({
+    minimum: 1,
+    default: 10,
+    description: 'Deliveries under way at once to one webhook, per worker',
+  }),
+  DELIVERY_GIVE_UP_SECONDS: Type.Integer({
+    minimum: 1,
+    default: 86_400,
+    description: 'Seconds after which a delivery that fails is not tried again',
+  }),
+  RELAY_INTERVAL_MS: Type.Integer({
+    minimum: 10,
+    default: 1_000,
+    description: 'Milliseconds between two looks at the outbox for events that were left',
+  }),
+  RELAY_BATCH: Type.Integer({ minimum: 1, default: 100, description: 'Outbox rows that are leased at once' }),
+  RECONCILE_INTERVAL_MS: Type.Integer({
+    minimum: 10,
+    default: 1_000,
+    description: 'Milliseconds between two comparisons of the deny list with MongoDB',
+  }),
+});
+export type WorkerConfig = Static<typeof workerConfig>;

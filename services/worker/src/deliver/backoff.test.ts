@@ -1,0 +1,25 @@
+import { describe, expect, test } from '@jest/globals';
+import { createBackoff } from './backoff.ts';
+import { DeliveryError } from './delivery-error.ts';
+
+const hourMs = 3_600_000;
+const longest = createBackoff(() => 1);
+const shortest = createBackoff(() => 0);
+
+describe('the pause after a failed delivery', () => {
+  test('lies anywhere between nothing and twice as much with each attempt', () => {
+    expect([1, 2, 3, 4].map((attempt) => longest(attempt))).toEqual([1_000, 2_000, 4_000, 8_000]);
+    expect([1, 2, 3, 4].map((attempt) => shortest(attempt))).toEqual([0, 0, 0, 0]);
+  });
+
+  test('is never longer than an hour, however many attempts there were', () => {
+    expect([12, 13, 100, 1_000_000].map((attempt) => longest(attempt))).toEqual([2_048_000, hourMs, hourMs, hourMs]);
+  });
+
+  test('is at least what Retry-After asks for, but no more than an hour', () => {
+    const asking = (retryAfterMs: number) => new DeliveryError('answered 503', { retryAfterMs });
+    expect(shortest(1, 'custom', asking(30_000))).toBe(30_000);
+    expect(longest(10, 'custom', asking(30_000))).toBe(512_000);
+    expect(shortest(1, 'custom', asking(10 * hourMs))).toBe(hourMs);
+  });
+});

@@ -1,0 +1,16 @@
+import { expect, test } from '@jest/globals';
+import { retryAfterMs } from './retry-after.ts';
+
+const now = new Date('2026-01-02T03:04:05Z');
+
+test.each([
+  ['120', 120_000],
+  ['0', 0],
+  ['Fri, 02 Jan 2026 03:05:05 GMT', 60_000],
+  ['Fri, 02 Jan 2026 03:00:00 GMT', 0],
+  ['soon', undefined],
+  ['', undefined],
+  [null, undefined],
+])('Retry-After %j asks for %j ms', (header, expected) => {
+  expect(retryAfterMs(header, now)).toBe(expected);
+});

@@ -1,0 +1,80 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { createRepeater } from './repeater.ts';
+
+/** Rounds that each last until they are let go. */
+function gatedRounds() {
+  const gates: (() => void)[] = [];
+  let [underWay, most] = [0, 0];
+  return {
+    async run(): Promise<void> {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      underWay -= 1;
+    },
+    async until(begun: number): Promise<void> {
+      while (gates.length < begun) await delay(1);
+    },
+    letGo: (round: number) => gates[round]?.(),
+    begun: () => gates.length,
+    mostAtOnce: () => most,
+  };
+}
+
+const hour = 3_600_000;
+const ignore = () => undefined;
+
+describe('a repeater', () => {
+  test('begins the next round at once when triggered, and never before the present one has ended', async () => {
+    const rounds = gatedRounds();
+    const repeater = createRepeater({ run: rounds.run, intervalMs: hour, onError: ignore });
+    repeater.start();
+    repeater.start();
+    await rounds.until(1);
+    repeater.trigger();
+    repeater.trigger();
+    expect(rounds.begun()).toBe(1);
+    rounds.letGo(0);
+    await rounds.until(2);
+    expect(rounds.mostAtOnce()).toBe(1);
+    const stopped = repeater.stop();
+    rounds.letGo(1);
+    await stopped;
+    expect(rounds.begun()).toBe(2);
+  });
+
+  test('goes on after a round that failed, and tells of it', async () => {
+    const errors: unknown[] = [];
+    let begun = 0;
+    const { promise: third, resolve } = Promise.withResolvers<void>();
+    const run = async () => {
+      begun += 1;
+      if (begun === 3) resolve();
+      throw new Error(`round ${begun}`);
+    };
+    const repeater = createRepeater({ run, intervalMs: 1, onError: (error) => errors.push(error) });
+    repeater.start();
+    await third;
+    await repeater.stop();
+    expect(errors.slice(0, 3).map(String)).toEqual(['Error: round 1', 'Error: round 2', 'Error: round 3']);
+  });
+
+  test('stops in the middle of its pause, and does nothing when it was never started', async () => {
+    let begun = 0;
+    const run = async () => {
+      begun += 1;
+    };
+    const repeater = createRepeater({ run, intervalMs: hour, onError: ignore });
+    await repeater.stop();
+    repeater.start();
+    await repeater.stop();
+    expect(begun).toBe(0);
+
+    const other = createRepeater({ run, intervalMs: hour, onError: ignore });
+    other.start();
+    await delay(5);
+    await other.stop();
+    expect(begun).toBe(1);
+  });
+});

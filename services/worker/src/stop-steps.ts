@@ -1,0 +1,59 @@
+import type { StopStep } from '@auth-account/lifecycle';
+import type { Logger } from '@auth-account/telemetry';
+import type { Redis } from 'ioredis';
+import type { MongoClient } from 'mongodb';
+import type { Delivery } from './deliver/delivery.ts';
+import { endWithin } from './end-within.ts';
+import type { Repeater } from './repeater.ts';
+
+export interface StopDeps {
+  /** Ends a start that still waits for MongoDB. */
+  readonly stopping: AbortController;
+  readonly repeaters: readonly Repeater[];
+  readonly delivery: Delivery;
+  readonly redis: readonly Redis[];
+  readonly mongo: MongoClient;
+  readonly logger: Logger;
+}
+
+/** What a delivery under way has, in ms, before it is broken off, to be made again by whoever takes the job next. */
+const deliveryGraceMs = 2_500;
+
+/** The worker's shutdown: 7 s at most, also where MongoDB or Redis is away and what waits for them does not end. */
+export function stopSteps({ stopping, repeaters, delivery, redis, mongo, logger }: StopDeps): StopStep[] {
+  const { consumers, queues } = delivery;
+  return [
+    {
+      name: 'relay and reconciliation',
+      async run() {
+        stopping.abort();
+        await endWithin(1_000, Promise.all(repeaters.map(({ stop }) => stop())), logger, 'a round');
+      },
+      timeoutMs: 1_200,
+    },
+    {
+      name: 'consumers',
+      async run() {
+        const breakOff = setTimeout(() => consumers.map(({ abort }) => abort()), deliveryGraceMs);
+        const closed = Promise.all(consumers.map(({ close }) => close()));
+        await endWithin(3_500, closed, logger, 'a consumer').finally(() => clearTimeout(breakOff));
+      },
+      timeoutMs: 3_700,
+    },
+    {
+      name: 'queues',
+      async run() {
+        await Promise.all(Array.from(queues.values(), (queue) => queue.close()));
+      },
+      timeoutMs: 500,
+    },
+    {
+      name: 'redis',
+      run() {
+        for (const connection of redis) connection.disconnect();
+      },
+      timeoutMs: 100,
+    },
+    { name: 'mongodb', run: () => mongo.close(), timeoutMs: 1_500 },
+  ];
+}
