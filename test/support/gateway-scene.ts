@@ -131,7 +131,15 @@ export async function startTestGateway(
   const metrics = createMetrics({ service: 'push-gateway' });
   const logger = createLogger({ service: 'push-gateway', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const gateway = await compose({ config, logger, metrics }, surroundings);
-  await gateway.start();
+  const stop = async () => {
+    for (const step of gateway.stop) await step.run();
+  };
+  try {
+    await gateway.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   const base = `ws://127.0.0.1:${gateway.address().port}`;
   return {
     base,
@@ -163,8 +171,6 @@ export async function startTestGateway(
       );
       return results.flat();
     },
-    async close() {
-      for (const step of gateway.stop) await step.run();
-    },
+    close: stop,
   };
 }

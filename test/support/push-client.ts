@@ -38,9 +38,16 @@ export interface HandshakeOptions {
   readonly protocolVersion?: 8 | 13;
 }
 
-function begin(base: string, { sessionId, token, subprotocols = [], headers = {}, protocolVersion = 13 }: HandshakeOptions): WebSocket {
+function begin(
+  base: string,
+  { sessionId, token, subprotocols = [], headers = {}, protocolVersion = 13 }: HandshakeOptions,
+): WebSocket {
   const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const options: ClientOptions = { headers: { ...authorization, ...headers }, perMessageDeflate: false, protocolVersion };
+  const options: ClientOptions = {
+    headers: { ...authorization, ...headers },
+    perMessageDeflate: false,
+    protocolVersion,
+  };
   return new WebSocket(`${base}${pushStreamPath(sessionId)}`, [...subprotocols], options);
 }
 

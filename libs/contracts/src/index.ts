@@ -1,10 +1,14 @@
 export { RegisteredData, RegisteredEvent, registeredTopic } from './events/registered.ts';
+export { type ErrorDetails, errorBodyOf, violationTypes } from './http/error-body.ts';
 export { AccountType } from './http/fields.ts';
+export { JsonWebKeySet } from './http/jwks.ts';
 export { LoginRequest, Platform, TokenResponse } from './http/login.ts';
 export { LogoutRequest, LogoutResponse } from './http/logout.ts';
 export { RefreshRequest } from './http/refresh.ts';
 export { RegisterRequest, RegisterResponse, SpaceCreationMode } from './http/register.ts';
-export { type Route, type RouteName, routes } from './http/routes.ts';
+export type { Route } from './http/route.ts';
+export { type RouteName, routes } from './http/routes.ts';
+export { type DocumentedError, type ErrorExample, openApiDocument, openApiPath } from './openapi/openapi-document.ts';
 export { type CloseReason, closeCodes, pushStreamPath } from './push/close-codes.ts';
 export {
   AuthFrame,

@@ -2,7 +2,7 @@ import { type RegisteredData, type RegisteredEvent, registeredTopic } from '@aut
 import { CloudEvent } from 'cloudevents';
 
 /** `source` of this service's events. */
-export const eventSource = '/services/auth';
+const eventSource = '/services/auth';
 
 /** Where an event comes from. */
 export interface EventOrigin {

@@ -1,5 +1,12 @@
 import type { Collection, Db } from 'mongodb';
-import type { GroupDocument, InviteDocument, OutboxDocument, SessionDocument, UserDocument } from './documents.ts';
+import type {
+  GroupDocument,
+  IdempotencyDocument,
+  InviteDocument,
+  OutboxDocument,
+  SessionDocument,
+  UserDocument,
+} from './documents.ts';
 
 /** The database's collections, typed; the only place that knows their names. */
 export interface Collections {
@@ -7,6 +14,7 @@ export interface Collections {
   readonly groups: Collection<GroupDocument>;
   readonly invites: Collection<InviteDocument>;
   readonly sessions: Collection<SessionDocument>;
+  readonly idempotency: Collection<IdempotencyDocument>;
   readonly outbox: Collection<OutboxDocument>;
 }
 
@@ -17,6 +25,7 @@ export function collectionsOf(db: Db): Collections {
     groups: db.collection('groups'),
     invites: db.collection('invites'),
     sessions: db.collection('user_sessions'),
+    idempotency: db.collection('idempotency'),
     outbox: db.collection('outbox'),
   };
 }

@@ -106,6 +106,17 @@ export interface SessionDocument {
   readonly revoked_also_close?: string;
 }
 
+/** Collection `idempotency`: 2xx answers to requests with an `Idempotency-Key`. */
+export interface IdempotencyDocument {
+  /** HMAC under a server secret of route, caller and key. */
+  readonly _id: string;
+  /** HMAC of the body. */
+  readonly fingerprint: string;
+  /** `data` of the answer. */
+  readonly answer: unknown;
+  readonly expires_at: Date;
+}
+
 /** Collection `outbox`: one row per event, written in the transaction of what it tells. */
 export interface OutboxDocument {
   /** The event's id, UUIDv7. */

@@ -11,6 +11,7 @@ export type {
   UserDocument,
 } from './documents.ts';
 export { createGroupStore, type GroupStore } from './group-store.ts';
+export { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 export { ensureIndexes } from './indexes.ts';
 export { createInviteStore, type InviteState, type InviteStore, inviteState } from './invite-store.ts';
 export { mongoOptions } from './mongo-options.ts';

@@ -4,7 +4,7 @@ import { collectionsOf } from './collections.ts';
 const daySeconds = 24 * 60 * 60;
 
 /** How long delivered outbox rows stay, in seconds, where nothing else is configured. */
-export const outboxRetentionSeconds = 7 * daySeconds;
+const outboxRetentionSeconds = 7 * daySeconds;
 
 type Index = readonly [IndexSpecification, CreateIndexesOptions & { readonly name: string }];
 
@@ -26,6 +26,7 @@ const indexes = {
     // A revoked session stays until its tokens would be over anyway: it is what makes them known as revoked.
     [{ absolute_expires_at: 1 }, { name: 'absolute_expiry_ttl', expireAfterSeconds: daySeconds }],
   ],
+  idempotency: [[{ expires_at: 1 }, { name: 'expiry_ttl', expireAfterSeconds: 0 }]],
   outbox: [
     [{ locked_until: 1 }, { name: 'pending', partialFilterExpression: { state: 'pending' } }],
     [{ delivered_at: 1 }, { name: 'delivered_ttl', expireAfterSeconds: outboxRetentionSeconds }],

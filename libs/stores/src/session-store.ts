@@ -22,6 +22,8 @@ export interface SessionStore {
   find(sessionId: string): Promise<SessionDocument | undefined>;
   /** Reads with majority concern: what it says cannot be rolled back. */
   exists(sessionId: string): Promise<boolean>;
+  /** Is the session revoked, and which version of its claims is good? Reads with majority concern. */
+  findStanding(sessionId: string): Promise<SessionStanding | undefined>;
   /** The user's live sessions at `now`, the one used last first. */
   listOwn(userId: string, now: Date): Promise<SessionDocument[]>;
   /** Are all of them revoked? Reads with majority concern. */
@@ -40,6 +42,10 @@ export interface SessionStore {
   /** What was revoked at or after that time, oldest first, in pages of at most `pageSize`. */
   listRevokedSince(at: Date, pageSize: number): AsyncIterable<RevokedSession[]>;
 }
+
+export type SessionStanding = Pick<SessionDocument, 'is_revoked'> & {
+  readonly claims: Pick<SessionDocument['claims'], 'ver'>;
+};
 
 export type SessionSummary = Pick<SessionDocument, '_id' | 'device_id' | 'last_used_at'>;
 
@@ -63,6 +69,11 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
     async exists(sessionId) {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
       return (await sessions.findOne({ _id: sessionId }, options)) !== null;
+    },
+    async findStanding(sessionId) {
+      const projection = { is_revoked: 1, 'claims.ver': 1 };
+      const options = { projection, readConcern: { level: 'majority' } } as const;
+      return (await sessions.findOne<SessionStanding>({ _id: sessionId }, options)) ?? undefined;
     },
     listOwn(userId, now) {
       return sessions

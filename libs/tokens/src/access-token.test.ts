@@ -1,12 +1,9 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { type JWTHeaderParameters, SignJWT } from 'jose';
-import {
-  type AccessTokenAlgorithm,
-  createAccessTokenSigner,
-  createAccessTokenVerifier,
-  publicKeySet,
-} from './access-token.ts';
+import { createAccessTokenSigner } from './access-token.ts';
+import { type AccessTokenAlgorithm, publicKeySet } from './access-token-keys.ts';
+import { createAccessTokenVerifier } from './access-token-verifier.ts';
 import { type KeyEntry, parseKeySet } from './key-file.ts';
 
 const pairs = {

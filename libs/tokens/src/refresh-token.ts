@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeySet } from './key-file.ts';
+import { type KeySource, oncePerSet, toKeySource } from './key-source.ts';
 
 /** What a refresh token says, as read from it and not yet believed. */
 export interface RefreshTokenParts {
@@ -10,7 +11,7 @@ export interface RefreshTokenParts {
 
 /** Makes and proves refresh tokens. They are opaque to clients (decisions, "Tokens"). */
 export interface RefreshTokens {
-  /** The key that new sessions and rotations use: the first of the file. */
+  /** The key that new sessions and rotations use: the first of the file as it now is. */
   readonly currentKid: string;
   /** The token of that session, generation and key: always the same, whoever makes it. Throws for a key that is not there. */
   issue(parts: RefreshTokenParts, nonce: Buffer): string;
@@ -34,18 +35,23 @@ export function refreshTokenHash(token: string): string {
 /**
  * Makes the maker of refresh tokens from a key file of symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of at least
  * 256 bits. A token is an HMAC over its parts and the session's random nonce, so that neither the keys nor the
- * database alone suffice to make one.
+ * database alone suffice to make one. What a source of keys gives is used from the next call on. Throws for a key that
+ * is of another kind, or too short.
  */
-export function createRefreshTokens(set: KeySet): RefreshTokens {
-  const keys = new Map(set.keys.map((key) => [key.kid, readSecret(key)]));
+export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
+  const source = toKeySource(keys);
+  const secrets = oncePerSet(readSecrets);
+  secrets(source.current());
 
   function seal(head: Buffer, kid: string, nonce: Buffer): Buffer | undefined {
-    const key = keys.get(kid);
+    const key = secrets(source.current()).get(kid);
     return key && createHmac('sha256', key).update(head).update(nonce).digest();
   }
 
   return {
-    currentKid: set.keys[0].kid,
+    get currentKid() {
+      return source.current().keys[0].kid;
+    },
     issue(parts, nonce) {
       const head = encodeHead(parts);
       const mac = seal(head, parts.kid, nonce);
@@ -59,6 +65,15 @@ export function createRefreshTokens(set: KeySet): RefreshTokens {
       return mac !== undefined && decoded !== undefined && timingSafeEqual(mac, decoded.mac);
     },
   };
+}
+
+/** Throws where a key of the set cannot make refresh tokens. */
+export function assertRefreshTokenKeys(set: KeySet): void {
+  readSecrets(set);
+}
+
+function readSecrets(set: KeySet): Map<string, Buffer> {
+  return new Map(set.keys.map((key) => [key.kid, readSecret(key)]));
 }
 
 function readSecret({ kid, kty, k }: KeySet['keys'][0]): Buffer {

@@ -2,6 +2,7 @@ import type { Logger } from '@auth-account/telemetry';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import type { Histogram } from 'prom-client';
+import { mountDocs } from './http/docs/mount-docs.ts';
 import { beginRequest } from './http/middleware/begin-request.ts';
 import { handleError } from './http/middleware/handle-error.ts';
 import { observeRequest, type RequestLabels } from './http/middleware/observe-request.ts';
@@ -38,7 +39,9 @@ export function createApp({ requestIdMode, trustedProxyHops, logger, requestDura
   app.use(securityHeaders);
   app.use(beginRequest, nameRoute(), observeRequest(logger, requestDuration));
   app.use('/api/v1', requireRequestId(requestIdMode));
+  mountDocs(app);
   mountRoutes(app, mount);
-  app.use(handleError(logger));
+  // Twice: where answers are validated, the second answers for an error that the first one may not send.
+  app.use(handleError(logger), handleError(logger));
   return app;
 }

@@ -2,18 +2,32 @@ import { availableParallelism } from 'node:os';
 import type { Logger } from '@auth-account/telemetry';
 import {
   type AccessTokenClaims,
+  assertAccessTokenKeys,
+  assertRefreshTokenKeys,
   createAccessTokenSigner,
   createAccessTokenVerifier,
   createRefreshTokens,
-  loadKeyFile,
+  type KeyFileWatch,
+  type KeySet,
+  publicKeySet,
   type RefreshTokens,
   type VerifiedAccessToken,
+  type WatchKeyFileOptions,
+  watchKeyFile,
 } from '@auth-account/tokens';
 import type { ApiConfig } from './config.ts';
 import type { ApiMetrics } from './metrics.ts';
 import { loadArgon2 } from './security/argon2-binding.ts';
 import { createHashGate } from './security/hash-gate.ts';
 import { createPasswordHasher, type PasswordHasher } from './security/password-hasher.ts';
+
+/** What tests replace. */
+export interface Surroundings {
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  /** Milliseconds between two looks at a key file. */
+  readonly keyFileIntervalMs?: number;
+}
 
 /** Passwords and tokens: what needs keys or the processor, and no connection. */
 export interface Security {
@@ -23,19 +37,32 @@ export interface Security {
   readonly signAccessToken: (claims: AccessTokenClaims) => Promise<string>;
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   readonly refreshTokens: RefreshTokens;
+  /** What `/.well-known/jwks.json` answers: always the keys as they now are. */
+  readonly publicKeys: unknown;
+  /** Looks at the key files no more. */
+  close(): void;
 }
 
 /** Reads the key files and loads Argon2. Throws where a key file is not there or not right. */
-export async function composeSecurity(config: ApiConfig, metrics: ApiMetrics, logger: Logger): Promise<Security> {
+export async function composeSecurity(
+  config: ApiConfig,
+  metrics: ApiMetrics,
+  logger: Logger,
+  { now = Date.now, keyFileIntervalMs }: Surroundings = {},
+): Promise<Security> {
+  const algorithm = config.ACCESS_TOKEN_ALGORITHM;
+  const interval = keyFileIntervalMs === undefined ? {} : { intervalMs: keyFileIntervalMs };
+  const checkAccess = (set: KeySet) => assertAccessTokenKeys(set, algorithm, 'sign');
   const [accessKeys, refreshKeys] = await Promise.all([
-    loadKeyFile(config.ACCESS_TOKEN_KEYS_FILE),
-    loadKeyFile(config.REFRESH_TOKEN_KEYS_FILE),
+    watchKeys(config.ACCESS_TOKEN_KEYS_FILE, { check: checkAccess, ...interval }, logger),
+    watchKeys(config.REFRESH_TOKEN_KEYS_FILE, { check: assertRefreshTokenKeys, ...interval }, logger),
   ]);
   const access = {
     keys: accessKeys,
-    algorithm: config.ACCESS_TOKEN_ALGORITHM,
+    algorithm,
     issuer: config.TOKEN_ISSUER,
     audience: config.TOKEN_AUDIENCE,
+    now,
   };
   const gate = createHashGate({
     slots: config.HASH_CONCURRENCY || availableParallelism(),
@@ -52,5 +79,26 @@ export async function composeSecurity(config: ApiConfig, metrics: ApiMetrics, lo
     signAccessToken: await createAccessTokenSigner({ ...access, ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS }),
     verifyAccessToken: await createAccessTokenVerifier(access),
     refreshTokens: createRefreshTokens(refreshKeys),
+    publicKeys: {
+      get keys() {
+        return publicKeySet(accessKeys.current(), algorithm).keys;
+      },
+    },
+    close() {
+      accessKeys.close();
+      refreshKeys.close();
+    },
   };
+}
+
+function watchKeys(
+  file: string,
+  options: Pick<WatchKeyFileOptions, 'check' | 'intervalMs'>,
+  logger: Logger,
+): Promise<KeyFileWatch> {
+  return watchKeyFile(file, {
+    ...options,
+    onChange: ({ keys }) => logger.info({ file, kids: keys.map(({ kid }) => kid) }, 'key file taken'),
+    onError: (error) => logger.error({ err: error, file }, 'key file not taken: the former keys stay'),
+  });
 }

@@ -6,10 +6,10 @@ import {
   createOutboxStore,
   createSessionStore,
   createUserStore,
+  type RunTransaction,
   runTransaction,
-  type TransactionOptions,
 } from '@auth-account/stores';
-import type { ClientSession, MongoClient } from 'mongodb';
+import type { MongoClient } from 'mongodb';
 import type { Security } from './compose-security.ts';
 import type { ApiConfig } from './config.ts';
 import type { AuthUseCases } from './http/auth.routes.ts';
@@ -29,11 +29,14 @@ export interface UseCaseParts {
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly beginHandOver: (event: RegisteredEvent) => void;
   readonly metrics: ApiMetrics;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** Gives every use case the few things that it names. */
 export function composeUseCases(parts: UseCaseParts): AuthUseCases {
   const { config, mongo, security, announce, beginHandOver, metrics } = parts;
+  const now = () => new Date(parts.now());
   const { hasher, refreshTokens, signAccessToken } = security;
   const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));
   const users = createUserStore(collections);
@@ -42,10 +45,8 @@ export function composeUseCases(parts: UseCaseParts): AuthUseCases {
   const invites = createInviteStore(collections);
   const outbox = createOutboxStore(collections);
 
-  const now = () => new Date();
   const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });
-  const transaction = <T>(work: (session: ClientSession) => Promise<T>, options: TransactionOptions) =>
-    runTransaction(mongo, work, { ...options, onRetry });
+  const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, { ...options, onRetry });
   const lifetime = {
     idleSeconds: config.REFRESH_TOKEN_IDLE_SECONDS,
     absoluteSeconds: config.REFRESH_TOKEN_ABSOLUTE_SECONDS,

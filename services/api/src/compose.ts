@@ -10,16 +10,17 @@ import {
   openEventQueue,
   redisKeys,
 } from '@auth-account/messaging';
-import { mongoOptions } from '@auth-account/stores';
+import { connectMongo, mongoOptions } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { createApp } from './app.ts';
-import { composeSecurity } from './compose-security.ts';
+import { composeSecurity, type Surroundings } from './compose-security.ts';
 import { composeUseCases } from './compose-use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
 import { createHandOver } from './events/hand-over.ts';
 import { authHandlers } from './http/auth.routes.ts';
+import { keyHandlers } from './http/key.routes.ts';
 import { createHttpServer, drain, listen } from './http-server.ts';
 import { createApiMetrics } from './metrics.ts';
 import { createAnnounceRevocations } from './push/announce-revocations.ts';
@@ -56,11 +57,15 @@ function openConnections(config: ApiConfig, logger: Logger): Connections {
 }
 
 /** Wires the api: the only place that opens its connections. */
-export async function compose(context: ServiceContext<typeof apiConfig>): Promise<ApiParts> {
+export async function compose(
+  context: ServiceContext<typeof apiConfig>,
+  surroundings: Surroundings = {},
+): Promise<ApiParts> {
   const { config, logger, metrics } = context;
+  const { now = Date.now } = surroundings;
   const apiMetrics = createApiMetrics(metrics);
   // The key files are read first: what is wrong with them should show before anything is open.
-  const security = await composeSecurity(config, apiMetrics, logger);
+  const security = await composeSecurity(config, apiMetrics, logger, surroundings);
   const connections = openConnections(config, logger);
   const { mongo, redis, queue } = connections;
   const keys = redisKeys(config.KEY_PREFIX);
@@ -73,16 +78,18 @@ export async function compose(context: ServiceContext<typeof apiConfig>): Promis
     onLost: () => apiMetrics.announcementsLost.inc(),
   });
   const beginHandOver = handOver.begin;
-  const useCases = composeUseCases({ config, mongo, security, announce, beginHandOver, metrics: apiMetrics });
+  const useCases = composeUseCases({ config, mongo, security, announce, beginHandOver, metrics: apiMetrics, now });
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
     logger,
     requestDuration: apiMetrics.requestDuration,
     verifyAccessToken: security.verifyAccessToken,
-    handlers: authHandlers(useCases),
+    handlers: { ...authHandlers(useCases), ...keyHandlers(security.publicKeys) },
+    validateResponses: config.VALIDATE_RESPONSES,
   });
   const server = createHttpServer(app);
+  const stopping = new AbortController();
   let address: AddressInfo | undefined;
 
   return {
@@ -92,11 +99,15 @@ export async function compose(context: ServiceContext<typeof apiConfig>): Promis
     },
     readiness: readinessChecks(connections, config),
     async start() {
+      await connectMongo(mongo, stopping.signal, (error) => logger.warn({ err: error }, 'MongoDB is away'));
+      if (stopping.signal.aborted) return;
       address = await listen(server, config.API_PORT, config.BIND_ADDRESS);
       logger.info({ address: address.address, port: address.port, argon2: security.argon2Name }, 'api listens');
     },
     stop: [
+      { name: 'start', run: () => stopping.abort(), timeoutMs: 100 },
       { name: 'http server', run: () => drain(server), timeoutMs: 6_000 },
+      { name: 'key files', run: security.close, timeoutMs: 100 },
       { name: 'event hand-over', run: () => handOver.idle(), timeoutMs: 1_000 },
       ...closeSteps(connections),
     ],

@@ -31,6 +31,10 @@ export const apiConfig = Type.Object({
     default: 0,
     description: 'Proxies in front of the api, exactly: as many addresses of X-Forwarded-For are believed',
   }),
+  VALIDATE_RESPONSES: Type.Boolean({
+    default: false,
+    description: 'For tests: an answer that its schema does not allow becomes a 500',
+  }),
   REFRESH_TOKEN_KEYS_FILE: Type.String({
     minLength: 1,
     description:

@@ -41,3 +41,43 @@ export const TokenResponse = Success(
   }),
 );
 export type TokenResponse = Type.Static<typeof TokenResponse>;
+
+export const loginExamples = {
+  phone: {
+    summary: 'On a phone',
+    value: {
+      email: 'cook@example.com',
+      password: 'correct horse battery',
+      device_id: '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90',
+      device_name: 'Pixel 9',
+      platform: 'android',
+    },
+  },
+  minimal: {
+    summary: 'Without a device: one is made up',
+    value: { email: 'cook@example.com', password: 'correct horse battery' },
+  },
+} satisfies Record<string, { summary: string; value: LoginRequest }>;
+
+/** Shortened: the tokens of examples are none. */
+export const exampleRefreshToken = 'AQcyMDI2LTExAZqeDGsgfDqdVR8MK3pOEAAAAAGkb2N1bWVudGF0aW9uLW9ubHk';
+
+export const tokenExample = {
+  status: 'success',
+  data: {
+    access_token:
+      'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCIsImtpZCI6IjIwMjYtMTEifQ.eyJpc3MiOiJodHRwczovL2F1dGgubG9jYWwifQ.c2ln',
+    token_type: 'Bearer',
+    expires_in: 600,
+    refresh_token: exampleRefreshToken,
+    refresh_expires_in: 2_592_000,
+    user_id: '019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10',
+    home_group_id: '1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44',
+    account_type: 'HOME',
+    session_id: '019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60',
+    device_id: '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90',
+    push_stream_path: '/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60',
+    push_stream_url: 'wss://push.example.com/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60',
+    timestamp: '2026-11-20T09:31:00.000Z',
+  },
+} satisfies TokenResponse;

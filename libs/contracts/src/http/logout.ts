@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Success, Timestamp } from './fields.ts';
+import { exampleRefreshToken } from './login.ts';
 
 /**
  * Body of `POST /api/v1/auth/logout`. No maximum length: anything that is no genuine token is 404, however odd
@@ -17,3 +18,16 @@ export const LogoutResponse = Success(
   }),
 );
 export type LogoutResponse = Type.Static<typeof LogoutResponse>;
+
+export const logoutExamples = {
+  token: { summary: 'The session to end', value: { refresh_token: exampleRefreshToken } },
+} satisfies Record<string, { summary: string; value: LogoutRequest }>;
+
+export const loggedOutExample = {
+  status: 'success',
+  data: {
+    message: 'SESSION_TERMINATED',
+    details: 'The refresh token has been revoked and the push WebSocket of this device has been closed.',
+    timestamp: '2026-11-20T10:00:00.000Z',
+  },
+} satisfies LogoutResponse;

@@ -1,8 +1,13 @@
 import { Type } from 'typebox';
+import { exampleRefreshToken } from './login.ts';
 
-/** The refresh token in the bodies of refresh and logout. */
-export const RefreshToken = Type.String({ minLength: 1, maxLength: 4096 });
+/** Bounded far above any token of ours. */
+const RefreshToken = Type.String({ minLength: 1, maxLength: 4096 });
 
 /** Body of `POST /api/v1/auth/refresh`; the answer is login's `TokenResponse`. */
 export const RefreshRequest = Type.Object({ refresh_token: RefreshToken });
 export type RefreshRequest = Type.Static<typeof RefreshRequest>;
+
+export const refreshExamples = {
+  token: { summary: 'The newest refresh token', value: { refresh_token: exampleRefreshToken } },
+} satisfies Record<string, { summary: string; value: RefreshRequest }>;

@@ -25,3 +25,42 @@ export const RegisterResponse = Success(
   Type.Object({ user_id: Uuid, home_group_id: Uuid, account_type: AccountType, timestamp: Timestamp }),
 );
 export type RegisterResponse = Type.Static<typeof RegisterResponse>;
+
+export const registerExamples = {
+  household: {
+    summary: 'A new household',
+    value: {
+      email: 'cook@example.com',
+      password: 'correct horse battery',
+      space_creation_mode: 'CREATE_NEW_HOME',
+      invite_token: null,
+    },
+  },
+  office: {
+    summary: 'A new office',
+    value: {
+      email: 'manager@example.com',
+      password: 'correct horse battery',
+      space_creation_mode: 'CREATE_NEW_OFFICE',
+    },
+  },
+  invited: {
+    summary: 'Into the group of an invite',
+    value: {
+      email: 'flatmate@example.com',
+      password: 'correct horse battery',
+      space_creation_mode: 'JOIN_EXISTING',
+      invite_token: '9b2f1c9e-5e0d-4c57-8a54-0a6a3c8f7f11',
+    },
+  },
+} satisfies Record<string, { summary: string; value: RegisterRequest }>;
+
+export const registeredExample = {
+  status: 'success',
+  data: {
+    user_id: '019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10',
+    home_group_id: '1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44',
+    account_type: 'HOME',
+    timestamp: '2026-11-20T09:30:00.000Z',
+  },
+} satisfies RegisterResponse;

@@ -1,56 +1,133 @@
-import type { TSchema } from 'typebox';
-import { LoginRequest, TokenResponse } from './login.ts';
-import { LogoutRequest, LogoutResponse } from './logout.ts';
-import { RefreshRequest } from './refresh.ts';
-import { RegisterRequest, RegisterResponse } from './register.ts';
+import { JsonWebKeySet, jwksExample } from './jwks.ts';
+import { LoginRequest, loginExamples, TokenResponse, tokenExample } from './login.ts';
+import { LogoutRequest, LogoutResponse, loggedOutExample, logoutExamples } from './logout.ts';
+import { RefreshRequest, refreshExamples } from './refresh.ts';
+import { RegisterRequest, RegisterResponse, registerExamples, registeredExample } from './register.ts';
+import type { Route } from './route.ts';
 
-/** One operation of the HTTP API: what the router mounts, validates and answers. */
-export interface Route {
-  readonly method: 'get' | 'post' | 'delete';
-  /** Express path; also the route template in logs and metrics. */
-  readonly path: string;
-  /** `bearer`: an access token is required; `none`: the header is ignored. */
-  readonly auth: 'none' | 'bearer';
-  readonly body?: TSchema;
-  /** The one success status and its body. */
-  readonly success: { readonly status: number; readonly body: TSchema };
-  /** The answer carries a token: `Cache-Control: no-store`. */
-  readonly carriesToken: boolean;
-}
+/** What every operation with a JSON body can answer beside its own. */
+const common = [
+  'PMA_TRACE_ID_MISSING',
+  'ERR-VALIDATION-FAILED',
+  'ERR-UNSUPPORTED-MEDIA-TYPE',
+  'ERR-PAYLOAD-TOO-LARGE',
+  'ERR-INTERNAL',
+  'ERR-DEPENDENCY-UNAVAILABLE',
+] as const;
+
+const commonHeaders = ['X-Request-ID', 'Accept-Language'] as const;
+
+/** A token pair leads to the next one. */
+const nextRefresh = {
+  refresh: { operationId: 'refreshTokens', requestBody: { refresh_token: '$response.body#/data/refresh_token' } },
+} as const;
 
 /** The route table: the router iterates it, so that no operation can exist beside it. */
 export const routes = {
   register: {
+    operationId: 'registerAccount',
+    tag: 'Accounts',
+    summary: 'Create an account',
+    description:
+      'Creates a user and either a new space (`CREATE_NEW_HOME`, `CREATE_NEW_OFFICE`) or a membership in the group of ' +
+      'an invite (`JOIN_EXISTING`). All of it or nothing is stored. After a 201 the app shows the login screen.\n\n' +
+      'Of an invite token, 404 says that it never named an invite, 410 that the invite has expired, was revoked or is ' +
+      'used up. The create modes ignore its value.',
     method: 'post',
     path: '/api/v1/auth/register',
     auth: 'none',
+    headers: commonHeaders,
     body: RegisterRequest,
-    success: { status: 201, body: RegisterResponse },
+    requests: registerExamples,
+    success: { status: 201, description: 'The account exists.', body: RegisterResponse, example: registeredExample },
     carriesToken: false,
+    errors: [...common, 'ERR-EMAIL-ALREADY-EXISTS', 'ERR-INVITE-TOKEN-INVALID', 'ERR-OVERLOADED'],
   },
   login: {
+    operationId: 'logIn',
+    tag: 'Sessions',
+    summary: 'Open a session',
+    description:
+      'Exchanges e-mail address and password for an access token and a refresh token. One session per user and device: ' +
+      'a new login on a device ends the one before it there. At most 50 sessions a user; the one unused for longest goes.',
     method: 'post',
     path: '/api/v1/auth/login',
     auth: 'none',
+    headers: commonHeaders,
     body: LoginRequest,
-    success: { status: 200, body: TokenResponse },
+    requests: loginExamples,
+    success: {
+      status: 200,
+      description: 'The session is open.',
+      body: TokenResponse,
+      example: tokenExample,
+      links: nextRefresh,
+    },
     carriesToken: true,
+    errors: [...common, 'ERR-INVALID-CREDENTIALS', 'ERR-OVERLOADED'],
   },
   refresh: {
+    operationId: 'refreshTokens',
+    tag: 'Sessions',
+    summary: 'Get the next token pair',
+    description:
+      'Exchanges a refresh token for a new pair. A lost answer costs nothing: the same token may be sent again. A token ' +
+      'that was replaced long ago counts as stolen and ends its session.\n\n' +
+      'For apps: one refresh in flight, a time-out of at most 20 s, store the pair before using it; the answer to the ' +
+      'later request wins.',
     method: 'post',
     path: '/api/v1/auth/refresh',
     auth: 'none',
+    headers: commonHeaders,
     body: RefreshRequest,
-    success: { status: 200, body: TokenResponse },
+    requests: refreshExamples,
+    success: {
+      status: 200,
+      description: 'The next pair.',
+      body: TokenResponse,
+      example: tokenExample,
+      links: nextRefresh,
+    },
     carriesToken: true,
+    errors: [...common, 'IAD_JWT_REFRESH_EXPIRED', 'IAD_JWT_REFRESH_STOLEN'],
   },
   logout: {
+    operationId: 'logOut',
+    tag: 'Sessions',
+    summary: 'End a session',
+    description:
+      'Revokes the session of the refresh token, if it is one of the caller’s, and closes its push stream with code 1000 ' +
+      '`LOGOUT_CONFIRMED`. On a 404 the app clears its state too: that session is dead.',
     method: 'post',
     path: '/api/v1/auth/logout',
     auth: 'bearer',
+    headers: commonHeaders,
     body: LogoutRequest,
-    success: { status: 200, body: LogoutResponse },
+    requests: logoutExamples,
+    success: { status: 200, description: 'The session has ended.', body: LogoutResponse, example: loggedOutExample },
     carriesToken: false,
+    errors: [...common, 'IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED', 'ERR-LOGOUT-TARGET-NOT-FOUND'],
+  },
+  jwks: {
+    operationId: 'listPublicKeys',
+    tag: 'Keys',
+    summary: 'Public keys of the access tokens',
+    description:
+      'The JSON Web Key Set (RFC 7517) by which other services verify access tokens. It may be cached for 300 s; a ' +
+      'service that meets an unknown `kid` asks again.',
+    method: 'get',
+    path: '/.well-known/jwks.json',
+    auth: 'none',
+    headers: [],
+    success: {
+      status: 200,
+      description: 'The keys that verify, the one that signs first.',
+      body: JsonWebKeySet,
+      example: jwksExample,
+      cacheControl: 'public, max-age=300',
+    },
+    carriesToken: false,
+    errors: [],
   },
 } as const satisfies Record<string, Route>;
 

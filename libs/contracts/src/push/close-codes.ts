@@ -1,15 +1,17 @@
 /**
- * How a push stream ends (decisions, "Push stream"). 1000 and 1001 are RFC 6455's, 4000 to 4999 are for applications.
+ * How a push stream ends (decisions, "Push stream"). 1000 to 1009 are RFC 6455's, 4000 to 4999 are for applications.
  *
  * - `LOGOUT_CONFIRMED`, `SESSION_REVOKED`: log in.
  * - `TOKEN_EXPIRED`, `GROUP_CHANGED`: refresh, reconnect.
  * - `STREAM_REPLACED`: stop, another connection of this session took over.
  * - `SERVER_DRAINING`, `SLOW_CONSUMER`: reconnect with jitter.
+ * - `UNSUPPORTED_DATA`, `MESSAGE_TOO_BIG`: the app sent what is none of the contract's frames.
  */
 export const closeCodes = {
   LOGOUT_CONFIRMED: 1000,
   SERVER_DRAINING: 1001,
   UNSUPPORTED_DATA: 1003,
+  MESSAGE_TOO_BIG: 1009,
   SESSION_REVOKED: 4001,
   TOKEN_EXPIRED: 4002,
   STREAM_REPLACED: 4003,

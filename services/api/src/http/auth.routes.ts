@@ -22,7 +22,7 @@ export interface AuthUseCases {
 }
 
 /** The handlers of `/api/v1/auth`: body and context in, `data` out. Bodies have passed their schemas. */
-export function authHandlers({ register, logIn, refresh, logOut }: AuthUseCases): Handlers {
+export function authHandlers({ register, logIn, refresh, logOut }: AuthUseCases): Omit<Handlers, 'jwks'> {
   const handler =
     <T>(status: number, run: (...args: Parameters<RequestHandler>) => Promise<T>): RequestHandler =>
     async (req, res, next) => {

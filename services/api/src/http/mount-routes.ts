@@ -2,6 +2,7 @@ import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Express, RequestHandler } from 'express';
+import { checkAnswersOf } from './check-answers.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { jsonBody } from './middleware/json-body.ts';
 import { validateBody } from './middleware/validate-body.ts';
@@ -13,14 +14,18 @@ export type Handlers = Readonly<Record<RouteName, RequestHandler>>;
 export interface MountDeps {
   readonly handlers: Handlers;
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
+  /** For tests: no answer leaves that its operation does not declare. */
+  readonly validateResponses: boolean;
 }
 
 /** Mounts the route table: for each route its checks in the contract's order, then its handler; 405 and 404 for the rest. */
-export function mountRoutes(app: Express, { handlers, verifyAccessToken }: MountDeps): void {
+export function mountRoutes(app: Express, { handlers, verifyAccessToken, validateResponses }: MountDeps): void {
   const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];
   for (const [name, route] of all) {
     app[route.method](
       route.path,
+      nameOperation(route.path),
+      ...(validateResponses ? [checkAnswersOf(route)] : []),
       ...(route.carriesToken ? [noStore] : []),
       ...(route.auth === 'bearer' ? [authenticate(verifyAccessToken)] : []),
       ...(route.body ? [...jsonBody, validateBody(route.body)] : []),
@@ -28,7 +33,9 @@ export function mountRoutes(app: Express, { handlers, verifyAccessToken }: Mount
     );
   }
   for (const [path, group] of Map.groupBy(all, ([, route]) => route.path)) {
-    const allow = group.map(([, route]) => route.method.toUpperCase()).join(', ');
+    // Express answers HEAD by the handler of GET.
+    const methods = group.flatMap(([, { method }]) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    const allow = methods.join(', ');
     app.all(path, () => {
       throw new AppError('ERR-METHOD-NOT-ALLOWED', { headers: { Allow: allow } });
     });
@@ -36,6 +43,14 @@ export function mountRoutes(app: Express, { handlers, verifyAccessToken }: Mount
   app.use(() => {
     throw new AppError('ERR-ROUTE-NOT-FOUND');
   });
+}
+
+/** A path with parameters has its name from here on. */
+function nameOperation(route: string): RequestHandler {
+  return (_req, res, next) => {
+    extendContext(res, { route });
+    next();
+  };
 }
 
 /** Names the route for logs and metrics, before anything can fail. */

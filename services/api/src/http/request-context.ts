@@ -10,6 +10,8 @@ export interface RequestContext extends RequestOrigin {
   readonly route?: string;
   /** Set by `authenticate`. */
   readonly caller?: VerifiedAccessToken;
+  /** Throws where the contract does not allow the answer; set where answers are validated. */
+  readonly checkAnswer?: ((status: number, body: unknown) => void) | undefined;
 }
 
 export function contextOf(res: Response): RequestContext {

@@ -3,7 +3,7 @@ import express, { type RequestHandler } from 'express';
 import { parseJson } from '../validation/parse-json.ts';
 
 /** Bytes of a request body (decisions, "body"). */
-export const bodyLimit = 16 * 1024;
+const bodyLimit = 16 * 1024;
 
 const readRaw = express.raw({ type: () => true, limit: bodyLimit, inflate: false });
 

@@ -1,0 +1,85 @@
+import { type TSchema, Type } from 'typebox';
+
+/** The fields of `details` besides `action`; a trailing `?` makes one optional. */
+export type ErrorDetails = Readonly<Record<string, string>> | 'validation-items';
+
+const Message = Type.String({ minLength: 1, description: 'For people, in the language of `Content-Language`.' });
+const Action = Type.String({
+  minLength: 1,
+  description: 'What the user can do, in the language of `Content-Language`.',
+});
+
+/** The words of pydantic v2 that tell which rule a value breaks. */
+export const violationTypes = [
+  'missing',
+  'string_type',
+  'string_too_short',
+  'string_too_long',
+  'string_pattern_mismatch',
+  'enum',
+  'uuid_parsing',
+  'bool_type',
+  'int_type',
+  'greater_than_equal',
+  'less_than_equal',
+  'json_invalid',
+  'model_type',
+  'value_error',
+] as const;
+
+/** One violation of a request; never the value that was refused. */
+export const ValidationItem = Type.Object({
+  loc: Type.Array(Type.String(), {
+    minItems: 1,
+    description: 'Where: `body` or `header`, then the path to the value.',
+    examples: [['body', 'password']],
+  }),
+  msg: Type.String({ minLength: 1, description: 'What is wrong, in English.' }),
+  type: Type.Enum([...violationTypes]),
+});
+
+/** The body of `ERR-VALIDATION-FAILED`: every violation at once. */
+export const ValidationErrorBody = Type.Object(
+  {
+    error_code: Type.Literal('ERR-VALIDATION-FAILED'),
+    message: Message,
+    details: Type.Array(ValidationItem, { minItems: 1 }),
+  },
+  { additionalProperties: false },
+);
+
+/** The body of every other error. */
+export const ErrorBody = Type.Object(
+  {
+    error_code: Type.String({ minLength: 1, description: 'For programs: the code decides what the client does.' }),
+    message: Message,
+    details: Type.Object({ action: Action }),
+  },
+  { additionalProperties: false },
+);
+
+/** The body of one code's answers, with the fields that its row of the error catalogue names. */
+export function errorBodyOf(code: string, details: ErrorDetails = {}): TSchema {
+  if (details === 'validation-items') return ValidationErrorBody;
+  const fields = Object.entries(details).map(([name, word]) => [name, detailSchema(word)] as const);
+  return Type.Object(
+    {
+      error_code: Type.Literal(code),
+      message: Message,
+      details: Type.Object({ ...Object.fromEntries(fields), action: Action }),
+    },
+    { additionalProperties: false },
+  );
+}
+
+function detailSchema(word: string): TSchema {
+  const schema = ofWord(word.replace(/\?$/, ''));
+  return word.endsWith('?') ? Type.Optional(schema) : schema;
+}
+
+function ofWord(word: string): TSchema {
+  if (word === 'string') return Type.String();
+  if (word === 'number') return Type.Number();
+  if (word === 'string[]') return Type.Array(Type.String());
+  throw new TypeError(`no schema for details of type ${word}`);
+}

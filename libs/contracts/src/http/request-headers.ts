@@ -1,0 +1,20 @@
+import { Type } from 'typebox';
+
+/** The request headers of the API, as its description shows them. */
+export const requestHeaders = {
+  'X-Request-ID': {
+    required: true,
+    description: 'Identifies the request end to end. Exactly one header; every answer echoes it.',
+    schema: Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._~:/+=-]+$' }),
+    example: '6f1c1f3e-0b8f-4f0e-9c55-0d5b0c3f5d11',
+  },
+  'Accept-Language': {
+    required: false,
+    description:
+      'Language of `message` and `details.action` in errors (RFC 9110, 12.5.4): English (default) or Russian.',
+    schema: Type.String(),
+    example: 'ru, en;q=0.8',
+  },
+} as const;
+
+export type RequestHeader = keyof typeof requestHeaders;

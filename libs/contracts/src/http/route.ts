@@ -1,0 +1,45 @@
+import type { TSchema } from 'typebox';
+import type { RequestHeader } from './request-headers.ts';
+
+/** A request that documents its operation. A test sends each of them for real, and it must succeed. */
+export interface RequestExample {
+  readonly summary: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** One operation of the HTTP API: what the router mounts, validates and answers, and what OpenAPI says of it. */
+export interface Route {
+  readonly operationId: string;
+  readonly tag: 'Accounts' | 'Sessions' | 'Keys';
+  readonly summary: string;
+  /** CommonMark. */
+  readonly description: string;
+  readonly method: 'get' | 'post' | 'delete';
+  /** Express path; also the route template in logs and metrics. */
+  readonly path: string;
+  /** `bearer`: an access token is required; `none`: the header is ignored. */
+  readonly auth: 'none' | 'bearer';
+  /** Of the path, by name. */
+  readonly params?: Readonly<Record<string, TSchema>>;
+  readonly headers: readonly RequestHeader[];
+  readonly body?: TSchema;
+  /** By name. */
+  readonly requests?: Readonly<Record<string, RequestExample>>;
+  /** The one success status and its body. */
+  readonly success: {
+    readonly status: number;
+    readonly description: string;
+    readonly body: TSchema;
+    readonly example: unknown;
+    /** What the answer can be used for next: operation and body, which may hold OpenAPI runtime expressions. */
+    readonly links?: Readonly<
+      Record<string, { readonly operationId: string; readonly requestBody: Readonly<Record<string, string>> }>
+    >;
+    /** `Cache-Control` of the success alone: errors are not to be kept. */
+    readonly cacheControl?: string;
+  };
+  /** The answer carries a token: `Cache-Control: no-store`, whatever it is. */
+  readonly carriesToken: boolean;
+  /** Every error code that the operation can answer, in the words of the error catalogue. */
+  readonly errors: readonly string[];
+}

@@ -1,0 +1,27 @@
+import type { TSchema } from 'typebox';
+import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
+import { AccountType } from '../http/fields.ts';
+import { JsonWebKey, JsonWebKeySet } from '../http/jwks.ts';
+import { LoginRequest, Platform, TokenResponse } from '../http/login.ts';
+import { LogoutRequest, LogoutResponse } from '../http/logout.ts';
+import { RefreshRequest } from '../http/refresh.ts';
+import { RegisterRequest, RegisterResponse, SpaceCreationMode } from '../http/register.ts';
+
+/** The schemas that the document shows under names of their own; wherever they occur it refers to them. */
+export const namedSchemas: Readonly<Record<string, TSchema>> = {
+  RegisterRequest,
+  RegisterResponse,
+  LoginRequest,
+  TokenResponse,
+  RefreshRequest,
+  LogoutRequest,
+  LogoutResponse,
+  JsonWebKeySet,
+  JsonWebKey,
+  AccountType,
+  SpaceCreationMode,
+  Platform,
+  ErrorBody,
+  ValidationErrorBody,
+  ValidationItem,
+};

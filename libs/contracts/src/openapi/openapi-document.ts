@@ -1,0 +1,128 @@
+import { errorBodyOf } from '../http/error-body.ts';
+import { requestHeaders } from '../http/request-headers.ts';
+import type { Route } from '../http/route.ts';
+import { routes } from '../http/routes.ts';
+import { type DocumentedErrors, errorResponses, errorSchemaName, hasOwnSchema } from './error-responses.ts';
+import { type Json, type JsonObject, publishNamedSchemas, publishSchema } from './publish-schema.ts';
+import { headersOf, responseHeaders } from './response-headers.ts';
+
+export type { DocumentedError, DocumentedErrors, ErrorExample } from './error-responses.ts';
+
+const description = `Accounts and sessions of a multi-tenant system.
+
+- Every error has the body \`error_code\`, \`message\`, \`details\`. The code decides what a client does; \`X-Error-Code\` names
+  the row of the error catalogue where an endpoint code stands for one.
+- Unknown fields of requests are ignored; clients ignore unknown fields of answers.
+- A path that does not exist answers 404 \`ERR-ROUTE-NOT-FOUND\`; a method that a path does not have answers 405
+  \`ERR-METHOD-NOT-ALLOWED\` with \`Allow\`.
+- Bodies are JSON objects in UTF-8 of at most 16 KiB, without duplicate keys and not compressed.
+- The tokens of the examples are shortened and open nothing.`;
+
+const tags = {
+  Accounts: 'Users and the spaces that they live in.',
+  Sessions: 'Token pairs: one session per user and device.',
+  Keys: 'What other services need to verify access tokens.',
+} satisfies Record<Route['tag'], string>;
+
+/**
+ * The OpenAPI 3.1 document of the API, from the table that the router iterates. `errors` has the rows of the error
+ * catalogue; throws where one lacks that a route names.
+ */
+export function openApiDocument(errors: DocumentedErrors): JsonObject {
+  const all: readonly Route[] = Object.values(routes);
+  const paths = Map.groupBy(all, ({ path }) => path);
+  const used = new Set(all.flatMap((route) => route.errors));
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Authentication and Account Service',
+      version: '1.0.0',
+      description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The host that serves this document.' }],
+    tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
+    paths: Object.fromEntries(
+      [...paths].map(([path, group]) => [
+        openApiPath(path),
+        Object.fromEntries(group.map((route) => [route.method, operationOf(route, errors)])),
+      ]),
+    ),
+    components: {
+      schemas: { ...publishNamedSchemas(), ...errorSchemas(used, errors) },
+      headers: responseHeaders,
+      parameters: Object.fromEntries(
+        Object.entries(requestHeaders).map(([name, header]) => [name, parameterOf(name, header)]),
+      ),
+      securitySchemes: {
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The access token of login or refresh (RFC 9068).',
+        },
+      },
+    },
+  };
+}
+
+/** An Express path (`/x/:id`) as OpenAPI writes it (`/x/{id}`). */
+export function openApiPath(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+function operationOf(route: Route, errors: DocumentedErrors): JsonObject {
+  const { operationId, tag, summary, description: text, body, success, carriesToken } = route;
+  const noStore: JsonObject = carriesToken ? headersOf(['Cache-Control'], () => true) : {};
+  const parameters = parametersOf(route);
+  const ownHeaders = ['X-Request-ID', ...(success.cacheControl === undefined ? [] : ['Cache-Control'])];
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: text,
+    security: route.auth === 'bearer' ? [{ accessToken: [] }] : [],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: requestBodyOf(route, publishSchema(body)) }),
+    responses: {
+      [String(success.status)]: {
+        description: success.description,
+        headers: { ...headersOf(ownHeaders, () => true), ...noStore },
+        content: { 'application/json': { schema: publishSchema(success.body), example: success.example as Json } },
+        ...(success.links === undefined ? {} : { links: success.links }),
+      },
+      // What is refused before its operation is known carries it not.
+      ...errorResponses(route.errors, errors, carriesToken ? headersOf(['Cache-Control'], () => false) : {}),
+    },
+  };
+}
+
+function parametersOf({ path, params = {}, headers }: Route): JsonObject[] {
+  const names = Array.from(path.matchAll(/:(\w+)/g), ([, name]) => String(name));
+  const inPath = names.map((name) => {
+    const schema = params[name];
+    if (schema === undefined) throw new Error(`the route ${path} has no schema of ${name}`);
+    return { name, in: 'path', required: true, schema: publishSchema(schema) };
+  });
+  return [...inPath, ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
+}
+
+function requestBodyOf({ requests = {} }: Route, schema: JsonObject): JsonObject {
+  const examples = Object.entries(requests).map(([name, { summary, value }]) => [
+    name,
+    { summary, value: value as JsonObject },
+  ]);
+  return { required: true, content: { 'application/json': { schema, examples: Object.fromEntries(examples) } } };
+}
+
+function parameterOf(name: string, header: (typeof requestHeaders)[keyof typeof requestHeaders]): JsonObject {
+  const { required, description: text, schema, example } = header;
+  return { name, in: 'header', required, description: text, schema: publishSchema(schema), example };
+}
+
+function errorSchemas(codes: ReadonlySet<string>, errors: DocumentedErrors): JsonObject {
+  const own = Object.entries(errors).filter(([code, error]) => codes.has(code) && hasOwnSchema(error));
+  return Object.fromEntries(
+    own.map(([code, { details }]) => [errorSchemaName(code), publishSchema(errorBodyOf(code, details))]),
+  );
+}

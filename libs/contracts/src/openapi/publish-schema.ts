@@ -1,0 +1,68 @@
+import type { TSchema } from 'typebox';
+import { namedSchemas } from './named-schemas.ts';
+
+/** A part of the document: plain JSON. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** By their text: TypeBox copies a schema when it makes it optional, so identity would miss some. */
+const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]));
+
+/** A schema as the document shows it: named ones become references, keywords of ours become those of JSON Schema 2020-12. */
+export function publishSchema(schema: TSchema): JsonObject {
+  return publish(JSON.parse(JSON.stringify(schema)) as JsonObject) as JsonObject;
+}
+
+/** The `components.schemas` of the named schemas. */
+export function publishNamedSchemas(): JsonObject {
+  return Object.fromEntries(
+    Object.entries(namedSchemas).map(([name, schema]) => [
+      name,
+      publishMembers(JSON.parse(JSON.stringify(schema)) as JsonObject),
+    ]),
+  );
+}
+
+function publish(value: Json): Json {
+  if (isList(value)) return value.map(publish);
+  if (value === null || typeof value !== 'object') return value;
+  const name = names.get(JSON.stringify(value));
+  return name === undefined ? publishMembers(value) : { $ref: `#/components/schemas/${name}` };
+}
+
+function publishMembers(schema: JsonObject): JsonObject {
+  const { normalizedLength, pattern, ...rest } = schema;
+  return {
+    ...(isTextEnum(rest) ? { type: 'string' } : {}),
+    ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, publish(value)])),
+    ...(typeof pattern === 'string' ? { pattern: portablePattern(pattern) } : {}),
+    ...(normalizedLength === undefined ? {} : lengthKeywords(normalizedLength as JsonObject)),
+  };
+}
+
+/** Before normalisation, which JSON Schema does not know: the nearest that it can say. The description says the rest. */
+function lengthKeywords({ minimum, maximum }: JsonObject): JsonObject {
+  return {
+    minLength: minimum ?? 0,
+    ...(maximum === undefined ? {} : { maxLength: maximum }),
+    pattern: '^[^\\u0000]*$',
+  };
+}
+
+/**
+ * Without property escapes, which few readers of JSON Schema know. Of surrogates nothing is left: to most of them a
+ * lone one is no text at all.
+ */
+function portablePattern(pattern: string): string {
+  return pattern.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f').replaceAll('\\p{Cs}', '');
+}
+
+function isTextEnum(schema: JsonObject): boolean {
+  return isList(schema.enum) && schema.type === undefined && schema.enum.every((value) => typeof value === 'string');
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,55 @@
+import { type CryptoKey, importJWK, type JWK } from 'jose';
+import type { KeyEntry, KeySet } from './key-file.ts';
+
+/** The algorithms that a deployment may choose; only the chosen one is accepted. */
+export type AccessTokenAlgorithm = 'EdDSA' | 'ES256';
+
+const kinds = {
+  EdDSA: { kty: 'OKP', crv: 'Ed25519' },
+  ES256: { kty: 'EC', crv: 'P-256' },
+} as const satisfies Record<AccessTokenAlgorithm, object>;
+
+/** Rejects a set that does not fit the algorithm, or, for `sign`, whose first key has no private part. */
+export async function assertAccessTokenKeys(
+  set: KeySet,
+  algorithm: AccessTokenAlgorithm,
+  use: 'sign' | 'verify',
+): Promise<void> {
+  await importPublicKeys(set, algorithm);
+  if (use === 'sign') await importSigningKey(set, algorithm);
+}
+
+/** The public half of the set, for `/.well-known/jwks.json`. */
+export function publicKeySet(keys: KeySet, algorithm: AccessTokenAlgorithm): { keys: JWK[] } {
+  return { keys: keys.keys.map((key) => ({ ...publicJwk(key), use: 'sig', alg: algorithm })) };
+}
+
+/** Every key of the set, by its `kid`. */
+export async function importPublicKeys(set: KeySet, algorithm: AccessTokenAlgorithm): Promise<Map<string, CryptoKey>> {
+  const entries = set.keys.map(async (key) => [key.kid, await importKey(publicJwk(key), algorithm)] as const);
+  return new Map(await Promise.all(entries));
+}
+
+/** The first key of the set, with its private part. */
+export async function importSigningKey(
+  { keys: [first] }: KeySet,
+  algorithm: AccessTokenAlgorithm,
+): Promise<{ readonly kid: string; readonly key: CryptoKey }> {
+  const key = await importKey(first, algorithm);
+  if (key.type !== 'private') throw new Error(`key ${first.kid} cannot sign: it has no private part`);
+  return { kid: first.kid, key };
+}
+
+async function importKey(jwk: KeyEntry, algorithm: AccessTokenAlgorithm): Promise<CryptoKey> {
+  const { kty, crv } = kinds[algorithm];
+  if (jwk.kty !== kty || jwk.crv !== crv) {
+    throw new Error(`key ${jwk.kid} does not fit ${algorithm}: it must be of kty ${kty} and crv ${crv}`);
+  }
+  const key = await importJWK(jwk as JWK, algorithm);
+  if (key instanceof Uint8Array) throw new Error(`key ${jwk.kid} is a symmetric key`);
+  return key;
+}
+
+function publicJwk({ kid, kty, crv, x, y }: KeyEntry): KeyEntry {
+  return { kid, kty, crv, x, ...(y === undefined ? {} : { y }) };
+}

@@ -1,0 +1,23 @@
+import type { KeySet } from './key-file.ts';
+
+/** Keys that may change while the process runs. */
+export interface KeySource {
+  /** The set as it now is: the same object for as long as it has not changed. */
+  current(): KeySet;
+  /** Looks for a newer set. It never fails, and may do nothing where it has looked just now. */
+  reread(): Promise<void>;
+}
+
+/** The keys as a source; a set of keys is one that never changes. */
+export function toKeySource(keys: KeySet | KeySource): KeySource {
+  return 'current' in keys ? keys : { current: () => keys, reread: async () => undefined };
+}
+
+/** Makes something of a key set, once per set: what a source gives is prepared again only after it has changed. */
+export function oncePerSet<T>(prepare: (set: KeySet) => T): (set: KeySet) => T {
+  let last: { readonly set: KeySet; readonly value: T } | undefined;
+  return (set) => {
+    if (last?.set !== set) last = { set, value: prepare(set) };
+    return last.value;
+  };
+}

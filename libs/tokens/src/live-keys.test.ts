@@ -1,0 +1,107 @@
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { decodeProtectedHeader } from 'jose';
+import { createAccessTokenSigner } from './access-token.ts';
+import { assertAccessTokenKeys } from './access-token-keys.ts';
+import { createAccessTokenVerifier } from './access-token-verifier.ts';
+import { type KeyEntry, type KeySet, parseKeySet } from './key-file.ts';
+import type { KeySource } from './key-source.ts';
+import { createRefreshTokens } from './refresh-token.ts';
+
+const signing = (kid: string) =>
+  ({ ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), kid }) as KeyEntry;
+const secret = (kid: string): KeyEntry => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });
+const set = (...keys: KeyEntry[]) => parseKeySet(JSON.stringify({ keys }), 'test');
+
+/** A source whose keys the test sets; `next` is what a look finds. */
+function testSource(first: KeySet): KeySource & { now: KeySet; next: KeySet | undefined; looks: number } {
+  return {
+    now: first,
+    next: undefined,
+    looks: 0,
+    current() {
+      return this.now;
+    },
+    async reread() {
+      this.looks += 1;
+      this.now = this.next ?? this.now;
+    },
+  };
+}
+
+const common = { algorithm: 'EdDSA', issuer: 'https://a', audience: 'food' } as const;
+const claims = {
+  user_id: randomUUID(),
+  home_group_id: randomUUID(),
+  account_type: 'HOME',
+  sid: randomUUID(),
+  ver: 1,
+  device_id: randomUUID(),
+} as const;
+
+describe('access tokens with a live source', () => {
+  const [a, b] = [signing('a'), signing('b')];
+
+  test('a new first key signs at once, and a key that has left verifies no longer', async () => {
+    const keys = testSource(set(a));
+    const sign = await createAccessTokenSigner({ ...common, keys, ttlSeconds: 600 });
+    const verify = await createAccessTokenVerifier({ ...common, keys });
+    const former = await sign(claims);
+    keys.now = set(b, a);
+    const latter = await sign(claims);
+    expect(decodeProtectedHeader(latter)).toEqual({ alg: 'EdDSA', typ: 'at+jwt', kid: 'b' });
+    expect(await verify(former)).toMatchObject({ sid: claims.sid });
+    keys.now = set(b);
+    await expect(verify(former)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    expect(await verify(latter)).toMatchObject({ sid: claims.sid });
+  });
+
+  test('an unknown kid makes the source look again, a known one does not', async () => {
+    const sign = await createAccessTokenSigner({ ...common, keys: set(b), ttlSeconds: 600 });
+    const keys = testSource(set(a));
+    keys.next = set(b, a);
+    const verify = await createAccessTokenVerifier({ ...common, keys });
+    expect(await verify(await sign(claims))).toMatchObject({ sid: claims.sid });
+    await verify(await sign(claims));
+    expect(keys.looks).toBe(1);
+  });
+
+  test('a key that comes back under its old kid with other material is the new one', async () => {
+    const keys = testSource(set(a));
+    const verify = await createAccessTokenVerifier({ ...common, keys });
+    const byA = await (await createAccessTokenSigner({ ...common, keys: set(a), ttlSeconds: 600 }))(claims);
+    keys.now = set({ ...signing('a') });
+    await expect(verify(byA)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+  });
+
+  test('what is no token of ours by its form costs no look', async () => {
+    const keys = testSource(set(a));
+    const verify = await createAccessTokenVerifier({ ...common, keys });
+    for (const token of ['', 'x', 'a.b.c', `${'e30'}.e30.${'A'.repeat(86)}`]) {
+      await expect(verify(token)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    }
+    expect(keys.looks).toBe(0);
+  });
+});
+
+test('a set is checked for signing and for verifying', async () => {
+  const { d: _, ...open } = signing('a');
+  await expect(assertAccessTokenKeys(set(open as KeyEntry), 'EdDSA', 'verify')).resolves.toBeUndefined();
+  await expect(assertAccessTokenKeys(set(open as KeyEntry), 'EdDSA', 'sign')).rejects.toThrow('no private part');
+  await expect(assertAccessTokenKeys(set(signing('a'), secret('b')), 'EdDSA', 'verify')).rejects.toThrow('does not fit');
+});
+
+test('refresh tokens take the keys of a live source from the next call on', () => {
+  const [a, b] = [secret('a'), secret('b')];
+  const keys = testSource(set(a));
+  const tokens = createRefreshTokens(keys);
+  const nonce = randomBytes(32);
+  const issue = () => tokens.issue({ kid: tokens.currentKid, sessionId: claims.sid, generation: 1 }, nonce);
+  const former = issue();
+  keys.now = set(b, a);
+  expect(tokens.currentKid).toBe('b');
+  const latter = issue();
+  expect([former, latter].map((token) => tokens.isGenuine(token, nonce))).toEqual([true, true]);
+  keys.now = set(b);
+  expect([former, latter].map((token) => tokens.isGenuine(token, nonce))).toEqual([false, true]);
+});

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { assertRefreshTokenKeys } from './refresh-token.ts';
+import { type KeyFileWatch, type WatchKeyFileOptions, watchKeyFile } from './watch-key-file.ts';
+
+const key = (kid: string, bytes = 32) => ({ kty: 'oct', kid, k: randomBytes(bytes).toString('base64url') });
+const json = (...kids: string[]) => JSON.stringify({ keys: kids.map((kid) => key(kid)) });
+
+let dir: string;
+let path: string;
+let errors: string[];
+const watches: KeyFileWatch[] = [];
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'key-file-'));
+  path = join(dir, 'keys.json');
+  errors = [];
+});
+afterEach(async () => {
+  for (const watch of watches.splice(0)) watch.close();
+  await rm(dir, { recursive: true });
+});
+
+async function watch(options: Partial<WatchKeyFileOptions> = {}): Promise<KeyFileWatch> {
+  const onError = (error: unknown) => errors.push((error as Error).message);
+  const made = await watchKeyFile(path, { check: assertRefreshTokenKeys, onError, rereadGapMs: 0, ...options });
+  watches.push(made);
+  return made;
+}
+
+const kidsOf = (source: KeyFileWatch) => source.current().keys.map(({ kid }) => kid);
+
+/** Resolves when `onChange` is called. */
+function change(): { readonly onChange: () => void; readonly happened: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { onChange: () => resolve(), happened: promise };
+}
+
+test('a changed file is taken at the next look', async () => {
+  await writeFile(path, json('a'));
+  const { onChange, happened } = change();
+  const source = await watch({ intervalMs: 5, onChange });
+  const before = source.current();
+  expect(kidsOf(source)).toEqual(['a']);
+  await writeFile(`${path}.new`, json('b', 'a'));
+  await rename(`${path}.new`, path);
+  await happened;
+  expect(kidsOf(source)).toEqual(['b', 'a']);
+  expect(source.current()).not.toBe(before);
+});
+
+test('a swap of the symbolic link above the file, as Kubernetes makes it, is seen', async () => {
+  for (const version of ['a', 'b']) {
+    await mkdir(join(dir, `..${version}`));
+    await writeFile(join(dir, `..${version}`, 'keys.json'), json(version));
+  }
+  await symlink('..a', join(dir, '..data'));
+  await symlink(join('..data', 'keys.json'), path);
+  const { onChange, happened } = change();
+  const source = await watch({ intervalMs: 5, onChange });
+  await symlink('..b', join(dir, '..data_tmp'));
+  await rename(join(dir, '..data_tmp'), join(dir, '..data'));
+  await happened;
+  expect(kidsOf(source)).toEqual(['b']);
+});
+
+test('another content of the same length and time of change is seen', async () => {
+  await writeFile(path, json('a'));
+  const { atime, mtime } = await stat(path);
+  const source = await watch();
+  await writeFile(path, json('b'));
+  await utimes(path, atime, mtime);
+  await source.reread();
+  expect(kidsOf(source)).toEqual(['b']);
+});
+
+test('a file that is touched but not changed keeps the very same set', async () => {
+  const text = json('a');
+  await writeFile(path, text);
+  const source = await watch();
+  const before = source.current();
+  await writeFile(path, text);
+  await source.reread();
+  expect(source.current()).toBe(before);
+});
+
+describe('the former keys stay, and the fault is reported once, while the file', () => {
+  test.each([
+    ['is half written', async () => writeFile(path, json('b').slice(0, 20)), 'not JSON'],
+    ['is empty', async () => writeFile(path, ''), 'not JSON'],
+    ['holds no key', async () => writeFile(path, '{"keys":[]}'), 'no key'],
+    ['holds a key that is too short', async () => writeFile(path, JSON.stringify({ keys: [key('b', 8)] })), '256 bits'],
+    ['is gone', async () => rm(path), 'ENOENT'],
+  ])('%s', async (_, spoil, message) => {
+    const good = json('a');
+    await writeFile(path, good);
+    const source = await watch();
+    const before = source.current();
+    await spoil();
+    for (let look = 0; look < 3; look += 1) await source.reread();
+    expect(source.current()).toBe(before);
+    expect(errors).toEqual([expect.stringContaining(message)]);
+    await writeFile(path, good);
+    await source.reread();
+    expect(source.current()).toBe(before);
+    await writeFile(path, json('c', 'a'));
+    await source.reread();
+    expect(kidsOf(source)).toEqual(['c', 'a']);
+    expect(errors).toHaveLength(1);
+  });
+});
+
+test('a wrong file at the start is an error', async () => {
+  await writeFile(path, '{}');
+  await expect(watch()).rejects.toThrow('not a JWK set');
+  await expect(watchKeyFile(join(dir, 'none.json'), { onError: () => undefined })).rejects.toThrow('ENOENT');
+});
+
+test('looks that are asked for are limited, and those that come together share one', async () => {
+  await writeFile(path, json('a'));
+  let checks = 0;
+  const source = await watch({ check: () => (checks += 1), rereadGapMs: 60_000 });
+  await writeFile(path, json('b'));
+  await Promise.all(Array.from({ length: 50 }, () => source.reread()));
+  expect(kidsOf(source)).toEqual(['b']);
+  await writeFile(path, json('c'));
+  await source.reread();
+  expect(kidsOf(source)).toEqual(['b']);
+  expect(checks).toBe(2);
+});
+
+test('after its close it takes nothing more', async () => {
+  await writeFile(path, json('a'));
+  const source = await watch();
+  source.close();
+  await writeFile(path, json('b'));
+  await source.reread();
+  expect(kidsOf(source)).toEqual(['a']);
+});

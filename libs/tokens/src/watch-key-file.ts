@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type KeySet, parseKeySet } from './key-file.ts';
+import type { KeySource } from './key-source.ts';
+
+export interface WatchKeyFileOptions {
+  /** Throws, or rejects, where the keys are not of the kind that is needed. Such a set is never taken. */
+  readonly check?: (set: KeySet) => unknown;
+  /** Called after another set has been taken. */
+  readonly onChange?: (set: KeySet) => void;
+  /** Called once for each content of the file that is not right, and once when it can't be read. */
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds between two looks at the file. */
+  readonly intervalMs?: number;
+  /** Milliseconds that have to be between two looks that were asked for. */
+  readonly rereadGapMs?: number;
+}
+
+export interface KeyFileWatch extends KeySource {
+  /** Looks no more. */
+  close(): void;
+}
+
+/**
+ * Reads a key file, and again whenever it has changed. What can't be read, is no key set or does not pass `check` is
+ * reported, and the former keys stay. Throws where that is so at the first reading.
+ *
+ * The file is read at an interval and compared by its content: Kubernetes replaces mounted secrets by swapping a
+ * symbolic link above them, which `fs.watch` misses, and a copied file may keep its time of change.
+ *
+ * @example
+ * const keys = await watchKeyFile(path, { onError: (err) => logger.error({ err }, 'key file not taken') });
+ * const refreshTokens = createRefreshTokens(keys);
+ */
+export async function watchKeyFile(path: string, options: WatchKeyFileOptions): Promise<KeyFileWatch> {
+  const { check, onChange, onError, intervalMs = 10_000, rereadGapMs = 1_000 } = options;
+  const first = await readFile(path, 'utf8');
+  let current = await parse(first);
+  let taken = digest(first);
+  /** What was found at the last look, so that a fault is reported once. */
+  let seen = taken;
+  let reading: Promise<void> | undefined;
+  let lastAsked = Number.NEGATIVE_INFINITY;
+  let isClosed = false;
+
+  async function parse(text: string): Promise<KeySet> {
+    const set = parseKeySet(text, path);
+    await check?.(set);
+    return set;
+  }
+
+  async function look(): Promise<void> {
+    let mark = 'unreadable';
+    try {
+      const text = await readFile(path, 'utf8');
+      mark = digest(text);
+      if (mark === seen || mark === taken) return;
+      const next = await parse(text);
+      if (isClosed) return;
+      current = next;
+      taken = mark;
+      onChange?.(next);
+    } catch (error) {
+      if (mark !== seen) onError(error);
+    } finally {
+      seen = mark;
+    }
+  }
+
+  /** One look at a time: an older content must not come after a newer one. */
+  function lookOnce(): Promise<void> {
+    reading ??= look().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  }
+
+  const timer = setInterval(() => void lookOnce(), intervalMs);
+  timer.unref();
+  return {
+    current: () => current,
+    async reread() {
+      const at = performance.now();
+      if (isClosed || at - lastAsked < rereadGapMs) return reading;
+      lastAsked = at;
+      await lookOnce();
+    },
+    close() {
+      isClosed = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,58 @@
+import { errorBodyOf, type Route } from '@auth-account/contracts';
+import { isThrowableCode, rowOf } from '@auth-account/errors';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import type { RequestHandler } from 'express';
+import { closeSchema } from './close-schema.ts';
+import { extendContext } from './request-context.ts';
+import { compileSchema } from './validation/ajv.ts';
+
+/** What an answer breaks of the contract. Nobody catches it but the error handler, which makes it a 500. */
+class ContractViolation extends Error {
+  override readonly name = 'ContractViolation';
+}
+
+/**
+ * For tests: `sendJson` refuses what the operation does not declare. A success has to have its status and fit its
+ * schema, without a property more; an error has to have one of the operation's codes, a status of its row, and exactly
+ * its body.
+ */
+export function checkAnswersOf(route: Route): RequestHandler {
+  const success = compileSchema(closeSchema(route.success.body));
+  const errors = new Map(route.errors.map((code) => [code, errorCheck(code)]));
+
+  function check(status: number, body: unknown): string | undefined {
+    if (status === route.success.status) return faultOf(success, body);
+    const code = String((body as { error_code?: unknown } | null)?.error_code);
+    const error = errors.get(code);
+    if (error === undefined) return `the operation declares no ${code}`;
+    if (!error.statuses.includes(status)) return `${code} has no status ${status}`;
+    return faultOf(error.body, body);
+  }
+
+  return (_req, res, next) => {
+    extendContext(res, {
+      checkAnswer(status, body) {
+        const sent: unknown = JSON.parse(JSON.stringify(body));
+        const fault = check(status, sent);
+        if (fault === undefined) return;
+        // The 500 that follows is ours, whatever the operation declares.
+        extendContext(res, { checkAnswer: undefined });
+        const message = `${route.operationId} must not answer ${status}: ${fault}`;
+        process.emitWarning(message, 'ContractViolation');
+        throw new ContractViolation(message);
+      },
+    });
+    next();
+  };
+}
+
+function errorCheck(code: string): { statuses: readonly number[]; body: ValidateFunction } {
+  if (!isThrowableCode(code)) throw new Error(`the error catalogue has no ${code}`);
+  const { http, httpAlternatives = [], details } = rowOf(code);
+  return { statuses: [http, ...httpAlternatives], body: compileSchema(closeSchema(errorBodyOf(code, details))) };
+}
+
+function faultOf(validate: ValidateFunction, body: unknown): string | undefined {
+  if (validate(body)) return undefined;
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`).join('; ');
+}

@@ -1,0 +1,78 @@
+import { type DocumentedError, type ErrorExample, routes } from '@auth-account/contracts';
+import {
+  AppError,
+  type AppErrorOptions,
+  rowOf,
+  type ThrowableCode,
+  toHttp,
+  type ValidationItem,
+} from '@auth-account/errors';
+
+/** A code that a route declares and that the error catalogue lacks does not compile. */
+type DeclaredCode = (typeof routes)[keyof typeof routes]['errors'][number];
+const declaredCodes = [
+  ...new Set(Object.values(routes).flatMap((route): readonly DeclaredCode[] => route.errors)),
+] satisfies readonly ThrowableCode[];
+
+const item: ValidationItem = {
+  loc: ['body', 'password'],
+  msg: 'String should have at least 8 characters',
+  type: 'string_too_short',
+};
+const invite = { provided_token: '9b2f1c9e-5e0d-4c57-8a54-0a6a3c8f7f11' };
+
+type Sample = { readonly [name: string]: AppError };
+
+/** Examples of the codes whose answers hold more than their row says. */
+const samples: Partial<Record<ThrowableCode, Sample>> = {
+  'ERR-VALIDATION-FAILED': {
+    'ERR-VALIDATION-FAILED': new AppError('ERR-VALIDATION-FAILED', { details: [item] }),
+    'ERR-VALIDATION-FAILED (header)': new AppError('ERR-VALIDATION-FAILED', {
+      details: [
+        {
+          loc: ['header', 'X-Request-ID'],
+          msg: 'Value must be a single header of 1 to 128 characters of A-Z a-z 0-9 . _ ~ : / + = -',
+          type: 'string_pattern_mismatch',
+        },
+      ],
+    }),
+  },
+  'ERR-EMAIL-ALREADY-EXISTS': {
+    'ERR-EMAIL-ALREADY-EXISTS': new AppError('ERR-EMAIL-ALREADY-EXISTS', {
+      details: { rejected_email: 'cook@example.com' },
+    }),
+  },
+  'ERR-INVITE-TOKEN-INVALID': {
+    'ERR-INVITE-TOKEN-INVALID (unknown)': new AppError('ERR-INVITE-TOKEN-INVALID', { details: invite }),
+    'ERR-INVITE-TOKEN-INVALID (expired)': new AppError('ERR-INVITE-TOKEN-INVALID', {
+      status: 410,
+      canonical: 'IAD_GROUP_INVITE_EXPIRED',
+      details: invite,
+    }),
+    'ERR-INVITE-TOKEN-INVALID (revoked or used up)': new AppError('ERR-INVITE-TOKEN-INVALID', {
+      status: 410,
+      details: invite,
+    }),
+  },
+};
+
+/** The rows of the error catalogue that the routes declare, with examples that `toHttp` makes as it makes the real answers. */
+export function documentedErrors(): Record<string, DocumentedError> {
+  return Object.fromEntries(declaredCodes.map((code) => [code, documented(code)]));
+}
+
+function documented(code: ThrowableCode): DocumentedError {
+  const { http, httpAlternatives = [], meaning, reactionText, details } = rowOf(code);
+  const sample = samples[code] ?? { [code]: new AppError<ThrowableCode>(code, {} as AppErrorOptions<ThrowableCode>) };
+  return {
+    statuses: [http, ...httpAlternatives],
+    meaning,
+    reaction: reactionText,
+    details,
+    examples: Object.entries(sample).map(([name, error]) => exampleOf(name, error)),
+  };
+}
+
+function exampleOf(name: string, error: AppError): ErrorExample {
+  return { name, ...toHttp(error, { locale: 'en' }) };
+}

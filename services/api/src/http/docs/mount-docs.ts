@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { AppError } from '@auth-account/errors';
+import type { Express, RequestHandler } from 'express';
+import { extendContext } from '../request-context.ts';
+import { apiDocument } from './api-document.ts';
+import { docsPage, docsStart } from './docs-page.ts';
+
+/** A file of the documentation page: its type and its bytes. */
+interface Page {
+  readonly type: string;
+  read(): string | Promise<string | Buffer>;
+}
+
+/**
+ * What the page needs and nothing else: its own scripts and styles, the document from this host, the images that the
+ * style sheet holds as data. Swagger UI sets style attributes.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const javascript = 'text/javascript; charset=utf-8';
+
+/** Serves the OpenAPI document at `/openapi.json` and its page at `/docs`, all from this host. */
+export function mountDocs(app: Express): void {
+  const document = apiDocument();
+  const pages: Record<string, Page> = {
+    '/openapi.json': { type: 'application/json', read: () => document },
+    '/docs': { type: 'text/html; charset=utf-8', read: () => docsPage },
+    '/docs/start.js': { type: javascript, read: () => docsStart },
+    '/docs/swagger-ui.js': {
+      type: javascript,
+      read: bundleFile(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    },
+    '/docs/swagger-ui.css': {
+      type: 'text/css; charset=utf-8',
+      read: bundleFile(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
+    },
+  };
+  for (const [path, page] of Object.entries(pages)) {
+    app.get(path, servePage(path, page));
+    app.all(path, () => {
+      throw new AppError('ERR-METHOD-NOT-ALLOWED', { headers: { Allow: 'GET, HEAD' } });
+    });
+  }
+}
+
+function servePage(path: string, { type, read }: Page): RequestHandler {
+  return async (_req, res) => {
+    extendContext(res, { route: path });
+    const body = await read();
+    res.setHeader('Content-Security-Policy', contentSecurityPolicy);
+    res.setHeader('Cache-Control', 'public, max-age=300');
+    res.setHeader('Content-Type', type);
+    res.end(body);
+  };
+}
+
+/** Read once, when it is first asked for: most processes never show the page. */
+function bundleFile(url: string): () => Promise<Buffer> {
+  let bytes: Promise<Buffer> | undefined;
+  return () => {
+    bytes ??= readFile(new URL(url));
+    return bytes;
+  };
+}

@@ -1,0 +1,67 @@
+import { createHmac } from 'node:crypto';
+import { AppError } from '@auth-account/errors';
+import type { IdempotencyStore } from '@auth-account/stores';
+import type { ClientSession } from 'mongodb';
+import { canonicalJson } from './canonical-json.ts';
+
+/** What a request with an `Idempotency-Key` may be given instead of being carried out. */
+export interface IdempotentRequest<T> {
+  /** The first answer, where there is one. Raises `ERR-IDEMPOTENCY-KEY-REUSED` where the key came with another body. */
+  find(): Promise<T | undefined>;
+  /** Keeps the answer, in the transaction of the work; called first in it, so that a twin waits here. */
+  keep(answer: T, session: ClientSession): Promise<void>;
+}
+
+/** Where the key belongs: keys of other routes and other callers are other keys. */
+export interface IdempotencyScope {
+  readonly route: string;
+  /** `email_key` or `user_id`. */
+  readonly caller: string;
+  /** Undefined where the request carried none: then nothing is found or kept. */
+  readonly key: string | undefined;
+  readonly body: unknown;
+}
+
+export interface OpenIdempotentDeps {
+  readonly store: IdempotencyStore;
+  /** Secrets of the server, the newest first: record and fingerprint are HMACs under it. */
+  readonly secrets: () => readonly Buffer[];
+  readonly now: () => Date;
+}
+
+export type OpenIdempotent = <T>(scope: IdempotencyScope) => IdempotentRequest<T>;
+
+const lifetimeMs = 24 * 60 * 60 * 1_000;
+
+/**
+ * Makes the opener of idempotent requests (decisions, "Idempotency-Key"). Neither the key nor the body, which holds a
+ * password, is stored, and no fast hash of it that could be guessed at without the server's secret.
+ */
+export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
+  return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {
+    if (key === undefined) return { find: async () => undefined, keep: async () => undefined };
+    const text = canonicalJson(body);
+    const records = secrets().map((secret) => ({
+      _id: hmac(secret, JSON.stringify(['id', route, caller, key])),
+      fingerprint: hmac(secret, JSON.stringify(['body', route, text])),
+    }));
+    const [newest] = records;
+    if (newest === undefined) throw new Error('the server has no secret');
+    return {
+      async find() {
+        const found = await store.find(records.map(({ _id }) => _id));
+        if (found === undefined) return;
+        const isSame = records.some(({ _id, fingerprint }) => _id === found._id && fingerprint === found.fingerprint);
+        if (!isSame) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
+        return found.answer as T;
+      },
+      async keep(answer, session) {
+        await store.insert({ ...newest, answer, expires_at: new Date(now().getTime() + lifetimeMs) }, session);
+      },
+    };
+  };
+}
+
+function hmac(secret: Buffer, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('base64url');
+}

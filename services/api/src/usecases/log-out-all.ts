@@ -1,0 +1,47 @@
+import type { LogoutAllRequest, LogoutAllResponse } from '@auth-account/contracts';
+import { AppError } from '@auth-account/errors';
+import type { RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Announcement } from '../push/announce-revocations.ts';
+import type { RequestOrigin } from '../request-origin.ts';
+
+export interface LogOutAllDeps {
+  readonly users: Pick<UserStore, 'touchSessions'>;
+  readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll' | 'areRevoked'>;
+  readonly transaction: RunTransaction;
+  readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly now: () => Date;
+}
+
+/**
+ * Ends the caller's sessions, all or all others. It writes the user's document, as every login does, so that no login
+ * slips between. Streams close with 4001, the caller's own with 1000.
+ */
+export function createLogOutAll({ users, sessions, transaction, announce, now }: LogOutAllDeps) {
+  return async (
+    { except_current = false }: LogoutAllRequest,
+    caller: VerifiedAccessToken,
+    { requestId }: RequestOrigin,
+  ): Promise<LogoutAllResponse['data']> => {
+    const at = now();
+    let others: string[] = [];
+    let own: string[] = [];
+    const work = async (session: ClientSession) => {
+      const isThere = await users.touchSessions(caller.user_id, at, session);
+      if (!isThere) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      const live = (await sessions.listLive(caller.user_id, session)).map(({ _id }) => _id);
+      others = live.filter((id) => id !== caller.sid);
+      own = except_current ? [] : live.filter((id) => id === caller.sid);
+      await sessions.revokeAll(others, { reason: 'revoked_by_user', at, requestId }, session);
+      await sessions.revokeAll(own, { reason: 'logout', at, requestId }, session);
+    };
+    await transaction(work, { isCommitted: () => sessions.areRevoked([...others, ...own]) });
+    await Promise.all([
+      announce({ sessionIds: others, reason: 'SESSION_REVOKED', requestId, at }),
+      announce({ sessionIds: own, reason: 'LOGOUT_CONFIRMED', requestId, at }),
+    ]);
+    const terminated_sessions = others.length + own.length;
+    return { message: 'SESSIONS_TERMINATED', terminated_sessions, timestamp: now().toISOString() };
+  };
+}

@@ -1,0 +1,103 @@
+import {
+  App,
+  type HttpRequest,
+  type HttpResponse,
+  type TemplatedApp,
+  type us_listen_socket,
+  us_socket_local_port,
+} from 'uWebSockets.js';
+import { AppError } from '@auth-account/errors';
+import { type Connection, maxBackpressureBytes } from './connection.ts';
+import { readRequestHead } from './handshake.ts';
+import type { SocketData, SocketOpener } from './open-socket.ts';
+import { sendError } from './send-error.ts';
+import type { createUpgrade } from './upgrade.ts';
+
+export interface PushAppDeps {
+  readonly upgrade: ReturnType<typeof createUpgrade>;
+  readonly opener: Pick<SocketOpener, 'onOpen' | 'onLost'>;
+  readonly onFrame: (connection: Connection, message: ArrayBuffer, isBinary: boolean) => void;
+  /** Called once per stream that was opened, with the close code (1006: none came). The socket is gone by then. */
+  readonly onClose: (connection: Connection, code: number) => void;
+  readonly idleTimeoutSeconds: number;
+}
+
+export interface PushApp {
+  /** Listens and returns the port. Throws where it can't. */
+  listen(port: number, host: string): Promise<number>;
+  /** Stops listening and cuts every connection that is left. */
+  close(): void;
+}
+
+const streamPath = '/ws/push-stream/:id';
+/** Past this uWebSockets.js cuts the connection without a word; shorter frames are ours to refuse. */
+const maxPayloadLength = 64 * 1024;
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two gateways listen on one port and share its connections. */
+const exclusivePort = 1;
+
+/** The types know `listen(host, port, callback)` only. */
+type Listen = (
+  host: string,
+  port: number,
+  options: number,
+  listening: (socket: us_listen_socket | false) => void,
+) => void;
+
+/** The gateway's server: push streams on their path, errors of the contract everywhere else. It opens nothing yet. */
+export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSeconds }: PushAppDeps): PushApp {
+  const app = App();
+  app.ws<SocketData>(streamPath, {
+    maxPayloadLength,
+    maxBackpressure: maxBackpressureBytes,
+    idleTimeout: idleTimeoutSeconds,
+    sendPingsAutomatically: true,
+    upgrade,
+    open: opener.onOpen,
+    message(socket, message, isBinary) {
+      const { connection } = socket.getUserData();
+      if (connection !== undefined) onFrame(connection, message, isBinary);
+    },
+    close(socket, code) {
+      const { connection } = socket.getUserData();
+      if (connection === undefined) {
+        opener.onLost();
+        return;
+      }
+      connection.socket = undefined;
+      onClose(connection, code);
+    },
+  });
+  mountRefusals(app);
+  return {
+    listen: (port, host) => listen(app, port, host),
+    close() {
+      app.close();
+    },
+  };
+}
+
+/**
+ * What is no handshake. The contract has no code for 426 Upgrade Required: a plain GET of a stream finds nothing (404),
+ * any other method is the wrong one (405).
+ */
+function mountRefusals(app: TemplatedApp): void {
+  app.any(streamPath, (res, req) => {
+    const isRead = req.getMethod() === 'get' || req.getMethod() === 'head';
+    const wrongMethod = () => new AppError('ERR-METHOD-NOT-ALLOWED', { headers: { Allow: 'GET' } });
+    answer(res, req, isRead ? new AppError('ERR-ROUTE-NOT-FOUND') : wrongMethod());
+  });
+  app.any('/*', (res, req) => answer(res, req, new AppError('ERR-ROUTE-NOT-FOUND')));
+}
+
+function answer(res: HttpResponse, req: HttpRequest, error: AppError): void {
+  sendError(res, error, readRequestHead(req));
+}
+
+function listen(app: TemplatedApp, port: number, host: string): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  (app.listen as unknown as Listen).call(app, host, port, exclusivePort, (socket) => {
+    if (socket === false) reject(new Error(`cannot listen on ${host}:${port}: the port is taken, or not ours to take`));
+    else resolve(us_socket_local_port(socket));
+  });
+  return promise;
+}

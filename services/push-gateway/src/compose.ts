@@ -1,0 +1,161 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ServiceContext, ServiceParts, StopStep } from '@auth-account/lifecycle';
+import {
+  createCommandPublisher,
+  createDenyList,
+  createStreamNumbers,
+  denialLifetimeMs,
+  failFastOptions,
+  redisKeys,
+  subscriberOptions,
+} from '@auth-account/messaging';
+import type { Logger } from '@auth-account/telemetry';
+import { createAccessTokenVerifier, loadKeyFile } from '@auth-account/tokens';
+import { Redis } from 'ioredis';
+import { createPushApp, type PushApp } from './app.ts';
+import type { PushGatewayConfig, pushGatewayConfig } from './config.ts';
+import { closeConnection } from './connection.ts';
+import { createConnectionRegistry } from './connection-registry.ts';
+import { createDrain, type Drain } from './drain.ts';
+import { createExpirySweep } from './expiry-sweep.ts';
+import { createHandleFrame } from './handle-frame.ts';
+import { createPushMetrics } from './metrics.ts';
+import { createSocketOpener } from './open-socket.ts';
+import { createReadiness } from './readiness.ts';
+import { createReauthenticate } from './reauthenticate.ts';
+import { createReconcile } from './reconcile.ts';
+import { createStreamLifecycle } from './stream-lifecycle.ts';
+import { createSubscriber } from './subscriber.ts';
+import { createUpgrade } from './upgrade.ts';
+
+/** The gateway with where it listens, once it does. */
+export interface PushGatewayParts extends ServiceParts {
+  address(): { readonly address: string; readonly port: number };
+}
+
+/** What tests replace. */
+export interface Surroundings {
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+function openRedis(config: PushGatewayConfig, logger: Logger) {
+  const open = (options: ReturnType<typeof failFastOptions>, purpose: string) => {
+    const redis = new Redis(config.REDIS_URL, options);
+    redis.on('error', (error) => logger.warn({ err: error, purpose }, 'Redis connection'));
+    return redis;
+  };
+  return { redis: open(failFastOptions(), 'commands'), subscription: open(subscriberOptions(), 'subscription') };
+}
+
+async function openVerifier(config: PushGatewayConfig, now: () => number) {
+  return createAccessTokenVerifier({
+    keys: await loadKeyFile(config.ACCESS_TOKEN_KEYS_FILE),
+    algorithm: config.ACCESS_TOKEN_ALGORITHM,
+    issuer: config.TOKEN_ISSUER,
+    audience: config.TOKEN_AUDIENCE,
+    now,
+  });
+}
+
+/** Wires the push gateway: the only place that opens its connections. */
+export async function compose(
+  { config, logger, metrics }: ServiceContext<typeof pushGatewayConfig>,
+  { now = Date.now }: Surroundings = {},
+): Promise<PushGatewayParts> {
+  const verifyAccessToken = await openVerifier(config, now);
+  const { redis, subscription } = openRedis(config, logger);
+  const keys = redisKeys(config.KEY_PREFIX);
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS));
+  const registry = createConnectionRegistry();
+  const pushMetrics = createPushMetrics(metrics, registry.size);
+  const drain = createDrain(registry, config.DRAIN_SECONDS);
+  const expiry = createExpirySweep({ now, onExpired: (connection) => closeConnection(connection, 'TOKEN_EXPIRED') });
+  const common = { registry, metrics: pushMetrics, logger, now };
+  const reconcile = createReconcile({ ...common, denyList, intervalMs: config.RECONCILE_INTERVAL_MS });
+  const subscriber = createSubscriber({
+    ...common,
+    redis: subscription,
+    channel: keys.commands,
+    onSubscribed: reconcile.wholeRound,
+  });
+  redis.on('ready', reconcile.wholeRound);
+  const streams = createStreamLifecycle({ ...common, expiry, publish: createCommandPublisher(redis, keys) });
+  const opener = createSocketOpener();
+  const app = createPushApp({
+    opener,
+    upgrade: createUpgrade({
+      verifyAccessToken,
+      registry,
+      denyList,
+      takeStreamNumber: createStreamNumbers(redis, keys),
+      isDraining: drain.isDraining,
+      openSocket: opener.open,
+      allowedOrigins: config.ALLOWED_ORIGINS,
+      maxStreamsPerGroup: config.MAX_STREAMS_PER_GROUP,
+      onOpen: streams.onOpen,
+      metrics: pushMetrics,
+      logger,
+    }),
+    onFrame: createHandleFrame(createReauthenticate({ verifyAccessToken, denyList, expiry, logger })),
+    onClose: streams.onClose,
+    idleTimeoutSeconds: config.PUSH_IDLE_TIMEOUT_SECONDS,
+  });
+  const address = config.BIND_ADDRESS;
+  let port: number | undefined;
+
+  return {
+    address() {
+      if (port === undefined) throw new Error('the push gateway does not listen yet');
+      return { address, port };
+    },
+    readiness: createReadiness({ redis, subscriber, denyList }),
+    async start() {
+      port = await app.listen(config.PUSH_PORT, address);
+      expiry.start();
+      reconcile.start();
+      logger.info({ address, port }, 'push gateway listens');
+    },
+    stop: stopSteps({ drain, app, expiry, reconcile, redis, subscription, drainSeconds: config.DRAIN_SECONDS }),
+  };
+}
+
+interface Stoppable {
+  readonly drain: Drain;
+  readonly app: PushApp;
+  readonly expiry: { stop(): void };
+  readonly reconcile: { stop(): Promise<void> };
+  readonly redis: Redis;
+  readonly subscription: Redis;
+  readonly drainSeconds: number;
+}
+
+/** Milliseconds for the last close frames to reach the clients before their connections are cut. */
+const lingerMs = 100;
+
+/** With the ops server's 1.5 s they fit into the 9 s that a stop may take. */
+function stopSteps({ drain, app, expiry, reconcile, redis, subscription, drainSeconds }: Stoppable): StopStep[] {
+  return [
+    { name: 'streams', run: drain.run, timeoutMs: drainSeconds * 1_000 + 500 },
+    {
+      name: 'push server',
+      async run() {
+        await delay(lingerMs);
+        expiry.stop();
+        app.close();
+      },
+      timeoutMs: 300,
+    },
+    {
+      name: 'redis',
+      async run() {
+        // Its question to Redis fails with the connection: it never outlasts this step.
+        const stopped = reconcile.stop();
+        subscription.disconnect();
+        redis.disconnect();
+        await stopped;
+      },
+      timeoutMs: 500,
+    },
+  ];
+}

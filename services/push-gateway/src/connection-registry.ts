@@ -1,0 +1,137 @@
+import type { CloseReason } from '@auth-account/contracts';
+import { type Connection, closeConnection } from './connection.ts';
+
+/** Whose stream it is to be. */
+export interface StreamOwner {
+  readonly sessionId: string;
+  readonly groupId: string;
+  readonly ver: number;
+}
+
+/** An upgrade that is under way: commands find it as they find an open stream. */
+export interface PendingUpgrade extends StreamOwner {
+  /** Set where the session was closed meanwhile: the upgrade must be refused. */
+  closedBy: CloseReason | undefined;
+  /** Highest number of another stream of the session that was announced meanwhile; 0 for none. */
+  replacedBy: number;
+}
+
+export interface ConnectionRegistry {
+  /** Open streams. */
+  size(): number;
+  /** Whether the group may have this stream too. One that replaces another of its session always has room. */
+  hasRoom(owner: StreamOwner, maxStreams: number): boolean;
+  /** Announces an upgrade; to be followed by `endUpgrade`, whatever comes of it. */
+  beginUpgrade(owner: StreamOwner): PendingUpgrade;
+  endUpgrade(upgrade: PendingUpgrade): void;
+  /** Takes in an open stream. Of two of one session, the one with the lower number is closed (4003). */
+  add(connection: Connection, upgrade: PendingUpgrade): void;
+  /** Takes out a stream that has ended. */
+  remove(connection: Connection): void;
+  /** The sessions that have a stream or an upgrade under way. */
+  sessions(): string[];
+  has(sessionId: string): boolean;
+  /** Closes what the session has, as `reasonFor` says of its claims version. Returns how much was found to close. */
+  close(sessionId: string, reasonFor: (ver: number) => CloseReason | undefined): number;
+  /** Closes the session's stream (4003) where its number is lower; false where there is none such. */
+  replace(sessionId: string, streamNumber: number): boolean;
+  /** The open streams, as they stand now. */
+  connections(): Connection[];
+}
+
+interface Group {
+  readonly streams: Map<string, Connection>;
+  pending: number;
+}
+
+/** The gateway's streams: by session for commands, by `home_group_id` for the group's limit and messages. All O(1). */
+export function createConnectionRegistry(): ConnectionRegistry {
+  const bySession = new Map<string, Connection>();
+  const upgrades = new Map<string, Set<PendingUpgrade>>();
+  const groups = createGroupIndex();
+
+  return {
+    size: () => bySession.size,
+    hasRoom({ sessionId, groupId }, maxStreams) {
+      const group = groups.find(groupId);
+      return group === undefined || group.streams.has(sessionId) || group.streams.size + group.pending < maxStreams;
+    },
+    beginUpgrade(owner) {
+      const upgrade: PendingUpgrade = { ...owner, closedBy: undefined, replacedBy: 0 };
+      const same = upgrades.get(owner.sessionId);
+      if (same === undefined) upgrades.set(owner.sessionId, new Set([upgrade]));
+      else same.add(upgrade);
+      groups.obtain(owner.groupId).pending += 1;
+      return upgrade;
+    },
+    endUpgrade(upgrade) {
+      const same = upgrades.get(upgrade.sessionId);
+      if (!same?.delete(upgrade)) return;
+      if (same.size === 0) upgrades.delete(upgrade.sessionId);
+      groups.obtain(upgrade.groupId).pending -= 1;
+      groups.dropIfEmpty(upgrade.groupId);
+    },
+    add(connection, { replacedBy }) {
+      const { sessionId, groupId, streamNumber } = connection;
+      const other = bySession.get(sessionId);
+      if (replacedBy > streamNumber || (other !== undefined && other.streamNumber > streamNumber)) {
+        closeConnection(connection, 'STREAM_REPLACED');
+        return;
+      }
+      bySession.set(sessionId, connection);
+      groups.obtain(groupId).streams.set(sessionId, connection);
+      if (other !== undefined) closeConnection(other, 'STREAM_REPLACED');
+    },
+    remove(connection) {
+      const { sessionId, groupId } = connection;
+      if (bySession.get(sessionId) === connection) bySession.delete(sessionId);
+      const group = groups.find(groupId);
+      if (group?.streams.get(sessionId) === connection) group.streams.delete(sessionId);
+      groups.dropIfEmpty(groupId);
+    },
+    sessions: () => [...new Set([...bySession.keys(), ...upgrades.keys()])],
+    has: (sessionId) => bySession.has(sessionId) || upgrades.has(sessionId),
+    close(sessionId, reasonFor) {
+      let found = 0;
+      const connection = bySession.get(sessionId);
+      const reason = connection && reasonFor(connection.ver);
+      if (connection && reason && closeConnection(connection, reason)) found += 1;
+      for (const upgrade of upgrades.get(sessionId) ?? []) {
+        upgrade.closedBy ??= reasonFor(upgrade.ver);
+        if (upgrade.closedBy) found += 1;
+      }
+      return found;
+    },
+    replace(sessionId, streamNumber) {
+      for (const upgrade of upgrades.get(sessionId) ?? []) {
+        upgrade.replacedBy = Math.max(upgrade.replacedBy, streamNumber);
+      }
+      const connection = bySession.get(sessionId);
+      return (
+        connection !== undefined &&
+        connection.streamNumber < streamNumber &&
+        closeConnection(connection, 'STREAM_REPLACED')
+      );
+    },
+    connections: () => [...bySession.values()],
+  };
+}
+
+function createGroupIndex() {
+  const groups = new Map<string, Group>();
+  return {
+    find: (groupId: string): Group | undefined => groups.get(groupId),
+    obtain(groupId: string): Group {
+      let group = groups.get(groupId);
+      if (group === undefined) {
+        group = { streams: new Map(), pending: 0 };
+        groups.set(groupId, group);
+      }
+      return group;
+    },
+    dropIfEmpty(groupId: string): void {
+      const group = groups.get(groupId);
+      if (group !== undefined && group.pending === 0 && group.streams.size === 0) groups.delete(groupId);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { WebSocket } from 'uWebSockets.js';
+import { type CloseReason, closeCodes, type ServerFrame } from '@auth-account/contracts';
+
+/** One push stream. A plain record: there are tens of thousands of them. */
+export interface Connection {
+  readonly sessionId: string;
+  readonly groupId: string;
+  /** Of two streams of one session, the higher stays. */
+  readonly streamNumber: number;
+  /** Version of the session's claims, as of the newest token. */
+  ver: number;
+  /** End of the newest token, in seconds since the epoch. */
+  expiresAt: number;
+  /** Undefined before the socket is open and from its end on: it must not be touched then. */
+  socket: WebSocket<unknown> | undefined;
+  /** Why we ended it; undefined where the client or the network did. */
+  endedBy: CloseReason | undefined;
+  /** An `auth` frame is being looked at. */
+  isAuthenticating: boolean;
+}
+
+/**
+ * Bytes that may wait for a client to read them. Over this it counts as slow and its stream ends: far enough below
+ * `maxBackpressure`, past which uWebSockets.js would drop the close frame too.
+ */
+const slowConsumerBytes = 64 * 1024;
+export const maxBackpressureBytes = 4 * slowConsumerBytes;
+
+/** Sends a frame, or ends the stream of a client that does not read (4008). Does nothing after the end. */
+export function sendFrame(connection: Connection, frame: ServerFrame): void {
+  const { socket } = connection;
+  if (socket === undefined) return;
+  socket.send(JSON.stringify(frame));
+  if (socket.getBufferedAmount() > slowConsumerBytes) closeConnection(connection, 'SLOW_CONSUMER');
+}
+
+/**
+ * Ends the stream with the reason's code; nothing is sent after that. The app's close handler runs before this returns.
+ * False where the stream had ended already.
+ */
+export function closeConnection(connection: Connection, reason: CloseReason): boolean {
+  const { socket } = connection;
+  if (socket === undefined) return false;
+  connection.socket = undefined;
+  connection.endedBy = reason;
+  socket.end(closeCodes[reason], reason);
+  return true;
+}

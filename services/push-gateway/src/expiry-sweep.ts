@@ -1,0 +1,68 @@
+import type { Connection } from './connection.ts';
+
+/** For how long a stream outlives its token, in seconds (decisions, "Push stream"). */
+const graceSeconds = 30;
+const sweepIntervalMs = 1_000;
+
+export interface ExpirySweep {
+  watch(connection: Connection): void;
+  forget(connection: Connection): void;
+  /** The stream lasts until the later of its present end and this one (seconds since the epoch). */
+  extend(connection: Connection, expiresAt: number): void;
+  start(): void;
+  stop(): void;
+}
+
+export interface ExpirySweepDeps {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly onExpired: (connection: Connection) => void;
+}
+
+/**
+ * Tells which streams have outlived their tokens, to the second. One timer for all: the streams stand in one bucket per
+ * second of their end, so that a sweep touches those that are due and no others.
+ */
+export function createExpirySweep({ now, onExpired }: ExpirySweepDeps): ExpirySweep {
+  const buckets = new Map<number, Set<Connection>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const dueAt = ({ expiresAt }: Connection) => Math.ceil(expiresAt) + graceSeconds;
+
+  function watch(connection: Connection): void {
+    const due = dueAt(connection);
+    const bucket = buckets.get(due);
+    if (bucket === undefined) buckets.set(due, new Set([connection]));
+    else bucket.add(connection);
+  }
+
+  function forget(connection: Connection): void {
+    const due = dueAt(connection);
+    const bucket = buckets.get(due);
+    if (bucket?.delete(connection) && bucket.size === 0) buckets.delete(due);
+  }
+
+  function sweep(): void {
+    const second = Math.floor(now() / 1_000);
+    for (const [due, bucket] of buckets) {
+      if (due <= second) for (const connection of bucket) onExpired(connection);
+    }
+  }
+
+  return {
+    watch,
+    forget,
+    extend(connection, expiresAt) {
+      forget(connection);
+      connection.expiresAt = Math.max(connection.expiresAt, expiresAt);
+      watch(connection);
+    },
+    start() {
+      timer ??= setInterval(sweep, sweepIntervalMs);
+    },
+    stop() {
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { HttpRequest } from 'uWebSockets.js';
+import { randomUUID } from 'node:crypto';
+import { type Locale, negotiateLocale } from '@auth-account/errors';
+
+/** What of a request is needed later: uWebSockets.js takes the request itself back at the first `await`. */
+export interface RequestHead {
+  /** The one that came, or one of ours where none or a malformed one did: on a handshake it is optional. */
+  readonly requestId: string;
+  readonly locale: Locale;
+  readonly isHead: boolean;
+}
+
+/** The head of a request to `/ws/push-stream/:id`. */
+export interface Handshake extends RequestHead {
+  /** `{id}` of the path. */
+  readonly sessionId: string;
+  readonly key: string;
+  readonly authorization: string | undefined;
+  /** Offered subprotocols, in order. */
+  readonly subprotocols: readonly string[];
+  readonly origin: string | undefined;
+  readonly host: string | undefined;
+  /** A complete handshake (RFC 6455 section 4.2.1) of version 13, the only one there is. */
+  readonly isWebSocket: boolean;
+}
+
+/** 1 to 128 of these (decisions, "X-Request-ID"); two headers come joined by a comma and a space, which are none. */
+const requestIdPattern = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
+
+/** Copies what every answer needs. */
+export function readRequestHead(req: HttpRequest, headers = copyHeaders(req)): RequestHead {
+  const requestId = headers.get('x-request-id');
+  return {
+    requestId: requestId !== undefined && requestIdPattern.test(requestId) ? requestId : randomUUID(),
+    locale: negotiateLocale(headers.get('accept-language')),
+    isHead: req.getMethod() === 'head',
+  };
+}
+
+/** Copies all that an upgrade needs. */
+export function readHandshake(req: HttpRequest): Handshake {
+  const headers = copyHeaders(req);
+  return {
+    ...readRequestHead(req, headers),
+    sessionId: req.getParameter(0) ?? '',
+    key: headers.get('sec-websocket-key') ?? '',
+    authorization: headers.get('authorization'),
+    subprotocols: splitList(headers.get('sec-websocket-protocol')),
+    origin: headers.get('origin'),
+    host: headers.get('host'),
+    isWebSocket:
+      splitList(headers.get('connection')?.toLowerCase()).includes('upgrade') &&
+      headers.get('upgrade')?.toLowerCase() === 'websocket' &&
+      headers.get('sec-websocket-version') === '13',
+  };
+}
+
+/** Repeated headers are joined (RFC 9110 section 5.3), so that a doubled one can't pass for the first of the two. */
+function copyHeaders(req: HttpRequest): Map<string, string> {
+  const headers = new Map<string, string>();
+  req.forEach((name, value) => {
+    const former = headers.get(name);
+    headers.set(name, former === undefined ? value : `${former}, ${value}`);
+  });
+  return headers;
+}
+
+function splitList(header: string | undefined): string[] {
+  if (header === undefined) return [];
+  return header.split(',').flatMap((item) => item.trim() || []);
+}

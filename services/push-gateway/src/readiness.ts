@@ -1,0 +1,33 @@
+import type { Check } from '@auth-account/lifecycle';
+import type { DenyList } from '@auth-account/messaging';
+import type { Redis } from 'ioredis';
+
+export interface ReadinessDeps {
+  readonly redis: Pick<Redis, 'status'>;
+  readonly subscriber: { isSubscribed(): boolean };
+  readonly denyList: Pick<DenyList, 'isComplete'>;
+}
+
+/**
+ * A gateway that refuses every upgrade is not ready: load balancers should try another. The streams that it has stay
+ * where they are.
+ */
+export function createReadiness({ redis, subscriber, denyList }: ReadinessDeps): Check[] {
+  return [
+    {
+      name: 'redis',
+      run() {
+        if (redis.status !== 'ready') return { ok: false, reason: `connection is ${redis.status}` };
+        return subscriber.isSubscribed() ? { ok: true } : { ok: false, reason: 'not subscribed to commands' };
+      },
+    },
+    {
+      name: 'deny list',
+      async run() {
+        return (await denyList.isComplete())
+          ? { ok: true }
+          : { ok: false, reason: 'not complete: the worker writes it' };
+      },
+    },
+  ];
+}

@@ -1,0 +1,139 @@
+import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
+import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
+import type { Denial, DenyList } from '@auth-account/messaging';
+import type { Logger } from '@auth-account/telemetry';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { Connection } from './connection.ts';
+import type { ConnectionRegistry, PendingUpgrade } from './connection-registry.ts';
+import { type Handshake, readHandshake } from './handshake.ts';
+import { isAllowedOrigin } from './is-allowed-origin.ts';
+import type { PushMetrics } from './metrics.ts';
+import type { SocketOpener } from './open-socket.ts';
+import { readCredentials } from './read-credentials.ts';
+import { refusalOf } from './refusal.ts';
+import { sendError } from './send-error.ts';
+
+export interface UpgradeDeps {
+  readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
+  readonly registry: Pick<ConnectionRegistry, 'hasRoom' | 'beginUpgrade' | 'endUpgrade'>;
+  readonly denyList: Pick<DenyList, 'find'>;
+  readonly takeStreamNumber: () => Promise<number>;
+  readonly isDraining: () => boolean;
+  readonly openSocket: SocketOpener['open'];
+  readonly allowedOrigins: readonly string[];
+  readonly maxStreamsPerGroup: number;
+  /** Called in the tick of the upgrade, with the socket open. */
+  readonly onOpen: (connection: Connection, upgrade: PendingUpgrade) => void;
+  readonly metrics: Pick<PushMetrics, 'refused' | 'aborted' | 'lost'>;
+  readonly logger: Logger;
+}
+
+/** A handshake under way. */
+interface Exchange {
+  readonly res: HttpResponse;
+  readonly context: us_socket_context_t;
+  readonly handshake: Handshake;
+  /** The client has gone, or the response was used up: it must not be touched again. */
+  isOver: boolean;
+}
+
+const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', type: 'value_error' } as const;
+
+/**
+ * Makes the handler of `GET /ws/push-stream/:id`: register first, look at the deny list second. From the moment at which
+ * the upgrade stands in the registry, a close command marks it; what was denied before that, the deny list has.
+ *
+ * Answers 503 `ERR-OVERLOADED` while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403
+ * `ERR-STREAM-SESSION-MISMATCH`, 429 `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a foreign
+ * Origin, and 503 `ERR-DEPENDENCY-UNAVAILABLE` where the deny list can't be asked.
+ */
+export function createUpgrade(deps: UpgradeDeps) {
+  const { verifyAccessToken, registry, isDraining, metrics, logger } = deps;
+
+  function assertStaying(): void {
+    if (isDraining()) throw new AppError('ERR-OVERLOADED');
+  }
+
+  function checkClaims(claims: VerifiedAccessToken, { sessionId, origin, host }: Handshake): void {
+    if (claims.sid !== sessionId) throw new AppError('ERR-STREAM-SESSION-MISMATCH');
+    if (!registry.hasRoom(ownerOf(claims), deps.maxStreamsPerGroup)) throw new AppError('ERR-RATE-LIMITED');
+    if (!isAllowedOrigin({ origin, host }, deps.allowedOrigins)) {
+      throw new AppError('ERR-VALIDATION-FAILED', { details: [{ ...originItem, loc: [...originItem.loc] }] });
+    }
+  }
+
+  /** One round trip: both questions are sent at once. */
+  async function askRedis(sessionId: string): Promise<{ denial: Denial | undefined; streamNumber: number }> {
+    try {
+      const [[denial], streamNumber] = await Promise.all([deps.denyList.find([sessionId]), deps.takeStreamNumber()]);
+      return { denial, streamNumber };
+    } catch (error) {
+      throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { cause: error });
+    }
+  }
+
+  async function upgrade(exchange: Exchange): Promise<void> {
+    // RFC 6455 section 4.4 wants to hear the version here; the contract has no code for 426.
+    if (!exchange.handshake.isWebSocket)
+      throw new AppError('ERR-ROUTE-NOT-FOUND', { headers: { 'Sec-WebSocket-Version': '13' } });
+    assertStaying();
+    const { token, subprotocol } = readCredentials(exchange.handshake);
+    const claims = await verifyAccessToken(token);
+    if (exchange.isOver) return;
+    checkClaims(claims, exchange.handshake);
+    const pending = registry.beginUpgrade(ownerOf(claims));
+    try {
+      const { denial, streamNumber } = await askRedis(claims.sid);
+      // From here to the open socket nothing is awaited: this is the last look.
+      if (exchange.isOver) return;
+      assertStaying();
+      if (pending.closedBy ?? refusalOf(denial, claims.ver)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      const connection = createConnection(claims, streamNumber);
+      exchange.isOver = true;
+      const { res, context, handshake } = exchange;
+      const { key, requestId } = handshake;
+      if (deps.openSocket(connection, { res, context, key, subprotocol, requestId })) deps.onOpen(connection, pending);
+      else metrics.lost.inc();
+    } finally {
+      registry.endUpgrade(pending);
+    }
+  }
+
+  function refuse({ res, handshake, isOver }: Exchange, error: AnyAppError): void {
+    if (isOver) return;
+    const { code, status } = error;
+    metrics.refused.inc({ code });
+    sendError(res, error, handshake);
+    const line = { request_id: handshake.requestId, code, status };
+    if (code === 'ERR-INTERNAL') logger.error({ ...line, err: error }, 'upgrade failed');
+    else logger.info(line, 'upgrade refused');
+  }
+
+  return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
+    const exchange: Exchange = { res, context, handshake: readHandshake(req), isOver: false };
+    res.onAborted(() => {
+      exchange.isOver = true;
+      metrics.aborted.inc();
+    });
+    upgrade(exchange).catch((error: unknown) => {
+      refuse(exchange, isAppError(error) ? error : new AppError('ERR-INTERNAL', { cause: error }));
+    });
+  };
+}
+
+function ownerOf({ sid, home_group_id, ver }: VerifiedAccessToken) {
+  return { sessionId: sid, groupId: home_group_id, ver };
+}
+
+function createConnection({ sid, home_group_id, ver, exp }: VerifiedAccessToken, streamNumber: number): Connection {
+  return {
+    sessionId: sid,
+    groupId: home_group_id,
+    streamNumber,
+    ver,
+    expiresAt: exp,
+    socket: undefined,
+    endedBy: undefined,
+    isAuthenticating: false,
+  };
+}

@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const candidates = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
+const executablePath = candidates.find((path) => path !== undefined && existsSync(path));
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.close());
+
+const get = (path: string) => api.send({ method: 'GET', path });
+
+describe('/docs', () => {
+  test('is a page whose policy allows what it needs and nothing else', async () => {
+    const page = await get('/docs');
+    expect(page.status).toBe(200);
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.headers['content-security-policy']).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(page.headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  test('has every file that it names on this host', async () => {
+    const { text } = await get('/docs');
+    const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => String(address));
+    const files = named.filter((address) => !address.startsWith('data:'));
+    expect(files).toHaveLength(3);
+    for (const file of files) {
+      expect(file).toMatch(/^\/docs\//);
+      const answer = await get(file);
+      expect(answer.status).toBe(200);
+      expect(answer.text.length).toBeGreaterThan(100);
+    }
+  });
+
+  test('answers POST with 405', async () => {
+    const answer = await api.send({ path: '/docs' });
+    expect(answer.status).toBe(405);
+    expect(answer.json.error_code).toBe('ERR-METHOD-NOT-ALLOWED');
+  });
+});
+
+if (executablePath === undefined) {
+  console.warn(
+    'docs-page.test.ts: there is no Chromium here, so nobody has looked at the page (CHROMIUM_PATH names one)',
+  );
+}
+
+(executablePath === undefined ? describe.skip : describe)('/docs in a browser', () => {
+  let browser: Browser;
+  let page: Page;
+  const messages: string[] = [];
+  const requests: string[] = [];
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args, headless: true });
+    page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) messages.push(message.text());
+    });
+    page.on('pageerror', (error) => messages.push(error.message));
+    page.on('request', (request) => requests.push(request.url()));
+    await page.goto(`${api.base}/docs`);
+    await page.waitForSelector('.opblock');
+  });
+  afterAll(() => browser?.close());
+
+  test('shows every operation and the details of one', async () => {
+    const { json } = await get('/openapi.json');
+    const ids = Object.values(json.paths as Record<string, object>).flatMap((path) =>
+      Object.values(path).map(({ operationId }: { operationId: string }) => operationId),
+    );
+    for (const id of ids) expect(await page.locator(`[id$="-${id}"]`).count()).toBe(1);
+    await page.locator('[id$="-registerAccount"] .opblock-summary-control').click();
+    await page.waitForSelector('[id$="-registerAccount"] .responses-table');
+    expect(await page.locator('[id$="-registerAccount"]').textContent()).toContain('ERR-EMAIL-ALREADY-EXISTS');
+    expect(await page.getByText('Warning', { exact: true }).count()).toBe(0);
+    const { DOCS_SCREENSHOT } = process.env;
+    const picture = await page.screenshot();
+    expect(picture.length).toBeGreaterThan(20_000);
+    if (DOCS_SCREENSHOT) await writeFile(DOCS_SCREENSHOT, picture);
+  });
+
+  test('writes no error to the console', () => {
+    expect(messages).toEqual([]);
+  });
+
+  test('asks no other host', () => {
+    const elsewhere = requests.filter((url) => !url.startsWith(`${api.base}/`) && !url.startsWith('data:'));
+    expect(elsewhere).toEqual([]);
+    expect(requests.length).toBeGreaterThan(3);
+  });
+});

@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openApiPath, type RouteName, routes } from '@auth-account/contracts';
+import { createInviteStore } from '@auth-account/stores';
+import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logOut, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { type Answer, send } from '../support/http-client.ts';
+import { openApiChecker } from '../support/openapi-checker.ts';
+import { startReplyDroppingProxy } from '../support/reply-dropping-proxy.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+
+const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
+
+let api: TestApi;
+/** Its store has gone away since it started. */
+let severed: TestApi;
+/** It makes one hash at a time, and lets none wait. */
+let narrow: TestApi;
+/** Its collections refuse every write, as a fault in the schema would. */
+let faulty: TestApi;
+
+beforeAll(async () => {
+  const proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
+  const byProxy = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
+  [api, severed, narrow, faulty] = await Promise.all([
+    startTestApi(),
+    startTestApi({ MONGODB_URI: byProxy }),
+    startTestApi({ HASH_CONCURRENCY: '1', HASH_QUEUE_LIMIT: '0' }),
+    startTestApi(),
+  ]);
+  await proxy.close();
+});
+afterAll(() => Promise.all([api, severed, narrow, faulty].map((each) => each.close())));
+
+/** A request that its operation would answer with success. */
+interface GoodRequest {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const goodRequests = {
+  register: async () => ({
+    body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' },
+    headers: {},
+  }),
+  login: async (on: TestApi) => ({ body: { email: (await registerAccount(on)).email, password }, headers: {} }),
+  refresh: async (on: TestApi) => ({ body: { refresh_token: (await newSession(on)).refresh_token }, headers: {} }),
+  async logout(on: TestApi) {
+    const { refresh_token, access_token } = await newSession(on);
+    return { body: { refresh_token }, headers: { Authorization: `Bearer ${access_token}` } };
+  },
+} satisfies Partial<Record<RouteName, (on: TestApi) => Promise<GoodRequest>>>;
+
+type Operation = keyof typeof goodRequests;
+type Provocation = () => Promise<Answer>;
+
+async function sendGood(name: Operation, on = api, change: Partial<GoodRequest> = {}): Promise<Answer> {
+  const good = await goodRequests[name](on === severed ? api : on);
+  return on.post(routes[name].path, change.body ?? good.body, { ...good.headers, ...change.headers });
+}
+
+/** The codes that every operation with a body shares, and what brings them about. */
+function commonProvocations(name: Operation): Record<string, Provocation> {
+  return {
+    async PMA_TRACE_ID_MISSING() {
+      const { body, headers } = await goodRequests[name](api);
+      const type = { 'Content-Type': 'application/json' };
+      return send(api.base, { path: routes[name].path, body, headers: { ...type, ...headers } });
+    },
+    'ERR-VALIDATION-FAILED': () => sendGood(name, api, { body: {} }),
+    'ERR-UNSUPPORTED-MEDIA-TYPE': () => sendGood(name, api, { headers: { 'Content-Type': 'text/plain' } }),
+    'ERR-PAYLOAD-TOO-LARGE': () => sendGood(name, api, { body: { filler: 'x'.repeat(16 * 1024) } }),
+    'ERR-DEPENDENCY-UNAVAILABLE': () => sendGood(name, severed),
+    async 'ERR-INTERNAL'() {
+      const { body, headers } = await goodRequests[name](faulty);
+      const collection = name === 'register' ? faulty.collections.users : faulty.collections.sessions;
+      const refuse = (validator: object) =>
+        faulty.mongo.db(faulty.database).command({ collMod: collection.collectionName, validator });
+      await refuse({ never: { $exists: true } });
+      try {
+        return await faulty.post(routes[name].path, body, headers);
+      } finally {
+        await refuse({});
+      }
+    },
+  };
+}
+
+/** More at once than there are places for: one of them is turned away. */
+async function overload(name: 'register' | 'login'): Promise<Answer> {
+  const requests = await Promise.all(Array.from({ length: 8 }, () => goodRequests[name](api)));
+  const answers = await Promise.all(requests.map(({ body }) => narrow.post(routes[name].path, body)));
+  const refused = answers.find(({ status }) => status === 503);
+  if (refused === undefined) throw new Error('none was turned away');
+  return refused;
+}
+
+async function revokedToken(): Promise<string> {
+  const session = await newSession(api);
+  await logOut(api, session);
+  return session.refresh_token;
+}
+
+async function expiredAccessToken(): Promise<string> {
+  const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
+  const settings = { keys, algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  const sign = await createAccessTokenSigner({ ...settings, ttlSeconds: 600, now: () => Date.now() - 9_999_000 });
+  const { user_id, home_group_id, session_id, device_id } = await newSession(api);
+  return sign({ user_id, home_group_id, account_type: 'HOME', sid: session_id, ver: 1, device_id });
+}
+
+async function expiredInvite(): Promise<string> {
+  const { home_group_id, user_id } = await registerAccount(api);
+  const _id = crypto.randomUUID();
+  const at = new Date(Date.now() - 1_000);
+  const invite = { _id, home_group_id, account_type: 'HOME', created_by: user_id, created_at: at } as const;
+  await createInviteStore(api.collections).insert({
+    ...invite,
+    expires_at: at,
+    max_uses: null,
+    uses: 0,
+    revoked_at: null,
+  });
+  return _id;
+}
+
+const joinBy = (invite_token: string) =>
+  sendGood('register', api, {
+    body: { email: newEmail(), password, space_creation_mode: 'JOIN_EXISTING', invite_token },
+  });
+
+/** By operation and code; a code that has several statuses names each of them. */
+const provocations: Record<Operation, Record<string, Provocation>> = {
+  register: {
+    ...commonProvocations('register'),
+    async 'ERR-EMAIL-ALREADY-EXISTS'() {
+      const { email } = await registerAccount(api);
+      return sendGood('register', api, { body: { email, password, space_creation_mode: 'CREATE_NEW_HOME' } });
+    },
+    'ERR-INVITE-TOKEN-INVALID 404': () => joinBy('nothing'),
+    'ERR-INVITE-TOKEN-INVALID 410': async () => joinBy(await expiredInvite()),
+    'ERR-OVERLOADED': () => overload('register'),
+  },
+  login: {
+    ...commonProvocations('login'),
+    'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),
+    'ERR-OVERLOADED': () => overload('login'),
+  },
+  refresh: {
+    ...commonProvocations('refresh'),
+    IAD_JWT_REFRESH_EXPIRED: () => sendGood('refresh', api, { body: { refresh_token: 'none of ours' } }),
+    IAD_JWT_REFRESH_STOLEN: async () => sendGood('refresh', api, { body: { refresh_token: await revokedToken() } }),
+  },
+  logout: {
+    ...commonProvocations('logout'),
+    IAD_JWT_ACCESS_INVALID: () => sendGood('logout', api, { headers: { Authorization: 'Bearer none' } }),
+    IAD_JWT_ACCESS_EXPIRED: async () =>
+      sendGood('logout', api, { headers: { Authorization: `Bearer ${await expiredAccessToken()}` } }),
+    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendGood('logout', api, { body: { refresh_token: 'none of ours' } }),
+  },
+};
+
+describe.each(Object.entries(provocations))('%s', (name, table) => {
+  const route = routes[name as Operation];
+
+  test('has a provocation for every code that it declares, and for no other', () => {
+    const provoked = new Set(Object.keys(table).map((key) => key.split(' ')[0]));
+    expect([...provoked].sort()).toEqual([...route.errors].sort());
+  });
+
+  test.each(Object.entries(table))('answers %s as the document says', async (key, provoke) => {
+    const [code, status] = key.split(' ');
+    const answer = await provoke();
+    expect(answer.json.error_code).toBe(code);
+    if (status !== undefined) expect(answer.status).toBe(Number(status));
+    expect(checker.answerFault({ path: openApiPath(route.path), method: route.method }, answer)).toBeUndefined();
+  });
+});
+
+test('every operation that declares errors is provoked', () => {
+  const declaring = Object.entries(routes).filter(([, { errors }]) => errors.length > 0);
+  expect(Object.keys(provocations).sort()).toEqual(declaring.map(([name]) => name).sort());
+});

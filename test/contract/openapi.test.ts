@@ -1,0 +1,176 @@
+import { readFile } from 'node:fs/promises';
+import { openApiPath, routes, violationTypes } from '@auth-account/contracts';
+import { validationTypes } from '@auth-account/errors';
+import { createInviteStore } from '@auth-account/stores';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { logIn, newEmail, registerAccount } from '../support/accounts.ts';
+import { openApiChecker } from '../support/openapi-checker.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+type Example = { readonly value: Fields };
+
+const checkedIn = JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
+const operations = Object.entries(checkedIn.paths as Record<string, Record<string, Operation>>).flatMap(
+  ([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+);
+
+interface Operation {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: { 'application/json': { readonly examples: Record<string, Example> } } };
+  readonly responses: Record<string, Response>;
+}
+interface Response {
+  readonly content: {
+    'application/json': { readonly example?: unknown; readonly examples?: Record<string, { readonly value: unknown }> };
+  };
+}
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.close());
+
+describe('the document', () => {
+  test('is served as it is checked in, and may be cached', async () => {
+    const answer = await api.send({ method: 'GET', path: '/openapi.json' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect(answer.headers['cache-control']).toBe('public, max-age=300');
+    expect(answer.json).toEqual(checkedIn);
+  });
+
+  test('fits the official schema of OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(structuredClone(checkedIn))).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+  });
+
+  test('has schemas of JSON Schema 2020-12, without keywords of our own', () => {
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateSchema: true });
+    addFormats.default(ajv, ['uuid', 'date-time']);
+    ajv.addKeyword({ keyword: 'components', schemaType: 'object' });
+    const { schemas } = checkedIn.components;
+    ajv.addSchema({ $id: 'https://api.test/', components: { schemas } });
+    for (const name of Object.keys(schemas)) {
+      expect(typeof ajv.compile({ $ref: `https://api.test/#/components/schemas/${name}` })).toBe('function');
+    }
+    expect(JSON.stringify(schemas)).not.toContain('normalizedLength');
+  });
+
+  test('has every route of the table and nothing else', () => {
+    const described = operations.map(({ method, path, operationId }) => `${method} ${path} ${operationId}`);
+    const routed = Object.values(routes).map(
+      ({ method, path, operationId }) => `${method} ${openApiPath(path)} ${operationId}`,
+    );
+    expect(described.sort()).toEqual(routed.sort());
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  });
+
+  test('has the violation words of the error catalogue', () => {
+    expect([...violationTypes]).toEqual([...validationTypes]);
+  });
+
+  test.each(['POST', 'PUT', 'DELETE'])('answers %s with 405', async (method) => {
+    const answer = await api.send({ method, path: '/openapi.json' });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe('GET, HEAD');
+  });
+});
+
+describe('every example', () => {
+  const checker = openApiChecker(checkedIn);
+  const answers = operations.flatMap(({ path, method, responses }) =>
+    Object.entries(responses).flatMap(([status, response]) => {
+      const { example, examples = {} } = response.content['application/json'];
+      const own = example === undefined ? [] : [['example', example] as const];
+      const named = Object.entries(examples).map(([name, { value }]) => [name, value] as const);
+      return [...own, ...named].map(([name, body]) => ({ path, method, status, name, body }));
+    }),
+  );
+
+  test.each(answers)('of an answer fits its schema: $method $path $status $name', ({ path, method, status, body }) => {
+    expect(checker.bodyFault({ path, method, status: Number(status) }, body)).toBeUndefined();
+  });
+});
+
+/** What has to be there for an example to succeed, and the fields that no document can know beforehand. */
+const preparations: Record<
+  string,
+  (api: TestApi, value: Fields) => Promise<{ body?: Fields; headers?: Record<string, string> }>
+> = {
+  async registerAccount(_, value) {
+    if (value.space_creation_mode === 'JOIN_EXISTING') await insertInvite(String(value.invite_token));
+    return {};
+  },
+  async logIn(_, value) {
+    const existing = await api.collections.users.findOne({ email: String(value.email) });
+    if (existing === null) await registerAccount(api, String(value.email));
+    return {};
+  },
+  async refreshTokens() {
+    const { refresh_token } = await newTokens();
+    return { body: { refresh_token } };
+  },
+  async logOut() {
+    const { refresh_token, access_token } = await newTokens();
+    return { body: { refresh_token }, headers: { Authorization: `Bearer ${access_token}` } };
+  },
+};
+
+async function newTokens() {
+  const { email } = await registerAccount(api, newEmail());
+  return logIn(api, email);
+}
+
+async function insertInvite(_id: string): Promise<void> {
+  const { home_group_id, user_id } = await registerAccount(api, newEmail());
+  const created_at = new Date();
+  const expires_at = new Date(created_at.getTime() + 3_600_000);
+  const invite = { _id, home_group_id, account_type: 'HOME', created_by: user_id, created_at, expires_at } as const;
+  await createInviteStore(api.collections).insert({ ...invite, max_uses: null, uses: 0, revoked_at: null });
+}
+
+describe('every request example succeeds when it is sent', () => {
+  const requests = operations.flatMap(({ path, operationId, requestBody }) =>
+    Object.entries(requestBody?.content['application/json'].examples ?? {}).map(([name, { value }]) => ({
+      path,
+      operationId,
+      name,
+      value,
+    })),
+  );
+
+  test.each(requests)('$operationId: $name', async ({ path, operationId, value }) => {
+    const route = Object.values(routes).find((candidate) => candidate.operationId === operationId);
+    await api.collections.users.deleteMany({ email: String(value.email) });
+    const { body = {}, headers = {} } = (await preparations[operationId]?.(api, value)) ?? {};
+    const answer = await api.post(path, { ...value, ...body }, headers);
+    expect(answer.status).toBe(route?.success.status);
+    const checker = openApiChecker(checkedIn);
+    expect(checker.answerFault({ path, method: 'post' }, answer)).toBeUndefined();
+  });
+
+  test('listPublicKeys, without a private part', async () => {
+    const path = '/.well-known/jwks.json';
+    const answer = await send('GET', path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('public, max-age=300');
+    expect(openApiChecker(checkedIn).answerFault({ path, method: 'get' }, answer)).toBeUndefined();
+    expect(JSON.stringify(answer.json)).not.toMatch(/"d":/);
+  });
+
+  test('listPublicKeys answers HEAD as GET, and POST with 405', async () => {
+    const path = '/.well-known/jwks.json';
+    const head = await fetch(api.base + path, { method: 'HEAD', headers: { Connection: 'close' } });
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const post = await send('POST', path);
+    expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD']);
+  });
+
+  const send = (method: string, path: string) => api.send({ method, path });
+});

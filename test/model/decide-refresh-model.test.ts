@@ -1,0 +1,55 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { newSessionModel, present } from './session-model.ts';
+import { newSimulatedSession, simulateRefresh } from './simulate-refresh.ts';
+
+const windowMs = 30_000;
+const lifetime = { idle: Number.MAX_SAFE_INTEGER, absolute: Number.MAX_SAFE_INTEGER };
+const runs = Number(process.env.MODEL_SECONDS ?? 6) * 500;
+
+/** Any generation near those that there are, any time: owner, thief and twin alike are but presented tokens. */
+const step = fc.record({
+  /** Counted back from the newest; below 0 it is one of the future, as after a restored backup. */
+  back: fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 0, max: 3 }) }, fc.integer({ min: -4, max: 12 })),
+  passes: fc.oneof(fc.constantFrom(0, 1, 29_999, 30_000, 30_001), fc.integer({ min: 0, max: 4 * 3_600_000 })),
+});
+
+test('decideRefresh answers as the model does, whatever is presented when', () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
+      let at = 0;
+      let real = newSimulatedSession(at);
+      let model = newSessionModel(at, lifetime);
+      for (const { back, passes } of steps) {
+        at += passes;
+        const token = Math.max(0, model.newest - back);
+        const done = simulateRefresh(real, token, at, windowMs);
+        const told = present(model, token, at, { windowMs, idle: lifetime.idle });
+        expect(done.answer).toBe('answer' in told.expected ? told.expected.answer : undefined);
+        real = done.session;
+        model = told.session;
+        expect({ gen: real.gen, parent: real.parent }).toEqual({ gen: model.newest, parent: model.parent });
+      }
+    }),
+    { numRuns: runs },
+  );
+});
+
+test('generations only rise, and what has once been void never comes back', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      let at = 0;
+      let session = newSimulatedSession(at);
+      for (const { back, passes } of steps) {
+        at += passes;
+        const { floor, gen } = session;
+        session = simulateRefresh(session, Math.max(0, gen - back), at, windowMs).session;
+        expect(session.gen).toBeGreaterThanOrEqual(gen);
+        expect(session.floor).toBeGreaterThanOrEqual(floor);
+        expect(session.parent).toBeLessThanOrEqual(session.floor);
+        expect(session.floor).toBeLessThan(session.gen);
+      }
+    }),
+    { numRuns: runs / 2 },
+  );
+});

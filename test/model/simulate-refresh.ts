@@ -1,0 +1,145 @@
+import { decideRefresh, type Generations } from '../../services/api/src/usecases/decide-refresh.ts';
+
+/** A session under nothing but the decision: what the store and the tokens around it add is left out. */
+export interface SimulatedSession extends Generations {
+  readonly handed_out_at: Date;
+  readonly isRevoked: boolean;
+}
+
+export const newSimulatedSession = (at: number): SimulatedSession => ({
+  gen: 1,
+  parent: 0,
+  floor: 0,
+  handed_out_at: new Date(at),
+  isRevoked: false,
+});
+
+/** One refresh: the session after it, and the generation of the token in the answer (undefined: 401). */
+export function simulateRefresh(
+  session: SimulatedSession,
+  presented: number,
+  at: number,
+  retryWindowMs: number,
+): { readonly session: SimulatedSession; readonly answer: number | undefined } {
+  if (session.isRevoked) return { session, answer: undefined };
+  const decision = decideRefresh(session, presented, new Date(at), retryWindowMs);
+  if (decision.kind === 'reuse') return { session: { ...session, isRevoked: true }, answer: undefined };
+  if (decision.kind === 'repeat') return { session, answer: session.gen };
+  return { session: { ...session, ...decision.next, handed_out_at: new Date(at) }, answer: decision.next.gen };
+}
+
+/** Looking up a global is slow in Jest's contexts. */
+const { imul } = Math;
+
+/** Reproducible numbers in [0, 1) (mulberry32). */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export interface Network {
+  readonly random: () => number;
+  /** Part of the answers that are lost. */
+  readonly lostAnswers: number;
+  /** Part of the requests that are late, by up to `lateMs`; they arrive also where the client has given them up. */
+  readonly lateRequests: number;
+  readonly lateMs: number;
+}
+
+export interface Course {
+  readonly network: Network;
+  readonly retryWindowMs: number;
+  /** How often the owner refreshes with success. */
+  readonly refreshes: number;
+  /** After which of these a thief copies the owner's token; absent: there is no thief. */
+  readonly theftAfter?: number;
+}
+
+export interface Outcome {
+  readonly isRevoked: boolean;
+  /** Refreshes of the thief that succeeded. */
+  readonly thiefRefreshes: number;
+}
+
+/** What an app waits for an answer at most (decisions, "For clients"). */
+const timeoutMs = 20_000;
+/** The life of an access token: no app refreshes earlier, some sleep for longer. */
+const shortestPauseMs = 600_000;
+
+/**
+ * One session from its login on: an owner who keeps the client rules, a bad network, and perhaps a thief who refreshes
+ * by the newest token of his own, at times of his own, over a good one.
+ */
+export function simulateSession({ network, retryWindowMs, refreshes, theftAfter }: Course): Outcome {
+  const { random } = network;
+  const events = createTimeline();
+  let session = newSimulatedSession(0);
+  let ownerToken = 1;
+  let done = 0;
+  let thiefToken: number | undefined;
+  let thiefRefreshes = 0;
+
+  const pause = () => shortestPauseMs * (1 + random() * 5);
+  const present = (token: number, at: number) => {
+    const result = simulateRefresh(session, token, at, retryWindowMs);
+    session = result.session;
+    return result.answer;
+  };
+
+  function sendOwners(at: number): void {
+    const token = ownerToken;
+    const late = random() < network.lateRequests ? random() * network.lateMs : 0;
+    const isLost = random() < network.lostAnswers;
+    // Half of the apps whose answer did not come try again at once, half when their user is back.
+    const again = at + timeoutMs + (random() < 0.5 ? 0 : random() * 3_600_000);
+    const isInTime = late < timeoutMs && !isLost;
+    events.add(at + late, (now) => {
+      const answer = present(token, now);
+      if (answer !== undefined && isInTime) succeed(answer, now);
+    });
+    if (!isInTime) events.add(again, sendOwners);
+  }
+
+  function succeed(answer: number, at: number): void {
+    ownerToken = answer;
+    done += 1;
+    if (done === theftAfter) {
+      thiefToken = answer;
+      events.add(at + random() * pause(), sendThiefs);
+    }
+    if (done < refreshes) events.add(at + pause(), sendOwners);
+  }
+
+  function sendThiefs(at: number): void {
+    const answer = present(thiefToken as number, at);
+    if (answer === undefined) return;
+    thiefToken = answer;
+    thiefRefreshes += 1;
+    if (done < refreshes) events.add(at + pause(), sendThiefs);
+  }
+
+  events.add(pause(), sendOwners);
+  events.run(() => session.isRevoked);
+  return { isRevoked: session.isRevoked, thiefRefreshes };
+}
+
+type Happening = (at: number) => void;
+
+/** What happens, in the order of time. */
+function createTimeline() {
+  const waiting: { readonly at: number; readonly happen: Happening }[] = [];
+  return {
+    add(at: number, happen: Happening): void {
+      const next = waiting.findIndex((other) => other.at > at);
+      waiting.splice(next === -1 ? waiting.length : next, 0, { at, happen });
+    },
+    run(isOver: () => boolean): void {
+      for (let next = waiting.shift(); next !== undefined && !isOver(); next = waiting.shift()) next.happen(next.at);
+    },
+  };
+}

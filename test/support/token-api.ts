@@ -1,0 +1,94 @@
+import { compose } from '@auth-account/api/compose';
+import { apiConfig } from '@auth-account/api/config';
+import { loadConfig } from '@auth-account/config';
+import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { createLogger, createMetrics } from '@auth-account/telemetry';
+import { type Db, MongoClient } from 'mongodb';
+import type { ApiClient } from './accounts.ts';
+import { type Answer, type SentRequest, send } from './http-client.ts';
+import { serviceEnvironment, testEnvironment, uniqueName } from './test-api.ts';
+
+/** The time of every api of a scene. It stands still but for what the test lets pass. */
+export interface TestClock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  pass(ms: number): void;
+}
+
+export interface TokenApi extends ApiClient {
+  readonly base: string;
+  /** Sends with the headers that every request needs; those given go over them. */
+  send(request: SentRequest): Promise<Answer>;
+  refresh(refreshToken: string): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** Any number of apis in this process over one database, with one clock. */
+export interface TokenScene {
+  readonly clock: TestClock;
+  readonly database: string;
+  readonly mongo: MongoClient;
+  readonly collections: Collections;
+  /** `env` goes over what every test's api has. */
+  start(env?: Readonly<Record<string, string>>): Promise<TokenApi>;
+  /** Ends the apis that still run and drops the database. */
+  close(): Promise<void>;
+}
+
+/** Passwords are no part of these tests: hashes as cheap as Argon2 makes them. */
+const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+
+/** `keyFileIntervalMs`: between two looks at a key file. */
+export async function openTokenScene({ keyFileIntervalMs = 20 } = {}): Promise<TokenScene> {
+  const name = uniqueName();
+  const mongo = new MongoClient(testEnvironment().mongodbUri);
+  const db: Db = mongo.db(name);
+  await ensureIndexes(db);
+  const running = new Set<TokenApi>();
+  let time = Date.now();
+  const clock: TestClock = {
+    now: () => time,
+    pass(ms) {
+      time += ms;
+    },
+  };
+
+  return {
+    clock,
+    database: name,
+    mongo,
+    collections: collectionsOf(db),
+    async start(env = {}) {
+      const settings = { ...serviceEnvironment(name), API_PORT: '0', ...cheapHashes, ...env };
+      const api = await compose(
+        {
+          config: loadConfig(apiConfig, { env: settings }),
+          logger: createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+          metrics: createMetrics({ service: 'api' }),
+        },
+        { now: clock.now, keyFileIntervalMs },
+      );
+      await api.start();
+      const base = `http://127.0.0.1:${api.address().port}`;
+      const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
+      const sendTo = (request: SentRequest) => send(base, { ...request, headers: { ...needed, ...request.headers } });
+      const started: TokenApi = {
+        base,
+        send: sendTo,
+        post: (path, body, headers = {}) => sendTo({ path, body, headers }),
+        refresh: (refresh_token) => sendTo({ path: '/api/v1/auth/refresh', body: { refresh_token } }),
+        async close() {
+          running.delete(started);
+          for (const step of api.stop) await step.run();
+        },
+      };
+      running.add(started);
+      return started;
+    },
+    async close() {
+      for (const api of running) await api.close();
+      await db.dropDatabase();
+      await mongo.close();
+    },
+  };
+}
