@@ -15,7 +15,7 @@ export interface TestWorker {
 }
 
 /** Short intervals, on which a test need not wait. */
-const quick = { RELAY_INTERVAL_MS: '50', RECONCILE_INTERVAL_MS: '50' };
+const quick = { RELAY_INTERVAL_MS: '50', DENY_LIST_INTERVAL_MS: '50' };
 
 /** A worker in this process. `env`: what `serviceEnvironment` gives, and more. */
 export async function startTestWorker(env: Readonly<Record<string, string>>): Promise<TestWorker> {

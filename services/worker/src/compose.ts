@@ -104,7 +104,7 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
       },
       onFound: (sessions) => metrics.reconciled.inc(sessions),
     }),
-    intervalMs: config.RECONCILE_INTERVAL_MS,
+    intervalMs: config.DENY_LIST_INTERVAL_MS,
     onError: createErrorLog(logger, 'reconciliation of the deny list'),
   });
   denying.on('ready', reconcile.trigger);

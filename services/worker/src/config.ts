@@ -59,7 +59,7 @@ export const workerConfig = Type.Object({
     description: 'Milliseconds between two looks at the outbox for events that were left',
   }),
   RELAY_BATCH: Type.Integer({ minimum: 1, default: 100, description: 'Outbox rows that are leased at once' }),
-  RECONCILE_INTERVAL_MS: Type.Integer({
+  DENY_LIST_INTERVAL_MS: Type.Integer({
     minimum: 10,
     default: 1_000,
     description: 'Milliseconds between two comparisons of the deny list with MongoDB',

@@ -1,0 +1,107 @@
+import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import type { AccessTokenAlgorithm, KeyEntry } from '@auth-account/tokens';
+
+/** What a forger is given: more than any attacker has, the signing key among it. */
+export interface ForgeryMaterial {
+  readonly algorithm: AccessTokenAlgorithm;
+  /** The key in force, with its private part. */
+  readonly key: KeyEntry;
+  readonly issuer: string;
+  readonly audience: string;
+  /** Session of the genuine token. */
+  readonly sessionId: string;
+  /** Seconds since the epoch. */
+  readonly at: number;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Makes tokens by hand, so that nothing keeps them from being wrong. */
+export interface Forger {
+  readonly material: ForgeryMaterial;
+  readonly header: Json;
+  readonly claims: Json;
+  /** A token that is good in every respect. */
+  readonly genuine: string;
+  /** Keys that are not in force: one that was, and one of the other kind. */
+  readonly retired: KeyEntry;
+  readonly foreign: KeyEntry;
+  /** Public half of the key in force, in the ways in which it could be taken for a secret. */
+  readonly publicSpellings: readonly (string | Buffer)[];
+  /** A token of these parts, text as it is, anything else as JSON, signed by the key in force or another. */
+  signed(header: unknown, payload: unknown, key?: KeyEntry): string;
+  /** The same with a signature of one's own. */
+  sealed(header: unknown, payload: unknown, signature: string | Buffer): string;
+  hmac(header: unknown, payload: unknown, secret: string | Buffer): string;
+}
+
+const part = (value: unknown) => {
+  const text = Buffer.isBuffer(value) || typeof value === 'string' ? value : JSON.stringify(value);
+  return Buffer.from(text).toString('base64url');
+};
+
+export function newSigningKey(algorithm: AccessTokenAlgorithm, kid: string): KeyEntry {
+  const { privateKey } =
+    algorithm === 'EdDSA' ? generateKeyPairSync('ed25519') : generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { ...privateKey.export({ format: 'jwk' }), kid } as KeyEntry;
+}
+
+function signWith(key: KeyEntry, input: string): Buffer {
+  const privateKey = createPrivateKey({ key: key as never, format: 'jwk' });
+  if (key.kty === 'OKP') return sign(null, Buffer.from(input), privateKey);
+  return sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+}
+
+export function createForger(material: ForgeryMaterial): Forger {
+  const { algorithm, key, issuer, audience, sessionId, at } = material;
+  const header = { alg: algorithm, typ: 'at+jwt', kid: key.kid };
+  const userId = randomUUID();
+  const claims = {
+    user_id: userId,
+    home_group_id: randomUUID(),
+    account_type: 'HOME',
+    sid: sessionId,
+    ver: 1,
+    device_id: randomUUID(),
+    client_id: audience,
+    iss: issuer,
+    aud: audience,
+    sub: userId,
+    jti: randomUUID(),
+    iat: at,
+    exp: at + 600,
+  };
+  const signed: Forger['signed'] = (head, payload, by = key) => {
+    const input = `${part(head)}.${part(payload)}`;
+    return `${input}.${signWith(by, input).toString('base64url')}`;
+  };
+  const publicKey = createPublicKey({ key: key as never, format: 'jwk' });
+  const { d: _, ...open } = key;
+  return {
+    material,
+    header,
+    claims,
+    genuine: signed(header, claims),
+    retired: newSigningKey(algorithm, 'retired'),
+    foreign: newSigningKey(algorithm === 'EdDSA' ? 'ES256' : 'EdDSA', key.kid),
+    publicSpellings: [
+      publicKey.export({ format: 'pem', type: 'spki' }),
+      publicKey.export({ format: 'der', type: 'spki' }),
+      Buffer.from(String(key.x), 'base64url'),
+      String(key.x),
+      JSON.stringify(open),
+      key.kid,
+      Buffer.alloc(32),
+      '',
+    ],
+    signed,
+    sealed: (head, payload, signature) => {
+      const text = Buffer.isBuffer(signature) ? signature.toString('base64url') : signature;
+      return `${part(head)}.${part(payload)}.${text}`;
+    },
+    hmac(head, payload, secret) {
+      const input = `${part(head)}.${part(payload)}`;
+      return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
+    },
+  };
+}
