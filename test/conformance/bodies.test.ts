@@ -27,7 +27,12 @@ let goods: Record<RouteName, { body: Record<string, unknown>; headers?: Record<s
 beforeAll(async () => {
   api = await startTestApi({ ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' });
   // Apart from each other: many logins to one account end its older sessions.
-  const [caller, other, refreshing] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
+  const [caller, other, refreshing, leaving] = await Promise.all([
+    newSession(api),
+    newSession(api),
+    newSession(api),
+    newSession(api),
+  ]);
   const device = { device_id: caller.device_id, device_name: 'Pixel 9', platform: 'android' };
   goods = {
     register: { body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME', invite_token: null } },
@@ -37,6 +42,9 @@ beforeAll(async () => {
       body: { refresh_token: caller.refresh_token },
       headers: { Authorization: `Bearer ${caller.access_token}` },
     },
+    logoutAll: { body: { except_current: true }, headers: { Authorization: `Bearer ${leaving.access_token}` } },
+    listSessions: { body: {}, headers: { Authorization: `Bearer ${other.access_token}` } },
+    revokeSession: { body: {}, headers: { Authorization: `Bearer ${other.access_token}` } },
     jwks: { body: {} },
   };
 });

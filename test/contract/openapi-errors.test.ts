@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openApiPath, type RouteName, routes } from '@auth-account/contracts';
+import { openApiPath, type Route, type RouteName, routes } from '@auth-account/contracts';
 import { createInviteStore } from '@auth-account/stores';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -17,27 +17,34 @@ let api: TestApi;
 let severed: TestApi;
 /** It makes one hash at a time, and lets none wait. */
 let narrow: TestApi;
+/** One request of each kind is all that it allows an address. */
+let strict: TestApi;
 /** Its collections refuse every write, as a fault in the schema would. */
 let faulty: TestApi;
 
 beforeAll(async () => {
   const proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const byProxy = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
-  [api, severed, narrow, faulty] = await Promise.all([
+  [api, severed, narrow, strict, faulty] = await Promise.all([
     startTestApi(),
     startTestApi({ MONGODB_URI: byProxy }),
     startTestApi({ HASH_CONCURRENCY: '1', HASH_QUEUE_LIMIT: '0' }),
+    startTestApi({ REGISTER_LIMIT_PER_ADDRESS: '1', LOGIN_LIMIT_PER_ADDRESS: '1', REFRESH_LIMIT_PER_ADDRESS: '1' }),
     startTestApi(),
   ]);
   await proxy.close();
 });
-afterAll(() => Promise.all([api, severed, narrow, faulty].map((each) => each.close())));
+afterAll(() => Promise.all([api, severed, narrow, strict, faulty].map((each) => each.close())));
 
 /** A request that its operation would answer with success. */
 interface GoodRequest {
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body?: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** What stands in the path. */
+  readonly params?: Readonly<Record<string, string>>;
 }
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 const goodRequests = {
   register: async () => ({
@@ -48,7 +55,13 @@ const goodRequests = {
   refresh: async (on: TestApi) => ({ body: { refresh_token: (await newSession(on)).refresh_token }, headers: {} }),
   async logout(on: TestApi) {
     const { refresh_token, access_token } = await newSession(on);
-    return { body: { refresh_token }, headers: { Authorization: `Bearer ${access_token}` } };
+    return { body: { refresh_token }, headers: bearer(access_token) };
+  },
+  logoutAll: async (on: TestApi) => ({ body: {}, headers: bearer((await newSession(on)).access_token) }),
+  listSessions: async (on: TestApi) => ({ headers: bearer((await newSession(on)).access_token) }),
+  async revokeSession(on: TestApi) {
+    const { session_id, access_token } = await newSession(on);
+    return { params: { session_id }, headers: bearer(access_token) };
   },
 } satisfies Partial<Record<RouteName, (on: TestApi) => Promise<GoodRequest>>>;
 
@@ -56,30 +69,52 @@ type Operation = keyof typeof goodRequests;
 type Provocation = () => Promise<Answer>;
 
 async function sendGood(name: Operation, on = api, change: Partial<GoodRequest> = {}): Promise<Answer> {
-  const good = await goodRequests[name](on === severed ? api : on);
-  return on.post(routes[name].path, change.body ?? good.body, { ...good.headers, ...change.headers });
+  const good: GoodRequest = await goodRequests[name](on === severed ? api : on);
+  return sendTo(name, on, { ...good, ...change, headers: { ...good.headers, ...change.headers } });
+}
+
+function sendTo(name: Operation, on: TestApi, { body, headers, params }: GoodRequest): Promise<Answer> {
+  return on.send({ method: routes[name].method.toUpperCase(), path: pathOf(name, params), headers, body });
+}
+
+function pathOf(name: Operation, params: GoodRequest['params'] = {}): string {
+  return routes[name].path.replaceAll(/:(\w+)/g, (_, param: string) => params[param] ?? '');
 }
 
 /** The codes that every operation with a body shares, and what brings them about. */
 function commonProvocations(name: Operation): Record<string, Provocation> {
   return {
-    async PMA_TRACE_ID_MISSING() {
-      const { body, headers } = await goodRequests[name](api);
-      const type = { 'Content-Type': 'application/json' };
-      return send(api.base, { path: routes[name].path, body, headers: { ...type, ...headers } });
-    },
-    'ERR-VALIDATION-FAILED': () => sendGood(name, api, { body: {} }),
+    ...provocationsWithoutBody(name),
+    'ERR-VALIDATION-FAILED': () => sendGood(name, api, { body: { [bodyFieldOf(name)]: 0 } }),
     'ERR-UNSUPPORTED-MEDIA-TYPE': () => sendGood(name, api, { headers: { 'Content-Type': 'text/plain' } }),
     'ERR-PAYLOAD-TOO-LARGE': () => sendGood(name, api, { body: { filler: 'x'.repeat(16 * 1024) } }),
+  };
+}
+
+function bodyFieldOf(name: Operation): string {
+  const { properties = {} } = ((routes[name] as Route).body ?? {}) as { properties?: object };
+  return Object.keys(properties)[0] ?? '';
+}
+
+/** The codes that every operation shares. */
+function provocationsWithoutBody(name: Operation): Record<string, Provocation> {
+  return {
+    async PMA_TRACE_ID_MISSING() {
+      const { body, headers, params }: GoodRequest = await goodRequests[name](api);
+      const type = { 'Content-Type': 'application/json' };
+      const method = routes[name].method.toUpperCase();
+      return send(api.base, { method, path: pathOf(name, params), body, headers: { ...type, ...headers } });
+    },
+    'ERR-VALIDATION-FAILED': () => sendGood(name, api, { headers: { 'X-Request-ID': 'a b' } }),
     'ERR-DEPENDENCY-UNAVAILABLE': () => sendGood(name, severed),
     async 'ERR-INTERNAL'() {
-      const { body, headers } = await goodRequests[name](faulty);
+      const good: GoodRequest = await goodRequests[name](faulty);
       const collection = name === 'register' ? faulty.collections.users : faulty.collections.sessions;
       const refuse = (validator: object) =>
         faulty.mongo.db(faulty.database).command({ collMod: collection.collectionName, validator });
       await refuse({ never: { $exists: true } });
       try {
-        return await faulty.post(routes[name].path, body, headers);
+        return await sendTo(name, faulty, good);
       } finally {
         await refuse({});
       }
@@ -90,10 +125,16 @@ function commonProvocations(name: Operation): Record<string, Provocation> {
 /** More at once than there are places for: one of them is turned away. */
 async function overload(name: 'register' | 'login'): Promise<Answer> {
   const requests = await Promise.all(Array.from({ length: 8 }, () => goodRequests[name](api)));
-  const answers = await Promise.all(requests.map(({ body }) => narrow.post(routes[name].path, body)));
+  const answers = await Promise.all(requests.map(({ body }) => sendTo(name, narrow, { body, headers: {} })));
   const refused = answers.find(({ status }) => status === 503);
   if (refused === undefined) throw new Error('none was turned away');
   return refused;
+}
+
+async function pastTheLimit(name: 'register' | 'login' | 'refresh'): Promise<Answer> {
+  const good = await goodRequests[name](api);
+  await sendTo(name, strict, good);
+  return sendTo(name, strict, good);
 }
 
 async function revokedToken(): Promise<string> {
@@ -130,6 +171,13 @@ const joinBy = (invite_token: string) =>
     body: { email: newEmail(), password, space_creation_mode: 'JOIN_EXISTING', invite_token },
   });
 
+function accessProvocations(name: Operation): Record<string, Provocation> {
+  return {
+    IAD_JWT_ACCESS_INVALID: () => sendGood(name, api, { headers: bearer('none') }),
+    IAD_JWT_ACCESS_EXPIRED: async () => sendGood(name, api, { headers: bearer(await expiredAccessToken()) }),
+  };
+}
+
 /** By operation and code; a code that has several statuses names each of them. */
 const provocations: Record<Operation, Record<string, Provocation>> = {
   register: {
@@ -138,25 +186,49 @@ const provocations: Record<Operation, Record<string, Provocation>> = {
       const { email } = await registerAccount(api);
       return sendGood('register', api, { body: { email, password, space_creation_mode: 'CREATE_NEW_HOME' } });
     },
+    async 'ERR-IDEMPOTENCY-KEY-REUSED'() {
+      const { body }: GoodRequest = await goodRequests.register();
+      const headers = { 'Idempotency-Key': crypto.randomUUID() };
+      await sendTo('register', api, { body, headers });
+      return sendTo('register', api, { body: { ...body, password: 'another password' }, headers });
+    },
     'ERR-INVITE-TOKEN-INVALID 404': () => joinBy('nothing'),
     'ERR-INVITE-TOKEN-INVALID 410': async () => joinBy(await expiredInvite()),
+    'ERR-RATE-LIMITED': () => pastTheLimit('register'),
     'ERR-OVERLOADED': () => overload('register'),
   },
   login: {
     ...commonProvocations('login'),
     'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),
+    'ERR-RATE-LIMITED': () => pastTheLimit('login'),
     'ERR-OVERLOADED': () => overload('login'),
   },
   refresh: {
     ...commonProvocations('refresh'),
     IAD_JWT_REFRESH_EXPIRED: () => sendGood('refresh', api, { body: { refresh_token: 'none of ours' } }),
+    'ERR-RATE-LIMITED': () => pastTheLimit('refresh'),
     IAD_JWT_REFRESH_STOLEN: async () => sendGood('refresh', api, { body: { refresh_token: await revokedToken() } }),
+  },
+  logoutAll: { ...commonProvocations('logoutAll'), ...accessProvocations('logoutAll') },
+  listSessions: {
+    ...provocationsWithoutBody('listSessions'),
+    ...accessProvocations('listSessions'),
+    // It writes nothing that could be refused: here a document is not as it should be.
+    async 'ERR-INTERNAL'() {
+      const { session_id, access_token } = await newSession(faulty);
+      const broken = { $unset: { created_at: true } } as const;
+      await faulty.collections.sessions.updateOne({ _id: session_id }, broken);
+      return sendTo('listSessions', faulty, { headers: bearer(access_token) });
+    },
+  },
+  revokeSession: {
+    ...provocationsWithoutBody('revokeSession'),
+    ...accessProvocations('revokeSession'),
+    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendGood('revokeSession', api, { params: { session_id: 'none' } }),
   },
   logout: {
     ...commonProvocations('logout'),
-    IAD_JWT_ACCESS_INVALID: () => sendGood('logout', api, { headers: { Authorization: 'Bearer none' } }),
-    IAD_JWT_ACCESS_EXPIRED: async () =>
-      sendGood('logout', api, { headers: { Authorization: `Bearer ${await expiredAccessToken()}` } }),
+    ...accessProvocations('logout'),
     'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendGood('logout', api, { body: { refresh_token: 'none of ours' } }),
   },
 };

@@ -116,6 +116,10 @@ const preparations: Record<
     const { refresh_token } = await newTokens();
     return { body: { refresh_token } };
   },
+  async logOutAll() {
+    const { access_token } = await newTokens();
+    return { headers: { Authorization: `Bearer ${access_token}` } };
+  },
   async logOut() {
     const { refresh_token, access_token } = await newTokens();
     return { body: { refresh_token }, headers: { Authorization: `Bearer ${access_token}` } };

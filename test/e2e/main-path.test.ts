@@ -88,6 +88,17 @@ test('a stolen refresh token closes the session’s stream with 4001', async () 
   expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
 });
 
+test('logout-all closes the caller’s stream with 1000 and the others with 4001, and their tokens open no stream again', async () => {
+  const phone = await newSession(stack);
+  const tablet = await logIn(stack, phone.email);
+  const [phoneStream, tabletStream] = await Promise.all([stack.openStream(phone), stack.openStream(tablet)]);
+  const authorization = { Authorization: `Bearer ${phone.access_token}` };
+  expect((await stack.post('/api/v1/auth/logout-all', {}, authorization)).status).toBe(200);
+  expect(await phoneStream.closed).toMatchObject({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
+  expect(await tabletStream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
+  await expect(stack.openStream(tablet)).rejects.toThrow('401');
+});
+
 test('every service tells that it lives, that it is ready, and its metrics', async () => {
   for (const service of ['api', 'push-gateway', 'worker'] as const) {
     expect((await stack.ops(service, '/livez')).status).toBe(200);

@@ -1,3 +1,9 @@
+export {
+  type ForceLogoutCommand,
+  type ForceLogoutTarget,
+  forceLogoutForms,
+  forceLogoutQueue,
+} from './events/force-logout.ts';
 export { RegisteredData, RegisteredEvent, registeredTopic } from './events/registered.ts';
 export { type ErrorDetails, errorBodyOf, violationTypes } from './http/error-body.ts';
 export { AccountType } from './http/fields.ts';
@@ -8,6 +14,12 @@ export { RefreshRequest } from './http/refresh.ts';
 export { RegisterRequest, RegisterResponse, SpaceCreationMode } from './http/register.ts';
 export type { Route } from './http/route.ts';
 export { type RouteName, routes } from './http/routes.ts';
+export {
+  LogoutAllRequest,
+  LogoutAllResponse,
+  SessionListResponse,
+  SessionRevokedResponse,
+} from './http/sessions.ts';
 export { type DocumentedError, type ErrorExample, openApiDocument, openApiPath } from './openapi/openapi-document.ts';
 export { type CloseReason, closeCodes, pushStreamPath } from './push/close-codes.ts';
 export {

@@ -19,6 +19,7 @@ export { createOutboxStore, handOverGraceMs, type OutboxStore } from './outbox-s
 export { type RunTransaction, runTransaction } from './run-transaction.ts';
 export {
   createSessionStore,
+  type OwnedSession,
   type OwnSession,
   type Revocation,
   type RevokedSession,

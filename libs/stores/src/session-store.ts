@@ -30,6 +30,10 @@ export interface SessionStore {
   areRevoked(sessionIds: readonly string[]): Promise<boolean>;
   /** The user's sessions that are not revoked, the one unused for longest first. */
   listLive(userId: string, session: ClientSession): Promise<SessionSummary[]>;
+  /** The session where it is not revoked. */
+  findLive(sessionId: string, session: ClientSession): Promise<OwnedSession | undefined>;
+  /** The sessions of these users that are not revoked. */
+  listLiveOf(userIds: readonly string[], session: ClientSession): Promise<OwnedSession[]>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
   revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
   /**
@@ -48,6 +52,8 @@ export type SessionStanding = Pick<SessionDocument, 'is_revoked'> & {
 };
 
 export type SessionSummary = Pick<SessionDocument, '_id' | 'device_id' | 'last_used_at'>;
+
+export type OwnedSession = Pick<SessionDocument, '_id' | 'user_id'>;
 
 export type RevokedSession = Pick<
   SessionDocument,
@@ -92,6 +98,14 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
         .sort({ last_used_at: 1 })
         .toArray();
     },
+    async findLive(sessionId, session) {
+      const options = { session, projection: { user_id: 1 } };
+      return (await sessions.findOne<OwnedSession>({ _id: sessionId, is_revoked: false }, options)) ?? undefined;
+    },
+    listLiveOf(userIds, session) {
+      const filter = { user_id: { $in: [...userIds] }, is_revoked: false };
+      return sessions.find<OwnedSession>(filter, { session, projection: { user_id: 1 } }).toArray();
+    },
     async insert(document, session) {
       await sessions.insertOne(document, { session });
     },
@@ -115,28 +129,34 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       const options = { returnDocument: 'after' } as const;
       return (await sessions.findOneAndUpdate(filter, { $set: rotation }, options)) ?? undefined;
     },
-    async *listRevokedSince(at, pageSize) {
-      const projection = {
-        revoked_at: 1,
-        revoked_reason: 1,
-        revoked_request_id: 1,
-        revoked_also_close: 1,
-        'claims.home_group_id': 1,
-      };
-      const revokedSince = { is_revoked: true, revoked_at: { $gte: at } };
-      const cursor = sessions
-        .find<RevokedSession>(revokedSince, { projection, readConcern: { level: 'majority' }, batchSize: pageSize })
-        .sort({ revoked_at: 1 });
-      let page: RevokedSession[] = [];
-      for await (const session of cursor) {
-        page.push(session);
-        if (page.length < pageSize) continue;
-        yield page;
-        page = [];
-      }
-      if (page.length > 0) yield page;
-    },
+    listRevokedSince: (at, pageSize) => listRevokedSince(sessions, at, pageSize),
   };
+}
+
+async function* listRevokedSince(
+  sessions: Collections['sessions'],
+  at: Date,
+  pageSize: number,
+): AsyncIterable<RevokedSession[]> {
+  const projection = {
+    revoked_at: 1,
+    revoked_reason: 1,
+    revoked_request_id: 1,
+    revoked_also_close: 1,
+    'claims.home_group_id': 1,
+  };
+  const revokedSince = { is_revoked: true, revoked_at: { $gte: at } };
+  const cursor = sessions
+    .find<RevokedSession>(revokedSince, { projection, readConcern: { level: 'majority' }, batchSize: pageSize })
+    .sort({ revoked_at: 1 });
+  let page: RevokedSession[] = [];
+  for await (const session of cursor) {
+    page.push(session);
+    if (page.length < pageSize) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
 }
 
 function revoked({ reason, at, requestId, alsoClose }: Revocation): Partial<SessionDocument> {

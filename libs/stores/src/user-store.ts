@@ -19,6 +19,8 @@ export interface UserStore {
   touchLogin(userId: string, at: Date, session: ClientSession): Promise<UserDocument | undefined>;
   /** Marks on the user's document that all sessions are being changed; false where the user is gone. */
   touchSessions(userId: string, at: Date, session: ClientSession): Promise<boolean>;
+  /** Marks the same on every user of the group, and gives who they are. */
+  touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
 
@@ -44,6 +46,13 @@ export function createUserStore({ users }: Collections): UserStore {
     async touchSessions(userId, at, session) {
       const update = { $set: { sessions_changed_at: at } };
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
+    },
+    async touchGroupSessions(groupId, at, session) {
+      const members = { home_group_id: groupId };
+      // Written first: whoever logs in or leaves at the same time conflicts with it.
+      await users.updateMany(members, { $set: { sessions_changed_at: at } }, { session });
+      const found = await users.find(members, { session, projection: { _id: 1 } }).toArray();
+      return found.map(({ _id }) => _id);
     },
     async setPasswordHash(userId, from, to) {
       // Only over the hash that was verified: a password changed in between stays changed.

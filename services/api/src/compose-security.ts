@@ -20,6 +20,7 @@ import type { ApiMetrics } from './metrics.ts';
 import { loadArgon2 } from './security/argon2-binding.ts';
 import { createHashGate } from './security/hash-gate.ts';
 import { createPasswordHasher, type PasswordHasher } from './security/password-hasher.ts';
+import { createServerSecrets, readServerSecrets, type ServerSecrets } from './security/server-secrets.ts';
 
 /** What tests replace. */
 export interface Surroundings {
@@ -37,6 +38,7 @@ export interface Security {
   readonly signAccessToken: (claims: AccessTokenClaims) => Promise<string>;
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   readonly refreshTokens: RefreshTokens;
+  readonly serverSecrets: ServerSecrets;
   /** What `/.well-known/jwks.json` answers: always the keys as they now are. */
   readonly publicKeys: unknown;
   /** Looks at the key files no more. */
@@ -53,9 +55,10 @@ export async function composeSecurity(
   const algorithm = config.ACCESS_TOKEN_ALGORITHM;
   const interval = keyFileIntervalMs === undefined ? {} : { intervalMs: keyFileIntervalMs };
   const checkAccess = (set: KeySet) => assertAccessTokenKeys(set, algorithm, 'sign');
-  const [accessKeys, refreshKeys] = await Promise.all([
+  const [accessKeys, refreshKeys, serverKeys] = await Promise.all([
     watchKeys(config.ACCESS_TOKEN_KEYS_FILE, { check: checkAccess, ...interval }, logger),
     watchKeys(config.REFRESH_TOKEN_KEYS_FILE, { check: assertRefreshTokenKeys, ...interval }, logger),
+    watchKeys(config.SERVER_KEYS_FILE, { check: readServerSecrets, ...interval }, logger),
   ]);
   const access = {
     keys: accessKeys,
@@ -79,14 +82,14 @@ export async function composeSecurity(
     signAccessToken: await createAccessTokenSigner({ ...access, ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS }),
     verifyAccessToken: await createAccessTokenVerifier(access),
     refreshTokens: createRefreshTokens(refreshKeys),
+    serverSecrets: createServerSecrets(serverKeys),
     publicKeys: {
       get keys() {
         return publicKeySet(accessKeys.current(), algorithm).keys;
       },
     },
     close() {
-      accessKeys.close();
-      refreshKeys.close();
+      for (const keys of [accessKeys, refreshKeys, serverKeys]) keys.close();
     },
   };
 }

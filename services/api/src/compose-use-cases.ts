@@ -2,6 +2,7 @@ import type { RegisteredEvent } from '@auth-account/contracts';
 import {
   collectionsOf,
   createGroupStore,
+  createIdempotencyStore,
   createInviteStore,
   createOutboxStore,
   createSessionStore,
@@ -10,19 +11,25 @@ import {
   runTransaction,
 } from '@auth-account/stores';
 import type { MongoClient } from 'mongodb';
+import type { Guards } from './compose-guards.ts';
 import type { Security } from './compose-security.ts';
 import type { ApiConfig } from './config.ts';
 import type { AuthUseCases } from './http/auth.routes.ts';
+import { createOpenIdempotent } from './idempotency/open-idempotent.ts';
 import { systemIds as ids } from './ids.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Announcement } from './push/announce-revocations.ts';
 import { createIssueTokens } from './usecases/issue-tokens.ts';
+import { createListSessions } from './usecases/list-sessions.ts';
 import { createLogIn } from './usecases/log-in.ts';
 import { createLogOut } from './usecases/log-out.ts';
+import { createLogOutAll } from './usecases/log-out-all.ts';
 import { createRefresh } from './usecases/refresh.ts';
 import { createRegister } from './usecases/register.ts';
+import { createRevokeSession } from './usecases/revoke-session.ts';
+import { createSpaces } from './usecases/spaces.ts';
 
-export interface UseCaseParts {
+export interface UseCaseParts extends Guards {
   readonly config: ApiConfig;
   readonly mongo: MongoClient;
   readonly security: Security;
@@ -35,14 +42,12 @@ export interface UseCaseParts {
 
 /** Gives every use case the few things that it names. */
 export function composeUseCases(parts: UseCaseParts): AuthUseCases {
-  const { config, mongo, security, announce, beginHandOver, metrics } = parts;
+  const { config, mongo, security, announce, beginHandOver, metrics, limits, audit } = parts;
   const now = () => new Date(parts.now());
   const { hasher, refreshTokens, signAccessToken } = security;
   const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));
   const users = createUserStore(collections);
   const sessions = createSessionStore(collections);
-  const groups = createGroupStore(collections);
-  const invites = createInviteStore(collections);
   const outbox = createOutboxStore(collections);
 
   const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });
@@ -60,21 +65,25 @@ export function composeUseCases(parts: UseCaseParts): AuthUseCases {
     now,
   });
 
+  const spaces = createSpaces({
+    groups: createGroupStore(collections),
+    invites: createInviteStore(collections),
+    ids,
+    now,
+  });
+  const openIdempotent = createOpenIdempotent({
+    store: createIdempotencyStore(collections),
+    secrets: security.serverSecrets,
+    now,
+  });
+  const shared = { users, sessions, transaction, announce, limits, audit, now };
   return {
-    register: createRegister({ users, groups, invites, outbox, transaction, hasher, beginHandOver, ids, now }),
-    logIn: createLogIn({
-      users,
-      sessions,
-      transaction,
-      hasher,
-      refreshTokens,
-      issueTokens,
-      announce,
-      lifetime,
-      ids,
-      now,
-    }),
-    refresh: createRefresh({ sessions, refreshTokens, issueTokens, announce, lifetime, retryWindowMs, now }),
-    logOut: createLogOut({ sessions, refreshTokens, announce, now }),
+    register: createRegister({ ...shared, spaces, outbox, openIdempotent, hasher, beginHandOver, ids }),
+    logIn: createLogIn({ ...shared, hasher, refreshTokens, issueTokens, lifetime, ids }),
+    refresh: createRefresh({ ...shared, refreshTokens, issueTokens, lifetime, retryWindowMs }),
+    logOut: createLogOut({ ...shared, refreshTokens }),
+    logOutAll: createLogOutAll(shared),
+    listSessions: createListSessions(shared),
+    revokeSession: createRevokeSession(shared),
   };
 }

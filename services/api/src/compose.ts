@@ -10,11 +10,12 @@ import {
   openEventQueue,
   redisKeys,
 } from '@auth-account/messaging';
-import { connectMongo, mongoOptions } from '@auth-account/stores';
+import { collectionsOf, connectMongo, createSessionStore, mongoOptions } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { createApp } from './app.ts';
+import { composeGuards } from './compose-guards.ts';
 import { composeSecurity, type Surroundings } from './compose-security.ts';
 import { composeUseCases } from './compose-use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
@@ -24,6 +25,7 @@ import { keyHandlers } from './http/key.routes.ts';
 import { createHttpServer, drain, listen } from './http-server.ts';
 import { createApiMetrics } from './metrics.ts';
 import { createAnnounceRevocations } from './push/announce-revocations.ts';
+import { createAssertNotDenied } from './security/assert-not-denied.ts';
 
 /** The api with where it listens, once it does. */
 export interface ApiParts extends ServiceParts {
@@ -33,17 +35,21 @@ export interface ApiParts extends ServiceParts {
 interface Connections {
   readonly mongo: MongoClient;
   readonly redis: Redis;
+  readonly limitRedis: Redis;
   readonly queueRedis: Redis;
   readonly queue: EventQueue;
 }
+
+/** Milliseconds for which a login or refresh waits for its limits where Redis hangs. */
+const limitTimeoutMs = 250;
 
 /** A client that connects when it is first used. */
 export function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
   return new MongoClient(config.MONGODB_URI, mongoOptions('auth-api'));
 }
 
-function openRedis(url: string, logger: Logger): Redis {
-  const redis = new Redis(url, failFastOptions());
+function openRedis(url: string, logger: Logger, commandTimeoutMs?: number): Redis {
+  const redis = new Redis(url, failFastOptions(commandTimeoutMs));
   redis.on('error', (error) => logger.warn({ err: error }, 'Redis connection'));
   return redis;
 }
@@ -53,7 +59,13 @@ function openConnections(config: ApiConfig, logger: Logger): Connections {
   const queueRedis = openRedis(config.REDIS_URL, logger);
   const queue = openEventQueue(registeredTopic, queueRedis, redisKeys(config.KEY_PREFIX));
   queue.on('error', (error) => logger.warn({ err: error }, 'event queue'));
-  return { mongo: openMongo(config), redis: openRedis(config.REDIS_URL, logger), queueRedis, queue };
+  return {
+    mongo: openMongo(config),
+    redis: openRedis(config.REDIS_URL, logger),
+    limitRedis: openRedis(config.REDIS_URL, logger, limitTimeoutMs),
+    queueRedis,
+    queue,
+  };
 }
 
 /** Wires the api: the only place that opens its connections. */
@@ -67,24 +79,32 @@ export async function compose(
   // The key files are read first: what is wrong with them should show before anything is open.
   const security = await composeSecurity(config, apiMetrics, logger, surroundings);
   const connections = openConnections(config, logger);
-  const { mongo, redis, queue } = connections;
+  const { mongo, redis, limitRedis, queue } = connections;
   const keys = redisKeys(config.KEY_PREFIX);
 
   const handOver = createHandOver({ queue, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS));
   const announce = createAnnounceRevocations({
-    denyList: createDenyList(redis, keys, denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS)),
+    denyList,
     publish: createCommandPublisher(redis, keys),
     logger,
     onLost: () => apiMetrics.announcementsLost.inc(),
   });
   const beginHandOver = handOver.begin;
-  const useCases = composeUseCases({ config, mongo, security, announce, beginHandOver, metrics: apiMetrics, now });
+  const shared = { config, metrics: apiMetrics, now };
+  const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
+  const useCases = composeUseCases({ ...shared, ...guards, mongo, security, announce, beginHandOver });
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
     logger,
     requestDuration: apiMetrics.requestDuration,
     verifyAccessToken: security.verifyAccessToken,
+    assertNotDenied: createAssertNotDenied({
+      denyList,
+      sessions: createSessionStore(collectionsOf(mongo.db(config.MONGODB_DATABASE))),
+      onFallback: () => apiMetrics.denyListFallbacks.inc(),
+    }),
     handlers: { ...authHandlers(useCases), ...keyHandlers(security.publicKeys) },
     validateResponses: config.VALIDATE_RESPONSES,
   });
@@ -131,14 +151,13 @@ function readinessChecks({ mongo, redis }: Connections, config: ApiConfig): Chec
   ];
 }
 
-function closeSteps({ mongo, redis, queueRedis, queue }: Connections): StopStep[] {
+function closeSteps({ mongo, redis, limitRedis, queueRedis, queue }: Connections): StopStep[] {
   return [
     { name: 'event queue', run: () => queue.close(), timeoutMs: 500 },
     {
       name: 'redis',
       run() {
-        redis.disconnect();
-        queueRedis.disconnect();
+        for (const each of [redis, limitRedis, queueRedis]) each.disconnect();
       },
       timeoutMs: 500,
     },

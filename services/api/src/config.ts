@@ -1,5 +1,6 @@
 import { mongoConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
 import { type Static, Type } from 'typebox';
+import { limitConfig } from './limits/limit-config.ts';
 
 const daySeconds = 86_400;
 
@@ -9,6 +10,7 @@ export const apiConfig = Type.Object({
   ...mongoConfig,
   ...redisConfig,
   ...tokenConfig,
+  ...limitConfig,
   API_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080, description: 'Port of the HTTP API' }),
   API_OPS_PORT: Type.Integer({
     minimum: 0,
@@ -39,6 +41,11 @@ export const apiConfig = Type.Object({
     minLength: 1,
     description:
       'Path of the JWKS with the symmetric keys of the refresh tokens: the first one makes, all of them prove',
+  }),
+  SERVER_KEYS_FILE: Type.String({
+    minLength: 1,
+    description:
+      'Path of the JWKS with the symmetric keys of the server: idempotency keys and rate limits are HMACs under the first one',
   }),
   REFRESH_TOKEN_IDLE_SECONDS: Type.Integer({
     minimum: 60,

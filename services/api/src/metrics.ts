@@ -1,5 +1,6 @@
 import type { Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { createAuditCounters } from './audit/audit-counters.ts';
 import type { RequestLabels } from './http/middleware/observe-request.ts';
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
@@ -8,6 +9,7 @@ export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 export function createApiMetrics({ registry }: Metrics) {
   const registers = [registry];
   return {
+    ...createAuditCounters(registers),
     /** `waiting` is read at each scrape. */
     observeHashQueue(waiting: () => number) {
       new Gauge({
@@ -38,9 +40,19 @@ export function createApiMetrics({ registry }: Metrics) {
       labelNames: ['kind'],
       registers,
     }),
+    loginsInsured: new Counter({
+      name: 'auth_login_limits_insured_total',
+      help: 'Steps of login limits that were taken without Redis, each process counting for itself',
+      registers,
+    }),
     eventsLeft: new Counter({
       name: 'auth_events_left_to_relay_total',
       help: 'Committed events that could not be handed over at once',
+      registers,
+    }),
+    denyListFallbacks: new Counter({
+      name: 'auth_deny_list_fallbacks_total',
+      help: 'Access tokens that were held against MongoDB because the deny list could not be asked',
       registers,
     }),
     announcementsLost: new Counter({

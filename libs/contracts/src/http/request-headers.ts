@@ -15,6 +15,14 @@ export const requestHeaders = {
     schema: Type.String(),
     example: 'ru, en;q=0.8',
   },
+  'Idempotency-Key': {
+    required: false,
+    description:
+      'Chosen by the client for one intent. A retry with the same key and body within 24 hours gets the first answer ' +
+      'again, with `Idempotency-Replayed: true`; only successes are kept.',
+    schema: Type.String({ minLength: 1, maxLength: 128, pattern: '^[\\x21-\\x7e]+$' }),
+    example: '0d1f6f0e-7a55-4c1c-9a3e-2f6b6f0f5c11',
+  },
 } as const;
 
 export type RequestHeader = keyof typeof requestHeaders;

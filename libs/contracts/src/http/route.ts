@@ -17,8 +17,11 @@ export interface Route {
   readonly method: 'get' | 'post' | 'delete';
   /** Express path; also the route template in logs and metrics. */
   readonly path: string;
-  /** `bearer`: an access token is required; `none`: the header is ignored. */
-  readonly auth: 'none' | 'bearer';
+  /**
+   * `none`: the header is ignored. `bearer`: an access token is required, and its session must not be denied. `signature`:
+   * an access token is required, but the deny list is not asked: a repeated logout must be told 404 and not 401.
+   */
+  readonly auth: 'none' | 'bearer' | 'signature';
   /** Of the path, by name. */
   readonly params?: Readonly<Record<string, TSchema>>;
   readonly headers: readonly RequestHeader[];

@@ -4,6 +4,17 @@ import { LogoutRequest, LogoutResponse, loggedOutExample, logoutExamples } from 
 import { RefreshRequest, refreshExamples } from './refresh.ts';
 import { RegisterRequest, RegisterResponse, registerExamples, registeredExample } from './register.ts';
 import type { Route } from './route.ts';
+import {
+  LogoutAllRequest,
+  LogoutAllResponse,
+  loggedOutAllExample,
+  logoutAllExamples,
+  SessionId,
+  SessionListResponse,
+  SessionRevokedResponse,
+  sessionListExample,
+  sessionRevokedExample,
+} from './sessions.ts';
 
 /** What every operation with a JSON body can answer beside its own. */
 const common = [
@@ -14,6 +25,16 @@ const common = [
   'ERR-INTERNAL',
   'ERR-DEPENDENCY-UNAVAILABLE',
 ] as const;
+
+/** What every operation without a body can answer beside its own. */
+const withoutBody = [
+  'PMA_TRACE_ID_MISSING',
+  'ERR-VALIDATION-FAILED',
+  'ERR-INTERNAL',
+  'ERR-DEPENDENCY-UNAVAILABLE',
+] as const;
+
+const access = ['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED'] as const;
 
 const commonHeaders = ['X-Request-ID', 'Accept-Language'] as const;
 
@@ -36,12 +57,19 @@ export const routes = {
     method: 'post',
     path: '/api/v1/auth/register',
     auth: 'none',
-    headers: commonHeaders,
+    headers: [...commonHeaders, 'Idempotency-Key'],
     body: RegisterRequest,
     requests: registerExamples,
     success: { status: 201, description: 'The account exists.', body: RegisterResponse, example: registeredExample },
     carriesToken: false,
-    errors: [...common, 'ERR-EMAIL-ALREADY-EXISTS', 'ERR-INVITE-TOKEN-INVALID', 'ERR-OVERLOADED'],
+    errors: [
+      ...common,
+      'ERR-EMAIL-ALREADY-EXISTS',
+      'ERR-INVITE-TOKEN-INVALID',
+      'ERR-IDEMPOTENCY-KEY-REUSED',
+      'ERR-RATE-LIMITED',
+      'ERR-OVERLOADED',
+    ],
   },
   login: {
     operationId: 'logIn',
@@ -64,7 +92,7 @@ export const routes = {
       links: nextRefresh,
     },
     carriesToken: true,
-    errors: [...common, 'ERR-INVALID-CREDENTIALS', 'ERR-OVERLOADED'],
+    errors: [...common, 'ERR-INVALID-CREDENTIALS', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'],
   },
   refresh: {
     operationId: 'refreshTokens',
@@ -89,7 +117,7 @@ export const routes = {
       links: nextRefresh,
     },
     carriesToken: true,
-    errors: [...common, 'IAD_JWT_REFRESH_EXPIRED', 'IAD_JWT_REFRESH_STOLEN'],
+    errors: [...common, 'IAD_JWT_REFRESH_EXPIRED', 'IAD_JWT_REFRESH_STOLEN', 'ERR-RATE-LIMITED'],
   },
   logout: {
     operationId: 'logOut',
@@ -100,13 +128,75 @@ export const routes = {
       '`LOGOUT_CONFIRMED`. On a 404 the app clears its state too: that session is dead.',
     method: 'post',
     path: '/api/v1/auth/logout',
-    auth: 'bearer',
+    auth: 'signature',
     headers: commonHeaders,
     body: LogoutRequest,
     requests: logoutExamples,
     success: { status: 200, description: 'The session has ended.', body: LogoutResponse, example: loggedOutExample },
     carriesToken: false,
     errors: [...common, 'IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED', 'ERR-LOGOUT-TARGET-NOT-FOUND'],
+  },
+  logoutAll: {
+    operationId: 'logOutAll',
+    tag: 'Sessions',
+    summary: 'End all sessions',
+    description:
+      'Revokes every session of the caller, or with `except_current` every other one. Streams close with 4001 ' +
+      '`SESSION_REVOKED`, the caller’s own with 1000 `LOGOUT_CONFIRMED`.',
+    method: 'post',
+    path: '/api/v1/auth/logout-all',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: LogoutAllRequest,
+    requests: logoutAllExamples,
+    success: {
+      status: 200,
+      description: 'The sessions have ended.',
+      body: LogoutAllResponse,
+      example: loggedOutAllExample,
+    },
+    carriesToken: false,
+    errors: [...common, ...access],
+  },
+  listSessions: {
+    operationId: 'listSessions',
+    tag: 'Sessions',
+    summary: 'List the devices that are logged in',
+    description: 'The caller’s live sessions, the one used last first. Never a token.',
+    method: 'get',
+    path: '/api/v1/auth/sessions',
+    auth: 'bearer',
+    headers: commonHeaders,
+    success: {
+      status: 200,
+      description: 'The sessions.',
+      body: SessionListResponse,
+      example: sessionListExample,
+      cacheControl: 'no-store',
+    },
+    carriesToken: false,
+    errors: [...withoutBody, ...access],
+  },
+  revokeSession: {
+    operationId: 'revokeSession',
+    tag: 'Sessions',
+    summary: 'End the session of a device',
+    description:
+      'Revokes one of the caller’s sessions by its id. Its stream closes with 4001 `SESSION_REVOKED`, the caller’s own ' +
+      'with 1000 `LOGOUT_CONFIRMED`. What is no live session of the caller answers 404.',
+    method: 'delete',
+    path: '/api/v1/auth/sessions/:session_id',
+    auth: 'bearer',
+    params: { session_id: SessionId },
+    headers: commonHeaders,
+    success: {
+      status: 200,
+      description: 'The session has ended.',
+      body: SessionRevokedResponse,
+      example: sessionRevokedExample,
+    },
+    carriesToken: false,
+    errors: [...withoutBody, ...access, 'ERR-LOGOUT-TARGET-NOT-FOUND'],
   },
   jwks: {
     operationId: 'listPublicKeys',

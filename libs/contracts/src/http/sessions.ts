@@ -1,6 +1,9 @@
 import { Type } from 'typebox';
-import { Platform } from './login.ts';
 import { Success, Timestamp, Uuid } from './fields.ts';
+import type { Platform } from './login.ts';
+
+/** `{session_id}` in paths: what is no session's id, however odd, is a session that is not there. */
+export const SessionId = Type.String({ minLength: 1, examples: ['01a1fb4e-daa7-714a-a09b-e1a8069f4580'] });
 
 /** A device that is logged in, as its user sees it in a list; never a token. */
 export const SessionSummary = Type.Object({
@@ -41,3 +44,40 @@ export const LogoutAllResponse = Success(
   }),
 );
 export type LogoutAllResponse = Type.Static<typeof LogoutAllResponse>;
+
+const sessionId = '01a1fb4e-daa7-714a-a09b-e1a8069f4580';
+const timestamp = '2026-11-20T23:33:31.454Z';
+
+export const sessionListExample = {
+  status: 'success',
+  data: {
+    sessions: [
+      {
+        session_id: sessionId,
+        device_id: '5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e',
+        device_name: 'Pixel 9',
+        platform: 'android',
+        created_at: '2026-11-18T07:10:00.000Z',
+        last_used_at: '2026-11-20T23:21:12.080Z',
+        expires_at: '2026-12-20T23:21:12.080Z',
+        is_current: true,
+      },
+    ],
+    timestamp,
+  },
+} as const;
+
+export const sessionRevokedExample = {
+  status: 'success',
+  data: { message: 'SESSION_TERMINATED', session_id: sessionId, timestamp },
+} as const;
+
+export const logoutAllExamples = {
+  others: { summary: 'All other devices', value: { except_current: true } },
+  all: { summary: 'All devices, this one too', value: {} },
+} as const;
+
+export const loggedOutAllExample = {
+  status: 'success',
+  data: { message: 'SESSIONS_TERMINATED', terminated_sessions: 2, timestamp },
+} as const;

@@ -7,6 +7,14 @@ import { LogoutRequest, LogoutResponse } from '../http/logout.ts';
 import { RefreshRequest } from '../http/refresh.ts';
 import { RegisterRequest, RegisterResponse, SpaceCreationMode } from '../http/register.ts';
 
+import {
+  LogoutAllRequest,
+  LogoutAllResponse,
+  SessionListResponse,
+  SessionRevokedResponse,
+  SessionSummary,
+} from '../http/sessions.ts';
+
 /** The schemas that the document shows under names of their own; wherever they occur it refers to them. */
 export const namedSchemas: Readonly<Record<string, TSchema>> = {
   RegisterRequest,
@@ -16,6 +24,11 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   RefreshRequest,
   LogoutRequest,
   LogoutResponse,
+  SessionSummary,
+  SessionListResponse,
+  SessionRevokedResponse,
+  LogoutAllRequest,
+  LogoutAllResponse,
   JsonWebKeySet,
   JsonWebKey,
   AccountType,

@@ -74,6 +74,8 @@ export function openApiPath(path: string): string {
 function operationOf(route: Route, errors: DocumentedErrors): JsonObject {
   const { operationId, tag, summary, description: text, body, success, carriesToken } = route;
   const noStore: JsonObject = carriesToken ? headersOf(['Cache-Control'], () => true) : {};
+  const isIdempotent = route.headers.includes('Idempotency-Key');
+  const replayed: JsonObject = isIdempotent ? headersOf(['Idempotency-Replayed'], () => false) : {};
   const parameters = parametersOf(route);
   const ownHeaders = ['X-Request-ID', ...(success.cacheControl === undefined ? [] : ['Cache-Control'])];
   return {
@@ -81,13 +83,13 @@ function operationOf(route: Route, errors: DocumentedErrors): JsonObject {
     tags: [tag],
     summary,
     description: text,
-    security: route.auth === 'bearer' ? [{ accessToken: [] }] : [],
+    security: route.auth === 'none' ? [] : [{ accessToken: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBodyOf(route, publishSchema(body)) }),
     responses: {
       [String(success.status)]: {
         description: success.description,
-        headers: { ...headersOf(ownHeaders, () => true), ...noStore },
+        headers: { ...headersOf(ownHeaders, () => true), ...noStore, ...replayed },
         content: { 'application/json': { schema: publishSchema(success.body), example: success.example as Json } },
         ...(success.links === undefined ? {} : { links: success.links }),
       },

@@ -20,6 +20,10 @@ export const responseHeaders = {
   'Retry-After': { description: 'Seconds until a new try makes sense.', schema: { type: 'integer', minimum: 1 } },
   'WWW-Authenticate': { description: 'The challenge of RFC 6750.', schema: { type: 'string', pattern: '^Bearer' } },
   'Cache-Control': { description: 'Whether the answer may be kept.', schema: text },
+  'Idempotency-Replayed': {
+    description: '`true`: the answer is that of an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', const: 'true' },
+  },
   Allow: { description: 'The methods that the path has.', schema: text },
 } as const satisfies Record<string, JsonObject>;
 

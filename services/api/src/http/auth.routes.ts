@@ -1,15 +1,19 @@
 import {
   type LoginRequest,
+  type LogoutAllRequest,
   type LogoutRequest,
   type RefreshRequest,
   type RegisterRequest,
   routes,
 } from '@auth-account/contracts';
 import type { RequestHandler } from 'express';
+import type { createListSessions } from '../usecases/list-sessions.ts';
 import type { createLogIn } from '../usecases/log-in.ts';
 import type { createLogOut } from '../usecases/log-out.ts';
+import type { createLogOutAll } from '../usecases/log-out-all.ts';
 import type { createRefresh } from '../usecases/refresh.ts';
 import type { createRegister } from '../usecases/register.ts';
+import type { createRevokeSession } from '../usecases/revoke-session.ts';
 import type { Handlers } from './mount-routes.ts';
 import { callerOf, contextOf } from './request-context.ts';
 import { sendJson } from './send-json.ts';
@@ -19,23 +23,40 @@ export interface AuthUseCases {
   readonly logIn: ReturnType<typeof createLogIn>;
   readonly refresh: ReturnType<typeof createRefresh>;
   readonly logOut: ReturnType<typeof createLogOut>;
+  readonly logOutAll: ReturnType<typeof createLogOutAll>;
+  readonly listSessions: ReturnType<typeof createListSessions>;
+  readonly revokeSession: ReturnType<typeof createRevokeSession>;
 }
 
 /** The handlers of `/api/v1/auth`: body and context in, `data` out. Bodies have passed their schemas. */
-export function authHandlers({ register, logIn, refresh, logOut }: AuthUseCases): Omit<Handlers, 'jwks'> {
+export function authHandlers(useCases: AuthUseCases): Omit<Handlers, 'jwks'> {
+  const { register, logIn, refresh, logOut, logOutAll, listSessions, revokeSession } = useCases;
   const handler =
     <T>(status: number, run: (...args: Parameters<RequestHandler>) => Promise<T>): RequestHandler =>
     async (req, res, next) => {
       sendJson(res, status, { status: 'success', data: await run(req, res, next) });
     };
   return {
-    register: handler(routes.register.success.status, (req, res) =>
-      register(req.body as RegisterRequest, contextOf(res)),
-    ),
+    register: handler(routes.register.success.status, async (req, res) => {
+      const { data, isReplayed } = await register(req.body as RegisterRequest, contextOf(res));
+      if (isReplayed) res.setHeader('Idempotency-Replayed', 'true');
+      return data;
+    }),
     login: handler(routes.login.success.status, (req, res) => logIn(req.body as LoginRequest, contextOf(res))),
     refresh: handler(routes.refresh.success.status, (req, res) => refresh(req.body as RefreshRequest, contextOf(res))),
     logout: handler(routes.logout.success.status, (req, res) =>
       logOut(req.body as LogoutRequest, callerOf(res), contextOf(res)),
+    ),
+    logoutAll: handler(routes.logoutAll.success.status, (req, res) =>
+      logOutAll(req.body as LogoutAllRequest, callerOf(res), contextOf(res)),
+    ),
+    listSessions: handler(routes.listSessions.success.status, async (_req, res) => {
+      const data = await listSessions(callerOf(res));
+      res.setHeader('Cache-Control', routes.listSessions.success.cacheControl);
+      return data;
+    }),
+    revokeSession: handler(routes.revokeSession.success.status, (req, res) =>
+      revokeSession(String(req.params.session_id), callerOf(res), contextOf(res)),
     ),
   };
 }

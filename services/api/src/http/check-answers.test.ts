@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type RouteName, routes } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import { createLogger } from '@auth-account/telemetry';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
@@ -34,13 +35,16 @@ async function register(handler: RequestHandler, { validateResponses = true } = 
   const labelNames: RequestLabels[] = ['method', 'route', 'status'];
   const requestDuration = new Histogram({ name: 'duration', help: 'x', labelNames, registers: [new Registry()] });
   const unused: RequestHandler = () => undefined;
-  const handlers: Handlers = { register: handler, login: unused, refresh: unused, logout: unused, jwks: unused };
+  const names = Object.keys(routes) as RouteName[];
+  const others = Object.fromEntries(names.map((name) => [name, unused])) as Handlers;
+  const handlers: Handlers = { ...others, register: handler };
   const app = createApp({
     requestIdMode: 'require',
     trustedProxyHops: 0,
     logger,
     requestDuration,
     verifyAccessToken: () => Promise.reject(new AppError('IAD_JWT_ACCESS_INVALID')),
+    assertNotDenied: () => Promise.resolve(),
     handlers,
     validateResponses,
   });

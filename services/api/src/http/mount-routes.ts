@@ -5,6 +5,7 @@ import type { Express, RequestHandler } from 'express';
 import { checkAnswersOf } from './check-answers.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { jsonBody } from './middleware/json-body.ts';
+import { readIdempotencyKey } from './middleware/read-idempotency-key.ts';
 import { validateBody } from './middleware/validate-body.ts';
 import { extendContext } from './request-context.ts';
 
@@ -14,12 +15,15 @@ export type Handlers = Readonly<Record<RouteName, RequestHandler>>;
 export interface MountDeps {
   readonly handlers: Handlers;
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
+  /** Raises `IAD_JWT_ACCESS_INVALID` where the deny list has the token's session. */
+  readonly assertNotDenied: (caller: VerifiedAccessToken) => Promise<void>;
   /** For tests: no answer leaves that its operation does not declare. */
   readonly validateResponses: boolean;
 }
 
 /** Mounts the route table: for each route its checks in the contract's order, then its handler; 405 and 404 for the rest. */
-export function mountRoutes(app: Express, { handlers, verifyAccessToken, validateResponses }: MountDeps): void {
+export function mountRoutes(app: Express, deps: MountDeps): void {
+  const { handlers, validateResponses } = deps;
   const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];
   for (const [name, route] of all) {
     app[route.method](
@@ -27,8 +31,9 @@ export function mountRoutes(app: Express, { handlers, verifyAccessToken, validat
       nameOperation(route.path),
       ...(validateResponses ? [checkAnswersOf(route)] : []),
       ...(route.carriesToken ? [noStore] : []),
-      ...(route.auth === 'bearer' ? [authenticate(verifyAccessToken)] : []),
+      ...authentication(route, deps),
       ...(route.body ? [...jsonBody, validateBody(route.body)] : []),
+      ...(route.headers.includes('Idempotency-Key') ? [readIdempotencyKey] : []),
       handlers[name],
     );
   }
@@ -53,11 +58,21 @@ function nameOperation(route: string): RequestHandler {
   };
 }
 
+function authentication({ auth }: Route, { verifyAccessToken: verify, assertNotDenied }: MountDeps): RequestHandler[] {
+  if (auth === 'none') return [];
+  return [authenticate({ verify, assertNotDenied: auth === 'bearer' ? assertNotDenied : undefined })];
+}
+
 /** Names the route for logs and metrics, before anything can fail. */
 export function nameRoute(): RequestHandler {
-  const paths = new Set<string>(Object.values(routes).map(({ path }) => path));
+  const templates = [...new Set<string>(Object.values(routes).map(({ path }) => path))];
+  const plain = new Set(templates.filter((path) => !path.includes(':')));
+  const patterns = templates
+    .filter((path) => path.includes(':'))
+    .map((path) => [path, new RegExp(`^${path.replaceAll(/:\\w+/g, '[^/]+')}$`)] as const);
   return (req, res, next) => {
-    if (paths.has(req.path)) extendContext(res, { route: req.path });
+    const route = plain.has(req.path) ? req.path : patterns.find(([, pattern]) => pattern.test(req.path))?.[0];
+    if (route !== undefined) extendContext(res, { route });
     next();
   };
 }

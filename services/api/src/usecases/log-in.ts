@@ -12,7 +12,9 @@ import type {
 } from '@auth-account/stores';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
+import type { Audit } from '../audit/audit.ts';
 import type { Ids } from '../ids.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { Announcement } from '../push/announce-revocations.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
@@ -27,6 +29,8 @@ export interface LogInDeps {
   readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'>;
   readonly issueTokens: IssueTokens;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly limits: Pick<Limits, 'logIn'>;
+  readonly audit: Audit;
   readonly lifetime: SessionLifetime;
   readonly ids: Ids;
   readonly now: () => Date;
@@ -38,29 +42,43 @@ const sessionLimit = 50;
 /**
  * Login (decisions, "Login"): one session per user and device.
  *
- * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and an unknown address alike, after the same work, and
- * `ERR-OVERLOADED`.
+ * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and an unknown address alike, after the same work,
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
  */
 export function createLogIn(
   deps: LogInDeps,
 ): (input: LoginRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
-  const { users, sessions, transaction, hasher, issueTokens, announce, ids, now } = deps;
+  const { users, sessions, transaction, hasher, issueTokens, announce, limits, audit, ids, now } = deps;
 
-  async function authenticate({ email, password }: LoginRequest): Promise<UserDocument> {
+  async function authenticate(
+    { email, password }: LoginRequest,
+    deviceId: string,
+    origin: RequestOrigin,
+  ): Promise<UserDocument> {
+    const attempt = await limits.logIn({ email, deviceId }, origin);
     const user = await users.findByEmail(email);
     const isRight = await hasher.verify(user?.password_hash, password);
-    if (user === undefined || !isRight) throw new AppError('ERR-INVALID-CREDENTIALS');
-    if (hasher.isWeak(user.password_hash)) {
-      await users.setPasswordHash(user._id, user.password_hash, await hasher.hash(password));
+    if (user === undefined || !isRight) {
+      await attempt.fail();
+      const reason = user === undefined ? 'unknown_account' : 'wrong_password';
+      audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
+      throw new AppError('ERR-INVALID-CREDENTIALS');
     }
+    await attempt.succeed();
+    await rehash(user, password);
     return user;
   }
 
-  return async (input, { requestId }) => {
-    const { _id: userId } = await authenticate(input);
+  async function rehash({ _id, password_hash: stored }: UserDocument, password: string): Promise<void> {
+    if (hasher.isWeak(stored)) await users.setPasswordHash(_id, stored, await hasher.hash(password));
+  }
+
+  return async (input, origin) => {
+    const { requestId } = origin;
+    const deviceId = input.device_id?.toLowerCase() ?? ids.groupId();
+    const { _id: userId } = await authenticate(input, deviceId, origin);
     const at = now();
     const sessionId = ids.entityId();
-    const deviceId = input.device_id?.toLowerCase() ?? ids.groupId();
     const nonce = randomBytes(32);
 
     const work = async (transactionSession: ClientSession) => {
@@ -73,11 +91,16 @@ export function createLogIn(
       }
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input });
       await sessions.insert(session, transactionSession);
-      return { session, ended: ended.flatMap((group) => group.ids) };
+      return { session, ended };
     };
     const { session, ended } = await transaction(work, { isCommitted: () => sessions.exists(sessionId) });
 
-    await announce({ sessionIds: ended, reason: 'SESSION_REVOKED', requestId, at });
+    audit({ event: 'login.succeeded', user_id: userId, session_id: sessionId }, origin);
+    for (const { reason, ids: sessionIds } of ended) {
+      for (const session_id of sessionIds)
+        audit({ event: 'session.revoked', user_id: userId, session_id, reason }, origin);
+    }
+    await announce({ sessionIds: ended.flatMap((group) => group.ids), reason: 'SESSION_REVOKED', requestId, at });
     return issueTokens(session);
   };
 }

@@ -3,6 +3,7 @@ import { AppError } from '@auth-account/errors';
 import type { RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
+import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce-revocations.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 
@@ -11,6 +12,7 @@ export interface LogOutAllDeps {
   readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll' | 'areRevoked'>;
   readonly transaction: RunTransaction;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly audit: Audit;
   readonly now: () => Date;
 }
 
@@ -18,12 +20,13 @@ export interface LogOutAllDeps {
  * Ends the caller's sessions, all or all others. It writes the user's document, as every login does, so that no login
  * slips between. Streams close with 4001, the caller's own with 1000.
  */
-export function createLogOutAll({ users, sessions, transaction, announce, now }: LogOutAllDeps) {
+export function createLogOutAll({ users, sessions, transaction, announce, audit, now }: LogOutAllDeps) {
   return async (
     { except_current = false }: LogoutAllRequest,
     caller: VerifiedAccessToken,
-    { requestId }: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<LogoutAllResponse['data']> => {
+    const { requestId } = origin;
     const at = now();
     let others: string[] = [];
     let own: string[] = [];
@@ -37,6 +40,12 @@ export function createLogOutAll({ users, sessions, transaction, announce, now }:
       await sessions.revokeAll(own, { reason: 'logout', at, requestId }, session);
     };
     await transaction(work, { isCommitted: () => sessions.areRevoked([...others, ...own]) });
+    const { user_id } = caller;
+    audit({ event: 'logout.all', user_id, session_id: caller.sid }, origin);
+    for (const session_id of others) {
+      audit({ event: 'session.revoked', user_id, session_id, reason: 'revoked_by_user' }, origin);
+    }
+    for (const session_id of own) audit({ event: 'session.revoked', user_id, session_id, reason: 'logout' }, origin);
     await Promise.all([
       announce({ sessionIds: others, reason: 'SESSION_REVOKED', requestId, at }),
       announce({ sessionIds: own, reason: 'LOGOUT_CONFIRMED', requestId, at }),

@@ -2,6 +2,7 @@ import type { LogoutRequest, LogoutResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import type { Revocation, SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '@auth-account/tokens';
+import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce-revocations.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 
@@ -9,6 +10,7 @@ export interface LogOutDeps {
   readonly sessions: Pick<SessionStore, 'find' | 'revokeOwn'>;
   readonly refreshTokens: Pick<RefreshTokens, 'parse' | 'isGenuine'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly audit: Audit;
   readonly now: () => Date;
 }
 
@@ -20,7 +22,7 @@ export interface LogOutDeps {
 export function createLogOut(
   deps: LogOutDeps,
 ): (input: LogoutRequest, caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<LogoutResponse['data']> {
-  const { sessions, refreshTokens, announce, now } = deps;
+  const { sessions, refreshTokens, announce, audit, now } = deps;
 
   /** One write where the token is the newest; only a miss reads, since any genuine token of the session will do. */
   async function revoke(
@@ -44,9 +46,11 @@ export function createLogOut(
     return sessions.revokeOwn(own, revocation);
   }
 
-  return async ({ refresh_token: token }, caller, { requestId }) => {
+  return async ({ refresh_token: token }, caller, origin) => {
+    const { requestId } = origin;
     const session = await revoke(token, caller, requestId);
     if (session === undefined) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
+    audit({ event: 'logout.succeeded', user_id: session.user_id, session_id: session._id }, origin);
     await announce({
       sessionIds: [session._id],
       reason: 'LOGOUT_CONFIRMED',

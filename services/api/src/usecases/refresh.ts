@@ -2,6 +2,8 @@ import type { RefreshRequest, TokenResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import type { SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
+import type { Audit } from '../audit/audit.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { Announcement } from '../push/announce-revocations.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
@@ -13,6 +15,8 @@ export interface RefreshDeps {
   readonly refreshTokens: RefreshTokens;
   readonly issueTokens: IssueTokens;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly limits: Pick<Limits, 'refresh'>;
+  readonly audit: Audit;
   readonly lifetime: SessionLifetime;
   readonly retryWindowMs: number;
   readonly now: () => Date;
@@ -23,43 +27,69 @@ export interface RefreshDeps {
  * in this order: HMAC, revoked, expiry, generation.
  *
  * Raises `IAD_JWT_REFRESH_EXPIRED` for what is expired or not ours, `IAD_JWT_REFRESH_STOLEN` for a token of a revoked
- * session and for one that was void, which revokes its session.
+ * session and for one that was void, which revokes its session, and `ERR-RATE-LIMITED`.
  */
 export function createRefresh(
   deps: RefreshDeps,
 ): (input: RefreshRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
-  const { sessions, refreshTokens, issueTokens, announce, retryWindowMs, now } = deps;
+  const { sessions, refreshTokens, issueTokens, announce, limits, audit, retryWindowMs, now } = deps;
 
-  async function findGenuine(token: string, parts: RefreshTokenParts): Promise<SessionDocument> {
+  function expired(reason: 'expired' | 'not_genuine', origin: RequestOrigin, session?: SessionDocument): AppError {
+    audit({ event: 'refresh.expired', user_id: session?.user_id, session_id: session?._id, reason }, origin);
+    return new AppError('IAD_JWT_REFRESH_EXPIRED');
+  }
+
+  async function findGenuine(token: string, parts: RefreshTokenParts, origin: RequestOrigin): Promise<SessionDocument> {
     const session = await sessions.find(parts.sessionId);
     if (session === undefined || !refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) {
-      throw new AppError('IAD_JWT_REFRESH_EXPIRED');
+      throw expired('not_genuine', origin);
     }
-    if (session.is_revoked) throw new AppError('IAD_JWT_REFRESH_STOLEN');
-    if (session.expires_at <= now()) throw new AppError('IAD_JWT_REFRESH_EXPIRED');
+    if (session.is_revoked) {
+      audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
+      throw new AppError('IAD_JWT_REFRESH_STOLEN');
+    }
+    if (session.expires_at <= now()) throw expired('expired', origin, session);
     return session;
   }
 
-  async function revokeStolen(session: SessionDocument, requestId: string): Promise<never> {
+  async function revokeStolen(session: SessionDocument, origin: RequestOrigin): Promise<never> {
+    const { requestId } = origin;
     const at = now();
-    await sessions.revokeAll([session._id], { reason: 'refresh_token_reuse', at, requestId });
+    const reason = 'refresh_token_reuse';
+    audit({ event: 'refresh.stolen', ...idsOf(session) }, origin);
+    await sessions.revokeAll([session._id], { reason, at, requestId });
+    audit({ event: 'session.revoked', ...idsOf(session), reason }, origin);
     await announce({ sessionIds: [session._id], reason: 'SESSION_REVOKED', requestId, at });
     throw new AppError('IAD_JWT_REFRESH_STOLEN');
   }
 
-  return async ({ refresh_token: token }, { requestId }) => {
+  async function handOut(
+    event: 'refresh.rotated' | 'refresh.converged',
+    session: SessionDocument,
+    origin: RequestOrigin,
+  ): Promise<TokenResponse['data']> {
+    audit({ event, ...idsOf(session) }, origin);
+    return issueTokens(session);
+  }
+
+  return async ({ refresh_token: token }, origin) => {
+    await limits.refresh(origin);
     const parts = refreshTokens.parse(token);
-    if (parts === undefined) throw new AppError('IAD_JWT_REFRESH_EXPIRED');
+    if (parts === undefined) throw expired('not_genuine', origin);
     // Each round that finds the session changed is another request's success: it ends.
     for (;;) {
-      const session = await findGenuine(token, parts);
+      const session = await findGenuine(token, parts, origin);
       const decision = decideRefresh(session, parts.generation, now(), retryWindowMs);
-      if (decision.kind === 'reuse') return revokeStolen(session, requestId);
-      if (decision.kind === 'repeat') return issueTokens(session);
+      if (decision.kind === 'reuse') return revokeStolen(session, origin);
+      if (decision.kind === 'repeat') return handOut('refresh.converged', session, origin);
       const rotated = await sessions.rotate(session, rotation(deps, session, decision.next));
-      if (rotated !== undefined) return issueTokens(rotated);
+      if (rotated !== undefined) return handOut('refresh.rotated', rotated, origin);
     }
   };
+}
+
+function idsOf({ user_id, _id: session_id }: SessionDocument) {
+  return { user_id, session_id };
 }
 
 function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: SessionDocument, next: Generations) {

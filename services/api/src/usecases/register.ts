@@ -1,143 +1,129 @@
-import type { AccountType, RegisteredEvent, RegisterRequest, RegisterResponse } from '@auth-account/contracts';
+import type { RegisteredEvent, RegisterRequest, RegisterResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import { createRegisteredEvent } from '@auth-account/messaging';
-import {
-  emailKey,
-  type GroupStore,
-  type InviteDocument,
-  type InviteState,
-  type InviteStore,
-  inviteState,
-  isDuplicateKey,
-  type OutboxStore,
-  type RunTransaction,
-  type UserStore,
-} from '@auth-account/stores';
+import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
+import type { Audit } from '../audit/audit.ts';
+import type { OpenIdempotent } from '../idempotency/open-idempotent.ts';
 import type { Ids } from '../ids.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
+import type { Space, Spaces } from './spaces.ts';
 
 export interface RegisterDeps {
   readonly users: Pick<UserStore, 'isEmailTaken' | 'exists' | 'insert'>;
-  readonly groups: GroupStore;
-  readonly invites: InviteStore;
+  readonly spaces: Spaces;
   readonly outbox: Pick<OutboxStore, 'append'>;
   readonly transaction: RunTransaction;
+  readonly openIdempotent: OpenIdempotent;
   readonly hasher: Pick<PasswordHasher, 'hash'>;
   readonly beginHandOver: (event: RegisteredEvent) => void;
+  readonly limits: Pick<Limits, 'register'>;
+  readonly audit: Audit;
   readonly ids: Ids;
   readonly now: () => Date;
 }
 
-type RegisterOutput = RegisterResponse['data'];
+type RegisterData = RegisterResponse['data'];
 
-/** Where the new account will live, and how it comes there. */
-type Space = { readonly home_group_id: string; readonly account_type: AccountType } & (
-  | { readonly kind: 'new' }
-  | { readonly kind: 'join'; readonly token: string }
-);
+export interface RegisterOutput {
+  readonly data: RegisterData;
+  /** The answer is that of an earlier request with the same `Idempotency-Key`. */
+  readonly isReplayed: boolean;
+}
+
+/** What one registration stores, made before its transaction so that the transaction can run again. */
+interface Registration {
+  readonly space: Space;
+  readonly user: Parameters<UserStore['insert']>[0];
+  readonly event: RegisteredEvent;
+  readonly data: RegisterData;
+  readonly at: Date;
+}
 
 /**
  * Registration (specification, `POST /api/v1/auth/register`).
  *
- * Raises `ERR-EMAIL-ALREADY-EXISTS` (409), `ERR-INVITE-TOKEN-INVALID` (404 where it never named an invite, 410 where it
- * is over) and `ERR-OVERLOADED`. On any of them nothing is stored.
+ * Raises `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-RATE-LIMITED`, `ERR-EMAIL-ALREADY-EXISTS` (409),
+ * `ERR-INVITE-TOKEN-INVALID` (404 where it never named an invite, 410 where it is over) and `ERR-OVERLOADED`. On any of
+ * them nothing is stored. A retry with the same `Idempotency-Key` gets the first answer again, never its own 409.
  */
 export function createRegister(
   deps: RegisterDeps,
 ): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
-  const { users, groups, invites, outbox, transaction, hasher, beginHandOver, ids, now } = deps;
-
-  async function chooseSpace({ space_creation_mode: mode, invite_token: token }: RegisterRequest): Promise<Space> {
-    if (mode !== 'JOIN_EXISTING') {
-      return {
-        kind: 'new',
-        home_group_id: ids.groupId(),
-        account_type: mode === 'CREATE_NEW_HOME' ? 'HOME' : 'OFFICE',
-      };
-    }
-    const invite = await goodInvite(token ?? '');
-    return { kind: 'join', token: invite._id, home_group_id: invite.home_group_id, account_type: invite.account_type };
-  }
-
-  async function goodInvite(token: string): Promise<InviteDocument> {
-    const invite = await invites.find(token);
-    const state = invite && inviteState(invite, now());
-    if (invite === undefined || state !== 'good') throw inviteInvalid(token, state);
-    return invite;
-  }
-
-  /** Reads the invite again, by writing it: a revocation or the last use in between is seen here. */
-  async function enter(space: Space, userId: string, at: Date, sent: string, session: ClientSession): Promise<void> {
-    const { home_group_id: groupId, account_type } = space;
-    if (space.kind === 'new') {
-      const group = { _id: groupId, account_type, owner_id: userId, member_count: 1, created_at: at, closed_at: null };
-      return groups.insert(group, session);
-    }
-    const used = await invites.use(space.token, now(), session);
-    if (used === undefined) {
-      const invite = await invites.find(space.token);
-      throw inviteInvalid(sent, invite && inviteState(invite, now()));
-    }
-    if (!(await groups.addMember(groupId, session))) throw inviteInvalid(sent, 'revoked');
-  }
+  const { users, spaces, outbox, transaction, openIdempotent, hasher, beginHandOver, limits, audit } = deps;
 
   return async (input, origin) => {
-    const { email, password } = input;
-    if (await users.isEmailTaken(email)) throw emailTaken(email);
-    const space = await chooseSpace(input);
-    const password_hash = await hasher.hash(password);
-
-    const at = now();
-    const { home_group_id, account_type } = space;
-    const isNew = space.kind === 'new';
-    const user = {
-      _id: ids.entityId(),
-      email,
-      email_key: emailKey(email),
-      password_hash,
-      home_group_id,
-      account_type,
-      role: isNew ? 'owner' : 'member',
-      created_at: at,
-      joined_at: at,
-    } as const;
-    const data = {
-      user_id: user._id,
-      home_group_id,
-      account_type,
-      space_creation_mode: input.space_creation_mode,
-      is_new_group: isNew,
-      registered_at: at.toISOString(),
+    const scope = { route: 'register', caller: emailKey(input.email), key: origin.idempotencyKey, body: input };
+    const idempotent = openIdempotent<RegisterData>(scope);
+    const replay = async (): Promise<RegisterOutput | undefined> => {
+      const data = await idempotent.find();
+      return data && { data, isReplayed: true };
     };
-    const event = createRegisteredEvent(data, { id: ids.entityId(), ...origin });
 
+    const earlier = await replay();
+    if (earlier !== undefined) return earlier;
+    await limits.register(origin);
+    if (await users.isEmailTaken(input.email)) return (await replay()) ?? refuseTaken(input);
+    const space = await spaces.choose(input);
+    const registration = prepare(deps, input, origin, space, await hasher.hash(input.password));
+    const { user, event, data, at } = registration;
     const work = async (session: ClientSession) => {
+      // First of all, so that a twin with the same key waits here and not at the address.
+      await idempotent.keep(data, session);
       await users.insert(user, session);
-      await enter(space, user._id, at, input.invite_token ?? '', session);
+      await spaces.enter(space, user._id, at, session);
       await outbox.append(event, at, session);
     };
     try {
       await transaction(work, { isCommitted: () => users.exists(user._id) });
     } catch (error) {
-      throw isDuplicateKey(error, 'email_key_unique') ? emailTaken(email, error) : error;
+      const twin = isDuplicateKey(error) ? await replay() : undefined;
+      return twin ?? refuse(input, error);
     }
 
     beginHandOver(event);
-    return { user_id: user._id, home_group_id, account_type, timestamp: now().toISOString() };
+    audit({ event: 'account.registered', user_id: user._id }, origin);
+    return { data, isReplayed: false };
   };
 }
 
-function emailTaken(email: string, cause?: unknown): AppError {
-  return new AppError('ERR-EMAIL-ALREADY-EXISTS', { details: { rejected_email: email }, cause });
+function prepare(
+  { ids, now }: RegisterDeps,
+  { email, space_creation_mode }: RegisterRequest,
+  origin: RequestOrigin,
+  space: Space,
+  password_hash: string,
+): Registration {
+  const at = now();
+  const { home_group_id, account_type } = space;
+  const isNew = space.kind === 'new';
+  const user = {
+    _id: ids.entityId(),
+    email,
+    email_key: emailKey(email),
+    password_hash,
+    home_group_id,
+    account_type,
+    role: isNew ? 'owner' : 'member',
+    created_at: at,
+    joined_at: at,
+  } as const;
+  const registered = { user_id: user._id, home_group_id, account_type };
+  const event = createRegisteredEvent(
+    { ...registered, space_creation_mode, is_new_group: isNew, registered_at: at.toISOString() },
+    { id: ids.entityId(), requestId: origin.requestId, traceparent: origin.traceparent },
+  );
+  return { space, user, event, data: { ...registered, timestamp: at.toISOString() }, at };
 }
 
-/** 404: the string never named an invite; 410: it did, and is over (decisions, "Invite token"). */
-function inviteInvalid(token: string, state: InviteState | undefined): AppError {
-  return new AppError('ERR-INVITE-TOKEN-INVALID', {
-    status: state === undefined ? 404 : 410,
-    canonical: state === 'expired' ? 'IAD_GROUP_INVITE_EXPIRED' : undefined,
-    details: { provided_token: token },
-  });
+/** What a transaction that failed is to its caller. */
+function refuse(input: RegisterRequest, error: unknown): never {
+  if (isDuplicateKey(error, 'email_key_unique')) refuseTaken(input, error);
+  throw error;
+}
+
+function refuseTaken({ email }: RegisterRequest, cause?: unknown): never {
+  throw new AppError('ERR-EMAIL-ALREADY-EXISTS', { details: { rejected_email: email }, cause });
 }

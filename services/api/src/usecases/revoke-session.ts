@@ -2,12 +2,14 @@ import type { SessionRevokedResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import type { SessionStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce-revocations.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 
 export interface RevokeSessionDeps {
   readonly sessions: Pick<SessionStore, 'revokeOwn'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly audit: Audit;
   readonly now: () => Date;
 }
 
@@ -16,17 +18,19 @@ export interface RevokeSessionDeps {
  *
  * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for what is no live session of the caller.
  */
-export function createRevokeSession({ sessions, announce, now }: RevokeSessionDeps) {
+export function createRevokeSession({ sessions, announce, audit, now }: RevokeSessionDeps) {
   return async (
     sessionId: string,
     caller: VerifiedAccessToken,
-    { requestId }: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<SessionRevokedResponse['data']> => {
+    const { requestId } = origin;
     const at = now();
     const isOwn = sessionId === caller.sid;
     const reason = isOwn ? 'logout' : 'revoked_by_user';
     const session = await sessions.revokeOwn({ sessionId, userId: caller.user_id }, { reason, at, requestId });
     if (session === undefined) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
+    audit({ event: 'session.revoked', user_id: caller.user_id, session_id: sessionId, reason }, origin);
     await announce({ sessionIds: [sessionId], reason: isOwn ? 'LOGOUT_CONFIRMED' : 'SESSION_REVOKED', requestId, at });
     return { message: 'SESSION_TERMINATED', session_id: sessionId, timestamp: now().toISOString() };
   };

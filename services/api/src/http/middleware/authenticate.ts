@@ -6,11 +6,17 @@ import { extendContext } from '../request-context.ts';
 /** RFC 6750 section 2.1: the scheme in any case, one space, a token of the b64token alphabet. */
 const bearerPattern = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
+export interface AuthenticateDeps {
+  readonly verify: (token: string) => Promise<VerifiedAccessToken>;
+  /** The last check, where the route has it. */
+  readonly assertNotDenied?: ((caller: VerifiedAccessToken) => Promise<void>) | undefined;
+}
+
 /**
- * Verifies the access token and puts its claims into the context. Raises `IAD_JWT_ACCESS_INVALID` and
- * `IAD_JWT_ACCESS_EXPIRED`. It does not look at the deny list: logout, by decision, must not.
+ * Verifies the access token and puts its claims into the context: signature, claims, expiry, deny list. Raises
+ * `IAD_JWT_ACCESS_INVALID` and `IAD_JWT_ACCESS_EXPIRED`.
  */
-export function authenticate(verify: (token: string) => Promise<VerifiedAccessToken>): RequestHandler {
+export function authenticate({ verify, assertNotDenied }: AuthenticateDeps): RequestHandler {
   return async (req, res, next) => {
     const { authorization } = req.headers;
     if (authorization === undefined) {
@@ -19,7 +25,9 @@ export function authenticate(verify: (token: string) => Promise<VerifiedAccessTo
     }
     const token = bearerPattern.exec(authorization)?.[1];
     if (token === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    extendContext(res, { caller: await verify(token) });
+    const caller = await verify(token);
+    await assertNotDenied?.(caller);
+    extendContext(res, { caller });
     next();
   };
 }

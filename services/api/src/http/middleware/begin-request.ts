@@ -25,6 +25,7 @@ export const beginRequest: RequestHandler = (req, res, next) => {
   res.setHeader('X-Request-ID', requestId);
   extendContext(res, {
     requestId,
+    address: req.ip,
     locale: negotiateLocale(req.headers['accept-language']),
     ...(typeof traceparent === 'string' && traceparentPattern.test(traceparent) ? { traceparent } : {}),
   });

@@ -1,0 +1,34 @@
+import { Type } from 'typebox';
+import { Uuid } from '../http/fields.ts';
+
+/** BullMQ queue of the forced-logout command (decisions, "Events and commands"). */
+export const forceLogoutQueue = 'service.auth.commands.force-logout';
+
+/** Why the sessions end, for the logs: no personal data, never shown to the user. */
+const reason = Type.String({ minLength: 1, maxLength: 256 });
+
+/** The request that brought the command about. */
+const request_id = Type.Optional(Type.String({ minLength: 1, maxLength: 128 }));
+
+/** Ends all sessions of one user. */
+const ForceLogoutOfUser = Type.Object({ user_id: Uuid, reason, request_id });
+
+/** Ends one session. */
+const ForceLogoutOfSession = Type.Object({ session_id: Uuid, reason, request_id });
+
+/** Ends all sessions of all who are in one group. */
+const ForceLogoutOfGroup = Type.Object({ home_group_id: Uuid, reason, request_id });
+
+/** By what a forced logout names its sessions: a command has exactly one of these fields. */
+export const forceLogoutForms = {
+  user_id: ForceLogoutOfUser,
+  session_id: ForceLogoutOfSession,
+  home_group_id: ForceLogoutOfGroup,
+} as const;
+export type ForceLogoutTarget = keyof typeof forceLogoutForms;
+
+/** A job of the queue; fields beyond these are ignored. */
+export type ForceLogoutCommand =
+  | Type.Static<typeof ForceLogoutOfUser>
+  | Type.Static<typeof ForceLogoutOfSession>
+  | Type.Static<typeof ForceLogoutOfGroup>;

@@ -1,0 +1,43 @@
+import type { RevocationReason } from '@auth-account/stores';
+import type { LimitRule } from '../limits/limit-rule.ts';
+
+/** What each event says beside its request. Ids only: no secret and no e-mail address has a place here. */
+interface EventFields {
+  'account.registered': { readonly user_id: string };
+  'login.succeeded': { readonly user_id: string; readonly session_id: string };
+  'login.failed': { readonly user_id: string | undefined; readonly reason: 'unknown_account' | 'wrong_password' };
+  'refresh.rotated': { readonly user_id: string; readonly session_id: string };
+  'refresh.converged': { readonly user_id: string; readonly session_id: string };
+  'refresh.expired': {
+    readonly user_id: string | undefined;
+    readonly session_id: string | undefined;
+    readonly reason: 'expired' | 'not_genuine';
+  };
+  'refresh.revoked': { readonly user_id: string; readonly session_id: string };
+  'refresh.stolen': { readonly user_id: string; readonly session_id: string };
+  'logout.succeeded': { readonly user_id: string; readonly session_id: string };
+  'logout.all': { readonly user_id: string; readonly session_id: string };
+  'session.revoked': { readonly user_id: string; readonly session_id: string; readonly reason: RevocationReason };
+  'limit.exceeded': { readonly reason: LimitRule };
+}
+
+export type AuditEventName = keyof EventFields;
+
+/** One event, by its name. */
+export type AuditEvent = { [E in AuditEventName]: { readonly event: E } & EventFields[E] }[AuditEventName];
+
+/** Every event of the audit log; docs/audit.md describes them in the same order. */
+export const auditEvents = {
+  'account.registered': { outcome: 'success' },
+  'login.succeeded': { outcome: 'success' },
+  'login.failed': { outcome: 'failure' },
+  'refresh.rotated': { outcome: 'success' },
+  'refresh.converged': { outcome: 'success' },
+  'refresh.expired': { outcome: 'failure' },
+  'refresh.revoked': { outcome: 'failure' },
+  'refresh.stolen': { outcome: 'failure' },
+  'logout.succeeded': { outcome: 'success' },
+  'logout.all': { outcome: 'success' },
+  'session.revoked': { outcome: 'success' },
+  'limit.exceeded': { outcome: 'failure' },
+} as const satisfies Record<AuditEventName, { readonly outcome: 'success' | 'failure' }>;

@@ -1,0 +1,40 @@
+import { createAuditLog, type Logger } from '@auth-account/telemetry';
+import type { Redis } from 'ioredis';
+import { type Audit, createAudit } from './audit/audit.ts';
+import { countAuditEvents } from './audit/count-audit-events.ts';
+import type { ApiConfig } from './config.ts';
+import { limitRulesOf } from './limits/limit-config.ts';
+import { createLimits, type Limits } from './limits/limits.ts';
+import type { ApiMetrics } from './metrics.ts';
+import type { ServerSecrets } from './security/server-secrets.ts';
+
+export interface GuardParts {
+  readonly config: ApiConfig;
+  readonly logger: Logger;
+  readonly metrics: ApiMetrics;
+  /** A connection that fails fast: every login waits for it. */
+  readonly redis: Redis;
+  readonly secrets: ServerSecrets;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** What watches over the use cases. */
+export interface Guards {
+  readonly audit: Audit;
+  readonly limits: Limits;
+}
+
+export function composeGuards({ config, logger, metrics, redis, secrets, now }: GuardParts): Guards {
+  const audit = createAudit(createAuditLog(logger), countAuditEvents(metrics));
+  const limits = createLimits({
+    redis,
+    keyPrefix: config.KEY_PREFIX,
+    secret: () => secrets()[0],
+    rules: limitRulesOf(config),
+    audit,
+    now,
+    onInsured: () => metrics.loginsInsured.inc(),
+  });
+  return { audit, limits };
+}

@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { addressPrefix, subscriberPrefix } from './address-prefix.ts';
+
+test.each([
+  ['192.0.2.77', '192.0.2.77/32'],
+  ['::ffff:192.0.2.77', '192.0.2.77/32'],
+  ['::ffff:c000:24d', '192.0.2.77/32'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:1:2:ffff::', '2001:db8:1:2::/64'],
+  ['2001:db8:1:3::', '2001:db8:1:3::/64'],
+  ['fe80::1%eth0', 'fe80::/64'],
+  ['::1', '::/64'],
+])('a client at %s counts as %s', (address, prefix) => {
+  expect(addressPrefix(address, subscriberPrefix)).toBe(prefix);
+});
+
+test.each([
+  ['192.0.2.77', '192.0.2.0/24'],
+  ['::ffff:192.0.2.77', '192.0.2.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+])('%s is logged as %s', (address, prefix) => {
+  expect(addressPrefix(address, { v4: 24, v6: 48 })).toBe(prefix);
+});
+
+test('a length within a byte keeps its bits', () => {
+  expect(addressPrefix('203.0.113.255', { v4: 20, v6: 64 })).toBe('203.0.112.0/20');
+});
+
+test.each([undefined, '', 'localhost', '192.0.2.1:4711', '192.0.2.1, 192.0.2.2'])('%j is unknown', (address) => {
+  expect(addressPrefix(address, subscriberPrefix)).toBe('unknown');
+});

@@ -1,0 +1,81 @@
+import { type Static, Type } from 'typebox';
+import type { LimitRules } from './limit-rules.ts';
+
+/** NIST SP 800-63B-4, section 3.2.2: no more failures than this for one account. */
+const nistFailures = 100;
+
+/** How many tries are too many. To be spread into the api's schema. */
+export const limitConfig = {
+  REGISTER_LIMIT_PER_ADDRESS: Type.Integer({
+    minimum: 1,
+    default: 100,
+    description: 'Registrations of one address (IPv4 /32, IPv6 /64) within an hour',
+  }),
+  REFRESH_LIMIT_PER_ADDRESS: Type.Integer({
+    minimum: 1,
+    default: 6_000,
+    description: 'Refreshes of one address (IPv4 /32, IPv6 /64) within a minute',
+  }),
+  LOGIN_LIMIT_PER_ADDRESS: Type.Integer({
+    minimum: 1,
+    default: 300,
+    description: 'Logins of one address (IPv4 /32, IPv6 /64) within a quarter of an hour, right or wrong',
+  }),
+  LOGIN_FREE_FAILURES: Type.Integer({
+    minimum: 1,
+    maximum: 15,
+    default: 5,
+    description:
+      'Wrong passwords for one account from one address or known device before the next try has to wait: 1 s, then twice as long each time',
+  }),
+  LOGIN_LONGEST_DELAY_SECONDS: Type.Integer({
+    minimum: 60,
+    maximum: 86_400,
+    default: 900,
+    description: 'The longest of those waits, in seconds',
+  }),
+  LOGIN_ACCOUNT_FREE_FAILURES: Type.Integer({
+    minimum: 1,
+    default: 20,
+    description:
+      'Wrong passwords for one account from all unknown addresses and devices before the next such try has to wait',
+  }),
+  LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS: Type.Integer({
+    minimum: 1,
+    maximum: 3_600,
+    default: 30,
+    description: 'The longest of those waits, in seconds',
+  }),
+  LOGIN_ACCOUNT_FAILURES_PER_DAY: Type.Integer({
+    minimum: 1,
+    maximum: nistFailures,
+    default: nistFailures,
+    description: 'Wrong passwords for one account within 24 hours from all unknown addresses and devices',
+  }),
+  LOGIN_KNOWN_FAILURES_PER_DAY: Type.Integer({
+    minimum: 1,
+    maximum: nistFailures,
+    default: 20,
+    description:
+      'Wrong passwords within 24 hours that each address and device which has logged in to the account has to itself',
+  }),
+};
+
+const schema = Type.Object(limitConfig);
+
+/** The rules as configured. */
+export function limitRulesOf(config: Static<typeof schema>): LimitRules {
+  return {
+    registerPerAddress: config.REGISTER_LIMIT_PER_ADDRESS,
+    refreshPerAddress: config.REFRESH_LIMIT_PER_ADDRESS,
+    login: {
+      perAddress: config.LOGIN_LIMIT_PER_ADDRESS,
+      freeFailures: config.LOGIN_FREE_FAILURES,
+      longestDelaySeconds: config.LOGIN_LONGEST_DELAY_SECONDS,
+      accountFreeFailures: config.LOGIN_ACCOUNT_FREE_FAILURES,
+      accountLongestDelaySeconds: config.LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS,
+      accountFailuresPerDay: config.LOGIN_ACCOUNT_FAILURES_PER_DAY,
+      knownFailuresPerDay: config.LOGIN_KNOWN_FAILURES_PER_DAY,
+    },
+  };
+}

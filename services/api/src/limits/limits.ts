@@ -1,0 +1,82 @@
+import { AppError } from '@auth-account/errors';
+import { emailKey } from '@auth-account/stores';
+import type { Redis } from 'ioredis';
+import type { Audit } from '../audit/audit.ts';
+import type { RequestOrigin } from '../request-origin.ts';
+import { createAddressLimit } from './address-limit.ts';
+import { addressPrefix, subscriberPrefix } from './address-prefix.ts';
+import { createLimitKeys } from './limit-keys.ts';
+import type { LimitRule, Refusal } from './limit-rule.ts';
+import type { LimitRules } from './limit-rules.ts';
+import { createLoginLimits } from './login-limits.ts';
+
+/** A try that may be hashed. It counts for nothing until its verdict is told, and the verdict is not final before. */
+export interface LoginAttempt {
+  /** The password was wrong, or there is no such account. */
+  fail(): Promise<void>;
+  /** The password was right: the account knows this device and address from now on. */
+  succeed(): Promise<void>;
+}
+
+/** The rate limits, as use cases see them. Each raises `ERR-RATE-LIMITED` with `Retry-After`, and writes it down. */
+export interface Limits {
+  register(origin: RequestOrigin): Promise<void>;
+  refresh(origin: RequestOrigin): Promise<void>;
+  /** The steps of the attempt raise it as well: of tries that come at once only so many get a verdict. */
+  logIn(login: { readonly email: string; readonly deviceId: string }, origin: RequestOrigin): Promise<LoginAttempt>;
+}
+
+export interface LimitsDeps {
+  /** A connection that fails fast. */
+  readonly redis: Redis;
+  readonly keyPrefix: string;
+  /** The server's newest secret. */
+  readonly secret: () => Buffer;
+  readonly rules: LimitRules;
+  readonly audit: Audit;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Redis did not answer; the process counted a login for itself. */
+  readonly onInsured: () => void;
+}
+
+/** Seconds. */
+const loginWindow = 15 * 60;
+const registerWindow = 60 * 60;
+const refreshWindow = 60;
+
+/** Makes the rate limits (docs/decisions.md, "Guessing"). Redis away never refuses anybody, and holds nobody up. */
+export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
+  const keys = createLimitKeys(keyPrefix, secret);
+  const limitOf = (name: string, points: number, seconds: number) =>
+    createAddressLimit({ redis, keys, name, points, seconds });
+  const registrations = limitOf('register', rules.registerPerAddress, registerWindow);
+  const refreshes = limitOf('refresh', rules.refreshPerAddress, refreshWindow);
+  const addresses = limitOf('login', rules.login.perAddress, loginWindow);
+  const logins = createLoginLimits({ redis, keys, addresses, rules: rules.login, now, onInsured });
+
+  function refuse({ rule, waitMs }: Refusal, origin: RequestOrigin): never {
+    audit({ event: 'limit.exceeded', reason: rule }, origin);
+    throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
+  }
+
+  const byAddress = (limit: typeof registrations, rule: LimitRule) => async (origin: RequestOrigin) => {
+    const waitMs = await limit.count(addressPrefix(origin.address, subscriberPrefix));
+    if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
+  };
+
+  return {
+    register: byAddress(registrations, 'register_address'),
+    refresh: byAddress(refreshes, 'refresh_address'),
+    async logIn({ email, deviceId }, origin) {
+      const prefix = addressPrefix(origin.address, subscriberPrefix);
+      const identity = { emailKey: emailKey(email), deviceId, prefix };
+      const take = async (step: keyof typeof logins) => {
+        const refusal = await logins[step](identity);
+        if (refusal !== undefined) refuse(refusal, origin);
+      };
+      await take('check');
+      return { fail: () => take('fail'), succeed: () => take('succeed') };
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * The rules of guessing as one script: which of them apply depends on what the account knows, and a try must be judged
+ * and counted in one step. rate-limiter-flexible decides by one key at a time.
+ *
+ * KEYS: 1 the requests of the client's network (rate-limiter-flexible counts them), 2 what the account knows (sorted
+ * set: tag of a device or network → time of its last success), then pairs of a delay (hash: `n` failures, `until` when
+ * the next try may be) and a list of failures (times, newest first): 3, 4 the device's, 5, 6 the network's, 7, 8 the
+ * account's. Times are milliseconds since the epoch, by the clock of the api.
+ *
+ * ARGV: 1 the step (`check` before the hash, `fail` or `succeed` after it), 2 now, 3 tag of the device, 4 tag of the
+ * network, 5 for how long a success is remembered, 6 how many of them, 7 requests of a network, 8 a day, 9 failures a
+ * day of what is known, 10 of all that is not, 11 failures of a source before it is delayed, 12 its longest delay, 13
+ * and 14 the same for the account, 15 after how long without a failure a delay is forgotten.
+ *
+ * Answers the rule that refuses (or '') and milliseconds to wait. A step that is refused changes nothing.
+ */
+export const loginScript = `
+local step, now, device, network = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local known_ms, day = tonumber(ARGV[5]), tonumber(ARGV[8])
+local known_allowance, account_allowance = tonumber(ARGV[9]), tonumber(ARGV[10])
+
+if step == 'check' and tonumber(redis.call('GET', KEYS[1]) or '0') > tonumber(ARGV[7]) then
+  return {'login_address', 0}
+end
+
+local function spent(key, allowance)
+  local at = redis.call('LINDEX', key, allowance - 1)
+  return at and math.max(0, at + day - now) or 0
+end
+local function wait(key)
+  return math.max(0, tonumber(redis.call('HGET', key, 'until') or '0') - now)
+end
+local function is_known(tag, failures)
+  local at = redis.call('ZSCORE', KEYS[2], tag)
+  return at and at + known_ms > now and spent(failures, known_allowance) == 0
+end
+
+local source, stranger = 5, false
+if is_known(device, KEYS[4]) then source = 3 else stranger = not is_known(network, KEYS[6]) end
+
+local rule, longest = '', 0
+local function hold(name, ms)
+  if ms > longest then rule, longest = name, ms end
+end
+hold('login_source', wait(KEYS[source]))
+if stranger then
+  hold('login_account', wait(KEYS[7]))
+  hold('login_account_day', spent(KEYS[8], account_allowance))
+end
+if rule ~= '' or step == 'check' then return {rule, longest} end
+
+if step == 'succeed' then
+  redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+  redis.call('ZADD', KEYS[2], now, device, now, network)
+  redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[6]))
+  redis.call('PEXPIRE', KEYS[2], known_ms)
+  return {'', 0}
+end
+
+local function delay(key, free, longest_delay)
+  local n = redis.call('HINCRBY', key, 'n', 1)
+  if n >= free then
+    redis.call('HSET', key, 'until', now + math.min(longest_delay, 1000 * 2 ^ math.min(n - free, 30)))
+  end
+  redis.call('PEXPIRE', key, math.max(tonumber(ARGV[15]), longest_delay))
+end
+local function note(key, allowance)
+  redis.call('LPUSH', key, ARGV[2])
+  redis.call('LTRIM', key, 0, allowance - 1)
+  redis.call('PEXPIRE', key, day)
+end
+delay(KEYS[source], tonumber(ARGV[11]), tonumber(ARGV[12]))
+if stranger then
+  delay(KEYS[7], tonumber(ARGV[13]), tonumber(ARGV[14]))
+  note(KEYS[8], account_allowance)
+else
+  note(KEYS[source + 1], known_allowance)
+end
+return {'', 0}`;

@@ -1,0 +1,79 @@
+import type { AccountType, RegisterRequest } from '@auth-account/contracts';
+import { AppError } from '@auth-account/errors';
+import {
+  type GroupStore,
+  type InviteDocument,
+  type InviteState,
+  type InviteStore,
+  inviteState,
+} from '@auth-account/stores';
+import type { ClientSession } from 'mongodb';
+import type { Ids } from '../ids.ts';
+
+/** Where a new account will live, and how it comes there. */
+export type Space = { readonly home_group_id: string; readonly account_type: AccountType } & (
+  | { readonly kind: 'new' }
+  | { readonly kind: 'join'; readonly token: string; readonly sentToken: string }
+);
+
+export interface SpacesDeps {
+  readonly groups: GroupStore;
+  readonly invites: Pick<InviteStore, 'find' | 'use'>;
+  readonly ids: Pick<Ids, 'groupId'>;
+  readonly now: () => Date;
+}
+
+/** The spaces that accounts register into; both raise `ERR-INVITE-TOKEN-INVALID`. */
+export interface Spaces {
+  /** A new space, or that of the invite; stores nothing. */
+  choose(input: RegisterRequest): Promise<Space>;
+  /** Makes the new space, or uses the invite and counts the member. */
+  enter(space: Space, userId: string, at: Date, session: ClientSession): Promise<void>;
+}
+
+export function createSpaces({ groups, invites, ids, now }: SpacesDeps): Spaces {
+  async function goodInvite(token: string): Promise<InviteDocument> {
+    const invite = await invites.find(token);
+    const state = invite && inviteState(invite, now());
+    if (invite === undefined || state !== 'good') throw inviteInvalid(token, state);
+    return invite;
+  }
+
+  return {
+    async choose({ space_creation_mode: mode, invite_token }) {
+      if (mode !== 'JOIN_EXISTING') {
+        const account_type = mode === 'CREATE_NEW_HOME' ? 'HOME' : 'OFFICE';
+        return { kind: 'new', home_group_id: ids.groupId(), account_type };
+      }
+      const sentToken = invite_token ?? '';
+      const { _id: token, home_group_id, account_type } = await goodInvite(sentToken);
+      return { kind: 'join', token, sentToken, home_group_id, account_type };
+    },
+    async enter(space, userId, at, session) {
+      const { home_group_id: _id, account_type } = space;
+      if (space.kind === 'new') {
+        await groups.insert(
+          { _id, account_type, owner_id: userId, member_count: 1, created_at: at, closed_at: null },
+          session,
+        );
+        return;
+      }
+      // Reads the invite again, by writing it: a revocation or the last use in between is seen here.
+      const used = await invites.use(space.token, now(), session);
+      if (used === undefined) {
+        const invite = await invites.find(space.token);
+        throw inviteInvalid(space.sentToken, invite && inviteState(invite, now()));
+      }
+      if (!(await groups.addMember(_id, session))) throw inviteInvalid(space.sentToken, 'revoked');
+    },
+  };
+}
+
+/** 404: the string never named an invite; 410: it did, and is over (decisions, "Invite token"). */
+function inviteInvalid(token: string, state: InviteState | undefined): AppError {
+  return new AppError('ERR-INVITE-TOKEN-INVALID', {
+    status: state === undefined ? 404 : 410,
+    canonical: state === 'expired' ? 'IAD_GROUP_INVITE_EXPIRED' : undefined,
+    details: { provided_token: token },
+  });
+}

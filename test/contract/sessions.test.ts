@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { createDenyList, denialLifetimeMs, redisKeys } from '@auth-account/messaging';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { logIn, logOut, newSession, type TokenPair } from '../support/accounts.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.close());
+
+const bearer = ({ access_token }: Pick<TokenPair, 'access_token'>) => ({ Authorization: `Bearer ${access_token}` });
+const list = (tokens: TokenPair) => api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
+const revoke = (tokens: TokenPair, sessionId: string) =>
+  api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${sessionId}`, headers: bearer(tokens) });
+const logOutAll = (tokens: TokenPair, body: object = {}) => api.post('/api/v1/auth/logout-all', body, bearer(tokens));
+const stored = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
+
+describe('the list of sessions', () => {
+  test('names the caller’s devices, the one used last first, and never a token', async () => {
+    const phone = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
+    const tablet = await logIn(api, phone.email, { device_name: 'iPad', platform: 'ios' });
+    const answer = await list(phone);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.json.data.sessions).toEqual([
+      expect.objectContaining({
+        session_id: tablet.session_id,
+        device_name: 'iPad',
+        platform: 'ios',
+        is_current: false,
+      }),
+      expect.objectContaining({ session_id: phone.session_id, device_id: phone.device_id, is_current: true }),
+    ]);
+    expect(answer.text).not.toContain(phone.refresh_token);
+    expect(Object.keys(answer.json.data.sessions[0]).sort()).toEqual([
+      'created_at',
+      'device_id',
+      'device_name',
+      'expires_at',
+      'is_current',
+      'last_used_at',
+      'platform',
+      'session_id',
+    ]);
+  });
+
+  test('leaves out revoked and expired sessions, and other users’', async () => {
+    const phone = await newSession(api);
+    const [gone, expired] = [await logIn(api, phone.email), await logIn(api, phone.email)];
+    await newSession(api);
+    await logOut(api, gone);
+    await api.collections.sessions.updateOne({ _id: expired.session_id }, { $set: { expires_at: new Date() } });
+    const { sessions } = (await list(phone)).json.data;
+    expect(sessions.map(({ session_id }: TokenPair) => session_id)).toEqual([phone.session_id]);
+  });
+});
+
+describe('ending a session by its id', () => {
+  test('revokes another device’s, and its tokens are refused at once', async () => {
+    const phone = await newSession(api);
+    const tablet = await logIn(api, phone.email);
+    const answer = await revoke(phone, tablet.session_id);
+    expect(answer.status).toBe(200);
+    expect(answer.json.data).toEqual({
+      message: 'SESSION_TERMINATED',
+      session_id: tablet.session_id,
+      timestamp: expect.any(String),
+    });
+    expect(await stored(tablet.session_id)).toMatchObject({ is_revoked: true, revoked_reason: 'revoked_by_user' });
+    expect((await list(tablet)).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
+    expect((await list(phone)).status).toBe(200);
+  });
+
+  test('the caller’s own is a logout', async () => {
+    const phone = await newSession(api);
+    expect((await revoke(phone, phone.session_id)).status).toBe(200);
+    expect(await stored(phone.session_id)).toMatchObject({ revoked_reason: 'logout' });
+  });
+
+  test.each<[string, () => Promise<string> | string]>([
+    ['another user’s', async () => (await newSession(api)).session_id],
+    ['one that nobody has', () => randomUUID()],
+    ['no id at all', () => 'none'],
+    ['an odd one', () => '%24where'],
+  ])('%s answers 404 and changes nothing', async (_, id) => {
+    const [phone, target] = [await newSession(api), await id()];
+    const answer = await revoke(phone, target);
+    expect(answer.status).toBe(404);
+    expect(answer.json.error_code).toBe('ERR-LOGOUT-TARGET-NOT-FOUND');
+    expect((await stored(target))?.is_revoked ?? false).toBe(false);
+  });
+
+  test('one that is revoked already answers 404', async () => {
+    const phone = await newSession(api);
+    const tablet = await logIn(api, phone.email);
+    await revoke(phone, tablet.session_id);
+    expect((await revoke(phone, tablet.session_id)).status).toBe(404);
+  });
+});
+
+describe('logout-all', () => {
+  test('ends every session of the caller and no other', async () => {
+    const [phone, stranger] = [await newSession(api), await newSession(api)];
+    const tablet = await logIn(api, phone.email);
+    const answer = await logOutAll(phone);
+    expect(answer.status).toBe(200);
+    expect(answer.json.data).toMatchObject({ message: 'SESSIONS_TERMINATED', terminated_sessions: 2 });
+    expect(await stored(phone.session_id)).toMatchObject({ revoked_reason: 'logout' });
+    expect(await stored(tablet.session_id)).toMatchObject({ revoked_reason: 'revoked_by_user' });
+    expect(await stored(stranger.session_id)).toMatchObject({ is_revoked: false });
+    expect((await list(phone)).status).toBe(401);
+  });
+
+  test('with except_current spares the caller’s', async () => {
+    const phone = await newSession(api);
+    const tablet = await logIn(api, phone.email);
+    expect((await logOutAll(phone, { except_current: true })).json.data.terminated_sessions).toBe(1);
+    expect((await list(phone)).json.data.sessions).toHaveLength(1);
+    expect((await list(tablet)).status).toBe(401);
+  });
+
+  test('lets no login slip between: afterwards nothing is live but what logged in later', async () => {
+    const phone = await newSession(api);
+    const logins = Array.from({ length: 6 }, () => logIn(api, phone.email));
+    const answers = await Promise.all([logOutAll(phone), ...logins]);
+    expect(answers[0]?.status).toBe(200);
+    const live = await api.collections.sessions.find({ user_id: phone.user_id, is_revoked: false }).toArray();
+    const revoked = await api.collections.sessions.find({ user_id: phone.user_id, is_revoked: true }).toArray();
+    expect(live.length + revoked.length).toBe(7);
+    const at = revoked[0]?.revoked_at?.getTime() ?? 0;
+    for (const { revoked_at } of revoked) expect(revoked_at?.getTime()).toBe(at);
+  });
+});
+
+describe('the deny list', () => {
+  const withList = async (run: (redis: Redis) => Promise<void>) => {
+    const redis = new Redis(testEnvironment().redisUrl);
+    try {
+      await run(redis);
+    } finally {
+      redis.disconnect();
+    }
+  };
+
+  test('is asked where it is complete: what it denies is refused, whatever MongoDB says', () =>
+    withList(async (redis) => {
+      const own = await startTestApi();
+      const denyList = createDenyList(redis, redisKeys(own.keyPrefix), denialLifetimeMs(600));
+      await (await denyList.beginRebuild()).complete();
+      const [phone, moved] = [await newSession(own), await newSession(own)];
+      const ask = (tokens: TokenPair) =>
+        own.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
+      expect((await ask(phone)).status).toBe(200);
+      const entry = { requestId: 'test', decidedAt: Date.now() };
+      await denyList.deny([
+        {
+          ...entry,
+          sessionId: phone.session_id,
+          denial: { kind: 'revoked', reason: 'SESSION_REVOKED' },
+          reason: 'SESSION_REVOKED',
+        },
+        { ...entry, sessionId: moved.session_id, denial: { kind: 'below', ver: 2 }, reason: 'GROUP_CHANGED' },
+      ]);
+      expect((await ask(phone)).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
+      expect((await ask(moved)).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
+      expect(await own.metric('auth_deny_list_fallbacks_total')).toBe(0);
+      await own.close();
+    }));
+
+  test('where it is not complete MongoDB is asked: revoked, gone and moved sessions are refused', async () => {
+    const [revoked, gone, moved, good] = await Promise.all([1, 2, 3, 4].map(() => newSession(api)));
+    if (!revoked || !gone || !moved || !good) throw new Error('no sessions');
+    const { sessions } = api.collections;
+    await sessions.updateOne({ _id: revoked.session_id }, { $set: { is_revoked: true } });
+    await sessions.deleteOne({ _id: gone.session_id });
+    await sessions.updateOne({ _id: moved.session_id }, { $set: { 'claims.ver': 2 } });
+    const answers = await Promise.all([revoked, gone, moved, good].map(list));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 200]);
+    expect(await api.metric('auth_deny_list_fallbacks_total')).toBeGreaterThanOrEqual(4);
+  });
+
+  test('with Redis away MongoDB is asked, and answers in time', async () => {
+    const own = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
+    const phone = await newSession(own);
+    const tablet = await logIn(own, phone.email);
+    expect((await logOut(own, tablet)).status).toBe(200);
+    const ask = (tokens: TokenPair) =>
+      own.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
+    expect((await ask(tablet)).status).toBe(401);
+    expect((await ask(phone)).status).toBe(200);
+    await own.close();
+  });
+});
