@@ -215,4 +215,7 @@ const theft: fc.Arbitrary<Command>[] = [
 /** An owner alone, over everything that can go wrong by itself. */
 export const honestCourse = fc.commands([...honest, ...honest, ...disasters], { maxCommands: 40, size: 'max' });
 /** An owner and a thief. */
-export const stolenCourse = fc.commands([...honest, ...theft, ...theft, ...disasters], { maxCommands: 40, size: 'max' });
+export const stolenCourse = fc.commands([...honest, ...theft, ...theft, ...disasters], {
+  maxCommands: 40,
+  size: 'max',
+});

@@ -42,6 +42,11 @@ export function serviceEnvironment(name: string): Record<string, string> {
     BIND_ADDRESS: '127.0.0.1',
     ACCESS_TOKEN_KEYS_FILE: join(keysDir, 'access-token-keys.json'),
     REFRESH_TOKEN_KEYS_FILE: join(keysDir, 'refresh-token-keys.json'),
+    SERVER_KEYS_FILE: join(keysDir, 'server-keys.json'),
+    // Every test comes from one address.
+    REGISTER_LIMIT_PER_ADDRESS: '1000000',
+    REFRESH_LIMIT_PER_ADDRESS: '1000000',
+    LOGIN_LIMIT_PER_ADDRESS: '1000000',
   };
 }
 

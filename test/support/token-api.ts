@@ -38,10 +38,17 @@ export interface TokenScene {
 /** Passwords are no part of these tests: hashes as cheap as Argon2 makes them. */
 const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
-/** `keyFileIntervalMs`: between two looks at a key file. */
-export async function openTokenScene({ keyFileIntervalMs = 20 } = {}): Promise<TokenScene> {
+export interface TokenSceneOptions {
+  /** Milliseconds between two looks at a key file. */
+  readonly keyFileIntervalMs?: number;
+  /** A MongoDB of the test's own in place of the shared one. */
+  readonly mongodbUri?: string;
+}
+
+export async function openTokenScene(options: TokenSceneOptions = {}): Promise<TokenScene> {
+  const { keyFileIntervalMs = 20, mongodbUri = testEnvironment().mongodbUri } = options;
   const name = uniqueName();
-  const mongo = new MongoClient(testEnvironment().mongodbUri);
+  const mongo = new MongoClient(mongodbUri);
   const db: Db = mongo.db(name);
   await ensureIndexes(db);
   const running = new Set<TokenApi>();
@@ -59,7 +66,7 @@ export async function openTokenScene({ keyFileIntervalMs = 20 } = {}): Promise<T
     mongo,
     collections: collectionsOf(db),
     async start(env = {}) {
-      const settings = { ...serviceEnvironment(name), API_PORT: '0', ...cheapHashes, ...env };
+      const settings = { ...serviceEnvironment(name), MONGODB_URI: mongodbUri, API_PORT: '0', ...cheapHashes, ...env };
       const api = await compose(
         {
           config: loadConfig(apiConfig, { env: settings }),

@@ -15,7 +15,7 @@ const algorithms = [
 const kids = [
   ...['../../../../dev/null', '/dev/null', '/etc/passwd', '..\\..\\windows\\win.ini', 'file:///dev/null', '%2e%2e%2f'],
   ...["' OR '1'='1", "x' UNION SELECT 'AAAA' --", '"; DROP TABLE keys; --', '{"$ne":null}', '$where', '| sleep 5 #'],
-  ...[String.raw`${'jndi'}:ldap://x`, '`id`', '$(id)', 'https://evil.example/keys.json', 'data:,{}', '\u0000', 'ключ'],
+  ...['$\u007bjndi:ldap://x}', '`id`', '$(id)', 'https://evil.example/keys.json', 'data:,{}', '\u0000', 'ключ'],
   ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'undefined', 'null', 'x'.repeat(2_000)],
 ];
 

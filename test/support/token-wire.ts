@@ -8,7 +8,7 @@ export interface RawAnswer {
 }
 
 /** The bytes of a header value as an attacker writes them: what HTTP clients would refuse to send goes out too. */
-export function sendRaw(base: string, lines: readonly string[], body = ''): Promise<RawAnswer> {
+function sendRaw(base: string, lines: readonly string[], body = ''): Promise<RawAnswer> {
   const { hostname, port, host } = new URL(base);
   const [start, ...headers] = lines;
   const head = [start, `Host: ${host}`, ...headers, '', ''].join('\r\n');

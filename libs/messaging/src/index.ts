@@ -8,6 +8,12 @@ export {
   DenyListUnavailable,
   denialLifetimeMs,
 } from './deny-list.ts';
+export {
+  type ForceLogoutQueue,
+  openForceLogoutQueue,
+  parseForceLogout,
+  requestForceLogout,
+} from './force-logout.ts';
 export { createCommandPublisher } from './publish-commands.ts';
 export {
   addEvent,

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import type { AccessTokenAlgorithm } from './access-token-keys.ts';
 
 /** Ours have some 700 characters. */

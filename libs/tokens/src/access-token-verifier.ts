@@ -64,12 +64,13 @@ function toTokenError(error: unknown, audience: string, nowMs: number): Error {
 }
 
 function readClaims(payload: Record<string, unknown>, audience: string, nowMs: number): VerifiedAccessToken {
-  const { user_id, sub, aud, home_group_id, account_type, sid, ver, device_id, exp, iat } = payload;
+  const { user_id, sub, aud, jti, home_group_id, account_type, sid, ver, device_id, exp, iat } = payload;
   const isGood =
     isText(user_id) &&
     sub === user_id &&
     // One audience, as we write it: a list is good for somebody else too.
     aud === audience &&
+    isText(jti) &&
     isText(home_group_id) &&
     (account_type === 'HOME' || account_type === 'OFFICE') &&
     isText(sid) &&

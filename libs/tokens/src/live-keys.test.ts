@@ -88,7 +88,19 @@ test('a set is checked for signing and for verifying', async () => {
   const { d: _, ...open } = signing('a');
   await expect(assertAccessTokenKeys(set(open as KeyEntry), 'EdDSA', 'verify')).resolves.toBeUndefined();
   await expect(assertAccessTokenKeys(set(open as KeyEntry), 'EdDSA', 'sign')).rejects.toThrow('no private part');
-  await expect(assertAccessTokenKeys(set(signing('a'), secret('b')), 'EdDSA', 'verify')).rejects.toThrow('does not fit');
+  await expect(assertAccessTokenKeys(set(signing('a'), secret('b')), 'EdDSA', 'verify')).rejects.toThrow(
+    'does not fit',
+  );
+});
+
+test('refresh tokens tell which keys are there, after a look where that is asked for', async () => {
+  const [a, b] = [secret('a'), secret('b')];
+  const keys = testSource(set(a));
+  keys.next = set(b, a);
+  const tokens = createRefreshTokens(keys);
+  expect([tokens.hasKey('a'), tokens.hasKey('b')]).toEqual([true, false]);
+  await tokens.rereadKeys();
+  expect([tokens.hasKey('a'), tokens.hasKey('b')]).toEqual([true, true]);
 });
 
 test('refresh tokens take the keys of a live source from the next call on', () => {

@@ -13,6 +13,10 @@ export interface RefreshTokenParts {
 export interface RefreshTokens {
   /** The key that new sessions and rotations use: the first of the file as it now is. */
   readonly currentKid: string;
+  /** Can tokens of this key be made and proven here? Another process may have a newer key file. */
+  hasKey(kid: string): boolean;
+  /** Looks for newer keys, where they come from a source. */
+  rereadKeys(): Promise<void>;
   /** The token of that session, generation and key: always the same, whoever makes it. Throws for a key that is not there. */
   issue(parts: RefreshTokenParts, nonce: Buffer): string;
   /** The parts of a well-formed token, undefined for any other string. Nothing is proven by it. */
@@ -52,6 +56,8 @@ export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
     get currentKid() {
       return source.current().keys[0].kid;
     },
+    hasKey: (kid) => secrets(source.current()).has(kid),
+    rereadKeys: () => source.reread(),
     issue(parts, nonce) {
       const head = encodeHead(parts);
       const mac = seal(head, parts.kid, nonce);

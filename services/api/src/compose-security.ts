@@ -1,4 +1,5 @@
-import { availableParallelism } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { availableParallelism, totalmem } from 'node:os';
 import type { Logger } from '@auth-account/telemetry';
 import {
   type AccessTokenClaims,
@@ -17,9 +18,12 @@ import {
 } from '@auth-account/tokens';
 import type { ApiConfig } from './config.ts';
 import type { ApiMetrics } from './metrics.ts';
-import { loadArgon2 } from './security/argon2-binding.ts';
+import { type Argon2Binding, loadArgon2 } from './security/argon2-binding.ts';
+import { createBcryptBinding } from './security/bcrypt-binding.ts';
 import { createHashGate } from './security/hash-gate.ts';
+import { hashSlots } from './security/hash-slots.ts';
 import { createPasswordHasher, type PasswordHasher } from './security/password-hasher.ts';
+import { readProcessLimits } from './security/process-limits.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from './security/server-secrets.ts';
 
 /** What tests replace. */
@@ -67,17 +71,9 @@ export async function composeSecurity(
     audience: config.TOKEN_AUDIENCE,
     now,
   };
-  const gate = createHashGate({
-    slots: config.HASH_CONCURRENCY || availableParallelism(),
-    queueLimit: config.HASH_QUEUE_LIMIT,
-    waitMs: config.HASH_QUEUE_TIMEOUT_MS,
-    onShed: (reason) => metrics.hashesShed.inc({ reason }),
-  });
-  metrics.observeHashQueue(() => gate.waiting);
   const argon2 = await loadArgon2((error) => logger.warn({ err: error }, 'the faster Argon2 binding does not load'));
-  const cost = { memoryKib: config.ARGON2_MEMORY_KIB, passes: config.ARGON2_PASSES, lanes: config.ARGON2_LANES };
   return {
-    hasher: await createPasswordHasher({ argon2, gate, cost }),
+    hasher: await composeHasher(argon2, config, metrics, logger),
     argon2Name: argon2.name,
     signAccessToken: await createAccessTokenSigner({ ...access, ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS }),
     verifyAccessToken: await createAccessTokenVerifier(access),
@@ -92,6 +88,42 @@ export async function composeSecurity(
       for (const keys of [accessKeys, refreshKeys, serverKeys]) keys.close();
     },
   };
+}
+
+function composeHasher(
+  argon2: Argon2Binding,
+  config: ApiConfig,
+  metrics: ApiMetrics,
+  logger: Logger,
+): Promise<PasswordHasher> {
+  const cost = { memoryKib: config.ARGON2_MEMORY_KIB, passes: config.ARGON2_PASSES, lanes: config.ARGON2_LANES };
+  const machine = { cores: availableParallelism(), memoryBytes: totalmem() };
+  const limits = readProcessLimits({ readText: findText, machine });
+  const { slots, memoryMib, isTooSmall } = hashSlots({
+    limits,
+    concurrency: config.HASH_CONCURRENCY,
+    memoryMib: config.HASH_MEMORY_MIB,
+    hashKib: cost.memoryKib,
+  });
+  logger.info({ slots, memoryMib, cores: limits.cores, queue: config.HASH_QUEUE_LIMIT }, 'hash gate');
+  if (isTooSmall) logger.warn({ memoryMib, hashKib: cost.memoryKib }, 'a password hash needs more memory than allowed');
+  const gate = createHashGate({
+    slots,
+    queueLimit: config.HASH_QUEUE_LIMIT,
+    waitMs: config.HASH_QUEUE_TIMEOUT_MS,
+    onShed: (reason) => metrics.hashesShed.inc({ reason }),
+  });
+  metrics.observeHashQueue(() => gate.waiting);
+  return createPasswordHasher({ argon2, bcrypt: createBcryptBinding(), gate, cost });
+}
+
+/** The kernel's files are small and in memory; the files of the other cgroup version are not there. */
+function findText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 function watchKeys(

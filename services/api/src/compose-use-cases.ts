@@ -77,9 +77,12 @@ export function composeUseCases(parts: UseCaseParts): AuthUseCases {
     now,
   });
   const shared = { users, sessions, transaction, announce, limits, audit, now };
+  const register = createRegister({ ...shared, spaces, outbox, openIdempotent, hasher, beginHandOver, ids });
+  const logIn = createLogIn({ ...shared, hasher, refreshTokens, issueTokens, lifetime, ids });
   return {
-    register: createRegister({ ...shared, spaces, outbox, openIdempotent, hasher, beginHandOver, ids }),
-    logIn: createLogIn({ ...shared, hasher, refreshTokens, issueTokens, lifetime, ids }),
+    // What needs a hash is counted at the door, before it looks at any store.
+    register: (...input) => hasher.admit(() => register(...input)),
+    logIn: (...input) => hasher.admit(() => logIn(...input)),
     refresh: createRefresh({ ...shared, refreshTokens, issueTokens, lifetime, retryWindowMs }),
     logOut: createLogOut({ ...shared, refreshTokens }),
     logOutAll: createLogOutAll(shared),

@@ -68,7 +68,14 @@ export const apiConfig = Type.Object({
   HASH_CONCURRENCY: Type.Integer({
     minimum: 0,
     default: 0,
-    description: 'Hashes at once; 0: as many as the process has cores. `UV_THREADPOOL_SIZE` should be four more',
+    description:
+      'Hashes at once, as far as there is memory for them; 0: as many as the process has cores by its CPU limit. ' +
+      '`UV_THREADPOOL_SIZE` should be four more',
+  }),
+  HASH_MEMORY_MIB: Type.Integer({
+    minimum: 0,
+    default: 0,
+    description: 'Memory that all hashes together may take, in MiB; 0: half of the memory limit of the process',
   }),
   HASH_QUEUE_LIMIT: Type.Integer({ minimum: 0, default: 256, description: 'Hashes that may wait; one more is shed' }),
   HASH_QUEUE_TIMEOUT_MS: Type.Integer({

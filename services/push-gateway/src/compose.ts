@@ -10,7 +10,7 @@ import {
   subscriberOptions,
 } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
-import { createAccessTokenVerifier, loadKeyFile } from '@auth-account/tokens';
+import { assertAccessTokenKeys, createAccessTokenVerifier, watchKeyFile } from '@auth-account/tokens';
 import { Redis } from 'ioredis';
 import { createPushApp, type PushApp } from './app.ts';
 import type { PushGatewayConfig, pushGatewayConfig } from './config.ts';
@@ -37,6 +37,8 @@ export interface PushGatewayParts extends ServiceParts {
 export interface Surroundings {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
+  /** Milliseconds between two looks at the key file. */
+  readonly keyFileIntervalMs?: number;
 }
 
 function openRedis(config: PushGatewayConfig, logger: Logger) {
@@ -48,22 +50,29 @@ function openRedis(config: PushGatewayConfig, logger: Logger) {
   return { redis: open(failFastOptions(), 'commands'), subscription: open(subscriberOptions(), 'subscription') };
 }
 
-async function openVerifier(config: PushGatewayConfig, now: () => number) {
-  return createAccessTokenVerifier({
-    keys: await loadKeyFile(config.ACCESS_TOKEN_KEYS_FILE),
-    algorithm: config.ACCESS_TOKEN_ALGORITHM,
-    issuer: config.TOKEN_ISSUER,
-    audience: config.TOKEN_AUDIENCE,
-    now,
+async function openVerifier(
+  config: PushGatewayConfig,
+  logger: Logger,
+  { now = Date.now, keyFileIntervalMs }: Surroundings,
+) {
+  const { ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: algorithm } = config;
+  const keys = await watchKeyFile(file, {
+    check: (set) => assertAccessTokenKeys(set, algorithm, 'verify'),
+    onChange: (set) => logger.info({ file, kids: set.keys.map(({ kid }) => kid) }, 'key file taken'),
+    onError: (error) => logger.error({ err: error, file }, 'key file not taken: the former keys stay'),
+    ...(keyFileIntervalMs === undefined ? {} : { intervalMs: keyFileIntervalMs }),
   });
+  const settings = { keys, algorithm, issuer: config.TOKEN_ISSUER, audience: config.TOKEN_AUDIENCE, now };
+  return { verifyAccessToken: await createAccessTokenVerifier(settings), closeKeyFile: keys.close };
 }
 
 /** Wires the push gateway: the only place that opens its connections. */
 export async function compose(
   { config, logger, metrics }: ServiceContext<typeof pushGatewayConfig>,
-  { now = Date.now }: Surroundings = {},
+  surroundings: Surroundings = {},
 ): Promise<PushGatewayParts> {
-  const verifyAccessToken = await openVerifier(config, now);
+  const { now = Date.now } = surroundings;
+  const { verifyAccessToken, closeKeyFile } = await openVerifier(config, logger, surroundings);
   const { redis, subscription } = openRedis(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);
   const denyList = createDenyList(redis, keys, denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS));
@@ -116,7 +125,10 @@ export async function compose(
       reconcile.start();
       logger.info({ address, port }, 'push gateway listens');
     },
-    stop: stopSteps({ drain, app, expiry, reconcile, redis, subscription, drainSeconds: config.DRAIN_SECONDS }),
+    stop: [
+      ...stopSteps({ drain, app, expiry, reconcile, redis, subscription, drainSeconds: config.DRAIN_SECONDS }),
+      { name: 'key file', run: closeKeyFile, timeoutMs: 100 },
+    ],
   };
 }
 

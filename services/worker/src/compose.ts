@@ -8,10 +8,18 @@ import {
   redisKeys,
   workerOptions,
 } from '@auth-account/messaging';
-import { collectionsOf, connectMongo, createOutboxStore, createSessionStore, mongoOptions } from '@auth-account/stores';
+import {
+  collectionsOf,
+  connectMongo,
+  createOutboxStore,
+  createSessionStore,
+  mongoOptions,
+  type OutboxStore,
+} from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
+import { createForceLogoutConsumer } from './commands/force-logout-consumer.ts';
 import type { WorkerConfig, workerConfig } from './config.ts';
 import { createDelivery } from './deliver/delivery.ts';
 import { createErrorLog } from './error-log.ts';
@@ -61,6 +69,18 @@ function readinessChecks(db: Db, redis: Redis): Check[] {
   ];
 }
 
+function createBacklogCount(outbox: OutboxStore, logger: Logger) {
+  let backlog: Backlog | undefined;
+  const repeater = createRepeater({
+    async run() {
+      backlog = await outbox.backlog();
+    },
+    intervalMs: backlogIntervalMs,
+    onError: createErrorLog(logger, 'count of the outbox'),
+  });
+  return { repeater, last: () => backlog };
+}
+
 /** Wires the worker: the only place that opens its connections. */
 export function compose({ config, logger, metrics: serviceMetrics }: Context): ServiceParts {
   const { mongo, denying, adding, consuming } = openConnections(config, logger);
@@ -71,9 +91,9 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
   const now = () => new Date();
   const lifetimeMs = denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS);
 
-  let backlog: Backlog | undefined;
   const webhooks = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind === 'webhook').map(({ name }) => name);
-  const metrics = createWorkerMetrics(serviceMetrics, webhooks, () => backlog);
+  const backlogCount = createBacklogCount(outbox, logger);
+  const metrics = createWorkerMetrics(serviceMetrics, webhooks, backlogCount.last);
 
   const onError = createErrorLog(logger, 'delivery');
   const delivery = createDelivery({ config, adding, consuming, keys, outbox, metrics, logger, onError, now });
@@ -90,10 +110,11 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
     intervalMs: config.RELAY_INTERVAL_MS,
     onError: createErrorLog(logger, 'relay'),
   });
+  const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = createRepeater({
     run: createReconcile({
       sessions: createSessionStore(collections),
-      denyList: createDenyList(denying, keys, lifetimeMs),
+      denyList,
       publish: createCommandPublisher(denying, keys),
       lifetimeMs,
       now,
@@ -109,14 +130,10 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
   });
   denying.on('ready', reconcile.trigger);
   adding.on('ready', relay.trigger);
-  const backlogCount = createRepeater({
-    async run() {
-      backlog = await outbox.backlog();
-    },
-    intervalMs: backlogIntervalMs,
-    onError: createErrorLog(logger, 'count of the outbox'),
-  });
-  const repeaters = [relay, reconcile, backlogCount];
+  const commands = { mongo, collections, denyList, consuming, keys, metrics, logger, now };
+  const { queues } = delivery;
+  const consumers = [...delivery.consumers, createForceLogoutConsumer(commands)];
+  const repeaters = [relay, reconcile, backlogCount.repeater];
   const stopping = new AbortController();
 
   return {
@@ -124,12 +141,12 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
     async start() {
       await connectMongo(mongo, stopping.signal, createErrorLog(logger, 'MongoDB connection'));
       if (stopping.signal.aborted) return;
-      for (const consumer of delivery.consumers) consumer.start();
+      for (const consumer of consumers) consumer.start();
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
-      backlogCount.start();
-      logger.info({ subscribers: [...delivery.queues.keys()] }, 'worker runs');
+      backlogCount.repeater.start();
+      logger.info({ subscribers: [...queues.keys()] }, 'worker runs');
     },
-    stop: stopSteps({ stopping, repeaters, delivery, redis: [denying, adding, consuming], mongo, logger }),
+    stop: stopSteps({ stopping, repeaters, consumers, queues, redis: [denying, adding, consuming], mongo, logger }),
   };
 }

@@ -11,6 +11,10 @@ export interface Backlog {
   readonly oldest: Date | undefined;
 }
 
+/** How an attempt at a forced logout ended. */
+export type ForceLogoutOutcome = 'done' | 'repeated' | 'failed' | 'malformed';
+const forceLogoutOutcomes: readonly ForceLogoutOutcome[] = ['done', 'repeated', 'failed', 'malformed'];
+
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
 /** The worker's own metrics. `backlog` is the last one that was measured, undefined before the first. */
@@ -47,8 +51,22 @@ export function createWorkerMetrics(
   for (const subscriber of webhooks) {
     for (const outcome of outcomes) deliveries.inc({ subscriber, outcome }, 0);
   }
+  const forceLogouts = new Counter<'outcome'>({
+    name: 'auth_force_logouts_total',
+    help: 'Attempts to carry out forced-logout commands',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of forceLogoutOutcomes) forceLogouts.inc({ outcome }, 0);
   return {
     deliveries,
+    forceLogouts,
+    transactionRetries: new Counter<'kind'>({
+      name: 'auth_transaction_retries_total',
+      help: 'Transactions whose work or commit was tried again',
+      labelNames: ['kind'],
+      registers,
+    }),
     deliveryDuration: new Histogram<'subscriber'>({
       name: 'auth_event_delivery_duration_seconds',
       help: 'Duration of one delivery attempt to a webhook',

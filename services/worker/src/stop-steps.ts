@@ -3,6 +3,7 @@ import type { Logger } from '@auth-account/telemetry';
 import type { Redis } from 'ioredis';
 import type { MongoClient } from 'mongodb';
 import type { Delivery } from './deliver/delivery.ts';
+import type { Consumer } from './deliver/event-consumers.ts';
 import { endWithin } from './end-within.ts';
 import type { Repeater } from './repeater.ts';
 
@@ -10,7 +11,8 @@ export interface StopDeps {
   /** Ends a start that still waits for MongoDB. */
   readonly stopping: AbortController;
   readonly repeaters: readonly Repeater[];
-  readonly delivery: Delivery;
+  readonly consumers: readonly Consumer[];
+  readonly queues: Delivery['queues'];
   readonly redis: readonly Redis[];
   readonly mongo: MongoClient;
   readonly logger: Logger;
@@ -20,8 +22,7 @@ export interface StopDeps {
 const deliveryGraceMs = 2_500;
 
 /** The worker's shutdown: 7 s at most, also where MongoDB or Redis is away and what waits for them does not end. */
-export function stopSteps({ stopping, repeaters, delivery, redis, mongo, logger }: StopDeps): StopStep[] {
-  const { consumers, queues } = delivery;
+export function stopSteps({ stopping, repeaters, consumers, queues, redis, mongo, logger }: StopDeps): StopStep[] {
   return [
     {
       name: 'relay and reconciliation',

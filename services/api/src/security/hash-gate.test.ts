@@ -68,4 +68,19 @@ describe('the hash gate', () => {
     running.resolve('a');
     expect(await first).toBe('a');
   });
+
+  test('admits as many requests at once as there are slots and places to wait, and runs no other', async () => {
+    const reasons: string[] = [];
+    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: 10_000, onShed: (reason) => reasons.push(reason) });
+    const jobs = Array.from({ length: 3 }, controlled);
+    const results = jobs.map(({ work }) => gate.admit(work));
+    await expect(results[2]).rejects.toMatchObject({ code: 'ERR-OVERLOADED', retryAfterSeconds: 2 });
+    expect(jobs.map((job) => job.isStarted())).toEqual([true, true, false]);
+    expect(reasons).toEqual(['full']);
+    jobs[0]?.reject(new Error('wrong password'));
+    await expect(results[0]).rejects.toThrow('wrong password');
+    expect(await gate.admit(() => gate.run(() => Promise.resolve('after')))).toBe('after');
+    jobs[1]?.resolve('b');
+    expect(await results[1]).toBe('b');
+  });
 });

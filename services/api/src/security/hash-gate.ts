@@ -13,6 +13,12 @@ export interface HashGateOptions {
 
 /** Admits work on password hashes. */
 export interface HashGate {
+  /**
+   * Runs a request that is going to need a hash: as many at once as there are slots and places in the queue. Raises
+   * `ERR-OVERLOADED` at once where there is no place, so that a flood costs no look at a store either: a thousand of
+   * them at once would keep the stores' connections from everybody else.
+   */
+  admit<T>(request: () => Promise<T>): Promise<T>;
   /** Runs the work when a slot is free. Raises `ERR-OVERLOADED` where the queue is full or the wait too long. */
   run<T>(work: () => Promise<T>): Promise<T>;
   /** How many wait now. */
@@ -32,21 +38,23 @@ const retryAfterSeconds = 2;
 export function createHashGate({ slots, queueLimit, waitMs, onShed }: HashGateOptions): HashGate {
   const waiters = new Set<Waiter>();
   let running = 0;
+  let admitted = 0;
+
+  function shed(reason: 'full' | 'late'): AppError {
+    onShed?.(reason);
+    return new AppError('ERR-OVERLOADED', { retryAfterSeconds });
+  }
 
   function enter(): Promise<void> {
     if (running < slots) {
       running += 1;
       return Promise.resolve();
     }
-    if (waiters.size >= queueLimit) {
-      onShed?.('full');
-      return Promise.reject(new AppError('ERR-OVERLOADED', { retryAfterSeconds }));
-    }
+    if (waiters.size >= queueLimit) return Promise.reject(shed('full'));
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         waiters.delete(waiter);
-        onShed?.('late');
-        reject(new AppError('ERR-OVERLOADED', { retryAfterSeconds }));
+        reject(shed('late'));
       }, waitMs);
       const waiter: Waiter = {
         admit() {
@@ -70,6 +78,15 @@ export function createHashGate({ slots, queueLimit, waitMs, onShed }: HashGateOp
   }
 
   return {
+    async admit(request) {
+      if (admitted >= slots + queueLimit) throw shed('full');
+      admitted += 1;
+      try {
+        return await request();
+      } finally {
+        admitted -= 1;
+      }
+    },
     async run(work) {
       await enter();
       try {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Argon2Binding, loadArgon2, loadNodeBinding, loadNodeRsBinding } from './argon2-binding.ts';
+import { createBcryptBinding } from './bcrypt-binding.ts';
 import { createHashGate } from './hash-gate.ts';
 import { createPasswordHasher } from './password-hasher.ts';
 
 const cost = { memoryKib: 1024, passes: 2, lanes: 1 };
 const gate = createHashGate({ slots: 2, queueLimit: 100, waitMs: 10_000 });
-const hasherOf = async (argon2: Argon2Binding) => createPasswordHasher({ argon2, gate, cost });
+const hasherOf = async (argon2: Argon2Binding) =>
+  createPasswordHasher({ argon2, bcrypt: createBcryptBinding(), gate, cost });
 
 describe('the two bindings', () => {
   test.each([
@@ -64,5 +66,50 @@ describe('the hasher', () => {
     ['$2b$10$abcdefghijklmnopqrstuv', true],
   ])('%s is weaker than configured: %s', async (phc, isWeak) => {
     expect((await hasherOf(await loadArgon2())).isWeak(phc)).toBe(isWeak);
+  });
+});
+
+describe('a bcrypt hash that was imported', () => {
+  // Of the bcrypt test vectors that all implementations share (Openwall crypt_blowfish).
+  const body = '$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
+
+  test.each(['2a', '2b', '2y'])('verifies with the prefix $%s$, and is to be hashed again', async (version) => {
+    const hasher = await hasherOf(await loadArgon2());
+    expect(await hasher.verify(`$${version}${body}`, 'U*U')).toBe(true);
+    expect(await hasher.verify(`$${version}${body}`, 'U*V')).toBe(false);
+    expect(hasher.isWeak(`$${version}${body}`)).toBe(true);
+  });
+
+  test('compares the bytes as they were typed, not what NFKC makes of them', async () => {
+    const hasher = await hasherOf(await loadArgon2());
+    // Of the password with the ligature \ufb01, which NFKC turns into two letters.
+    const { hash } = await import('@node-rs/bcrypt');
+    const stored = await hash('\ufb01nance', { cost: 4 });
+    expect(await hasher.verify(stored, '\ufb01nance')).toBe(true);
+    expect(await hasher.verify(stored, 'finance')).toBe(false);
+  });
+
+  test('a lone surrogate is not the character that its bytes would be', async () => {
+    const hasher = await hasherOf(await loadArgon2());
+    const { hash } = await import('@node-rs/bcrypt');
+    const stored = await hash('12345678\ufffd', { cost: 4 });
+    expect(await hasher.verify(stored, '12345678\ufffd')).toBe(true);
+    expect(await hasher.verify(stored, '12345678\ud800')).toBe(false);
+  });
+
+  test('goes through the gate', async () => {
+    const closed = createHashGate({ slots: 1, queueLimit: 0, waitMs: 1 });
+    const end = Promise.withResolvers<void>();
+    const held = closed.run(() => end.promise);
+    const hasher = await createPasswordHasher({
+      argon2: await loadArgon2(),
+      bcrypt: createBcryptBinding(),
+      gate: closed,
+      cost,
+    });
+    await expect(hasher.verify(`$2b${body}`, 'U*U')).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
+    end.resolve();
+    await held;
+    expect(await hasher.verify(`$2b${body}`, 'U*U')).toBe(true);
   });
 });

@@ -1,30 +1,41 @@
 import { randomBytes } from 'node:crypto';
 import type { Argon2Binding, Argon2Cost } from './argon2-binding.ts';
+import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
 import type { HashGate } from './hash-gate.ts';
 
 /** Hashes and verifies passwords; every call goes through the hash gate and may raise `ERR-OVERLOADED`. */
 export interface PasswordHasher {
+  /** Runs a request that is going to need a hash, or raises `ERR-OVERLOADED` at once: see the gate. */
+  readonly admit: HashGate['admit'];
   /** PHC string of the password after NFKC, with a random salt. */
   hash(password: string): Promise<string>;
-  /** Compares with the stored hash; without one, with a hash of nobody's, so that both take the same time. */
+  /**
+   * Compares with the stored hash, an Argon2 one or one of bcrypt's that was imported; without one, with a hash of
+   * nobody's, so that both take the same time.
+   */
   verify(stored: string | undefined, password: string): Promise<boolean>;
-  /** Was the hash made with less than the configured cost? */
+  /** Was the hash made with less than the configured cost, or by something else than Argon2id? */
   isWeak(stored: string): boolean;
 }
 
 export interface PasswordHasherDeps {
   readonly argon2: Argon2Binding;
+  readonly bcrypt: BcryptBinding;
   readonly gate: HashGate;
   readonly cost: Argon2Cost;
 }
 
 /** Makes the hasher, and with it the hash that stands in for unknown accounts. */
-export async function createPasswordHasher({ argon2, gate, cost }: PasswordHasherDeps): Promise<PasswordHasher> {
+export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<PasswordHasher> {
+  const { argon2, bcrypt, gate, cost } = deps;
   const nobodys = await argon2.hash(randomBytes(24).toString('base64url'), cost);
+  const compare = (stored: string, password: string) =>
+    isBcryptHash(stored) ? bcrypt.verify(stored, password) : argon2.verify(stored, normalize(password));
   return {
+    admit: gate.admit,
     hash: (password) => gate.run(() => argon2.hash(normalize(password), cost)),
     async verify(stored, password) {
-      const isEqual = await gate.run(() => argon2.verify(stored ?? nobodys, normalize(password)));
+      const isEqual = await gate.run(() => compare(stored ?? nobodys, password));
       // The bindings take a lone surrogate for U+FFFD: what is no text equals no password.
       return isEqual && stored !== undefined && password.isWellFormed();
     },

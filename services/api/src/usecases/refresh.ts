@@ -22,12 +22,16 @@ export interface RefreshDeps {
   readonly now: () => Date;
 }
 
+/** Within so many milliseconds a new key has reached every api: a mounted secret takes a minute or two. */
+const keySpreadMs = 5 * 60_000;
+
 /**
  * Refresh token rotation that converges (decisions, "Refresh"; OAuth 2.0 Security BCP, RFC 9700 section 4.14). Checked
  * in this order: HMAC, revoked, expiry, generation.
  *
  * Raises `IAD_JWT_REFRESH_EXPIRED` for what is expired or not ours, `IAD_JWT_REFRESH_STOLEN` for a token of a revoked
- * session and for one that was void, which revokes its session, and `ERR-RATE-LIMITED`.
+ * session and for one that was void, which revokes its session, `ERR-RATE-LIMITED`, and `ERR-DEPENDENCY-UNAVAILABLE`
+ * where another api has made the session's newest token by a key that has not come here yet.
  */
 export function createRefresh(
   deps: RefreshDeps,
@@ -41,6 +45,7 @@ export function createRefresh(
 
   async function findGenuine(token: string, parts: RefreshTokenParts, origin: RequestOrigin): Promise<SessionDocument> {
     const session = await sessions.find(parts.sessionId);
+    if (session !== undefined) await awaitKey(session);
     if (session === undefined || !refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) {
       throw expired('not_genuine', origin);
     }
@@ -50,6 +55,16 @@ export function createRefresh(
     }
     if (session.expires_at <= now()) throw expired('expired', origin, session);
     return session;
+  }
+
+  /** A key that is missing here for now is no reason to log anyone out; one that has been taken away is. */
+  async function awaitKey({ kid, handed_out_at }: SessionDocument): Promise<void> {
+    if (refreshTokens.hasKey(kid)) return;
+    await refreshTokens.rereadKeys();
+    const isNew = now().getTime() - handed_out_at.getTime() <= keySpreadMs;
+    if (isNew && !refreshTokens.hasKey(kid)) {
+      throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
+    }
   }
 
   async function revokeStolen(session: SessionDocument, origin: RequestOrigin): Promise<never> {

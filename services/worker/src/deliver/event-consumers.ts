@@ -1,9 +1,8 @@
-import type { RegisteredEvent } from '@auth-account/contracts';
 import { type RedisKeys, reliableWorkerOptions } from '@auth-account/messaging';
 import { type Processor, QueueEvents, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { ErrorLog } from '../error-log.ts';
-import { createBackoff } from './backoff.ts';
+import { type Backoff, createBackoff } from './backoff.ts';
 import type { MarkDelivered } from './mark-delivered.ts';
 
 /** Something that takes from a queue until it is closed. */
@@ -27,19 +26,20 @@ export interface ConsumerOptions {
 const runRetryDelay = 500;
 
 /** A BullMQ worker that loses no job, however often it is killed. */
-export function createJobConsumer(
+export function createJobConsumer<T>(
   { queueName, connection, keys, onError }: ConsumerOptions,
-  process: Processor<RegisteredEvent, void>,
+  process: Processor<T, void>,
   concurrency: number,
+  backoffStrategy: Backoff = createBackoff(),
 ): Consumer {
-  const worker = new Worker<RegisteredEvent, void>(queueName, process, {
+  const worker = new Worker<T, void>(queueName, process, {
     ...reliableWorkerOptions,
     connection,
     prefix: keys.queuePrefix,
     concurrency,
     autorun: false,
     runRetryDelay,
-    settings: { backoffStrategy: createBackoff() },
+    settings: { backoffStrategy },
   });
   worker.on('error', (error) => onError(error, { queue: queueName }));
   return {

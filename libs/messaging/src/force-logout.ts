@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type ForceLogoutCommand,
+  type ForceLogoutTarget,
+  forceLogoutForms,
+  forceLogoutQueue,
+} from '@auth-account/contracts';
+import { type JobsOptions, Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { Compile } from 'typebox/compile';
+import { eventJobOptions } from './queues.ts';
+import type { RedisKeys } from './redis-keys.ts';
+
+export type ForceLogoutQueue = Queue<ForceLogoutCommand, void, string>;
+
+const targets = Object.keys(forceLogoutForms) as ForceLogoutTarget[];
+
+const validators = {
+  user_id: Compile(forceLogoutForms.user_id),
+  session_id: Compile(forceLogoutForms.session_id),
+  home_group_id: Compile(forceLogoutForms.home_group_id),
+};
+
+const daySeconds = 24 * 60 * 60;
+
+/** Tried until it is done, with the worker's pauses; what is malformed stays for a month, for an operator to see. */
+const jobOptions = { ...eventJobOptions, removeOnFail: { age: 30 * daySeconds } } as const satisfies JobsOptions;
+
+/**
+ * Reads a job's data. Throws a `TypeError` that says what is wrong with it, and never repeats what it holds.
+ */
+export function parseForceLogout(data: unknown): ForceLogoutCommand {
+  if (typeof data !== 'object' || data === null) throw new TypeError('the command is no object');
+  const [target, ...others] = targets.filter((name) => (data as Record<string, unknown>)[name] !== undefined);
+  if (target === undefined || others.length > 0) {
+    throw new TypeError(`the command must have exactly one of ${targets.join(', ')}`);
+  }
+  const validator = validators[target];
+  if (validator.Check(data)) return data;
+  const [first] = validator.Errors(data);
+  throw new TypeError(`the command is malformed: ${first?.instancePath || '/'} ${first?.message}`);
+}
+
+/**
+ * The queue for whoever orders forced logouts, over a connection of the caller's, which stays the caller's to close. Over
+ * one with `failFastOptions` an order fails at once where Redis is away.
+ */
+export function openForceLogoutQueue(connection: Redis, keys: RedisKeys): ForceLogoutQueue {
+  return new Queue(forceLogoutQueue, {
+    connection,
+    prefix: keys.queuePrefix,
+    defaultJobOptions: jobOptions,
+    skipWaitingForReady: true,
+    skipVersionCheck: true,
+    skipMetasUpdate: true,
+  });
+}
+
+/**
+ * Orders a forced logout and gives the job's id. An order that is repeated with the same id has effect once; without one
+ * each is an order of its own. The sessions have ended when the job has completed.
+ *
+ * @example
+ * await requestForceLogout(queue, { user_id, reason: 'account blocked' }, `block-${incidentId}`);
+ *
+ * Throws a `TypeError` where the command is malformed or the id is empty, a number or has a `:` in it.
+ */
+export async function requestForceLogout(
+  queue: ForceLogoutQueue,
+  command: ForceLogoutCommand,
+  jobId: string = randomUUID(),
+): Promise<string> {
+  // BullMQ numbers jobs itself, and its keys are parted by colons.
+  if (!/^(?!\d+$)[^:]+$/.test(jobId)) throw new TypeError('a job id must not be empty, a number or have a colon in it');
+  await queue.add('force-logout', parseForceLogout(command), { jobId });
+  return jobId;
+}

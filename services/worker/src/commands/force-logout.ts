@@ -1,0 +1,104 @@
+import type { ForceLogoutCommand } from '@auth-account/contracts';
+import type { DenyEntry, DenyList } from '@auth-account/messaging';
+import type { IdempotencyStore, OwnedSession, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import type { ClientSession } from 'mongodb';
+
+export interface ForceLogoutDeps {
+  readonly users: Pick<UserStore, 'touchSessions' | 'touchGroupSessions'>;
+  readonly sessions: Pick<SessionStore, 'findLive' | 'listLiveOf' | 'revokeAll'>;
+  /** Where it stands which commands have taken effect. */
+  readonly done: IdempotencyStore;
+  readonly transaction: RunTransaction;
+  readonly denyList: Pick<DenyList, 'deny'>;
+  /** Told of each session that was revoked, after the commit. */
+  readonly onRevoked: (session: OwnedSession, requestId: string) => void;
+  readonly now: () => Date;
+}
+
+/** What a command has done, as it is remembered. */
+interface Effect {
+  readonly sessionIds: readonly string[];
+  readonly requestId: string;
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number;
+}
+
+export interface ForceLogoutResult {
+  readonly kind: 'done' | 'repeated';
+  /** How many sessions the command ended, now or when it was first carried out. */
+  readonly sessions: number;
+}
+
+/** How long a command is remembered, in milliseconds. */
+const memoryMs = 7 * 24 * 60 * 60_000;
+
+/** Sessions told to Redis at once. */
+const pageSize = 500;
+
+/**
+ * Makes the function that carries out a forced logout (decisions, "Events and commands"): it revokes the sessions and
+ * remembers the command in one transaction, then writes the deny list and publishes the closes (4001). By user and by
+ * group the transaction writes the users' documents, as every login does, so that no login slips between.
+ *
+ * A command of an id that was carried out is only announced again: sessions that began since are left alone. Rejects
+ * where MongoDB or Redis stayed away; what was committed and not announced the reconciliation finds too.
+ */
+export function createForceLogout(deps: ForceLogoutDeps) {
+  const { sessions, done, transaction, denyList, onRevoked, now } = deps;
+
+  async function revoke(command: ForceLogoutCommand, commandId: string, recordId: string): Promise<Effect> {
+    const at = now();
+    const requestId = command.request_id ?? commandId;
+    const work = async (session: ClientSession) => {
+      const live = await listLive(deps, command, at, session);
+      const sessionIds = live.map(({ _id }) => _id);
+      const effect: Effect = { sessionIds, requestId, decidedAt: at.getTime() };
+      const record = { _id: recordId, fingerprint: recordId, answer: effect };
+      await sessions.revokeAll(sessionIds, { reason: 'forced', at, requestId }, session);
+      await done.insert({ ...record, expires_at: new Date(at.getTime() + memoryMs) }, session);
+      return { live, effect };
+    };
+    const isCommitted = async () => (await done.find([recordId])) !== undefined;
+    const { live, effect } = await transaction(work, { isCommitted });
+    for (const session of live) onRevoked(session, requestId);
+    return effect;
+  }
+
+  async function announce({ sessionIds, requestId, decidedAt }: Effect): Promise<void> {
+    const reason = 'SESSION_REVOKED';
+    const denial = { kind: 'revoked', reason } as const;
+    const entries = sessionIds.map((sessionId): DenyEntry => ({ sessionId, denial, reason, requestId, decidedAt }));
+    for (let at = 0; at < entries.length; at += pageSize) await denyList.deny(entries.slice(at, at + pageSize));
+  }
+
+  return async (command: ForceLogoutCommand, commandId: string): Promise<ForceLogoutResult> => {
+    // The target is part of it: an id that was given twice by mistake must not lose a forced logout.
+    const recordId = `force-logout/${commandId}/${targetOf(command).join('/')}`;
+    const earlier = (await done.find([recordId]))?.answer as Effect | undefined;
+    const effect = earlier ?? (await revoke(command, commandId, recordId));
+    await announce(effect);
+    return { kind: earlier ? 'repeated' : 'done', sessions: effect.sessionIds.length };
+  };
+}
+
+function targetOf(command: ForceLogoutCommand): [kind: 'user' | 'session' | 'group', id: string] {
+  // Ids are stored in lower case, and a UUID may come in any.
+  if ('user_id' in command) return ['user', command.user_id.toLowerCase()];
+  if ('session_id' in command) return ['session', command.session_id.toLowerCase()];
+  return ['group', command.home_group_id.toLowerCase()];
+}
+
+async function listLive(
+  { users, sessions }: ForceLogoutDeps,
+  command: ForceLogoutCommand,
+  at: Date,
+  session: ClientSession,
+): Promise<OwnedSession[]> {
+  const [kind, id] = targetOf(command);
+  if (kind === 'session') {
+    const live = await sessions.findLive(id, session);
+    return live === undefined ? [] : [live];
+  }
+  if (kind === 'group') return sessions.listLiveOf(await users.touchGroupSessions(id, at, session), session);
+  return (await users.touchSessions(id, at, session)) ? sessions.listLiveOf([id], session) : [];
+}

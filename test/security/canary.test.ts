@@ -1,0 +1,328 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { findFreePort, waitUntil } from '@auth-account/local-stack';
+import { createInviteStore } from '@auth-account/stores';
+import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
+import { WebSocket } from 'ws';
+import { logIn, logOut, newEmail, newSession, registerAccount, type TokenPair } from '../support/accounts.ts';
+import { type Answer, type SentRequest, send } from '../support/http-client.ts';
+import { testEnvironment } from '../support/test-api.ts';
+import { startTestStack, type TestStack } from '../support/test-stack.ts';
+import { dumpMongo, dumpRedis, findSecrets, type Places } from './secret-search.ts';
+
+/** The request id of this test: what must be found, so that the search is known to see. */
+const requestId = 'canary-request-id';
+
+/** Every secret that was sent or handed out, by what it is. */
+const secrets = new Map<string, string>();
+/** Personal data that belong into the database and nowhere else. */
+const emails = new Map<string, string>();
+/** What was answered to requests that failed. */
+const refusals: string[] = [];
+
+/** A secret that nothing else contains. */
+function canary(label: string): string {
+  const secret = `Cnry ${randomBytes(18).toString('base64url')}?`;
+  secrets.set(label, secret);
+  return secret;
+}
+
+/** As `canary`, of characters that a header and a path may have. */
+function canaryToken(label: string): string {
+  const secret = `cnry-${randomBytes(24).toString('hex')}`;
+  secrets.set(label, secret);
+  return secret;
+}
+
+function canaryEmail(label: string): string {
+  const email = newEmail();
+  emails.set(label, email);
+  return email;
+}
+
+/** The pair of an answer, from now on secret. */
+function keep(label: string, tokens: TokenPair): TokenPair {
+  secrets.set(`refresh token ${label}`, tokens.refresh_token);
+  secrets.set(`access token ${label}`, tokens.access_token);
+  secrets.set(`signature of access token ${label}`, tokens.access_token.split('.')[2] ?? '');
+  return tokens;
+}
+
+let stack: TestStack;
+let mongo: MongoClient;
+let redis: Redis;
+let base: string;
+let subscriber: Server;
+/** Every command that any client sent to Redis. */
+const commands: string[] = [];
+
+const subscriberSecret = `whsec_${Buffer.from(canary('webhook secret')).toString('base64')}`;
+const brokenSecret = `whsec_${Buffer.from(canary('webhook secret of a subscriber that is down')).toString('base64')}`;
+
+beforeAll(async () => {
+  subscriber = createServer((_req, res) => void res.writeHead(204).end());
+  await new Promise<void>((resolve) => subscriber.listen(0, '127.0.0.1', resolve));
+  const port = await findFreePort();
+  base = `http://127.0.0.1:${port}`;
+  const url = `http://127.0.0.1:${(subscriber.address() as AddressInfo).port}/events`;
+  const closed = `http://127.0.0.1:${await findFreePort()}/events`;
+  stack = await startTestStack({
+    API_PORT: String(port),
+    LOG_LEVEL: 'trace',
+    VALIDATE_RESPONSES: 'false',
+    REFRESH_RETRY_WINDOW: '0',
+    EVENT_SUBSCRIBERS: JSON.stringify([
+      { name: 'analytics', kind: 'webhook', url, secret: subscriberSecret },
+      { name: 'broken', kind: 'webhook', url: closed, secret: brokenSecret },
+    ]),
+  });
+  mongo = new MongoClient(testEnvironment().mongodbUri);
+  redis = new Redis(stack.redis.url);
+}, 60_000);
+afterAll(async () => {
+  redis.disconnect();
+  await mongo.close();
+  await stack.close();
+  subscriber.closeAllConnections();
+  subscriber.close();
+}, 30_000);
+
+async function ask(request: SentRequest): Promise<Answer> {
+  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': requestId, ...request.headers };
+  const answer = await send(base, { ...request, headers });
+  if (answer.status >= 400) refusals.push(answer.text, JSON.stringify(answer.headers));
+  return answer;
+}
+
+const api = {
+  post: (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => ask({ path, body, headers }),
+};
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const [registerPath, loginPath] = ['/api/v1/auth/register', '/api/v1/auth/login'];
+const [refreshPath, logoutPath] = ['/api/v1/auth/refresh', '/api/v1/auth/logout'];
+const database = () => mongo.db(stack.collections.users.dbName);
+
+async function expectStatus(status: number, answer: Promise<Answer>): Promise<Answer> {
+  const got = await answer;
+  expect([got.status, got.text]).toEqual([status, got.text]);
+  return got;
+}
+
+/** Registration as it should be, repeated by its key, with another body, and as an invite has it. */
+async function registrations(): Promise<{ email: string; password: string }> {
+  const [email, password] = [canaryEmail('e-mail address'), canary('password')];
+  const key = { 'Idempotency-Key': canaryToken('Idempotency-Key') };
+  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME', extra: canary('unknown field') };
+  const { json } = await expectStatus(201, api.post(registerPath, body, key));
+  await expectStatus(201, api.post(registerPath, body, key));
+  await expectStatus(422, api.post(registerPath, { ...body, password: canary('password of a reused key') }, key));
+  await expectStatus(409, api.post(registerPath, { ...body, password: canary('password at a taken address') }));
+
+  const invite = randomUUID();
+  const at = new Date();
+  await createInviteStore(stack.collections).insert({
+    _id: invite,
+    home_group_id: json.data.home_group_id,
+    account_type: 'HOME',
+    created_by: json.data.user_id,
+    created_at: at,
+    expires_at: new Date(at.getTime() + 60_000),
+    max_uses: 1,
+    uses: 0,
+    revoked_at: null,
+  });
+  secrets.set('invite token', invite);
+  const join = { password: canary('password of who joins'), space_creation_mode: 'JOIN_EXISTING' };
+  const joining = { ...join, email: canaryEmail('e-mail address of who joins'), invite_token: invite };
+  await expectStatus(201, api.post(registerPath, joining));
+  await expectStatus(410, api.post(registerPath, { ...joining, email: canaryEmail('e-mail address too late') }));
+  const unknown = { invite_token: canaryToken('unknown invite token'), email: canaryEmail('e-mail address uninvited') };
+  await expectStatus(404, api.post(registerPath, { ...join, ...unknown }));
+  return { email, password };
+}
+
+/** Bodies and headers that are wrong, with secrets where they are not expected. */
+async function malformed(): Promise<void> {
+  for (const path of [registerPath, loginPath, refreshPath]) {
+    const name = (what: string) => `${what} at ${path}`;
+    await ask({ path, body: `{"password":"${canary(name('bad JSON'))}"` });
+    await ask({ path, body: `{"a":1,"a":"${canary(name('doubled key'))}","${canary(name('member name'))}":1}` });
+    await ask({ path, body: JSON.stringify(canary(name('JSON string'))) });
+    await ask({ path, body: Buffer.from([0xff, ...Buffer.from(canary(name('bad UTF-8')))]) });
+    await ask({ path, body: canary(name('text')), headers: { 'Content-Type': 'text/plain' } });
+    await ask({ path, body: { password: canary(name('large body')), filler: 'x'.repeat(17_000) } });
+    await ask({ path, body: { password: [canary(name('password in an array'))], refresh_token: 1 } });
+    await ask({ path, body: { password: { $gt: canary(name('password in an operator')) }, refresh_token: [1] } });
+    await ask({ path, body: { email: canary(name('password as address')), password: 'short' } });
+    await ask({ path: `${path}?password=${canaryToken(name('query'))}`, body: {} });
+    await ask({ path, body: {}, headers: { 'X-Request-ID': `a ${canaryToken(name('malformed request id'))}` } });
+    await ask({ path, body: {}, headers: { 'Idempotency-Key': `a ${canaryToken(name('malformed key'))}`.repeat(8) } });
+    const cookie = { Cookie: `session=${canaryToken(name('cookie'))}` };
+    await ask({ path, method: 'GET', headers: { ...cookie, ...bearer(canaryToken(name('token of no use'))) } });
+  }
+  await ask({ method: 'GET', path: `/api/v1/invites/${canaryToken('invite token in a path')}` });
+  await ask({ method: 'GET', path: `/%ff/${canaryToken('path that cannot be decoded')}` });
+  for (const authorization of ['Basic', 'Bearer', 'Bearer a b', 'Digest']) {
+    const headers = { Authorization: `${authorization} ${canaryToken(`credentials of ${authorization}`)}` };
+    await expectStatus(401, api.post(logoutPath, {}, headers));
+  }
+}
+
+/** Wrong passwords up to 429, and every fate of a session. */
+async function sessions({ email, password }: { email: string; password: string }): Promise<void> {
+  for (let i = 0; i < 8; i += 1) {
+    await api.post(loginPath, { email: canaryEmail(`e-mail address of nobody ${i}`), password: canary(`guess ${i}`) });
+    const refused = { email, password: canary(`wrong password ${i}`), device_name: canary(`device name ${i}`) };
+    await api.post(loginPath, refused);
+  }
+  const device_id = randomUUID();
+  await waitUntil(async () => (await api.post(loginPath, { email, password, device_id })).status === 200, {
+    what: 'the limit to let the owner in',
+    timeoutMs: 10_000,
+  });
+  const first = keep('1', await logIn(api, email, { password, device_id }));
+  const refresh = async (label: string, refresh_token: string): Promise<TokenPair> =>
+    keep(label, (await expectStatus(200, api.post(refreshPath, { refresh_token }))).json.data);
+  const second = await refresh('2', first.refresh_token);
+  await refresh('2 again', first.refresh_token);
+  const third = await refresh('3', second.refresh_token);
+  await expectStatus(401, api.post(refreshPath, { refresh_token: first.refresh_token }));
+  await expectStatus(401, api.post(refreshPath, { refresh_token: third.refresh_token }));
+  await expectStatus(401, api.post(refreshPath, { refresh_token: `${third.refresh_token}A` }));
+  await api.post(refreshPath, { refresh_token: canaryToken('refresh token of nobody') });
+
+  const old = keep('that expires', await logIn(api, email, { password }));
+  await stack.collections.sessions.updateOne({ _id: old.session_id }, { $set: { expires_at: new Date(0) } });
+  await expectStatus(401, api.post(refreshPath, { refresh_token: old.refresh_token }));
+
+  const session = keep('of the last session', await logIn(api, email, { password }));
+  const { access_token, refresh_token } = session;
+  const expired = await expiredToken(session);
+  secrets.set('expired access token', expired);
+  await expectStatus(401, api.post(logoutPath, { refresh_token }, bearer(expired)));
+  await expectStatus(401, api.post(logoutPath, { refresh_token }, bearer(`${access_token}x`)));
+  await expectStatus(404, api.post(logoutPath, { refresh_token: old.refresh_token }, bearer(access_token)));
+  await ask({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(access_token) });
+  await streams(session);
+  await expectStatus(200, logOut(api, session));
+  await expectStatus(404, logOut(api, session));
+  await ask({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(access_token) });
+}
+
+async function expiredToken({ session_id, device_id, home_group_id }: TokenPair): Promise<string> {
+  const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
+  const settings = { keys, algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  const sign = await createAccessTokenSigner({ ...settings, ttlSeconds: 600, now: () => Date.now() - 9_999_000 });
+  return sign({ user_id: randomUUID(), home_group_id, account_type: 'HOME', sid: session_id, ver: 1, device_id });
+}
+
+/** The gateway: good and bad handshakes by header and by subprotocol, and frames with tokens. */
+async function streams(session: TokenPair): Promise<void> {
+  const stream = await stack.openStream(session);
+  const url = `${session.push_stream_url.replace(/\/ws\/.*/, '')}${session.push_stream_path}`;
+  const handshake = (protocols: string[], headers: Record<string, string>, frames: string[] = []) =>
+    new Promise<void>((resolve) => {
+      const socket = new WebSocket(url, protocols, { headers: { 'X-Request-ID': requestId, ...headers } });
+      socket.on('error', () => resolve());
+      socket.on('close', () => resolve());
+      socket.on('message', () => {
+        for (const frame of frames) socket.send(frame);
+        frames.length = 0;
+        socket.close();
+      });
+    });
+  await handshake([], bearer(canaryToken('access token at the gateway')));
+  await handshake(['bearer', canaryToken('access token as a subprotocol')], {});
+  await handshake(['bearer', session.access_token], {}, [
+    JSON.stringify({ type: 'auth', access_token: session.access_token }),
+    JSON.stringify({ type: 'auth', access_token: canaryToken('access token in a frame') }),
+    canary('frame that is no JSON'),
+  ]);
+  stream.terminate();
+}
+
+/** Stores that refuse or are away, in the middle of everything. */
+async function failures({ email, password }: { email: string; password: string }): Promise<void> {
+  const never = (validator: object) => database().command({ collMod: 'users', validator });
+  await never({ never: { $exists: true } });
+  const register = (label: string) => {
+    const body = { email: canaryEmail(`e-mail address ${label}`), password: canary(`password ${label}`) };
+    const key = { 'Idempotency-Key': canaryToken(`Idempotency-Key ${label}`) };
+    return api.post(registerPath, { ...body, space_creation_mode: 'CREATE_NEW_OFFICE' }, key);
+  };
+  await expectStatus(500, register('that the store refuses'));
+  await expectStatus(500, api.post(loginPath, { email, password }));
+  await never({});
+
+  const session = keep('while Redis dies', await logIn(api, email, { password }));
+  await stack.redis.kill();
+  await expectStatus(201, register('while Redis is away'));
+  const next = await expectStatus(200, api.post(refreshPath, { refresh_token: session.refresh_token }));
+  const renewed = keep('while Redis is away', next.json.data);
+  await expectStatus(401, api.post(loginPath, { email, password: canary('wrong password while Redis is away') }));
+  await expectStatus(200, logOut(api, renewed));
+  await stack.redis.start();
+}
+
+test('no secret is written down anywhere, on whatever path it came', async () => {
+  const monitor = await new Redis(stack.redis.url).monitor();
+  monitor.on('monitor', (_time: string, args: string[]) => commands.push(args.join(' ')));
+  const account = await registrations();
+  await malformed();
+  await sessions(account);
+  monitor.disconnect();
+  // A scene of its own, without secrets: what the search is known to see.
+  const seen = await newSession(api);
+  await failures(account);
+  const last = await registerAccount(api);
+  await waitUntil(async () => (await dumpedText(await dumpRedis(redis))).includes(last.user_id), {
+    what: 'the last event to be a job',
+    timeoutMs: 20_000,
+  });
+
+  const services = ['api', 'push-gateway', 'worker'] as const;
+  const logs: Places = {};
+  const metrics: Places = {};
+  for (const service of services) {
+    logs[`log of ${service}`] = stack.logs[service].join('\n');
+    metrics[`metrics of ${service}`] = (await stack.ops(service, '/metrics')).text;
+  }
+  const stores = { ...(await dumpMongo(database())), ...(await dumpRedis(redis)) };
+  const elsewhere = { ...logs, ...metrics, 'commands to Redis': commands.join('\n') };
+  const answers = { 'answers to requests that failed': refusals.join('\n') };
+
+  // The search sees what is there.
+  const control = new Map([['session', seen.session_id]]);
+  expect(findSecrets(control, { ...logs, ...stores })).toContain('session (plain) in log of api');
+  expect(findSecrets(control, stores)).toContain('session (plain) in MongoDB user_sessions');
+  expect(logs['log of api']).toContain(requestId);
+  expect(logs['log of push-gateway']).toContain(requestId);
+  expect(metrics['metrics of api']).toContain('auth_rate_limited_total{rule="login_source"}');
+  expect(commands.some((command) => /^evalsha .* succeed /i.test(command))).toBe(true);
+
+  // What is stored by design: an invite is found by its token, and a session holds the SHA-256 of its newest token.
+  const stored = findSecrets(secrets, { ...elsewhere, ...stores });
+  const byDesign =
+    /^invite token \((plain|percent-encoded)\) in MongoDB invites$|^refresh token .* \(sha256 in base64url\) in MongoDB user_sessions$/;
+  expect(stored.filter((where) => !byDesign.test(where))).toEqual([]);
+  expect(stored).toContain('invite token (plain) in MongoDB invites');
+
+  // A refused invite token is told back to whoever sent it; nothing else is.
+  const told = findSecrets(secrets, answers);
+  expect(told.filter((where) => !/^(unknown )?invite token \((plain|percent-encoded)\)/.test(where))).toEqual([]);
+
+  const mongoUsers = /in MongoDB users$/;
+  expect(findSecrets(emails, { ...elsewhere, ...stores }).filter((where) => !mongoUsers.test(where))).toEqual([]);
+  for (const [place, text] of Object.entries({ ...elsewhere, ...answers })) {
+    expect([place, text.includes('$argon2')]).toEqual([place, false]);
+  }
+}, 120_000);
+
+function dumpedText(places: Places): string {
+  return Object.values(places).join('\n');
+}

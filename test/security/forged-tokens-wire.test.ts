@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@auth-account/local-stack';
+import { loadKeyFile } from '@auth-account/tokens';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type GatewayScene, openGatewayScene, startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
+import { serviceEnvironment } from '../support/test-api.ts';
+import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
+import { createForger, type Forger } from '../support/token-forger.ts';
+import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
+import { logOutRaw, type RawAnswer, upgradeRaw } from '../support/token-wire.ts';
+
+/** How many of each kind go over the wire: every idea, not every position of every character. */
+const samplesPerKind = 60;
+
+let tokens: TokenScene;
+let api: TokenApi;
+let scene: GatewayScene;
+let gateway: TestGateway;
+let forger: Forger;
+let forged: string[];
+
+beforeAll(async () => {
+  tokens = await openTokenScene();
+  api = await tokens.start();
+  scene = await openGatewayScene();
+  gateway = await startTestGateway(scene, {}, { now: tokens.clock.now });
+  await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 5_000 });
+  const { keys } = await loadKeyFile(serviceEnvironment('').ACCESS_TOKEN_KEYS_FILE ?? '');
+  const at = Math.floor(tokens.clock.now() / 1_000);
+  const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  forger = createForger({ ...settings, key: keys[0], sessionId: randomUUID(), at });
+  const kinds = Object.values({ ...forgeriesOf(forger), ...spellingsOf(forger) });
+  forged = [...new Set(kinds.flatMap((all) => sample(all.filter(fitsIntoHeader))))];
+});
+afterAll(async () => {
+  await gateway.close();
+  await scene.close();
+  await tokens.close();
+});
+
+/** uWebSockets.js answers 431 itself where the headers of a request are longer than 4 KiB. */
+const fitsIntoUpgrade = (token: string) => Buffer.byteLength(token) < 3_500;
+
+/** As many of them as are wanted, from all over the list. */
+function sample(all: readonly string[]): string[] {
+  const step = Math.max(1, all.length / samplesPerKind);
+  return Array.from({ length: Math.min(samplesPerKind, all.length) }, (_, i) => all[Math.floor(i * step)] as string);
+}
+
+/** Line ends and NUL end a header; white space around a value is no part of it (RFC 9110 section 5.5). */
+function fitsIntoHeader(token: string): boolean {
+  return !/[\r\n\0]/.test(token) && token.trim() === token && token !== '';
+}
+
+/** The answers that are not the contract's 401, with the token. */
+async function faultsOf(
+  all: readonly string[],
+  ask: (token: string) => Promise<RawAnswer>,
+): Promise<{ token: string; fault: unknown }[]> {
+  const faults: { token: string; fault: unknown }[] = [];
+  const waiting = [...all];
+  const lane = async () => {
+    for (let token = waiting.pop(); token !== undefined; token = waiting.pop()) {
+      const answer = await ask(token).catch((error: unknown) => ({
+        status: 0,
+        headers: new Map(),
+        json: String(error),
+      }));
+      if (!isContract401(answer)) faults.push({ token, fault: [answer.status, answer.json] });
+    }
+  };
+  await Promise.all([lane(), lane(), lane(), lane()]);
+  return faults;
+}
+
+function isContract401({ status, headers, json }: RawAnswer): boolean {
+  const code = json?.error_code;
+  return (
+    status === 401 &&
+    (code === 'IAD_JWT_ACCESS_INVALID' || code === 'IAD_JWT_ACCESS_EXPIRED') &&
+    Object.keys(json).join() === 'error_code,message,details' &&
+    headers.get('content-type') === 'application/json' &&
+    headers.get('x-error-code') === code &&
+    /^Bearer\b/.test(headers.get('www-authenticate') ?? '')
+  );
+}
+
+test('there are several hundred of them, of every kind', () => {
+  expect(forged.length).toBeGreaterThan(600);
+});
+
+describe('the api', () => {
+  test('takes the genuine token, so that it is the forgeries that it refuses', async () => {
+    expect(await logOutRaw(api.base, forger.genuine)).toMatchObject({
+      status: 404,
+      json: { error_code: 'ERR-LOGOUT-TARGET-NOT-FOUND' },
+    });
+  });
+
+  test('answers every forged one by 401', async () => {
+    expect(await faultsOf(forged, (token) => logOutRaw(api.base, token))).toEqual([]);
+  }, 60_000);
+});
+
+describe('the gateway', () => {
+  const upgrade = (token: string, place: 'header' | 'subprotocol') =>
+    upgradeRaw(gateway.base, { sessionId: forger.material.sessionId, token, place });
+
+  test('takes the genuine token in both places', async () => {
+    expect((await upgrade(forger.genuine, 'header')).status).toBe(101);
+    expect((await upgrade(forger.genuine, 'subprotocol')).status).toBe(101);
+  });
+
+  test('answers every forged one in the header by 401', async () => {
+    const short = forged.filter(fitsIntoUpgrade);
+    expect(short.length).toBeGreaterThan(600);
+    expect(await faultsOf(short, (token) => upgrade(token, 'header'))).toEqual([]);
+  }, 60_000);
+
+  test('answers every forged one as subprotocol by 401', async () => {
+    // A comma and white space around it part the list of subprotocols: they are no part of a token.
+    const listed = forged.filter((token) => fitsIntoUpgrade(token) && !/[,\s]/.test(token));
+    expect(listed.length).toBeGreaterThan(500);
+    expect(await faultsOf(listed, (token) => upgrade(token, 'subprotocol'))).toEqual([]);
+  }, 60_000);
+});
+
+test('a token longer than all headers may be ends its connection, and the servers go on', async () => {
+  const token = 'x'.repeat(200_000);
+  for (const ask of [
+    (text: string) => logOutRaw(api.base, text),
+    (text: string) => upgradeRaw(gateway.base, { sessionId: forger.material.sessionId, token: text, place: 'header' }),
+  ]) {
+    const answer = await ask(token).then(
+      ({ status }) => status,
+      () => 'cut',
+    );
+    expect([431, 'cut']).toContain(answer);
+    expect((await ask(forger.genuine)).status).not.toBe(401);
+  }
+});

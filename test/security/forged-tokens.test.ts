@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { isAppError } from '@auth-account/errors';
+import { createAccessTokenVerifier, type KeySet, type VerifiedAccessToken } from '@auth-account/tokens';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createForger, type Forger, newSigningKey } from '../support/token-forger.ts';
+import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
+
+/** Against the verifier that the api and the gateway share; over the wire: forged-tokens-wire.test.ts. */
+describe.each(['EdDSA', 'ES256'] as const)('forged tokens where %s is configured', (algorithm) => {
+  const at = 1_800_000_000;
+  const settings = { algorithm, issuer: 'https://auth.local', audience: 'food-storage' };
+  const key = newSigningKey(algorithm, 'key-2026');
+  const forger: Forger = createForger({ ...settings, key, sessionId: randomUUID(), at });
+  let verify: (token: string) => Promise<VerifiedAccessToken>;
+
+  beforeAll(async () => {
+    const keys: KeySet = { keys: [key, newSigningKey(algorithm, 'key-2027')] };
+    verify = await createAccessTokenVerifier({ ...settings, keys, now: () => at * 1_000 });
+  });
+
+  /** The answer to a token, where it is not the contract's 401. */
+  async function faultOf(token: string): Promise<string | undefined> {
+    try {
+      await verify(token);
+      return `accepted: ${token}`;
+    } catch (error) {
+      const isRefused = isAppError(error) && error.status === 401 && error.code.startsWith('IAD_JWT_ACCESS_');
+      return isRefused ? undefined : `${String(error)}: ${token}`;
+    }
+  }
+
+  test('the token from which they are made is good', async () => {
+    expect(await verify(forger.genuine)).toMatchObject({ sid: forger.material.sessionId });
+  });
+
+  test('none of more than 10,000 is accepted, and each is answered by 401', async () => {
+    const kinds = { ...forgeriesOf(forger), ...spellingsOf(forger) };
+    const tokens = new Set(Object.values(kinds).flat());
+    expect(tokens.has(forger.genuine)).toBe(false);
+    const faults: string[] = [];
+    for (const token of tokens) {
+      const fault = await faultOf(token);
+      if (fault !== undefined) faults.push(fault);
+    }
+    expect(faults).toEqual([]);
+    if (process.env.MODEL_FIGURES) {
+      console.log(tokens.size, Object.fromEntries(Object.entries(kinds).map(([kind, all]) => [kind, all.length])));
+    }
+    expect(tokens.size).toBeGreaterThanOrEqual(10_000);
+  }, 60_000);
+
+  test('nor any that fast-check thinks of', async () => {
+    const { header, claims } = forger;
+    const tampered = (value: object) =>
+      fc
+        .tuple(fc.constantFrom(...Object.keys(value)), fc.jsonValue())
+        .map(([name, odd]) => ({ ...value, [name]: odd }));
+    const json = fc.oneof(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue()));
+    const signature = fc.oneof(fc.uint8Array({ maxLength: 80 }), fc.uint8Array({ minLength: 64, maxLength: 64 }));
+    const forged = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.tuple(json, json, signature).map(([head, body, bytes]) => forger.sealed(head, body, Buffer.from(bytes))),
+      fc.tuple(tampered(claims), signature).map(([body, bytes]) => forger.sealed(header, body, Buffer.from(bytes))),
+      fc.tuple(tampered(header), json).map(([head, body]) => forger.signed(head, body, forger.retired)),
+      fc.tuple(json, json).map(([head, body]) => forger.signed(head, body)),
+      tampered(claims).map((body) => forger.signed(header, body, forger.retired)),
+    );
+    await fc.assert(
+      fc.asyncProperty(forged, async (token) => {
+        expect(await faultOf(token)).toBeUndefined();
+      }),
+      { numRuns: 2_000 },
+    );
+  }, 60_000);
+});

@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describeFlood, type Flood, floodLogins } from '../support/login-flood.ts';
+
+const hashMemoryMib = 256;
+
+/** MiB for everything but the hashes: a thousand connections, their requests, and what the collector leaves for later. */
+const otherMemoryMib = 192;
+
+let flood: Flood;
+beforeAll(async () => {
+  // On a machine of many cores nothing would be shed.
+  const bounds = { HASH_CONCURRENCY: '2', HASH_QUEUE_LIMIT: '128', HASH_MEMORY_MIB: String(hashMemoryMib) };
+  flood = await floodLogins({ logins: 1_000, env: bounds });
+  console.info(describeFlood(flood));
+}, 90_000);
+
+describe('a thousand logins at once', () => {
+  test('are answered, every one: right, wrong, or 503', () => {
+    expect(flood.logins).toHaveLength(1_000);
+    expect(flood.logins.filter(({ status }) => ![200, 401, 503].includes(status))).toEqual([]);
+  });
+
+  test('are let in as far as the queue goes, whether right or wrong, and the rest is shed', () => {
+    const count = (wanted: number) => flood.logins.filter(({ status }) => status === wanted).length;
+    expect(count(503)).toBeGreaterThan(0);
+    expect(count(200)).toBeGreaterThan(0);
+    expect(count(401)).toBeGreaterThan(0);
+  });
+
+  test('that are shed are told when to come again', () => {
+    const shed = flood.logins.filter(({ status }) => status === 503);
+    expect(shed.filter(({ retryAfter }) => !/^[1-9]\d*$/.test(retryAfter ?? ''))).toEqual([]);
+  });
+
+  test('take no more memory than they are given', () => {
+    expect(flood.memoryPeak - flood.memoryBefore).toBeLessThan(hashMemoryMib + otherMemoryMib);
+  });
+
+  test('leave the public keys and refreshes as they were: all 200', () => {
+    const { keys, refreshes } = flood.flooded;
+    expect(keys.length).toBeGreaterThan(1);
+    expect([...keys, ...refreshes].filter(({ status }) => status !== 200)).toEqual([]);
+  });
+});
+
+describe('hashes at once', () => {
+  let small: Flood;
+  beforeAll(async () => {
+    small = await floodLogins({ logins: 40, env: { HASH_CONCURRENCY: '64', HASH_MEMORY_MIB: '64' } });
+  }, 60_000);
+
+  test('are no more than there is memory for, however many are asked for', () => {
+    expect(small.slots).toBe(3);
+  });
+
+  test('and whoever has waited is answered', () => {
+    expect(small.logins.filter(({ status }) => status !== 200 && status !== 401)).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { hash } from '@node-rs/argon2';
+import { newEmail, password } from '../support/accounts.ts';
+import { seedAccounts } from '../support/seed-accounts.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+/**
+ * 200 pairs unless `LOGIN_TIMING_PAIRS` says 1000. Of two equal distributions the AUC is normally distributed around 0.5
+ * by √(1 / 6n): 0.029 for 200 pairs, 0.013 for 1,000. The bounds are four of these away.
+ */
+const pairs = Number(process.env.LOGIN_TIMING_PAIRS || 200);
+const tolerance = pairs >= 1_000 ? 0.05 : 0.12;
+
+/** About 4 ms, several times what else a login takes. */
+const cost = { memoryCost: 4_096, timeCost: 3, parallelism: 1 };
+let api: TestApi | undefined;
+afterEach(() => api?.close());
+
+/** How likely a random one of `a` is above a random one of `b`: 0.5 where nobody can tell them apart. */
+function areaUnderCurve(a: readonly number[], b: readonly number[]): number {
+  const all = [...a.map((value) => ({ value, own: true })), ...b.map((value) => ({ value, own: false }))];
+  all.sort((x, y) => x.value - y.value);
+  const ranks = all.reduce((sum, { own }, index) => sum + (own ? index + 1 : 0), 0);
+  return (ranks - (a.length * (a.length + 1)) / 2) / (a.length * b.length);
+}
+
+/** Wrong passwords for accounts with that hash and for addresses of nobody's, in turns; the first of a pair is drawn. */
+async function measure(
+  storedHash: string,
+  count = pairs,
+): Promise<{ readonly known: number[]; readonly unknown: number[] }> {
+  const started = await startTestApi({
+    ARGON2_MEMORY_KIB: String(cost.memoryCost),
+    ARGON2_PASSES: String(cost.timeCost),
+  });
+  api = started;
+  const emails = await seedAccounts(started.collections, count + 20, storedHash);
+  const attempt = async (email: string) => {
+    const start = performance.now();
+    const { status, json } = await started.post('/api/v1/auth/login', { email, password: 'a wrong password' });
+    const ms = performance.now() - start;
+    expect([status, json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
+    return ms;
+  };
+  for (const email of emails.splice(0, 20)) await Promise.all([attempt(email), attempt(newEmail())]);
+  const [known, unknown]: [number[], number[]] = [[], []];
+  for (const email of emails) {
+    const takeKnown = async () => known.push(await attempt(email));
+    const takeUnknown = async () => unknown.push(await attempt(newEmail()));
+    const order = Math.random() < 0.5 ? [takeKnown, takeUnknown] : [takeUnknown, takeKnown];
+    for (const take of order) await take();
+  }
+  return { known, unknown };
+}
+
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
+describe('the time of a login', () => {
+  test('does not tell an unknown address from a wrong password', async () => {
+    const { known, unknown } = await measure(await hash(password, cost));
+    const area = areaUnderCurve(known, unknown);
+    console.info(
+      `${pairs} pairs: AUC ${area.toFixed(3)}, medians ${median(known).toFixed(2)} and ${median(unknown).toFixed(2)} ms`,
+    );
+    expect(Math.abs(area - 0.5)).toBeLessThan(tolerance);
+  }, 120_000);
+
+  test('would tell if one of the two were not hashed: one hash more shows', async () => {
+    const { known, unknown } = await measure(await hash(password, { ...cost, timeCost: 2 * cost.timeCost }), 100);
+    const area = areaUnderCurve(known, unknown);
+    console.info(`one hash more: AUC ${area.toFixed(3)}`);
+    expect(area).toBeGreaterThan(0.5 + tolerance);
+  }, 120_000);
+});

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { EJSON } from 'bson';
+import type { Redis } from 'ioredis';
+import type { Db } from 'mongodb';
+
+/** Text by the name of where it was found. */
+export type Places = Record<string, string>;
+
+/** Every document of every collection. */
+export async function dumpMongo(db: Db): Promise<Places> {
+  const places: Places = {};
+  for (const { name } of await db.listCollections().toArray()) {
+    const documents = await db.collection(name).find().toArray();
+    places[`MongoDB ${name}`] = documents.map((document) => EJSON.stringify(document)).join('\n');
+  }
+  return places;
+}
+
+/** Every key with its value, whatever its type. */
+export async function dumpRedis(redis: Redis): Promise<Places> {
+  const places: Places = {};
+  for (const key of await redis.keys('*'))
+    places[`Redis ${key}`] = `${key} ${JSON.stringify(await valueOf(redis, key))}`;
+  return places;
+}
+
+async function valueOf(redis: Redis, key: string): Promise<unknown> {
+  switch (await redis.type(key)) {
+    case 'string':
+      return redis.get(key);
+    case 'hash':
+      return redis.hgetall(key);
+    case 'list':
+      return redis.lrange(key, 0, -1);
+    case 'set':
+      return redis.smembers(key);
+    case 'zset':
+      return redis.zrange(key, '0', '-1', 'WITHSCORES');
+    case 'stream':
+      return redis.xrange(key, '-', '+');
+    default:
+      // Gone since it was listed.
+      return null;
+  }
+}
+
+const digests = ['md5', 'sha1', 'sha256', 'sha512'] as const;
+
+/** How a secret might be written down: as it is, encoded, or as a fast hash, which can be guessed at. */
+function formsOf(secret: string): Map<string, string> {
+  const bytes = Buffer.from(secret);
+  // Without its ends, which change with what stands around it.
+  const inner = bytes.subarray(3, bytes.length - (bytes.length % 3));
+  const forms = new Map([
+    ['plain', secret],
+    ['percent-encoded', encodeURIComponent(secret)],
+    ['hex', bytes.toString('hex')],
+    ['base64', bytes.toString('base64').replace(/=+$/, '')],
+    ['base64url', bytes.toString('base64url')],
+    ['base64 of a part', inner.toString('base64').replace(/=+$/, '')],
+  ]);
+  for (const digest of digests) {
+    for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+      forms.set(`${digest} in ${encoding}`, createHash(digest).update(bytes).digest(encoding).replace(/=+$/, ''));
+    }
+  }
+  return forms;
+}
+
+/** Where the secrets stand, as `label (form) in place`; nothing of the secrets themselves. */
+export function findSecrets(secrets: ReadonlyMap<string, string>, places: Places): string[] {
+  const found = new Set<string>();
+  for (const [label, secret] of secrets) {
+    for (const [form, text] of formsOf(secret)) {
+      for (const [place, content] of Object.entries(places)) {
+        if (content.includes(text)) found.add(`${label} (${form}) in ${place}`);
+      }
+    }
+  }
+  return [...found].sort();
+}

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** An api as a process of its own. */
+export interface ApiProcess {
+  readonly base: string;
+  /** Ends it as a crash would, and waits until it is gone. */
+  kill(): Promise<void>;
+}
+
+const main = fileURLToPath(new URL('../../services/api/src/main.ts', import.meta.url));
+
+/** Starts the process and waits until it listens. `env`: all that it needs but the ports. */
+export async function startApiProcess(env: Readonly<Record<string, string>>): Promise<ApiProcess> {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, API_PORT: '0', API_OPS_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let log = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    log += chunk;
+    const port = /"port":(\d+)[^\n]*"api listens"/.exec(log)?.[1];
+    if (port) resolve(`http://127.0.0.1:${port}`);
+  });
+  child.once('exit', () => reject(new Error(`the api ended before it listened: ${log}`)));
+  const exited = once(child, 'exit');
+  return {
+    base: await promise,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
