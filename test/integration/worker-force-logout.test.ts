@@ -10,9 +10,16 @@ import {
   redisKeys,
   requestForceLogout,
 } from '@auth-account/messaging';
-import { createSessionStore, createUserStore, runTransaction, type SessionDocument } from '@auth-account/stores';
+import {
+  createIdempotencyStore,
+  createSessionStore,
+  createUserStore,
+  runTransaction,
+  type SessionDocument,
+} from '@auth-account/stores';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { createForceLogout } from '../../services/worker/src/commands/force-logout.ts';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { startTestStack } from '../support/test-stack.ts';
@@ -163,6 +170,33 @@ describe('a forced logout', () => {
       await queue.obliterate({ force: true });
       await redis.del(`${redisKeys(api.keyPrefix).queuePrefix}:${forceLogoutQueue}:id`);
     }
+  });
+
+  test('that was committed and not announced is announced by the next attempt, and ends nothing else', async () => {
+    const phone = await newSession(api);
+    const denyList = createDenyList(redis, redisKeys(api.keyPrefix), denialLifetimeMs(600));
+    const lost = new Error('Redis is away');
+    const answers = [Promise.reject(lost)];
+    answers[0]?.catch(() => undefined);
+    const forceLogout = createForceLogout({
+      users: createUserStore(api.collections),
+      sessions: createSessionStore(api.collections),
+      done: createIdempotencyStore(api.collections),
+      transaction: (work, options) => runTransaction(api.mongo, work, options),
+      denyList: { deny: (entries) => answers.shift() ?? denyList.deny(entries) },
+      onRevoked: () => undefined,
+      now: () => new Date(),
+    });
+    // The worker, whose reconciliation would make it good, is not to come first.
+    await worker.close();
+    const command = { user_id: phone.user_id, reason };
+    await expect(forceLogout(command, 'incident-3')).rejects.toBe(lost);
+    expect(await isRevoked(phone)).toBe(true);
+    const again = await logIn(api, phone.email);
+
+    expect(await forceLogout(command, 'incident-3')).toEqual({ kind: 'repeated', sessions: 1 });
+    expect(await denials([phone.session_id, again.session_id])).toEqual(new Set([phone.session_id]));
+    expect(await isRevoked(again)).toBe(false);
   });
 
   describe('and a login at the same time', () => {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { EJSON } from 'bson';
 import type { Redis } from 'ioredis';
-import type { Db } from 'mongodb';
+import { BSON, type Db } from 'mongodb';
 
 /** Text by the name of where it was found. */
 export type Places = Record<string, string>;
@@ -11,7 +10,7 @@ export async function dumpMongo(db: Db): Promise<Places> {
   const places: Places = {};
   for (const { name } of await db.listCollections().toArray()) {
     const documents = await db.collection(name).find().toArray();
-    places[`MongoDB ${name}`] = documents.map((document) => EJSON.stringify(document)).join('\n');
+    places[`MongoDB ${name}`] = documents.map((document) => BSON.EJSON.stringify(document)).join('\n');
   }
   return places;
 }
@@ -20,11 +19,11 @@ export async function dumpMongo(db: Db): Promise<Places> {
 export async function dumpRedis(redis: Redis): Promise<Places> {
   const places: Places = {};
   for (const key of await redis.keys('*'))
-    places[`Redis ${key}`] = `${key} ${JSON.stringify(await valueOf(redis, key))}`;
+    places[`Redis ${key}`] = `${key} ${JSON.stringify(await readValue(redis, key))}`;
   return places;
 }
 
-async function valueOf(redis: Redis, key: string): Promise<unknown> {
+async function readValue(redis: Redis, key: string): Promise<unknown> {
   switch (await redis.type(key)) {
     case 'string':
       return redis.get(key);

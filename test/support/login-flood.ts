@@ -23,6 +23,8 @@ export interface Timed {
   readonly status: number;
   readonly ms: number;
   readonly retryAfter: string | undefined;
+  /** Code of the socket's error where there was no answer; the status is 0 then. */
+  readonly error?: string | undefined;
 }
 
 export interface Flood {
@@ -45,9 +47,11 @@ export interface Probes {
 export interface FloodOptions {
   /** Logins at once. */
   readonly logins: number;
-  /** How often all of them come again, each when it was answered. */
+  /** How often as many come, each time when all were answered. */
   readonly rounds?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** False where times are of no interest. */
+  readonly isWarm?: boolean;
 }
 
 const mib = 1_048_576;
@@ -58,7 +62,7 @@ const quietMs = 1_000;
  * addresses of nobody's. Meanwhile it asks for the public keys and refreshes a session, one after another and over a
  * connection that stays, as an ingress would.
  */
-export async function floodLogins({ logins, rounds = 1, env = {} }: FloodOptions): Promise<Flood> {
+export async function floodLogins({ logins, rounds = 1, env = {}, isWarm = true }: FloodOptions): Promise<Flood> {
   const api = await startApi(env);
   const endings: (() => Promise<void> | void)[] = [api.close];
   try {
@@ -71,7 +75,7 @@ export async function floodLogins({ logins, rounds = 1, env = {} }: FloodOptions
     );
     await mongo.close();
     const [phone = '', ...rest] = emails;
-    await warmUp(api);
+    if (isWarm) await warmUp(api);
     const probe = await startProbes(api, (await logIn(api, phone)).refresh_token);
     endings.push(probe.close);
     const quietUntil = performance.now() + quietMs;
@@ -82,22 +86,31 @@ export async function floodLogins({ logins, rounds = 1, env = {} }: FloodOptions
     const watchMemory = async () => {
       while (!isOver) memoryPeak = Math.max(memoryPeak, await api.memory());
     };
-    const targets = rest.flatMap((email) => [email, newEmail()]);
-    const attempt = async (email: string) => {
+    const attempt = (email: string) =>
+      timed(() => api.post('/api/v1/auth/login', { email, password })).catch(
+        (error: NodeJS.ErrnoException): Timed => ({
+          status: 0,
+          ms: Number.NaN,
+          retryAfter: undefined,
+          error: error.code,
+        }),
+      );
+    const flood = async () => {
       const answers: Timed[] = [];
       for (let round = 0; round < rounds; round++) {
-        answers.push(await timed(() => api.post('/api/v1/auth/login', { email, password })));
+        const targets = rest.flatMap((email) => [email, newEmail()]);
+        answers.push(...(await Promise.all(targets.map(attempt))));
       }
       return answers;
     };
     const [answers, flooded] = await Promise.all([
-      Promise.all(targets.map(attempt)).finally(() => {
+      flood().finally(() => {
         isOver = true;
       }),
       probe.until(() => isOver),
       watchMemory(),
     ]);
-    return { logins: answers.flat(), quiet, flooded, memoryBefore, memoryPeak, slots: api.slots() };
+    return { logins: answers, quiet, flooded, memoryBefore, memoryPeak, slots: api.slots() };
   } finally {
     for (const end of endings.reverse()) await end();
   }
@@ -107,7 +120,7 @@ type Api = Awaited<ReturnType<typeof startApi>>;
 
 /** What a process does for the first time takes many times as long: logins of nobody's, ten at a time. */
 async function warmUp(api: Api): Promise<void> {
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 10; round++) {
     const emails = Array.from({ length: 10 }, newEmail);
     await Promise.all(emails.map((email) => api.post('/api/v1/auth/login', { email, password })));
   }
@@ -186,7 +199,7 @@ async function startApi(settings: Readonly<Record<string, string>>) {
 }
 
 /** Number, median and 99th percentile of the times, in words. */
-export function inWords(answers: readonly Timed[]): string {
+function inWords(answers: readonly Timed[]): string {
   const sorted = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const at = (share: number) =>
     (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(1);
@@ -195,9 +208,11 @@ export function inWords(answers: readonly Timed[]): string {
 
 /** What a flood came to, in lines. */
 export function describeFlood({ logins, quiet, flooded, memoryBefore, memoryPeak, slots }: Flood): string {
+  const others = logins.filter(({ status }) => ![200, 401, 503].includes(status));
   const of = (...statuses: number[]) => logins.filter(({ status }) => statuses.includes(status));
   return [
     `${logins.length} logins, ${slots} hashes at once: ${of(200).length} × 200, ${of(401).length} × 401, ${of(503).length} × 503`,
+    ...(others.length === 0 ? [] : [`others: ${others.map(({ status, error }) => error ?? status).join(' ')}`]),
     `admitted: ${inWords(of(200, 401))}`,
     `shed: ${inWords(of(503))}`,
     `public keys: quiet ${inWords(quiet.keys)}; flooded ${inWords(flooded.keys)}`,
