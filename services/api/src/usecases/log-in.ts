@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { LoginRequest, TokenResponse } from '@auth-account/contracts';
-import { AppError } from '@auth-account/errors';
+import { AppError, isAppError } from '@auth-account/errors';
 import type {
   RevocationReason,
   RunTransaction,
@@ -70,7 +70,13 @@ export function createLogIn(
   }
 
   async function rehash({ _id, password_hash: stored }: UserDocument, password: string): Promise<void> {
-    if (hasher.isWeak(stored)) await users.setPasswordHash(_id, stored, await hasher.hash(password));
+    if (!hasher.isWeak(stored)) return;
+    try {
+      await users.setPasswordHash(_id, stored, await hasher.hash(password));
+    } catch (error) {
+      // The password was right: under overload the better hash waits for the next login, the user does not.
+      if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
+    }
   }
 
   return async (input, origin) => {
