@@ -1,4 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startRedis, waitUntil } from '@auth-account/local-stack';
 import { createDenyList, denialLifetimeMs, redisKeys } from '@auth-account/messaging';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -180,6 +185,38 @@ describe('the deny list', () => {
     const answers = await Promise.all([revoked, gone, moved, good].map(list));
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 200]);
     expect(await api.metric('auth_deny_list_fallbacks_total')).toBeGreaterThanOrEqual(4);
+  });
+
+  test('of a Redis that came back with an older state is not believed: MongoDB is asked', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'auth-account-older-'));
+    const own = await startRedis({ dir, log: () => undefined });
+    const pod = await startTestApi({ REDIS_URL: own.url });
+    const redis = new Redis(own.url);
+    try {
+      const list = createDenyList(redis, redisKeys(pod.keyPrefix), denialLifetimeMs(600));
+      await (await list.beginRebuild()).complete();
+      const phone = await newSession(pod);
+      const ask = () => pod.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(phone) });
+      expect((await ask()).status).toBe(200);
+      expect(await pod.metric('auth_deny_list_fallbacks_total')).toBe(0);
+      // What happens now the server's files do not hold: its sentinel says "complete", and is of an earlier run.
+      await own.stop();
+      await pod.collections.sessions.updateOne({ _id: phone.session_id }, { $set: { is_revoked: true } });
+      await own.start();
+      await waitUntil(async () => redis.status === 'ready', { what: 'the connection to Redis', timeoutMs: 10_000 });
+      expect(await redis.get(redisKeys(pod.keyPrefix).denyListComplete)).toEqual(expect.any(String));
+      // The api's own connection comes back in these: before and after, the answer is the same.
+      for (let i = 0; i < 20; i += 1) {
+        expect((await ask()).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
+        await delay(50);
+      }
+      expect(await pod.metric('auth_deny_list_fallbacks_total')).toBe(20);
+    } finally {
+      redis.disconnect();
+      await pod.close();
+      await own.kill();
+      await rm(dir, { recursive: true, force: true });
+    }
   });
 
   test('with Redis away MongoDB is asked, and answers in time', async () => {

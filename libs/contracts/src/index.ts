@@ -12,6 +12,7 @@ export { LoginRequest, Platform, TokenResponse } from './http/login.ts';
 export { LogoutRequest, LogoutResponse } from './http/logout.ts';
 export { RefreshRequest } from './http/refresh.ts';
 export { RegisterRequest, RegisterResponse, SpaceCreationMode } from './http/register.ts';
+export { requestIdPattern } from './http/request-headers.ts';
 export type { Route } from './http/route.ts';
 export { type RouteName, routes } from './http/routes.ts';
 export {

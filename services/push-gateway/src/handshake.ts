@@ -1,5 +1,6 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
+import { requestIdPattern } from '@auth-account/contracts';
 import { type Locale, negotiateLocale } from '@auth-account/errors';
 
 /** What of a request is needed later: uWebSockets.js takes the request itself back at the first `await`. */
@@ -23,9 +24,6 @@ export interface Handshake extends RequestHead {
   /** A complete handshake (RFC 6455 section 4.2.1) of version 13, the only one there is. */
   readonly isWebSocket: boolean;
 }
-
-/** 1 to 128 of these (decisions, "X-Request-ID"); two headers come joined by a comma and a space, which are none. */
-const requestIdPattern = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 
 /** Copies what every answer needs. */
 export function readRequestHead(req: HttpRequest, headers = copyHeaders(req)): RequestHead {

@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
 
+/** A well-formed `X-Request-ID`: two headers come joined by a comma and a space, which are none of these characters. */
+export const requestIdPattern = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
+
 /** The request headers of the API, as its description shows them. */
 export const requestHeaders = {
   'X-Request-ID': {

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { requestIdPattern } from '@auth-account/contracts';
 import { negotiateLocale } from '@auth-account/errors';
 import type { RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
 
-/** 1 to 128 of these (decisions, "X-Request-ID"); two headers come joined by a comma and a space, which are none. */
-const requestIdPattern = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 /** W3C Trace Context, version 00. */
 const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
