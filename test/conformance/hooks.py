@@ -1,7 +1,9 @@
 """What JSON Schema cannot say of the requests, and real accounts and tokens, so that not every request is refused."""
 
+import itertools
 import json
 import os
+import re
 import unicodedata
 
 import schemathesis
@@ -12,6 +14,17 @@ seeds = json.loads(os.environ["CONFORMANCE_SEEDS"])
 def has_length(password: str) -> bool:
     """The document's `minLength` and `maxLength`: before normalisation."""
     return 8 <= len(password) <= 128
+
+
+numbers = itertools.count()
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """Gives each request a key of its own in the place of a good one: the same key with another body is refused, rightly."""
+    key = (case.headers or {}).get("Idempotency-Key")
+    if isinstance(key, str) and re.fullmatch(r"[\x21-\x7e]{1,128}", key):
+        case.headers["Idempotency-Key"] = f"key-{os.getpid()}-{next(numbers)}"
 
 
 @schemathesis.hook

@@ -15,10 +15,14 @@ const requirements = join(here, 'requirements.txt');
  * Its threads share one processor, so the operations are dealt out to two processes. The links of the document lead from
  * one operation to another: that phase has them all.
  */
-const ids = Object.values(routes).map(({ operationId }) => operationId);
+const ids: string[] = Object.values(routes).map(({ operationId }) => operationId);
+/** It ends the session that it is called with, so it has a caller of its own. */
+const leaving = routes.logoutAll.operationId;
+const staying = ids.filter((id) => id !== leaving);
 const shares = [
-  { operations: ids.filter((_, i) => i % 2 === 0), phases: 'examples,coverage,fuzzing' },
-  { operations: ids.filter((_, i) => i % 2 === 1), phases: 'examples,coverage,fuzzing' },
+  { operations: [leaving], phases: 'examples,coverage,fuzzing' },
+  { operations: staying.filter((_, i) => i % 2 === 0), phases: 'examples,coverage,fuzzing' },
+  { operations: staying.filter((_, i) => i % 2 === 1), phases: 'examples,coverage,fuzzing' },
   { operations: ids, phases: 'stateful' },
 ] as const;
 
@@ -57,7 +61,7 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Sch
     ACCESS_TOKEN_TTL_SECONDS: '86400',
   });
   try {
-    const { seeds, accessToken } = await makeSeeds(api);
+    const { seeds, accessTokens } = await makeSeeds(api);
     const env = {
       ...process.env,
       PYTHONPATH: here,
@@ -65,10 +69,14 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Sch
       HYPOTHESIS_STORAGE_DIRECTORY: join(root, '.cache', 'hypothesis'),
       SCHEMATHESIS_HOOKS: 'hooks',
       CONFORMANCE_SEEDS: JSON.stringify(seeds),
-      CONFORMANCE_ACCESS_TOKEN: accessToken,
     };
     const reports = await Promise.all(
-      shares.map((share, i) => runShare(binary, { ...options, ...share, base: api.base, env, number: i + 1 })),
+      shares.map((share, i) => {
+        const isLeaving = share.operations.length === 1 && share.operations[0] === leaving;
+        const token = isLeaving ? accessTokens.leaving : accessTokens.staying;
+        const ownEnv = { ...env, CONFORMANCE_ACCESS_TOKEN: token };
+        return runShare(binary, { ...options, ...share, base: api.base, env: ownEnv, number: i + 1 });
+      }),
     );
     const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
     return {
@@ -119,7 +127,9 @@ async function makeSeeds(api: TestApi) {
   const refresh = await each(async () => ({ refresh_token: (await newSession(api)).refresh_token }));
   const caller = await newSession(api);
   const logout = await each(async () => ({ refresh_token: (await logIn(api, caller.email)).refresh_token }));
-  return { seeds: { login, refresh, logout }, accessToken: caller.access_token };
+  const leavingCaller = await newSession(api);
+  const accessTokens = { staying: caller.access_token, leaving: leavingCaller.access_token };
+  return { seeds: { login, refresh, logout }, accessTokens };
 }
 
 /** Installs what requirements.txt pins, once per version of it. */

@@ -1,4 +1,5 @@
-import type { MongoClient } from 'mongodb';
+import { waitUntil } from '@auth-account/local-stack';
+import { type MongoClient, MongoServerError } from 'mongodb';
 
 /** What `failCommand` does to the commands it meets (MongoDB, server fail points). */
 export interface FailCommand {
@@ -23,10 +24,31 @@ export async function withFailPoint<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const admin = mongo.db('admin');
-  await admin.command({ configureFailPoint: 'failCommand', mode, data });
+  const release = await takeFailPoint(mongo);
   try {
+    await admin.command({ configureFailPoint: 'failCommand', mode, data });
     return await work();
   } finally {
     await admin.command({ configureFailPoint: 'failCommand', mode: 'off' });
+    await release();
   }
+}
+
+/** A server has one fail point of that name, and test files run side by side. */
+async function takeFailPoint(mongo: MongoClient): Promise<() => Promise<void>> {
+  const locks = mongo.db('test-locks').collection<{ _id: string }>('locks');
+  const take = async (): Promise<boolean> => {
+    try {
+      await locks.insertOne({ _id: 'failCommand' });
+      return true;
+    } catch (error) {
+      const duplicateKey = 11_000;
+      if (error instanceof MongoServerError && error.code === duplicateKey) return false;
+      throw error;
+    }
+  };
+  await waitUntil(take, { what: 'the fail point', timeoutMs: 20_000, intervalMs: 20 });
+  return async () => {
+    await locks.deleteOne({ _id: 'failCommand' });
+  };
 }
