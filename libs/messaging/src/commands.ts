@@ -9,6 +9,8 @@ const CloseCommand = Type.Object({
   type: Type.Literal('close'),
   session_id: Type.String({ minLength: 1 }),
   reason: Reason,
+  /** Spares a stream whose claims are of this version or newer: it has moved on before the command came. */
+  below: Type.Optional(Type.Integer()),
   request_id: Type.String(),
   /** When the cause was decided, milliseconds since the epoch. */
   decided_at: Type.Integer(),

@@ -157,8 +157,10 @@ export function createDenyList(redis: Redis, keys: RedisKeys, lifetimeMs: number
   };
 }
 
-function closeCommand({ sessionId, reason, requestId, decidedAt }: DenyEntry): string {
-  return encodeCommand({ type: 'close', session_id: sessionId, reason, request_id: requestId, decided_at: decidedAt });
+function closeCommand({ sessionId, denial, reason, requestId, decidedAt }: DenyEntry): string {
+  const below = denial.kind === 'below' ? { below: denial.ver } : {};
+  const command = { session_id: sessionId, reason, ...below, request_id: requestId, decided_at: decidedAt };
+  return encodeCommand({ type: 'close', ...command });
 }
 
 function encodeDenial(denial: Denial): string {

@@ -22,8 +22,8 @@ export function createSubscriber(deps: SubscriberDeps): { isSubscribed(): boolea
   const { redis, channel, registry, onSubscribed, metrics, logger, now } = deps;
   let isSubscribed = false;
 
-  function close({ session_id, reason, decided_at }: CloseCommand): boolean {
-    if (registry.close(session_id, () => reason) === 0) return false;
+  function close({ session_id, reason, below = Number.POSITIVE_INFINITY, decided_at }: CloseCommand): boolean {
+    if (registry.close(session_id, (ver) => (ver < below ? reason : undefined)) === 0) return false;
     metrics.closeLatency.observe(Math.max(0, now() - decided_at) / 1_000);
     return true;
   }

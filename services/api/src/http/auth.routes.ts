@@ -6,7 +6,6 @@ import {
   type RegisterRequest,
   routes,
 } from '@auth-account/contracts';
-import type { RequestHandler } from 'express';
 import type { createListSessions } from '../usecases/list-sessions.ts';
 import type { createLogIn } from '../usecases/log-in.ts';
 import type { createLogOut } from '../usecases/log-out.ts';
@@ -14,9 +13,9 @@ import type { createLogOutAll } from '../usecases/log-out-all.ts';
 import type { createRefresh } from '../usecases/refresh.ts';
 import type { createRegister } from '../usecases/register.ts';
 import type { createRevokeSession } from '../usecases/revoke-session.ts';
+import { handler } from './handler.ts';
 import type { Handlers } from './mount-routes.ts';
 import { callerOf, contextOf } from './request-context.ts';
-import { sendJson } from './send-json.ts';
 
 export interface AuthUseCases {
   readonly register: ReturnType<typeof createRegister>;
@@ -28,14 +27,14 @@ export interface AuthUseCases {
   readonly revokeSession: ReturnType<typeof createRevokeSession>;
 }
 
+type AuthHandlers = Pick<
+  Handlers,
+  'register' | 'login' | 'refresh' | 'logout' | 'logoutAll' | 'listSessions' | 'revokeSession'
+>;
+
 /** The handlers of `/api/v1/auth`: body and context in, `data` out. Bodies have passed their schemas. */
-export function authHandlers(useCases: AuthUseCases): Omit<Handlers, 'jwks'> {
+export function authHandlers(useCases: AuthUseCases): AuthHandlers {
   const { register, logIn, refresh, logOut, logOutAll, listSessions, revokeSession } = useCases;
-  const handler =
-    <T>(status: number, run: (...args: Parameters<RequestHandler>) => Promise<T>): RequestHandler =>
-    async (req, res, next) => {
-      sendJson(res, status, { status: 'success', data: await run(req, res, next) });
-    };
   return {
     register: handler(routes.register.success.status, async (req, res) => {
       const { data, isReplayed } = await register(req.body as RegisterRequest, contextOf(res));

@@ -1,0 +1,33 @@
+import { RegisterRequest, RegisterResponse, registerExamples, registeredExample } from '../register.ts';
+import type { Route } from '../route.ts';
+import { common, commonHeaders } from './shared.ts';
+
+/** Operations on accounts. */
+export const accountRoutes = {
+  register: {
+    operationId: 'registerAccount',
+    tag: 'Accounts',
+    summary: 'Create an account',
+    description:
+      'Creates a user and either a new space (`CREATE_NEW_HOME`, `CREATE_NEW_OFFICE`) or a membership in the group of ' +
+      'an invite (`JOIN_EXISTING`). All of it or nothing is stored. After a 201 the app shows the login screen.\n\n' +
+      'Of an invite token, 404 says that it never named an invite, 410 that the invite has expired, was revoked or is ' +
+      'used up. The create modes ignore its value.',
+    method: 'post',
+    path: '/api/v1/auth/register',
+    auth: 'none',
+    headers: [...commonHeaders, 'Idempotency-Key'],
+    body: RegisterRequest,
+    requests: registerExamples,
+    success: { status: 201, description: 'The account exists.', body: RegisterResponse, example: registeredExample },
+    carriesToken: false,
+    errors: [
+      ...common,
+      'ERR-EMAIL-ALREADY-EXISTS',
+      'ERR-INVITE-TOKEN-INVALID',
+      'ERR-IDEMPOTENCY-KEY-REUSED',
+      'ERR-RATE-LIMITED',
+      'ERR-OVERLOADED',
+    ],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,152 @@
+import { LoginRequest, loginExamples, TokenResponse, tokenExample } from '../login.ts';
+import { LogoutRequest, LogoutResponse, loggedOutExample, logoutExamples } from '../logout.ts';
+import { RefreshRequest, refreshExamples } from '../refresh.ts';
+import type { Route } from '../route.ts';
+import {
+  LogoutAllRequest,
+  LogoutAllResponse,
+  loggedOutAllExample,
+  logoutAllExamples,
+  SessionId,
+  SessionListResponse,
+  SessionRevokedResponse,
+  sessionListExample,
+  sessionRevokedExample,
+} from '../sessions.ts';
+import { access, common, commonHeaders, withoutBody } from './shared.ts';
+
+/** A token pair leads to the next one. */
+const nextRefresh = {
+  refresh: { operationId: 'refreshTokens', requestBody: { refresh_token: '$response.body#/data/refresh_token' } },
+} as const;
+
+/** Operations on sessions. */
+export const sessionRoutes = {
+  login: {
+    operationId: 'logIn',
+    tag: 'Sessions',
+    summary: 'Open a session',
+    description:
+      'Exchanges e-mail address and password for an access token and a refresh token. One session per user and device: ' +
+      'a new login on a device ends the one before it there. At most 50 sessions a user; the one unused for longest goes.',
+    method: 'post',
+    path: '/api/v1/auth/login',
+    auth: 'none',
+    headers: commonHeaders,
+    body: LoginRequest,
+    requests: loginExamples,
+    success: {
+      status: 200,
+      description: 'The session is open.',
+      body: TokenResponse,
+      example: tokenExample,
+      links: nextRefresh,
+    },
+    carriesToken: true,
+    errors: [...common, 'ERR-INVALID-CREDENTIALS', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'],
+  },
+  refresh: {
+    operationId: 'refreshTokens',
+    tag: 'Sessions',
+    summary: 'Get the next token pair',
+    description:
+      'Exchanges a refresh token for a new pair. A lost answer costs nothing: the same token may be sent again. A token ' +
+      'that was replaced long ago counts as stolen and ends its session.\n\n' +
+      'For apps: one refresh in flight, a time-out of at most 20 s, store the pair before using it; the answer to the ' +
+      'later request wins.',
+    method: 'post',
+    path: '/api/v1/auth/refresh',
+    auth: 'none',
+    headers: commonHeaders,
+    body: RefreshRequest,
+    requests: refreshExamples,
+    success: {
+      status: 200,
+      description: 'The next pair.',
+      body: TokenResponse,
+      example: tokenExample,
+      links: nextRefresh,
+    },
+    carriesToken: true,
+    errors: [...common, 'IAD_JWT_REFRESH_EXPIRED', 'IAD_JWT_REFRESH_STOLEN', 'ERR-RATE-LIMITED'],
+  },
+  logout: {
+    operationId: 'logOut',
+    tag: 'Sessions',
+    summary: 'End a session',
+    description:
+      'Revokes the session of the refresh token, if it is one of the caller’s, and closes its push stream with code 1000 ' +
+      '`LOGOUT_CONFIRMED`. On a 404 the app clears its state too: that session is dead.',
+    method: 'post',
+    path: '/api/v1/auth/logout',
+    auth: 'signature',
+    headers: commonHeaders,
+    body: LogoutRequest,
+    requests: logoutExamples,
+    success: { status: 200, description: 'The session has ended.', body: LogoutResponse, example: loggedOutExample },
+    carriesToken: false,
+    errors: [...common, 'IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED', 'ERR-LOGOUT-TARGET-NOT-FOUND'],
+  },
+  logoutAll: {
+    operationId: 'logOutAll',
+    tag: 'Sessions',
+    summary: 'End all sessions',
+    description:
+      'Revokes every session of the caller, or with `except_current` every other one. Streams close with 4001 ' +
+      '`SESSION_REVOKED`, the caller’s own with 1000 `LOGOUT_CONFIRMED`.',
+    method: 'post',
+    path: '/api/v1/auth/logout-all',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: LogoutAllRequest,
+    requests: logoutAllExamples,
+    success: {
+      status: 200,
+      description: 'The sessions have ended.',
+      body: LogoutAllResponse,
+      example: loggedOutAllExample,
+    },
+    carriesToken: false,
+    errors: [...common, ...access],
+  },
+  listSessions: {
+    operationId: 'listSessions',
+    tag: 'Sessions',
+    summary: 'List the devices that are logged in',
+    description: 'The caller’s live sessions, the one used last first. Never a token.',
+    method: 'get',
+    path: '/api/v1/auth/sessions',
+    auth: 'bearer',
+    headers: commonHeaders,
+    success: {
+      status: 200,
+      description: 'The sessions.',
+      body: SessionListResponse,
+      example: sessionListExample,
+      cacheControl: 'no-store',
+    },
+    carriesToken: false,
+    errors: [...withoutBody, ...access],
+  },
+  revokeSession: {
+    operationId: 'revokeSession',
+    tag: 'Sessions',
+    summary: 'End the session of a device',
+    description:
+      'Revokes one of the caller’s sessions by its id. Its stream closes with 4001 `SESSION_REVOKED`, the caller’s own ' +
+      'with 1000 `LOGOUT_CONFIRMED`. What is no live session of the caller answers 404.',
+    method: 'delete',
+    path: '/api/v1/auth/sessions/:session_id',
+    auth: 'bearer',
+    params: { session_id: SessionId },
+    headers: commonHeaders,
+    success: {
+      status: 200,
+      description: 'The session has ended.',
+      body: SessionRevokedResponse,
+      example: sessionRevokedExample,
+    },
+    carriesToken: false,
+    errors: [...withoutBody, ...access, 'ERR-LOGOUT-TARGET-NOT-FOUND'],
+  },
+} as const satisfies Record<string, Route>;
