@@ -71,6 +71,7 @@ describe('the boundaries', () => {
       'lint/style/noProcessEnv: libs/config/src/reads-env.ts',
       'plugin: libs/stores/src/opens-mongodb-renamed.ts',
       'plugin: libs/stores/src/opens-mongodb.ts',
+      'plugin: services/worker/src/opens-redis-by-url.ts',
       'plugin: services/worker/src/opens-redis.ts',
     ]);
   });

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openApiPath, type Route, type RouteName, routes } from '@auth-account/contracts';
-import { createInviteStore } from '@auth-account/stores';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { cheapHashes, insertInvite, joinByInvite } from '../support/groups.ts';
 import { type Answer, send } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
 import { startReplyDroppingProxy } from '../support/reply-dropping-proxy.ts';
@@ -15,7 +15,7 @@ const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/ope
 let api: TestApi;
 /** Its store has gone away since it started. */
 let severed: TestApi;
-/** It makes one hash at a time, and lets none wait. */
+/** It makes one hash at a time, lets none wait, and allows a user one invite. */
 let narrow: TestApi;
 /** One request of each kind is all that it allows an address. */
 let strict: TestApi;
@@ -26,11 +26,17 @@ beforeAll(async () => {
   const proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const byProxy = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
   [api, severed, narrow, strict, faulty] = await Promise.all([
-    startTestApi(),
-    startTestApi({ MONGODB_URI: byProxy }),
-    startTestApi({ HASH_CONCURRENCY: '1', HASH_QUEUE_LIMIT: '0' }),
-    startTestApi({ REGISTER_LIMIT_PER_ADDRESS: '1', LOGIN_LIMIT_PER_ADDRESS: '1', REFRESH_LIMIT_PER_ADDRESS: '1' }),
-    startTestApi(),
+    startTestApi(cheapHashes),
+    startTestApi({ ...cheapHashes, MONGODB_URI: byProxy }),
+    startTestApi({ HASH_CONCURRENCY: '1', HASH_QUEUE_LIMIT: '0', INVITE_CREATE_LIMIT_PER_USER: '1' }),
+    startTestApi({
+      ...cheapHashes,
+      REGISTER_LIMIT_PER_ADDRESS: '1',
+      LOGIN_LIMIT_PER_ADDRESS: '1',
+      REFRESH_LIMIT_PER_ADDRESS: '1',
+      INVITE_LIMIT_PER_ADDRESS: '1',
+    }),
+    startTestApi(cheapHashes),
   ]);
   await proxy.close();
 });
@@ -62,6 +68,32 @@ const goodRequests = {
   async revokeSession(on: TestApi) {
     const { session_id, access_token } = await newSession(on);
     return { params: { session_id }, headers: bearer(access_token) };
+  },
+  findCurrentGroup: async (on: TestApi) => ({ headers: bearer((await newSession(on)).access_token) }),
+  async acceptInvite(on: TestApi) {
+    const [target, { access_token }] = [await registerAccount(on), await newSession(on)];
+    const token = await insertInvite(on, target.home_group_id);
+    return { params: { token }, body: { leave_current_group: true }, headers: bearer(access_token) };
+  },
+  async leaveGroup(on: TestApi) {
+    const owner = await registerAccount(on);
+    const { access_token } = await joinByInvite(on, await insertInvite(on, owner.home_group_id));
+    return { headers: bearer(access_token) };
+  },
+  async removeMember(on: TestApi) {
+    const { home_group_id, access_token } = await newSession(on);
+    const { user_id } = await joinByInvite(on, await insertInvite(on, home_group_id));
+    return { params: { user_id }, headers: bearer(access_token) };
+  },
+  createInvite: async (on: TestApi) => ({ body: {}, headers: bearer((await newSession(on)).access_token) }),
+  listInvites: async (on: TestApi) => ({ headers: bearer((await newSession(on)).access_token) }),
+  async findInvite(on: TestApi) {
+    const { home_group_id } = await registerAccount(on);
+    return { params: { token: await insertInvite(on, home_group_id) }, headers: {} };
+  },
+  async revokeInvite(on: TestApi) {
+    const { home_group_id, access_token } = await newSession(on);
+    return { params: { token: await insertInvite(on, home_group_id) }, headers: bearer(access_token) };
   },
 } satisfies Partial<Record<RouteName, (on: TestApi) => Promise<GoodRequest>>>;
 
@@ -96,6 +128,32 @@ function bodyFieldOf(name: Operation): string {
   return Object.keys(properties)[0] ?? '';
 }
 
+/** What an operation writes where it does not write sessions. */
+const writes: Partial<Record<Operation, 'users' | 'invites'>> = {
+  register: 'users',
+  acceptInvite: 'users',
+  leaveGroup: 'users',
+  removeMember: 'users',
+  createInvite: 'invites',
+  revokeInvite: 'invites',
+};
+
+let answersWithoutStore: Promise<Map<Operation, Answer>> | undefined;
+
+/** Each answer takes seconds, in which the store is looked for: the first that asks sends all operations at once. */
+async function answerWithoutStore(name: Operation): Promise<Answer> {
+  answersWithoutStore ??= askAllWithoutStore();
+  return (await answersWithoutStore).get(name) ?? sendGood(name, severed);
+}
+
+async function askAllWithoutStore(): Promise<Map<Operation, Answer>> {
+  const goods: [Operation, GoodRequest][] = [];
+  for (const name of Object.keys(goodRequests) as Operation[]) goods.push([name, await goodRequests[name](api)]);
+  return new Map(
+    await Promise.all(goods.map(async ([name, good]) => [name, await sendTo(name, severed, good)] as const)),
+  );
+}
+
 /** The codes that every operation shares. */
 function provocationsWithoutBody(name: Operation): Record<string, Provocation> {
   return {
@@ -106,10 +164,10 @@ function provocationsWithoutBody(name: Operation): Record<string, Provocation> {
       return send(api.base, { method, path: pathOf(name, params), body, headers: { ...type, ...headers } });
     },
     'ERR-VALIDATION-FAILED': () => sendGood(name, api, { headers: { 'X-Request-ID': 'a b' } }),
-    'ERR-DEPENDENCY-UNAVAILABLE': () => sendGood(name, severed),
+    'ERR-DEPENDENCY-UNAVAILABLE': () => answerWithoutStore(name),
     async 'ERR-INTERNAL'() {
       const good: GoodRequest = await goodRequests[name](faulty);
-      const collection = name === 'register' ? faulty.collections.users : faulty.collections.sessions;
+      const collection = faulty.collections[writes[name] ?? 'sessions'];
       const refuse = (validator: object) =>
         faulty.mongo.db(faulty.database).command({ collMod: collection.collectionName, validator });
       await refuse({ never: { $exists: true } });
@@ -131,7 +189,7 @@ async function overload(name: 'register' | 'login'): Promise<Answer> {
   return refused;
 }
 
-async function pastTheLimit(name: 'register' | 'login' | 'refresh'): Promise<Answer> {
+async function pastTheLimit(name: 'register' | 'login' | 'refresh' | 'findInvite'): Promise<Answer> {
   const good = await goodRequests[name](api);
   await sendTo(name, strict, good);
   return sendTo(name, strict, good);
@@ -152,18 +210,21 @@ async function expiredAccessToken(): Promise<string> {
 }
 
 async function expiredInvite(): Promise<string> {
-  const { home_group_id, user_id } = await registerAccount(api);
-  const _id = crypto.randomUUID();
-  const at = new Date(Date.now() - 1_000);
-  const invite = { _id, home_group_id, account_type: 'HOME', created_by: user_id, created_at: at } as const;
-  await createInviteStore(api.collections).insert({
-    ...invite,
-    expires_at: at,
-    max_uses: null,
-    uses: 0,
-    revoked_at: null,
-  });
-  return _id;
+  const { home_group_id } = await registerAccount(api);
+  return insertInvite(api, home_group_id, { expires_at: new Date(Date.now() - 1_000) });
+}
+
+/** An invite that cannot be shown: it has no end. */
+async function brokenInvite(home_group_id: string): Promise<string> {
+  const token = await insertInvite(faulty, home_group_id, { revoked_at: new Date() });
+  await faulty.collections.invites.updateOne({ _id: token }, { $unset: { expires_at: true } } as const);
+  return token;
+}
+
+/** The access token of somebody who does not own the group. */
+async function memberToken(): Promise<string> {
+  const { home_group_id } = await registerAccount(api);
+  return (await joinByInvite(api, await insertInvite(api, home_group_id))).access_token;
 }
 
 const joinBy = (invite_token: string) =>
@@ -225,6 +286,84 @@ const provocations: Record<Operation, Record<string, Provocation>> = {
     ...provocationsWithoutBody('revokeSession'),
     ...accessProvocations('revokeSession'),
     'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendGood('revokeSession', api, { params: { session_id: 'none' } }),
+  },
+  findCurrentGroup: {
+    ...provocationsWithoutBody('findCurrentGroup'),
+    ...accessProvocations('findCurrentGroup'),
+    async 'ERR-INTERNAL'() {
+      const { user_id, access_token } = await newSession(faulty);
+      await faulty.collections.users.updateOne({ _id: user_id }, { $unset: { joined_at: true } } as const);
+      return sendTo('findCurrentGroup', faulty, { headers: bearer(access_token) });
+    },
+  },
+  acceptInvite: {
+    ...commonProvocations('acceptInvite'),
+    ...accessProvocations('acceptInvite'),
+    IAD_GROUP_ALREADY_MEMBER: () => sendGood('acceptInvite', api, { body: {} }),
+    IAD_GROUP_INVITE_EXPIRED: async () => sendGood('acceptInvite', api, { params: { token: await expiredInvite() } }),
+    'ERR-INVITE-TOKEN-INVALID 404': () => sendGood('acceptInvite', api, { params: { token: 'nothing' } }),
+    async 'ERR-INVITE-TOKEN-INVALID 410'() {
+      const { home_group_id } = await registerAccount(api);
+      const token = await insertInvite(api, home_group_id, { revoked_at: new Date() });
+      return sendGood('acceptInvite', api, { params: { token } });
+    },
+  },
+  leaveGroup: { ...provocationsWithoutBody('leaveGroup'), ...accessProvocations('leaveGroup') },
+  removeMember: {
+    ...provocationsWithoutBody('removeMember'),
+    ...accessProvocations('removeMember'),
+    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendGood('removeMember', api, { params: { user_id: 'nobody' } }),
+    async 'ERR-GROUP-OWNER-REQUIRED'() {
+      const { user_id, home_group_id } = await registerAccount(api);
+      const { access_token } = await joinByInvite(api, await insertInvite(api, home_group_id));
+      return sendTo('removeMember', api, { params: { user_id }, headers: bearer(access_token) });
+    },
+  },
+  createInvite: {
+    ...commonProvocations('createInvite'),
+    ...accessProvocations('createInvite'),
+    'ERR-GROUP-OWNER-REQUIRED': async () => sendGood('createInvite', api, { headers: bearer(await memberToken()) }),
+    async 'ERR-RATE-LIMITED'() {
+      const good = await goodRequests.createInvite(narrow);
+      await sendTo('createInvite', narrow, good);
+      return sendTo('createInvite', narrow, good);
+    },
+    async 'ERR-INVITE-LIMIT-REACHED'() {
+      const { home_group_id, access_token } = await newSession(api);
+      await Promise.all(Array.from({ length: 100 }, () => insertInvite(api, home_group_id)));
+      return sendGood('createInvite', api, { headers: bearer(access_token) });
+    },
+    async 'ERR-IDEMPOTENCY-KEY-REUSED'() {
+      const { access_token } = await newSession(api);
+      const headers = { ...bearer(access_token), 'Idempotency-Key': crypto.randomUUID() };
+      await sendTo('createInvite', api, { body: {}, headers });
+      return sendTo('createInvite', api, { body: { max_uses: 1 }, headers });
+    },
+  },
+  listInvites: {
+    ...provocationsWithoutBody('listInvites'),
+    ...accessProvocations('listInvites'),
+    'ERR-GROUP-OWNER-REQUIRED': async () => sendGood('listInvites', api, { headers: bearer(await memberToken()) }),
+    async 'ERR-INTERNAL'() {
+      const { home_group_id, access_token } = await newSession(faulty);
+      await brokenInvite(home_group_id);
+      return sendTo('listInvites', faulty, { headers: bearer(access_token) });
+    },
+  },
+  findInvite: {
+    ...provocationsWithoutBody('findInvite'),
+    'ERR-INVITE-TOKEN-INVALID': () => sendGood('findInvite', api, { params: { token: 'nothing' } }),
+    'ERR-RATE-LIMITED': () => pastTheLimit('findInvite'),
+    async 'ERR-INTERNAL'() {
+      const { home_group_id } = await registerAccount(faulty);
+      return sendTo('findInvite', faulty, { params: { token: await brokenInvite(home_group_id) }, headers: {} });
+    },
+  },
+  revokeInvite: {
+    ...provocationsWithoutBody('revokeInvite'),
+    ...accessProvocations('revokeInvite'),
+    'ERR-GROUP-OWNER-REQUIRED': async () => sendGood('revokeInvite', api, { headers: bearer(await memberToken()) }),
+    'ERR-INVITE-TOKEN-INVALID': () => sendGood('revokeInvite', api, { params: { token: 'nothing' } }),
   },
   logout: {
     ...commonProvocations('logout'),

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { openApiPath, routes, violationTypes } from '@auth-account/contracts';
-import { validationTypes } from '@auth-account/errors';
+import { decideWriteOff, validationTypes } from '@auth-account/errors';
 import { createInviteStore } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -11,6 +12,8 @@ import { openApiChecker } from '../support/openapi-checker.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
+/** What stands in the path. */
+type Params = Readonly<Record<string, string>>;
 type Example = { readonly value: Fields };
 
 const checkedIn = JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
@@ -75,6 +78,18 @@ describe('the document', () => {
     expect([...violationTypes]).toEqual([...validationTypes]);
   });
 
+  test('has the types of groups by which a write-off of stock is decided', () => {
+    const types: ('HOME' | 'OFFICE')[] = checkedIn.components.schemas.AccountType.enum;
+    const balances = types.map((accountType) => decideWriteOff({ accountType, available: 1, requested: 1 }).balance);
+    expect(balances).toEqual([0, 0]);
+  });
+
+  test('gives an error of an operation the statuses that it answers there', () => {
+    const statuses = Object.keys(checkedIn.paths['/api/v1/invites/{token}'].get.responses);
+    expect(statuses).toContain('404');
+    expect(statuses).not.toContain('410');
+  });
+
   test.each(['POST', 'PUT', 'DELETE'])('answers %s with 405', async (method) => {
     const answer = await api.send({ method, path: '/openapi.json' });
     expect(answer.status).toBe(405);
@@ -101,7 +116,7 @@ describe('every example', () => {
 /** What has to be there for an example to succeed, and the fields that no document can know beforehand. */
 const preparations: Record<
   string,
-  (api: TestApi, value: Fields) => Promise<{ body?: Fields; headers?: Record<string, string> }>
+  (api: TestApi, value: Fields) => Promise<{ body?: Fields; headers?: Record<string, string>; params?: Params }>
 > = {
   async registerAccount(_, value) {
     if (value.space_creation_mode === 'JOIN_EXISTING') await insertInvite(String(value.invite_token));
@@ -119,6 +134,16 @@ const preparations: Record<
   async logOutAll() {
     const { access_token } = await newTokens();
     return { headers: { Authorization: `Bearer ${access_token}` } };
+  },
+  async createInvite() {
+    const { access_token } = await newTokens();
+    return { headers: { Authorization: `Bearer ${access_token}` } };
+  },
+  async acceptInvite() {
+    const { access_token } = await newTokens();
+    const token = randomUUID();
+    await insertInvite(token);
+    return { params: { token }, headers: { Authorization: `Bearer ${access_token}` } };
   },
   async logOut() {
     const { refresh_token, access_token } = await newTokens();
@@ -152,8 +177,9 @@ describe('every request example succeeds when it is sent', () => {
   test.each(requests)('$operationId: $name', async ({ path, operationId, value }) => {
     const route = Object.values(routes).find((candidate) => candidate.operationId === operationId);
     await api.collections.users.deleteMany({ email: String(value.email) });
-    const { body = {}, headers = {} } = (await preparations[operationId]?.(api, value)) ?? {};
-    const answer = await api.post(path, { ...value, ...body }, headers);
+    const { body = {}, headers = {}, params = {} } = (await preparations[operationId]?.(api, value)) ?? {};
+    const target = path.replaceAll(/\{(\w+)\}/g, (_, param: string) => params[param] ?? '');
+    const answer = await api.post(target, { ...value, ...body }, headers);
     expect(answer.status).toBe(route?.success.status);
     const checker = openApiChecker(checkedIn);
     expect(checker.answerFault({ path, method: 'post' }, answer)).toBeUndefined();

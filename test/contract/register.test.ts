@@ -173,6 +173,7 @@ describe('joining by invite', () => {
   ])('answers 404 for %s', async (_, token) => {
     const answer = await join(token);
     expect(answer.status).toBe(404);
+    expect(answer.headers['cache-control']).toBe('no-store');
     expect(answer.json).toEqual({
       error_code: 'ERR-INVITE-TOKEN-INVALID',
       message: expect.any(String),
@@ -206,6 +207,7 @@ describe('joining by invite', () => {
       details: { provided_token: token, action: expect.any(String) },
     });
     expect(answer.headers['x-error-code']).toBe(canonical);
+    expect(answer.headers['cache-control']).toBe('no-store');
     expect(await counts()).toEqual(before);
   });
 

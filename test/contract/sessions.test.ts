@@ -67,7 +67,7 @@ describe('ending a session by its id', () => {
   test('revokes another device’s, and its tokens are refused at once', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
-    const answer = await revoke(phone, tablet.session_id);
+    const answer = await revoke(phone, tablet.session_id.toUpperCase());
     expect(answer.status).toBe(200);
     expect(answer.json.data).toEqual({
       message: 'SESSION_TERMINATED',

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import type { RegisteredEvent } from '@auth-account/contracts';
 import { startEventReceiver } from '../support/event-receiver.ts';
 import { send } from '../support/http-client.ts';
+import { type Kitchen, openKitchen } from './kitchen.ts';
 
 /** What the story is told against. */
 export interface DemoStack {
@@ -16,6 +17,8 @@ export interface DemoStack {
   waitForEvent(
     userId: string,
   ): Promise<{ readonly event: RegisteredEvent; readonly at: number; readonly where: string }>;
+  /** What a consumer of the kind `queue` says of the group's event; undefined where the stack has no such consumer. */
+  waitForConsumer?(groupId: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -73,20 +76,23 @@ async function readEvents(body: ReadableStream<Uint8Array>, onEvent: (event: Reg
   }
 }
 
-/** A stack of its own, whose only subscriber is the demo's. */
+/** A stack of its own, with the demo's subscribers: a webhook, and a consumer of a queue. */
 async function startOwn(): Promise<DemoStack> {
   console.log('No stack runs: one is started for the story (npm run up keeps one running).');
   const receiver = await startEventReceiver();
   const dataDir = await mkdtemp(join(tmpdir(), 'auth-account-demo-'));
   const subscriber = { name: 'demo', kind: 'webhook', url: receiver.url, secret: receiver.secret };
+  const consuming = { name: 'kitchen', kind: 'queue' };
   const up = spawn(process.execPath, [join(import.meta.dirname, '../../libs/local-stack/bin/up.ts')], {
-    env: { ...process.env, LOCAL_DATA_DIR: dataDir, EVENT_SUBSCRIBERS: JSON.stringify([subscriber]) },
+    env: { ...process.env, LOCAL_DATA_DIR: dataDir, EVENT_SUBSCRIBERS: JSON.stringify([subscriber, consuming]) },
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C reaches the story alone, which ends the stack in order.
     detached: true,
   });
   const exited = once(up, 'exit');
+  let kitchen: Kitchen | undefined;
   const close = async () => {
+    await kitchen?.close();
     if (up.exitCode === null) up.kill('SIGTERM');
     await exited;
     await receiver.close();
@@ -95,13 +101,20 @@ async function startOwn(): Promise<DemoStack> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void close().finally(() => process.exit(130)));
   }
-  await untilReady(up.stdout, up.stderr, exited);
+  try {
+    await untilReady(up.stdout, up.stderr, exited);
+    kitchen = await openKitchen(consuming.name);
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     api,
     waitForEvent: async (userId) => ({
       ...(await receiver.waitFor(userId)),
       where: `the demo's subscriber (${receiver.url})`,
     }),
+    waitForConsumer: kitchen.waitForLine,
     close,
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
+import { joinBy, newInvite } from '../support/invites.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 
 let stack: TestStack;
@@ -97,6 +98,43 @@ test('logout-all closes the caller’s stream with 1000 and the others with 4001
   expect(await phoneStream.closed).toMatchObject({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
   expect(await tabletStream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
   await expect(stack.openStream(tablet)).rejects.toThrow('401');
+});
+
+test('a move by invite closes the user’s streams with 4004 and no other, and a refresh leads into the new group', async () => {
+  const [owner, phone] = [await newSession(stack), await newSession(stack)];
+  const tablet = await logIn(stack, phone.email);
+  const ownerStream = await stack.openStream(owner);
+  const streams = await Promise.all([stack.openStream(phone), stack.openStream(tablet)]);
+  const token = await newInvite(stack, owner);
+  const joined = await joinBy(stack, token);
+  expect(joined.json.data).toMatchObject({ home_group_id: owner.home_group_id, account_type: 'HOME' });
+
+  const accept = (access_token: string) =>
+    stack.post(
+      `/api/v1/invites/${token}/accept`,
+      { leave_current_group: true },
+      { Authorization: `Bearer ${access_token}` },
+    );
+  const moved = await accept(phone.access_token);
+  const answeredAt = performance.now();
+  expect(moved.json.data).toMatchObject({ home_group_id: owner.home_group_id, role: 'member' });
+  for (const stream of streams) {
+    const { code, reason, at } = await stream.closed;
+    expect([code, reason]).toEqual([4004, 'GROUP_CHANGED']);
+    expect(at - answeredAt).toBeLessThan(1_000);
+  }
+  expect(ownerStream.isOpen()).toBe(true);
+  // At the API and at the gateway alike the old tokens are over, and no session is.
+  expect((await accept(phone.access_token)).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
+  for (const device of [phone, tablet]) {
+    await expect(stack.openStream(device)).rejects.toThrow('401');
+    const { refresh_token } = device;
+    const tokens = (await stack.post('/api/v1/auth/refresh', { refresh_token })).json.data;
+    const { session_id } = device;
+    expect(tokens).toMatchObject({ session_id, home_group_id: owner.home_group_id });
+    const stream = await stack.openStream(tokens);
+    expect(stream.hello).toMatchObject({ session_id, home_group_id: owner.home_group_id });
+  }
 });
 
 test('every service tells that it lives, that it is ready, and its metrics', async () => {

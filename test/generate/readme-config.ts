@@ -8,22 +8,24 @@ import { type ConfigRow, describeConfig } from '@auth-account/config';
 
 const README = new URL('../../README.md', import.meta.url);
 const [START, END] = ['<!-- config:start -->', '<!-- config:end -->'];
+const SERVICES = ['api', 'push-gateway', 'worker'];
 const SCHEMAS = [
-  { service: 'api', exported: 'apiConfig' },
-  { service: 'push-gateway', exported: 'pushGatewayConfig' },
-  { service: 'worker', exported: 'workerConfig' },
+  { service: 'api', exported: 'apiConfig', shownAs: 'api' },
+  { service: 'api', exported: 'migrateConfig', shownAs: 'migrate' },
+  { service: 'push-gateway', exported: 'pushGatewayConfig', shownAs: 'push-gateway' },
+  { service: 'worker', exported: 'workerConfig', shownAs: 'worker' },
 ];
 
 type Schema = Parameters<typeof describeConfig>[0];
 type Row = ConfigRow & { readonly services: readonly string[] };
 
-async function rowsOf({ service, exported }: (typeof SCHEMAS)[number]): Promise<Row[]> {
+async function rowsOf({ service, exported, shownAs }: (typeof SCHEMAS)[number]): Promise<Row[]> {
   const path = new URL(`../../services/${service}/src/config.ts`, import.meta.url);
   if (!existsSync(path)) return [];
   const schemas: Record<string, Schema | undefined> = await import(path.href);
   const schema = schemas[exported];
   if (!schema) throw new Error(`services/${service}/src/config.ts exports no ${exported}`);
-  return describeConfig(schema).map((row) => ({ ...row, services: [service] }));
+  return describeConfig(schema).map((row) => ({ ...row, services: [shownAs] }));
 }
 
 /** A variable that several services read in the same way stands in the table once. */
@@ -42,7 +44,7 @@ function defaultOf(row: Row): string {
 
 function toLine(row: Row): string {
   const secret = row.secret ? `. May come from a file: \`${row.name}_FILE\`` : '';
-  const services = row.services.length === SCHEMAS.length ? 'all' : row.services.join(', ');
+  const services = row.services.length === SERVICES.length ? 'all' : row.services.join(', ');
   const cells = [`\`${row.name}\``, services, row.type, defaultOf(row), `${row.description}${secret}`];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

@@ -7,6 +7,7 @@ import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { accept, insertInvite, joinByInvite, leave, removeMember } from '../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../support/http-client.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from '../support/test-api.ts';
 
@@ -184,6 +185,63 @@ test('every way to end a session is an event for each session', async () => {
   await api.post('/api/v1/auth/logout', { refresh_token }, headers);
   expect(takeEvents()).toEqual([{ event: 'logout.succeeded', outcome: 'success', user_id, session_id }]);
   await api.post('/api/v1/auth/logout', { refresh_token }, headers);
+  expect(takeEvents()).toEqual([]);
+});
+
+test('an invite that is made or revoked is an event, its replay and its second revocation none', async () => {
+  const { user_id, session_id, home_group_id, access_token } = await newSession(api);
+  lines.splice(0);
+  const headers = { ...bearer(access_token), 'Idempotency-Key': randomUUID() };
+  const { json } = await api.post('/api/v1/invites', {}, headers);
+  const event = { outcome: 'success', user_id, session_id, home_group_id };
+  expect(takeEvents()).toEqual([{ event: 'invite.created', ...event }]);
+  await api.post('/api/v1/invites', {}, headers);
+  expect(takeEvents()).toEqual([]);
+  const path = `/api/v1/invites/${json.data.invite_token}`;
+  await ask({ method: 'DELETE', path, headers: bearer(access_token) });
+  expect(takeEvents()).toEqual([{ event: 'invite.revoked', ...event }]);
+  await ask({ method: 'DELETE', path, headers: bearer(access_token) });
+  expect(takeEvents()).toEqual([]);
+});
+
+test('a change of group is an event, and so is what follows for the group that was left', async () => {
+  const stack = { ...api, send: ask, collections: collectionsOf(mongo.db(name)) };
+  const [owner, stranger] = [await newSession(api), await newSession(api)];
+  const { home_group_id } = owner;
+  const invite = await insertInvite(stack, home_group_id);
+  const member = await joinByInvite(stack, invite);
+  lines.splice(0);
+
+  await accept(stack, stranger, invite);
+  const { user_id, session_id } = stranger;
+  const outcome = 'success';
+  expect(takeEvents()).toEqual([
+    { event: 'group.left', outcome, user_id, session_id, home_group_id: stranger.home_group_id },
+    { event: 'group.joined', outcome, user_id, session_id, home_group_id },
+    { event: 'group.closed', outcome, user_id, home_group_id: stranger.home_group_id },
+  ]);
+  await removeMember(stack, owner, user_id);
+  expect(takeEvents()).toEqual([
+    {
+      event: 'group.removed',
+      outcome,
+      user_id,
+      session_id: owner.session_id,
+      home_group_id,
+      removed_by: owner.user_id,
+    },
+  ]);
+  await leave(stack, owner);
+  expect(takeEvents()).toEqual([
+    { event: 'group.left', outcome, user_id: owner.user_id, session_id: owner.session_id, home_group_id },
+    { event: 'group.owner_changed', outcome, user_id: member.user_id, home_group_id },
+  ]);
+  await leave(stack, member);
+  expect(takeEvents()).toEqual([
+    { event: 'group.left', outcome, user_id: member.user_id, session_id: member.session_id, home_group_id },
+    { event: 'group.closed', outcome, user_id: member.user_id, home_group_id },
+  ]);
+  await removeMember(stack, member, owner.user_id);
   expect(takeEvents()).toEqual([]);
 });
 

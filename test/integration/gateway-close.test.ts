@@ -63,6 +63,17 @@ describe('a close command', () => {
     }
   });
 
+  test('of a change of group closes with 4004, and spares a stream that has moved on before the command came', async () => {
+    const [behind, ahead] = [newDevice(), newDevice({ ver: 2 })];
+    const [left, stayed] = [await gateway.open(behind), await gateway.open(ahead)];
+    for (const device of [ahead, behind]) await scene.deny(device, { kind: 'below', ver: 2 }, 'GROUP_CHANGED');
+    expect(await left.closed).toEqual({ code: 4004, reason: 'GROUP_CHANGED' });
+    stayed.send({ type: 'ping' });
+    expect(await stayed.next()).toEqual({ type: 'pong' });
+    const refusal = await refusalOf(gateway.base, { ...behind, token: await signToken(scene.env, behind) });
+    expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
+  });
+
   test('that is doubled, or for a session without a stream, does nothing', async () => {
     const device = newDevice();
     const client = await gateway.open(device);

@@ -39,9 +39,11 @@ describe('a gateway that is told to stop', () => {
   });
 
   test('spreads the closing of many over the time it has, refuses new ones, and is not ready meanwhile', async () => {
-    const gateway = await startTestGateway(scene, { DRAIN_SECONDS: '1' });
+    const gateway = await startTestGateway(scene, { DRAIN_SECONDS: '1', DRAIN_RECONNECTS_PER_SECOND: '100' });
     await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
     const clients = await Promise.all(Array.from({ length: 200 }, () => open(gateway.base)));
+    const device = newDevice();
+    const token = await signToken(scene.env, device);
     const ends: number[] = [];
     const since = performance.now();
     const ended = clients.map(async ({ closed }) => {
@@ -50,8 +52,7 @@ describe('a gateway that is told to stop', () => {
     });
     const closing = gateway.close();
     await clients[0]?.closed;
-    const device = newDevice();
-    const refusal = await refusalOf(gateway.base, { ...device, token: await signToken(scene.env, device) });
+    const refusal = await refusalOf(gateway.base, { ...device, token });
     expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-OVERLOADED' } });
     expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
     await Promise.all([...ended, closing]);
@@ -74,6 +75,7 @@ describe('a gateway that is told to stop', () => {
         { name: 'lifecycle', ok: true },
         { name: 'redis', ok: false },
         { name: 'deny list', ok: false },
+        { name: 'messages', ok: true },
       ],
     });
     const since = performance.now();

@@ -1,6 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { createAccessTokenSigner } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -14,6 +13,7 @@ import {
   type TestGateway,
 } from '../support/gateway-scene.ts';
 import { openStream, refusalOf } from '../support/push-client.ts';
+import { connectRaw, handshakeText } from '../support/raw-stream.ts';
 import { eventually } from '../support/worker-scene.ts';
 
 let scene: GatewayScene;
@@ -136,6 +136,22 @@ describe('a handshake', () => {
     expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
   });
 
+  test('with a token that was good before is spared the signature, and held against the deny list all the same', async () => {
+    const device = newDevice();
+    const token = await tokenOf(device);
+    const hits = () => gateway.metric('access_token_lookups_total', { result: 'hit' });
+    const before = await hits();
+    const first = await openStream(gateway.base, { ...device, token });
+    const second = await openStream(gateway.base, { ...device, token });
+    expect((await first.closed).code).toBe(4003);
+    expect(await hits()).toBe(before + 1);
+    await scene.denySilently(device, 'none:LOGOUT_CONFIRMED');
+    const refusal = await refusalOf(gateway.base, { ...device, token });
+    expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
+    expect(await hits()).toBe(before + 2);
+    second.socket.terminate();
+  });
+
   test('with claims from before a change of group is refused, with those from after it taken', async () => {
     const before = newDevice();
     await scene.deny(before, { kind: 'below', ver: 2 }, 'GROUP_CHANGED');
@@ -225,33 +241,43 @@ describe('a request that is no handshake', () => {
 });
 
 describe('a client that goes away', () => {
+  /** Connects, sends the handshake whole or in part, and is gone after so many turns of the event loop. */
+  async function abandon(base: string, text: string, turns: number): Promise<void> {
+    const socket = connectRaw(base);
+    await once(socket, 'connect');
+    const gone = once(socket, 'close');
+    socket.write(text);
+    for (let turn = 0; turn < turns; turn += 1) await setImmediate();
+    socket.resetAndDestroy();
+    await gone;
+  }
+
   test('during its handshake, at whatever moment, harms nobody', async () => {
     const device = newDevice();
-    const token = await tokenOf(device);
-    const { port } = new URL(gateway.base);
-    const head = [
-      `GET /ws/push-stream/${device.sessionId} HTTP/1.1`,
-      `Host: 127.0.0.1:${port}`,
-      'Upgrade: websocket',
-      'Connection: Upgrade',
-      'Sec-WebSocket-Version: 13',
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-      `Authorization: Bearer ${token}`,
-    ];
-    for (let round = 0; round < 200; round += 1) {
-      const socket = connect(Number(port), '127.0.0.1');
-      socket.on('error', () => undefined);
-      await once(socket, 'connect');
-      const gone = once(socket, 'close');
-      socket.write(`${head.join('\r\n')}\r\n\r\n`);
-      for (let turn = 0; turn < round % 20; turn += 1) await setImmediate();
-      socket.resetAndDestroy();
-      await gone;
+    const text = handshakeText({ ...device, token: await tokenOf(device) });
+    const random = (limit: number) => Math.floor(Math.random() * limit);
+    for (let round = 0; round < 50; round += 1) {
+      const cut = () => (random(10) === 0 ? text.slice(0, random(text.length)) : text);
+      await Promise.all(Array.from({ length: 10 }, () => abandon(gateway.base, cut(), random(20))));
     }
     await eventually('the end of every stream', async () => (await gateway.metric('push_streams_open')) === 0);
     expect(await gateway.metric('push_upgrades_aborted_total')).toBeGreaterThan(0);
     const client = await gateway.open(device);
     expect(client.isOpen()).toBe(true);
     client.socket.terminate();
+  });
+
+  test('does not cost its group a place', async () => {
+    const narrow = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '1' });
+    await eventually('readiness', async () => (await narrow.unreadiness()).length === 0);
+    const device = newDevice();
+    const text = handshakeText({ ...device, token: await tokenOf(device) });
+    for (let turns = 0; turns < 20; turns += 1) {
+      await abandon(narrow.base, text, turns);
+    }
+    await eventually('the end of every stream', async () => (await narrow.metric('push_streams_open')) === 0);
+    const member = await narrow.open(newDevice({ groupId: device.groupId }));
+    expect(member.isOpen()).toBe(true);
+    await narrow.close();
   });
 });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession } from '../support/accounts.ts';
+import { cheapHashes } from '../support/groups.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 
 let stack: TestStack;
 beforeAll(async () => {
   // Without a window every repeated refresh is a late one: the clock of three processes can't be moved.
-  stack = await startTestStack({ REFRESH_RETRY_WINDOW: '0' });
+  stack = await startTestStack({ ...cheapHashes, REFRESH_RETRY_WINDOW: '0' });
 }, 60_000);
 afterAll(() => stack.close(), 30_000);
 

@@ -3,6 +3,7 @@ import { createInviteStore } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../support/accounts.ts';
 import { withFailPoint } from '../support/fail-point.ts';
+import { cheapHashes } from '../support/groups.ts';
 import { type ReplyDroppingProxy, startReplyDroppingProxy } from '../support/reply-dropping-proxy.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/test-api.ts';
 
@@ -17,7 +18,7 @@ beforeAll(async () => {
   proxy = await startReplyDroppingProxy(Number(direct.port));
   // Through the proxy only: what the replica set says of its members' addresses would lead round it.
   const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
-  api = await startTestApi({ MONGODB_URI: uri });
+  api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });
 });
 afterAll(async () => {
   await api.close();
@@ -83,6 +84,20 @@ describe('a failure at a write of the transaction leaves nothing', () => {
     expect((await withFailPoint(api.mongo, 'alwaysOn', failing, () => household())).status).toBe(500);
     expect(await everything()).toEqual(before);
   });
+});
+
+test.each([
+  ['gets no majority in time', 50],
+  ['meets a primary that is stepping down', 189],
+])('a look for the answer to an earlier try that %s is 503, not a refusal', async (_, errorCode) => {
+  const { email } = await registerAccount(api);
+  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+  const retry = () => api.post(path, body, { 'Idempotency-Key': randomUUID() });
+  const failing = { failCommands: ['find'], errorCode, namespace: `${api.database}.idempotency`, appName };
+  // The first look finds nothing; the second one comes before the 409.
+  const answer = await withFailPoint(api.mongo, { skip: 1 }, failing, retry);
+  expect([answer.status, answer.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
+  expect((await retry()).status).toBe(409);
 });
 
 describe('a commit whose reply is lost', () => {

@@ -39,7 +39,7 @@ export function runProgram(fixture: string, env: NodeJS.ProcessEnv, args: readon
         if (isOver()) throw new Error(`${fixture} ended without having written "${wanted}":\n${text}`);
         return false;
       };
-      await waitUntil(check, { what: `"${wanted}" in the output of ${fixture}`, timeoutMs: 25_000 });
+      await waitUntil(check, { what: `"${wanted}" in the output of ${fixture}`, timeoutMs: 60_000 });
     },
   };
 }

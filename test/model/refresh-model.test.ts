@@ -19,7 +19,7 @@ import {
 import { newSessionModel } from './session-model.ts';
 
 /** For how long courses of each kind are run, as many as there can be; `npm run test:model` asks for more. */
-const seconds = Number(process.env.MODEL_SECONDS ?? 6);
+const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const seed = process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) };
 const timeoutMs = 60_000 + seconds * 2_000;
 

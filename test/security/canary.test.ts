@@ -10,6 +10,7 @@ import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { WebSocket } from 'ws';
 import { logIn, logOut, newEmail, newSession, registerAccount, type TokenPair } from '../support/accounts.ts';
+import { cheapHashes } from '../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../support/http-client.ts';
 import { testEnvironment } from '../support/test-api.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
@@ -73,6 +74,7 @@ beforeAll(async () => {
   const closed = `http://127.0.0.1:${await findFreePort()}/events`;
   stack = await startTestStack({
     API_PORT: String(port),
+    ...cheapHashes,
     LOG_LEVEL: 'trace',
     VALIDATE_RESPONSES: 'false',
     REFRESH_RETRY_WINDOW: '0',
@@ -104,6 +106,7 @@ const api = {
 };
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const [registerPath, loginPath] = ['/api/v1/auth/register', '/api/v1/auth/login'];
+const invitesPath = '/api/v1/invites';
 const [refreshPath, logoutPath] = ['/api/v1/auth/refresh', '/api/v1/auth/logout'];
 const database = () => mongo.db(stack.collections.users.dbName);
 
@@ -141,9 +144,32 @@ async function registrations(): Promise<{ email: string; password: string }> {
   const joining = { ...join, email: canaryEmail('e-mail address of who joins'), invite_token: invite };
   await expectStatus(201, api.post(registerPath, joining));
   await expectStatus(410, api.post(registerPath, { ...joining, email: canaryEmail('e-mail address too late') }));
+  await invitations(await logIn(api, email, { password }));
   const unknown = { invite_token: canaryToken('unknown invite token'), email: canaryEmail('e-mail address uninvited') };
   await expectStatus(404, api.post(registerPath, { ...join, ...unknown }));
   return { email, password };
+}
+
+/** Every way to name an invite: made, repeated, listed, looked at, accepted, revoked, and where the store refuses. */
+async function invitations(owner: TokenPair): Promise<void> {
+  const headers = bearer(keep('of an owner', owner).access_token);
+  const key = { ...headers, 'Idempotency-Key': canaryToken('Idempotency-Key of an invite') };
+  const { json } = await expectStatus(201, api.post(invitesPath, {}, key));
+  await expectStatus(201, api.post(invitesPath, {}, key));
+  secrets.set('invite token of its own', json.data.invite_token);
+  const path = `${invitesPath}/${json.data.invite_token}`;
+  await expectStatus(200, ask({ method: 'GET', path: invitesPath, headers }));
+  await expectStatus(200, ask({ method: 'GET', path }));
+  await expectStatus(405, ask({ method: 'PUT', path }));
+  await expectStatus(400, ask({ method: 'GET', path, headers: { 'X-Request-ID': '' } }));
+  await expectStatus(401, ask({ method: 'DELETE', path }));
+  await expectStatus(400, api.post(`${path}/accept`, { leave_current_group: true }, headers));
+  const never = (validator: object) => database().command({ collMod: 'invites', validator });
+  await never({ never: { $exists: true } });
+  await expectStatus(500, ask({ method: 'DELETE', path, headers }));
+  await expectStatus(500, api.post(invitesPath, {}, headers));
+  await never({});
+  await expectStatus(200, ask({ method: 'DELETE', path, headers }));
 }
 
 /** Bodies and headers that are wrong, with secrets where they are not expected. */
@@ -309,13 +335,15 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   // What is stored by design: an invite is found by its token, and a session holds the SHA-256 of its newest token.
   const stored = findSecrets(secrets, { ...elsewhere, ...stores });
   const byDesign =
-    /^invite token \((plain|percent-encoded)\) in MongoDB invites$|^refresh token .* \(sha256 in base64(url)?\) in MongoDB user_sessions$/;
+    /^invite token( of its own)? \((plain|percent-encoded)\) in MongoDB (invites|idempotency)$|^refresh token .* \(sha256 in base64(url)?\) in MongoDB user_sessions$/;
   expect(stored.filter((where) => !byDesign.test(where))).toEqual([]);
   expect(stored).toContain('invite token (plain) in MongoDB invites');
 
   // A refused invite token is told back to whoever sent it; nothing else is.
   const told = findSecrets(secrets, answers);
-  expect(told.filter((where) => !/^(unknown )?invite token \((plain|percent-encoded)\)/.test(where))).toEqual([]);
+  expect(
+    told.filter((where) => !/^(unknown )?invite token( in a path)? \((plain|percent-encoded)\)/.test(where)),
+  ).toEqual([]);
 
   const mongoUsers = /in MongoDB users$/;
   expect(findSecrets(emails, { ...elsewhere, ...stores }).filter((where) => !mongoUsers.test(where))).toEqual([]);

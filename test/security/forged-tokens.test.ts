@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { isAppError } from '@auth-account/errors';
-import { createAccessTokenVerifier, type KeySet, type VerifiedAccessToken } from '@auth-account/tokens';
+import {
+  createAccessTokenVerifier,
+  createVerifierCache,
+  type KeySet,
+  type VerifyAccessToken,
+} from '@auth-account/tokens';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createForger, type Forger, newSigningKey } from '../support/token-forger.ts';
@@ -12,11 +17,14 @@ describe.each(['EdDSA', 'ES256'] as const)('forged tokens where %s is configured
   const settings = { algorithm, issuer: 'https://auth.local', audience: 'food-storage' };
   const key = newSigningKey(algorithm, 'key-2026');
   const forger: Forger = createForger({ ...settings, key, sessionId: randomUUID(), at });
-  let verify: (token: string) => Promise<VerifiedAccessToken>;
+  /** As the services use it: with the genuine token remembered. */
+  let verify: VerifyAccessToken;
 
   beforeAll(async () => {
     const keys: KeySet = { keys: [key, newSigningKey(algorithm, 'key-2027')] };
-    verify = await createAccessTokenVerifier({ ...settings, keys, now: () => at * 1_000 });
+    const now = () => at * 1_000;
+    const bare = await createAccessTokenVerifier({ ...settings, keys, now });
+    verify = createVerifierCache(bare, { keys, now, maxEntries: 100 });
   });
 
   /** The answer to a token, where it is not the contract's 401. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { processEnvironment } from './process-environment.ts';
 
 /** A push gateway as a process of its own. */
 export interface GatewayProcess {
@@ -18,7 +19,7 @@ const main = fileURLToPath(new URL('../../services/push-gateway/src/main.ts', im
 /** Starts the process and waits until it listens. `env`: what a scene gives, and more. */
 export async function startGatewayProcess(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, PUSH_PORT: '0', PUSH_OPS_PORT: '0', ...env },
+    env: { ...processEnvironment(), PUSH_PORT: '0', PUSH_OPS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { startTestServers, type TestServers } from '@auth-account/local-stack';
 
 declare global {
@@ -8,6 +9,8 @@ declare global {
 /** Starts what the tests share; each test file makes a database and key prefix of its own in it. */
 export default async function setUp(): Promise<void> {
   const servers = await startTestServers((line) => console.error(line));
+  // The services' processes compile the same files dozens of times: it goes when the servers go.
+  process.env.NODE_COMPILE_CACHE = join(servers.keysDir, '..', 'compile-cache');
   globalThis.testServers = servers;
   process.env.TEST_MONGODB_URI = servers.mongo.uri;
   process.env.TEST_REDIS_URL = servers.redis.url;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy that can hold back the answers to a command, or cut everything off. */
+/** A TCP proxy that can hold back the answers to a command, cut everything off, or fall silent. */
 export interface HoldingProxy {
   readonly url: string;
   /** From now on, a connection on which `command` is sent gets no more answers until `release`. */
@@ -13,6 +13,8 @@ export interface HoldingProxy {
   /** Ends every connection, and each new one at once. */
   cut(): void;
   mend(): void;
+  /** From now on, nothing passes on the connections that there are, as if their host had vanished. New ones work. */
+  freeze(): void;
   close(): Promise<void>;
 }
 
@@ -21,6 +23,7 @@ interface Lane {
   readonly server: Socket;
   readonly kept: Buffer[];
   isHeld: boolean;
+  isFrozen: boolean;
 }
 
 /** Listens on a free port of loopback for connections to `port` there. */
@@ -33,13 +36,15 @@ export async function startHoldingProxy(port: number): Promise<HoldingProxy> {
       client.destroy();
       return;
     }
-    const lane: Lane = { client, server: connect(port, '127.0.0.1'), kept: [], isHeld: false };
+    const lane: Lane = { client, server: connect(port, '127.0.0.1'), kept: [], isHeld: false, isFrozen: false };
     lanes.add(lane);
     client.on('data', (chunk) => {
+      if (lane.isFrozen) return;
       if (command !== undefined && chunk.toString('latin1').toLowerCase().includes(command)) lane.isHeld = true;
       lane.server.write(chunk);
     });
     lane.server.on('data', (chunk) => {
+      if (lane.isFrozen) return;
       if (lane.isHeld) lane.kept.push(chunk);
       else client.write(chunk);
     });
@@ -77,6 +82,9 @@ export async function startHoldingProxy(port: number): Promise<HoldingProxy> {
     },
     mend() {
       isCut = false;
+    },
+    freeze() {
+      for (const lane of lanes) lane.isFrozen = true;
     },
     async close() {
       for (const lane of lanes) end(lane);

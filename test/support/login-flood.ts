@@ -1,31 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import {
-  createProcessGuard,
-  findFreePort,
-  type LocalService,
-  runMigrations,
-  startService,
-} from '@auth-account/local-stack';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { collectionsOf } from '@auth-account/stores';
 import { hash } from '@node-rs/argon2';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, password } from './accounts.ts';
-import { type Answer, send } from './http-client.ts';
+import type { FloodOrder } from './flood-clients.ts';
+import { type FloodedApi, startFloodedApi } from './flooded-api.ts';
+import { send } from './http-client.ts';
 import { openKeptConnection } from './kept-connection.ts';
+import type { MemoryCgroup } from './memory-cgroup.ts';
 import { seedAccounts } from './seed-accounts.ts';
-import { serviceEnvironment, uniqueName } from './test-api.ts';
-
-/** One answer of the flooded api. */
-export interface Timed {
-  readonly status: number;
-  readonly ms: number;
-  readonly retryAfter: string | undefined;
-  /** Code of the socket's error where there was no answer; the status is 0 then. */
-  readonly error?: string | undefined;
-}
+import { type Timed, timed } from './timed.ts';
 
 export interface Flood {
   readonly logins: readonly Timed[];
@@ -52,31 +39,27 @@ export interface FloodOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** False where times are of no interest. */
   readonly isWarm?: boolean;
+  /** The cgroup in which the api runs, where it is to have one. */
+  readonly cgroup?: MemoryCgroup | undefined;
 }
 
-const mib = 1_048_576;
 const quietMs = 1_000;
+const memoryIntervalMs = 100;
 
 /**
  * Starts an api process with production's hashes and sends it that many logins at once, half of them right, half for
- * addresses of nobody's. Meanwhile it asks for the public keys and refreshes a session, one after another and over a
- * connection that stays, as an ingress would.
+ * addresses of nobody's, from a thread of their own. Meanwhile it asks for the public keys and refreshes a session, one
+ * after another and over a connection that stays, as an ingress would.
  */
-export async function floodLogins({ logins, rounds = 1, env = {}, isWarm = true }: FloodOptions): Promise<Flood> {
-  const api = await startApi(env);
+export async function floodLogins(options: FloodOptions): Promise<Flood> {
+  const { logins, rounds = 1, env = {}, isWarm = true, cgroup } = options;
+  const api = await startFloodedApi(env, cgroup);
   const endings: (() => Promise<void> | void)[] = [api.close];
   try {
-    const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-    const mongo = new MongoClient(api.mongodbUri);
-    const emails = await seedAccounts(
-      collectionsOf(mongo.db(api.database)),
-      logins / 2 + 1,
-      await hash(password, cost),
-    );
-    await mongo.close();
-    const [phone = '', ...rest] = emails;
-    if (isWarm) await warmUp(api);
-    const probe = await startProbes(api, (await logIn(api, phone)).refresh_token);
+    const [phone = '', ...rest] = await seed(api, logins / 2 + 1);
+    const post = postTo(api);
+    if (isWarm) await warmUp(post);
+    const probe = startProbes(api, (await logIn({ post }, phone)).refresh_token);
     endings.push(probe.close);
     const quietUntil = performance.now() + quietMs;
     const quiet = await probe.until(() => performance.now() >= quietUntil);
@@ -84,27 +67,14 @@ export async function floodLogins({ logins, rounds = 1, env = {}, isWarm = true 
     let isOver = false;
     let memoryPeak = memoryBefore;
     const watchMemory = async () => {
-      while (!isOver) memoryPeak = Math.max(memoryPeak, await api.memory());
-    };
-    const attempt = (email: string) =>
-      timed(() => api.post('/api/v1/auth/login', { email, password })).catch(
-        (error: NodeJS.ErrnoException): Timed => ({
-          status: 0,
-          ms: Number.NaN,
-          retryAfter: undefined,
-          error: error.code,
-        }),
-      );
-    const flood = async () => {
-      const answers: Timed[] = [];
-      for (let round = 0; round < rounds; round++) {
-        const targets = rest.flatMap((email) => [email, newEmail()]);
-        answers.push(...(await Promise.all(targets.map(attempt))));
+      while (!isOver) {
+        memoryPeak = Math.max(memoryPeak, await api.memory());
+        await pause(memoryIntervalMs);
       }
-      return answers;
     };
+    const targets = () => rest.flatMap((email) => [email, newEmail()]);
     const [answers, flooded] = await Promise.all([
-      flood().finally(() => {
+      flood({ base: api.base, rounds: Array.from({ length: rounds }, targets) }).finally(() => {
         isOver = true;
       }),
       probe.until(() => isOver),
@@ -116,17 +86,39 @@ export async function floodLogins({ logins, rounds = 1, env = {}, isWarm = true 
   }
 }
 
-type Api = Awaited<ReturnType<typeof startApi>>;
-
-/** What a process does for the first time takes many times as long: logins of nobody's, ten at a time. */
-async function warmUp(api: Api): Promise<void> {
-  for (let round = 0; round < 10; round++) {
-    const emails = Array.from({ length: 10 }, newEmail);
-    await Promise.all(emails.map((email) => api.post('/api/v1/auth/login', { email, password })));
+/** Writes so many accounts, and gives their addresses. */
+async function seed({ mongodbUri, database }: FloodedApi, count: number): Promise<string[]> {
+  const mongo = new MongoClient(mongodbUri);
+  try {
+    const passwordHash = await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+    return await seedAccounts(collectionsOf(mongo.db(database)), count, passwordHash);
+  } finally {
+    await mongo.close();
   }
 }
 
-async function startProbes(api: Api, refreshToken: string) {
+type Post = ReturnType<typeof postTo>;
+
+function postTo({ base }: FloodedApi) {
+  return (path: string, body: unknown) =>
+    send(base, { path, body, headers: { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() } });
+}
+
+/** What a process does for the first time takes many times as long: logins of nobody's, ten at a time. */
+async function warmUp(post: Post): Promise<void> {
+  for (let round = 0; round < 10; round++) {
+    const emails = Array.from({ length: 10 }, newEmail);
+    await Promise.all(emails.map((email) => post('/api/v1/auth/login', { email, password })));
+  }
+}
+
+async function flood(order: FloodOrder): Promise<Timed[]> {
+  const worker = new Worker(new URL('./flood-clients.ts', import.meta.url), { workerData: order, execArgv: [] });
+  const [answers] = await once(worker, 'message');
+  return answers;
+}
+
+function startProbes(api: FloodedApi, refreshToken: string) {
   const connection = openKeptConnection(api.base);
   let token = refreshToken;
   const refresh = async () => {
@@ -145,78 +137,4 @@ async function startProbes(api: Api, refreshToken: string) {
     },
     close: connection.close,
   };
-}
-
-async function timed(work: () => Promise<Pick<Answer, 'status' | 'headers'>>): Promise<Timed> {
-  const start = performance.now();
-  const { status, headers } = await work();
-  return { status, ms: performance.now() - start, retryAfter: headers['retry-after'] };
-}
-
-async function startApi(settings: Readonly<Record<string, string>>) {
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-flood-'));
-  const guard = createProcessGuard(dir);
-  const database = uniqueName();
-  const [port, opsPort] = [await findFreePort(), await findFreePort()];
-  const env: NodeJS.ProcessEnv = {
-    ...process.env,
-    ...serviceEnvironment(database),
-    API_PORT: String(port),
-    API_OPS_PORT: String(opsPort),
-    LOG_LEVEL: 'info',
-    // As in production: four threads beside those of the hashes.
-    UV_THREADPOOL_SIZE: String(availableParallelism() + 4),
-    ...settings,
-  };
-  await runMigrations({ env, onLine: () => undefined, onSpawn: guard.watch });
-  const lines: string[] = [];
-  const onLine = (line: string) => lines.push(line);
-  const api: LocalService = startService('api', { env, onLine, log: onLine, onSpawn: guard.watch });
-  const base = `http://127.0.0.1:${port}`;
-  const mongodbUri = env.MONGODB_URI ?? '';
-  await api.waitUntilReady(40_000);
-  const needed = { 'Content-Type': 'application/json' };
-  return {
-    base,
-    database,
-    mongodbUri,
-    post: (path: string, body: unknown) =>
-      send(base, { path, body, headers: { ...needed, 'X-Request-ID': randomUUID() } }),
-    async memory() {
-      const { text } = await send(`http://127.0.0.1:${opsPort}`, { method: 'GET', path: '/metrics' });
-      return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / mib;
-    },
-    slots: () => Number(/"slots":(\d+)/.exec(lines.find((line) => line.includes('hash gate')) ?? '')?.[1]),
-    async close() {
-      await api.stop();
-      const mongo = new MongoClient(mongodbUri);
-      await mongo.db(database).dropDatabase();
-      await mongo.close();
-      await rm(dir, { recursive: true, force: true });
-      guard.dismiss();
-    },
-  };
-}
-
-/** Number, median and 99th percentile of the times, in words. */
-function inWords(answers: readonly Timed[]): string {
-  const sorted = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
-  const at = (share: number) =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(1);
-  return `n=${sorted.length} p50=${at(0.5)} p99=${at(0.99)} max=${at(1)} ms`;
-}
-
-/** What a flood came to, in lines. */
-export function describeFlood({ logins, quiet, flooded, memoryBefore, memoryPeak, slots }: Flood): string {
-  const others = logins.filter(({ status }) => ![200, 401, 503].includes(status));
-  const of = (...statuses: number[]) => logins.filter(({ status }) => statuses.includes(status));
-  return [
-    `${logins.length} logins, ${slots} hashes at once: ${of(200).length} × 200, ${of(401).length} × 401, ${of(503).length} × 503`,
-    ...(others.length === 0 ? [] : [`others: ${others.map(({ status, error }) => error ?? status).join(' ')}`]),
-    `admitted: ${inWords(of(200, 401))}`,
-    `shed: ${inWords(of(503))}`,
-    `public keys: quiet ${inWords(quiet.keys)}; flooded ${inWords(flooded.keys)}`,
-    `refresh: quiet ${inWords(quiet.refreshes)}; flooded ${inWords(flooded.refreshes)}`,
-    `memory of the process: ${memoryBefore.toFixed(0)} MiB before, ${memoryPeak.toFixed(0)} MiB at most`,
-  ].join('\n');
 }

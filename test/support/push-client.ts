@@ -66,9 +66,8 @@ export async function openStream(base: string, handshake: HandshakeOptions): Pro
     socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
   });
   const upgraded = once(socket, 'upgrade') as Promise<[IncomingMessage]>;
-  await once(socket, 'open');
+  const [[{ headers }]] = await Promise.all([upgraded, once(socket, 'open')]);
   socket.on('error', () => undefined); // what follows it is the close event, with code 1006
-  const [{ headers }] = await upgraded;
   return {
     socket,
     headers,

@@ -18,7 +18,8 @@ export interface TestApi {
   /** Sends with the headers that every request needs; those given go over them, `undefined` leaves one out. */
   send(request: SentRequest): Promise<Answer>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  metric(name: string): Promise<number>;
+  /** Sum of a metric's values whose labels are these. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
   /** Ends the api and drops its database. */
   close(options?: { readonly keepData?: boolean }): Promise<void>;
 }
@@ -46,6 +47,8 @@ export function serviceEnvironment(name: string): Record<string, string> {
     // Every test comes from one address.
     REGISTER_LIMIT_PER_ADDRESS: '1000000',
     REFRESH_LIMIT_PER_ADDRESS: '1000000',
+    INVITE_LIMIT_PER_ADDRESS: '1000000',
+    INVITE_CREATE_LIMIT_PER_USER: '1000000',
     LOGIN_LIMIT_PER_ADDRESS: '1000000',
   };
 }
@@ -55,7 +58,10 @@ export function uniqueName(): string {
   return `test-${randomUUID().slice(0, 13)}`;
 }
 
-export async function startTestApi(env: Readonly<Record<string, string>> = {}): Promise<TestApi> {
+export async function startTestApi(
+  env: Readonly<Record<string, string>> = {},
+  surroundings: Parameters<typeof compose>[1] = {},
+): Promise<TestApi> {
   const name = uniqueName();
   const config = loadConfig(apiConfig, { env: { ...serviceEnvironment(name), API_PORT: '0', ...env } });
   const mongo = new MongoClient(testEnvironment().mongodbUri);
@@ -63,7 +69,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
   await ensureIndexes(db);
   const metrics = createMetrics({ service: 'api' });
   const logger = createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-  const api = await compose({ config, logger, metrics });
+  const api = await compose({ config, logger, metrics }, surroundings);
   await api.start();
   const base = `http://127.0.0.1:${api.address().port}`;
   const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
@@ -76,9 +82,13 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     collections: collectionsOf(db),
     send: (request) => send(base, { ...request, headers: { ...needed, ...request.headers } }),
     post: (path, body, headers) => send(base, { path, body, headers: { ...needed, ...headers } }),
-    async metric(metricName) {
+    async metric(metricName, labels = {}) {
       const values = (await metrics.registry.getSingleMetric(metricName)?.get())?.values ?? [];
-      return values.reduce((sum, { value }) => sum + value, 0);
+      const wanted = Object.entries(labels);
+      const matching = values.filter((value) =>
+        wanted.every(([label, text]) => (value.labels as Record<string, unknown>)[label] === text),
+      );
+      return matching.reduce((sum, { value }) => sum + value, 0);
     },
     async close({ keepData = false } = {}) {
       for (const step of api.stop) await step.run();

@@ -6,12 +6,11 @@ import {
   findFreePort,
   type LocalRedis,
   type LocalService,
-  runMigrations,
   type ServiceName,
   startRedis,
   startService,
 } from '@auth-account/local-stack';
-import { type Collections, collectionsOf } from '@auth-account/stores';
+import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { type EventReceiver, startEventReceiver } from './event-receiver.ts';
 import { type Answer, send } from './http-client.ts';
@@ -21,12 +20,17 @@ import { serviceEnvironment, uniqueName } from './test-api.ts';
 /** The three services as processes, on the shared MongoDB, a Redis of their own and a subscriber. */
 export interface TestStack {
   readonly services: Readonly<Record<ServiceName, LocalService>>;
+  /** Where each answers probes and metrics. */
+  readonly opsPorts: Readonly<Record<ServiceName, string>>;
   readonly redis: LocalRedis;
   readonly receiver: EventReceiver;
+  /** Where apps reach the api. */
+  readonly apiUrl: string;
   readonly collections: Collections;
   /** What the services have written, by service. */
   readonly logs: Readonly<Record<ServiceName, string[]>>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** `/readyz` or `/metrics` of a service. */
   ops(service: ServiceName, path: string): Promise<Answer>;
   openStream(tokens: { readonly push_stream_path: string; readonly access_token: string }): Promise<StreamClient>;
@@ -81,7 +85,7 @@ async function startParts(
     await db.dropDatabase();
     await mongo.close();
   });
-  await runMigrations({ env, onLine: () => undefined, onSpawn: guard.watch });
+  await ensureIndexes(db);
 
   const logs: Record<ServiceName, string[]> = { api: [], 'push-gateway': [], worker: [] };
   const start = (service: ServiceName) => {
@@ -96,12 +100,16 @@ async function startParts(
   const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
   return {
     services,
+    opsPorts,
     redis,
     receiver,
+    apiUrl: `http://127.0.0.1:${ports.API_PORT}`,
     collections: collectionsOf(db),
     logs,
     post: (path, body, headers) =>
       send(`http://127.0.0.1:${ports.API_PORT}`, { path, body, headers: { ...needed, ...headers } }),
+    get: (path, headers) =>
+      send(`http://127.0.0.1:${ports.API_PORT}`, { method: 'GET', path, headers: { ...needed, ...headers } }),
     ops: (service, path) => send(`http://127.0.0.1:${opsPorts[service]}`, { method: 'GET', path }),
     openStream: ({ push_stream_path, access_token }) =>
       withLogs(logs['push-gateway'], () =>

@@ -15,7 +15,7 @@ export function newEvent(): RegisteredEvent {
     registered_at: new Date().toISOString(),
   } as const;
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-  return createRegisteredEvent(data, { id: randomUUID(), requestId: `request-${randomUUID()}`, traceparent });
+  return createRegisteredEvent(data, { id: newEventId(), requestId: `request-${randomUUID()}`, traceparent });
 }
 
 /** Commits the event's outbox row, as a registration at that time does. */
@@ -27,4 +27,10 @@ export async function commitEvent(mongo: MongoClient, db: Db, event: RegisteredE
 /** A time at which a row is committed whose hand-over is due to the relay now. */
 export function longAgo(): Date {
   return new Date(Date.now() - 60_000);
+}
+
+/** A UUIDv7, as the api's. */
+function newEventId(): string {
+  const milliseconds = Date.now().toString(16).padStart(12, '0');
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${randomUUID().slice(15)}`;
 }

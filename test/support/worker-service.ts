@@ -5,6 +5,7 @@ import { loadConfig } from '@auth-account/config';
 import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { compose } from '@auth-account/worker/compose';
 import { workerConfig } from '@auth-account/worker/config';
+import { processEnvironment } from './process-environment.ts';
 
 export interface TestWorker {
   /** Sum of a metric's values whose labels are these. */
@@ -52,6 +53,7 @@ export async function startTestWorker(env: Readonly<Record<string, string>>): Pr
 
 /** A worker as a process of its own. */
 export interface WorkerProcess {
+  readonly pid: number;
   readonly opsPort: number;
   /** What it has written to standard output. */
   log(): string;
@@ -65,7 +67,7 @@ const main = fileURLToPath(new URL('../../services/worker/src/main.ts', import.m
 /** Starts a worker's process and waits until its ops server listens. */
 export async function startWorkerProcess(env: Readonly<Record<string, string>>): Promise<WorkerProcess> {
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, WORKER_OPS_PORT: '0', LOG_LEVEL: 'info', ...quick, ...env },
+    env: { ...processEnvironment(), WORKER_OPS_PORT: '0', LOG_LEVEL: 'info', ...quick, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
@@ -79,6 +81,7 @@ export async function startWorkerProcess(env: Readonly<Record<string, string>>):
   });
   child.once('exit', () => opsPort.reject(new Error(`the worker ended before it listened: ${log}`)));
   return {
+    pid: child.pid ?? 0,
     opsPort: await opsPort.promise,
     log: () => log,
     exited,

@@ -11,3 +11,4 @@ export {
   shutdownConfig,
   tokenConfig,
 } from './shared-config.ts';
+export type { CheckProblem } from './variable-schema.ts';

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type TObject, Type } from 'typebox';
 import { ConfigError } from './config-error.ts';
 import { loadConfig } from './load-config.ts';
+import type { VariableSchema } from './variable-schema.ts';
 
 const schema = Type.Object({
   PORT: Type.Integer({ default: 8080, minimum: 1, maximum: 65_535 }),
@@ -106,6 +107,35 @@ describe('loadConfig', () => {
     expect(loadConfig(schema, { env: { DATABASE_URI, ORIGINS: 'a' } }).ORIGINS).toEqual(['a']);
     expect(loadConfig(schema, { env: { DATABASE_URI } }).ORIGINS).toEqual([]);
   });
+});
+
+test('a check of its own adds its problems to those of the schema, and sees the other variables', () => {
+  const unlike: VariableSchema['check'] = (value, { FORBIDDEN }) =>
+    (value as unknown[]).flatMap((item, index) =>
+      item === FORBIDDEN ? [{ path: `/${index}`, message: 'is forbidden' }] : [],
+    );
+  const checked = Type.Object({
+    FORBIDDEN: Type.String({ default: 'b' }),
+    NAMES: Type.Array(Type.String({ pattern: '^[a-z]$' }), { check: unlike }),
+  });
+  expect(problemsOf({ NAMES: 'a,b,CC' }, {}, checked).problems).toMatchObject([
+    {
+      name: 'NAMES',
+      expected: expect.stringMatching(
+        /^list of .*; \/1 is forbidden; \/2 must match pattern|\/2 must match.*\/1 is forbidden/,
+      ),
+    },
+  ]);
+  expect(loadConfig(checked, { env: { NAMES: 'a,c' } }).NAMES).toEqual(['a', 'c']);
+});
+
+test('a check of its own says what is wrong with a text, without the text where it is secret', () => {
+  const check: VariableSchema['check'] = (value) => (value === 'good' ? [] : [{ path: '', message: 'it is not good' }]);
+  const checked = Type.Object({ WORD: Type.String({ secret: true, check }) });
+  expect(problemsOf({ WORD: 'hunter2' }, {}, checked).problems).toMatchObject([
+    { name: 'WORD', expected: 'text; it is not good', came: 'a value that is not shown' },
+  ]);
+  expect(loadConfig(checked, { env: { WORD: 'good' } }).WORD).toBe('good');
 });
 
 describe('a secret', () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import type { SchemaValidateFunction } from 'ajv/dist/types/index.js';
 import addFormats from 'ajv-formats';
 import type { Static, TObject } from 'typebox';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
@@ -26,18 +27,35 @@ function variableOf(error: ErrorObject): string {
   return error.instancePath.split('/')[1] ?? '';
 }
 
-/** Inside a JSON value the variable's type says too little: each place and AJV's own words are added. */
+/**
+ * Inside a JSON value the variable's type says too little: each place and AJV's own words are added. So are the words of
+ * the variable's own check.
+ */
 function expectedOf(variable: VariableSchema, errors: readonly ErrorObject[]): string {
-  const inside = errors.flatMap((error) => {
-    const path = error.instancePath.split('/').slice(2);
-    return path.length === 0 ? [] : [`/${path.join('/')} ${error.message}`];
+  const more = errors.flatMap(({ instancePath, keyword, message = '' }) => {
+    const path = instancePath.split('/').slice(2);
+    if (path.length > 0) return [`/${path.join('/')} ${message}`];
+    return keyword === 'check' ? [message] : [];
   });
-  return [describeType(variable), ...inside].join('; ');
+  return [describeType(variable), ...more].join('; ');
 }
+
+/** Runs a variable's own `check`; AJV takes the errors from the function's property. */
+const runCheck: SchemaValidateFunction = (check: NonNullable<VariableSchema['check']>, value, _schema, context) => {
+  const problems = check(value, Object(context?.rootData));
+  runCheck.errors = problems.map(({ path, message }) => ({
+    keyword: 'check',
+    instancePath: `${context?.instancePath}${path}`,
+    message,
+    params: {},
+  }));
+  return problems.length === 0;
+};
 
 function validate(schema: TObject, values: Record<string, unknown>): readonly ErrorObject[] {
   const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
   ajv.addVocabulary(['secret']);
+  ajv.addKeyword({ keyword: 'check', errors: 'full', validate: runCheck });
   addFormats.default(ajv);
   return ajv.validate(schema, values) ? [] : (ajv.errors ?? []);
 }

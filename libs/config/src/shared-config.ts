@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { VariableCheck } from './variable-schema.ts';
 
 /** MongoDB, the truth. To be spread into a service's schema. */
 export const mongoConfig = {
@@ -6,19 +7,50 @@ export const mongoConfig = {
   MONGODB_DATABASE: Type.String({ minLength: 1, maxLength: 63, default: 'auth', description: 'Name of the database' }),
 };
 
-/** Redis, the hints. To be spread into a service's schema. */
-export const redisConfig = {
+/** Redis, the hints. To be spread into a service's schema, with the checks of the library that reads the values. */
+export const redisConfig = (checks: { readonly address: VariableCheck; readonly file: VariableCheck }) => ({
   REDIS_URL: Type.String({
     minLength: 1,
     secret: true,
-    description: 'Connection URL of Redis (`redis://` or `rediss://`)',
+    check: checks.address,
+    description:
+      'Where Redis is: `redis://[user:password@]host[:port][/db]`, `redis+sentinel://sentinel[:port],…/name[/db]` or `redis+cluster://node[:port],…`; with `rediss` over TLS',
   }),
+  REDIS_CA_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      check: checks.file,
+      description: 'Authorities that vouch for the certificates of Redis, PEM',
+    }),
+  ),
+  REDIS_CERT_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      check: checks.file,
+      description: 'Client certificate for Redis, PEM; `REDIS_KEY_FILE` goes with it',
+    }),
+  ),
+  REDIS_KEY_FILE: Type.Optional(
+    Type.String({ minLength: 1, check: checks.file, description: "The client certificate's key, PEM" }),
+  ),
+  REDIS_TLS_SERVER_NAME: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Name in the certificates of Redis, where its servers are reached by other names or addresses',
+    }),
+  ),
+  REDIS_SENTINEL_USERNAME: Type.Optional(
+    Type.String({ minLength: 1, description: "User of the sentinels; the URL's is of the servers behind them" }),
+  ),
+  REDIS_SENTINEL_PASSWORD: Type.Optional(
+    Type.String({ minLength: 1, secret: true, description: 'Password of the sentinels' }),
+  ),
   KEY_PREFIX: Type.String({
     pattern: '^[A-Za-z0-9_-]{1,32}$',
     default: 'auth',
     description: 'Prefix of every key, channel and queue in Redis',
   }),
-};
+});
 
 /** Where the service listens. To be spread into a service's schema. */
 export const listenConfig = {
@@ -76,5 +108,11 @@ export const tokenConfig = {
   ACCESS_TOKEN_ALGORITHM: Type.Enum(['EdDSA', 'ES256'], {
     default: 'EdDSA',
     description: 'Signature algorithm of the access tokens',
+  }),
+  TOKEN_CACHE_ENTRIES: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 5_000,
+    description: 'Verified access tokens that are remembered, some 500 bytes each; 0: none',
   }),
 };

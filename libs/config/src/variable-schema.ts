@@ -1,6 +1,17 @@
 import type { TObject, TSchema } from 'typebox';
 
-/** What this library reads of a variable's JSON Schema. `secret` is a keyword of our own: never shown, may come from a file. */
+/** Something wrong with a variable's value. */
+export interface CheckProblem {
+  /** Where in the value, as a JSON pointer: empty for the whole of it. */
+  readonly path: '' | `/${string}`;
+  readonly message: string;
+}
+
+/**
+ * What this library reads of a variable's JSON Schema. Two keywords are our own: `secret` (never shown, may come from a
+ * file) and `check`, for what JSON Schema can't say. A check must do with a value, and values of other variables, that the
+ * schema refuses: it is asked for its problems all the same, so that every problem shows at once.
+ */
 export interface VariableSchema {
   readonly type?: string;
   readonly enum?: readonly (string | number)[];
@@ -15,7 +26,10 @@ export interface VariableSchema {
   readonly default?: unknown;
   readonly description?: string;
   readonly secret?: boolean;
+  readonly check?: VariableCheck;
 }
+
+export type VariableCheck = (value: unknown, variables: Readonly<Record<string, unknown>>) => readonly CheckProblem[];
 
 /** The variables of a configuration schema, in the order in which they were declared. */
 export function variablesOf(schema: TObject): [name: string, variable: VariableSchema][] {

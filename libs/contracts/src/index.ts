@@ -7,6 +7,22 @@ export {
 export { RegisteredData, RegisteredEvent, registeredTopic } from './events/registered.ts';
 export { type ErrorDetails, errorBodyOf, violationTypes } from './http/error-body.ts';
 export { AccountType } from './http/fields.ts';
+export {
+  AcceptInviteRequest,
+  CurrentGroupResponse,
+  GroupRole,
+  MemberRemovedResponse,
+  MembershipResponse,
+  StockDeficit,
+} from './http/groups.ts';
+export {
+  CreateInviteRequest,
+  defaultInviteSeconds,
+  type Invite,
+  type InviteListResponse,
+  type InvitePreviewResponse,
+  type InviteResponse,
+} from './http/invites.ts';
 export { JsonWebKeySet } from './http/jwks.ts';
 export { LoginRequest, Platform, TokenResponse } from './http/login.ts';
 export { LogoutRequest, LogoutResponse } from './http/logout.ts';
@@ -27,8 +43,11 @@ export {
   AuthFrame,
   type AuthOkFrame,
   type ClientFrame,
-  type HelloFrame,
+  HelloFrame,
+  type MessageFrame,
   PingFrame,
   type PongFrame,
+  type ReconnectFrame,
   type ServerFrame,
 } from './push/frames.ts';
+export { maxPushMessageBytes, PushMessage } from './push/push-message.ts';

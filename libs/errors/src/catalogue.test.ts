@@ -7,6 +7,7 @@ import { type ErrorCode, errorCodes, isCatalogueCode, rowOf, throwableCodes } fr
 
 const specificationUrl = new URL('../../../../shared/spec/authentication-and-account-service.md', import.meta.url);
 const decisionsUrl = new URL('../../../../shared/spec/decisions.md', import.meta.url);
+const ownDecisionsUrl = new URL('../../../docs/decisions.md', import.meta.url);
 const docsUrl = new URL('../../../docs/errors.md', import.meta.url);
 const jsonUrl = new URL('../catalogue.json', import.meta.url);
 
@@ -51,9 +52,9 @@ withSpecification.run(withSpecification.name, () => {
     }
   });
 
-  test('have every ERR code of the two pages and no other', () => {
-    const pages = readFileSync(specificationUrl, 'utf8') + readFileSync(decisionsUrl, 'utf8');
-    const codes = new Set(pages.match(/ERR(?:-[A-Z]+)+/g));
+  test('have every ERR code of the two pages and of docs/decisions.md, and no other', () => {
+    const pages = [specificationUrl, decisionsUrl, ownDecisionsUrl].map((url) => readFileSync(url, 'utf8'));
+    const codes = new Set(pages.join('\n').match(/ERR(?:-[A-Z]+)+/g));
     expect(new Set(Object.keys(endpoints))).toEqual(codes);
   });
 });

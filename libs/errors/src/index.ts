@@ -15,6 +15,7 @@ export {
   type ThrowableCode,
   throwableCodes,
 } from './catalogue.ts';
+export { decideWriteOff, type StockAccountType, type WriteOff, type WriteOffDecision } from './decide-write-off.ts';
 export type { DetailsOf, StatusOf } from './error-details.ts';
 export { fromHttp, type HttpFailure } from './from-http.ts';
 export { type Locale, locales } from './locales.ts';

@@ -20,13 +20,27 @@ import { fromGrpc, toGrpc } from '@auth-account/errors/grpc';
 const { code, encoded } = toGrpc(new AppError('IAD_GROUP_ALREADY_MEMBER'), { locale: 'en' });
 console.log(code, fromGrpc({ metadata: { get: () => [encoded] } }).code);
 `;
+const useWriteOff = `
+import { decideWriteOff, notice } from '@auth-account/errors';
+const home = decideWriteOff({ accountType: 'HOME', available: 2, requested: 5 });
+console.log(home.balance, home.displayedBalance, notice(home.notice, { locale: 'en' }).reaction);
+try {
+  decideWriteOff({ accountType: 'OFFICE', available: 2, requested: 5, unit: 'kg' });
+} catch (error) {
+  console.log(error.code, error.details.available, error.details.unit);
+}
+`;
 const useTypes = `
-import { AppError, type DetailsOf } from '@auth-account/errors';
+import { AppError, type DetailsOf, decideWriteOff, notice } from '@auth-account/errors';
 import { toGrpc } from '@auth-account/errors/grpc';
 export const details: DetailsOf<'ERR-EMAIL-ALREADY-EXISTS'> = { rejected_email: 'ann@example.org' };
 export const { encoded } = toGrpc(new AppError('ERR-EMAIL-ALREADY-EXISTS', { details }), { locale: 'ru' });
+const { notice: code } = decideWriteOff({ accountType: 'HOME', available: 1, requested: 2 });
+export const shown = code && notice(code, { locale: 'ru' }).message;
+// @ts-expect-error there are two types of groups
+export const unknown = () => decideWriteOff({ accountType: 'FARM', available: 1, requested: 2 });
 // @ts-expect-error a notice is not thrown
-export const notice = new AppError('INV_STOCK_MASKED_MINUS');
+export const thrown = new AppError('INV_STOCK_MASKED_MINUS');
 `;
 
 describe('the packed library in an empty project', () => {
@@ -49,6 +63,12 @@ describe('the packed library in an empty project', () => {
 
   test('answers over gRPC', async () => {
     expect(await outputOf(useGrpc)).toBe('9 IAD_GROUP_ALREADY_MEMBER');
+  });
+
+  test('decides about stock by the type of the group', async () => {
+    const [home, office] = (await outputOf(useWriteOff)).split('\n');
+    expect(home).toBe('-3 0 SHOW_ZERO_STOCK');
+    expect(office).toBe('INV_STOCK_INSUFFICIENT_OFFICE 2 kg');
   });
 
   test('brings its types', async () => {

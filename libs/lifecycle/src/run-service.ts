@@ -1,9 +1,10 @@
 import { type Config, ConfigError, loadConfig, type runtimeConfig } from '@auth-account/config';
-import { createLogger, createMetrics, type Logger, type Metrics } from '@auth-account/telemetry';
+import { createLogger, createMetrics, type Logger, type Metrics, stopTracing } from '@auth-account/telemetry';
 import type { Static, TObject } from 'typebox';
 import type { Check } from './check.ts';
 import { createOpsServer } from './create-ops-server.ts';
 import { installShutdown } from './install-shutdown.ts';
+import { runChecks } from './run-checks.ts';
 import type { StopStep } from './run-stop-steps.ts';
 
 const EX_CONFIG = 78; // sysexits.h
@@ -48,7 +49,7 @@ function loadConfigOrExit<S extends TObject>(name: string, schema: S): Config<S>
  * caught, a start that failed, or a stop step that failed or hung.
  *
  * On a stop, readiness falls at once; after `SHUTDOWN_DELAY_SECONDS` the steps run in their order, the ops server closes
- * last. From the first step to the exit it takes 10 s at most.
+ * last but one, and what spans are left are sent. From the first step to the exit it takes 10 s at most.
  *
  * @example
  * await runService({ name: 'worker', schema: workerConfig, opsPort: (config) => config.WORKER_OPS_PORT, compose });
@@ -66,7 +67,15 @@ export async function runService<S extends TObject<typeof runtimeConfig>>(
   const shutdown = installShutdown({
     logger,
     delayMs: runtime.SHUTDOWN_DELAY_SECONDS * 1_000,
-    steps: () => [...(parts?.stop ?? []), { name: 'ops server', run: ops.close, timeoutMs: 1_500 }],
+    steps: () => [
+      ...(parts?.stop ?? []),
+      { name: 'ops server', run: ops.close, timeoutMs: 1_500 },
+      {
+        name: 'tracing',
+        run: () => stopTracing((error) => logger.warn({ err: error }, 'spans were lost')),
+        timeoutMs: 1_500,
+      },
+    ],
   });
   const lifecycle: Check = {
     name: 'lifecycle',
@@ -75,10 +84,12 @@ export async function runService<S extends TObject<typeof runtimeConfig>>(
       return started ? { ok: true } : { ok: false, reason: 'starting' };
     },
   };
+  const checks = () => [lifecycle, ...(parts?.readiness ?? [])];
+  metrics.watchReadiness(async () => (await runChecks(checks())).every(({ ok }) => ok));
   const ops = createOpsServer({
     host: runtime.BIND_ADDRESS,
     port: definition.opsPort(config),
-    checks: () => [lifecycle, ...(parts?.readiness ?? [])],
+    checks,
     metrics,
     logger,
   });

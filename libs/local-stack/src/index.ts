@@ -1,11 +1,12 @@
 export { generateKeys, type KeyFiles } from './keys/generate-keys.ts';
 export type { Log } from './log.ts';
 export { provideMongodb, provideMongodbBinary } from './provision/provide-mongodb.ts';
+export { providePrometheusBinary } from './provision/provide-prometheus.ts';
 export { provideRedis, provideRedisBinary } from './provision/provide-redis.ts';
 export { ProvisionError } from './provision/run-steps.ts';
 export { createProcessGuard, type ProcessGuard } from './servers/create-process-guard.ts';
 export { findFreePort } from './servers/find-free-port.ts';
-export type { OnSpawn } from './servers/spawn-server.ts';
+export { type OnSpawn, type ServerProcess, spawnServer } from './servers/spawn-server.ts';
 export { type LocalMongo, type StartMongoOptions, startMongo } from './servers/start-mongo.ts';
 export { type LocalRedis, type StartRedisOptions, startRedis } from './servers/start-redis.ts';
 export { type WaitOptions, waitUntil } from './servers/wait-until.ts';

@@ -1,4 +1,5 @@
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import { context, propagation } from '@opentelemetry/api';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -12,6 +13,8 @@ const CloseCommand = Type.Object({
   /** Spares a stream whose claims are of this version or newer: it has moved on before the command came. */
   below: Type.Optional(Type.Integer()),
   request_id: Type.String(),
+  /** W3C trace context of whoever decided it, where that is traced. */
+  traceparent: Type.Optional(Type.String()),
   /** When the cause was decided, milliseconds since the epoch. */
   decided_at: Type.Integer(),
 });
@@ -29,9 +32,12 @@ export type GatewayCommand = CloseCommand | ReplaceCommand;
 
 const validator = Compile(Type.Union([CloseCommand, ReplaceCommand]));
 
-/** A command as it goes over the channel: JSON. */
+/** A command as it goes over the channel: JSON, a close command with the trace that it is sent in. */
 export function encodeCommand(command: GatewayCommand): string {
-  return JSON.stringify(command);
+  const carrier: { traceparent?: string } = {};
+  if (command.type === 'close') propagation.inject(context.active(), carrier);
+  const { traceparent } = carrier;
+  return JSON.stringify(traceparent === undefined ? command : { ...command, traceparent });
 }
 
 /** The command in a message of the channel; undefined for what is none, which the caller logs. */

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { CloseReason } from '@auth-account/contracts';
-import type { Redis } from 'ioredis';
 import { encodeCommand } from './commands.ts';
+import { createDenyListReader } from './deny-list-reader.ts';
+import { beginScript, completeScript, denyScript } from './deny-list-scripts.ts';
+import { publishCommandOf, type RedisClient } from './redis-client.ts';
 import type { RedisKeys } from './redis-keys.ts';
-import { createServerIdentity } from './server-identity.ts';
 
 /** What the deny list says of a session: revoked (and how its stream closes), or the smallest `ver` still good. */
 export type Denial =
@@ -32,8 +33,8 @@ export interface DenyList {
   deny(entries: readonly DenyEntry[]): Promise<void>;
   /** What the list says of each session, in order. Throws `DenyListUnavailable`. */
   find(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
-  /** The sessions that the list, complete or not, has as revoked: for whoever is about to complete it. */
-  findRevoked(sessionIds: readonly string[]): Promise<Set<string>>;
+  /** What the list, complete or not, says of each session, in order: for whoever is about to complete it. */
+  peek(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
   /** Sessions denied since that time of Redis's clock (ms), and the time to ask from next. Throws `DenyListUnavailable`. */
   recent(since: number): Promise<{ readonly sessionIds: string[]; readonly until: number }>;
   isComplete(): Promise<boolean>;
@@ -50,41 +51,10 @@ export interface DenyListRebuild {
   complete(): Promise<boolean>;
 }
 
-/**
- * KEYS: revocations, then one denied key per entry. ARGV: channel, lifetime (ms), then per entry: session, value, command.
- * "none…" stays, a version only rises.
- */
-const denyScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local ttl = tonumber(ARGV[2])
-for i = 2, #KEYS do
-  local at = 3 + (i - 2) * 3
-  local value = ARGV[at + 1]
-  local old = redis.call('GET', KEYS[i])
-  if old and (string.sub(old, 1, 4) == 'none' or (string.sub(value, 1, 4) ~= 'none' and tonumber(old) > tonumber(value))) then
-    value = old
-  end
-  redis.call('SET', KEYS[i], value, 'PX', ttl)
-  redis.call('ZADD', KEYS[1], now, ARGV[at])
-  redis.call('PUBLISH', ARGV[1], ARGV[at + 2])
-end
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
-redis.call('PEXPIRE', KEYS[1], ttl)
-return #KEYS - 1`;
-
-/** KEYS: the rebuild's mark, the sentinel. ARGV: the run id of the server on which the rebuild began. */
-const completeScript = `
-if redis.call('DEL', KEYS[1]) == 0 or not string.find(redis.call('INFO', 'server'), 'run_id:' .. ARGV[1], 1, true) then
-  return 0
-end
-redis.call('SET', KEYS[2], ARGV[1])
-return 1`;
-
 /** Milliseconds after which a rebuild that never ended is forgotten. */
 const rebuildLimitMs = 10 * 60_000;
 
-type DenyCommand = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
+type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
 
 /** Clocks of one Redis do not run backwards, but entries of one millisecond may come after its reading. */
 const overlapMs = 1_000;
@@ -95,20 +65,20 @@ export function denialLifetimeMs(accessTokenTtlSeconds: number): number {
 }
 
 /** The deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. */
-export function createDenyList(redis: Redis, keys: RedisKeys, lifetimeMs: number): DenyList {
+export function createDenyList(redis: RedisClient, keys: RedisKeys, lifetimeMs: number): DenyList {
   redis.defineCommand('denySessions', { lua: denyScript });
-  const denySessions = (redis as unknown as { denySessions: DenyCommand }).denySessions.bind(redis);
+  redis.defineCommand('beginDenyList', { lua: beginScript });
   redis.defineCommand('completeDenyList', { lua: completeScript });
-  const completeDenyList = (redis as unknown as { completeDenyList: DenyCommand }).completeDenyList.bind(redis);
-  const identity = createServerIdentity(redis);
+  const scripts = redis as unknown as Record<'denySessions' | 'beginDenyList' | 'completeDenyList', Script>;
+  const publishCommand = publishCommandOf(redis);
+  const reader = createDenyListReader(redis, keys);
 
-  async function ask<T>(work: (runId: string) => Promise<T>): Promise<T> {
-    try {
-      return await work(await identity());
-    } catch (error) {
-      if (error instanceof DenyListUnavailable) throw error;
+  async function ask<T>(work: () => Promise<T | undefined>): Promise<T> {
+    const answer = await work().catch((error: unknown) => {
       throw new DenyListUnavailable('Redis did not answer', { cause: error });
-    }
+    });
+    if (answer === undefined) throw new DenyListUnavailable('the deny list is not complete');
+    return answer;
   }
 
   return {
@@ -116,43 +86,23 @@ export function createDenyList(redis: Redis, keys: RedisKeys, lifetimeMs: number
       if (entries.length === 0) return;
       const names = [keys.revocations, ...entries.map(({ sessionId }) => keys.denied(sessionId))];
       const values = entries.flatMap((entry) => [entry.sessionId, encodeDenial(entry.denial), closeCommand(entry)]);
-      await denySessions(names.length, ...names, keys.commands, lifetimeMs, ...values);
+      await scripts.denySessions(names.length, ...names, publishCommand, keys.commands, lifetimeMs, ...values);
     },
-    find: (sessionIds) =>
-      ask(async (runId) => {
-        const [sentinel, ...values] = await redis.mget(keys.denyListComplete, ...sessionIds.map(keys.denied));
-        if (sentinel !== runId) throw new DenyListUnavailable('the deny list is not complete');
-        return values.map((value) => (value === null ? undefined : parseDenial(value)));
-      }),
-    async findRevoked(sessionIds) {
-      if (sessionIds.length === 0) return new Set();
-      const values = await redis.mget(...sessionIds.map(keys.denied));
-      return new Set(sessionIds.filter((_, index) => values[index]?.startsWith('none:')));
+    async find(sessionIds) {
+      const values = await ask(() => reader.find(sessionIds));
+      return values.map(parseDenial);
     },
-    recent: (since) =>
-      ask(async (runId) => {
-        const answers = await redis
-          .multi()
-          .get(keys.denyListComplete)
-          .time()
-          .zrangebyscore(keys.revocations, since - overlapMs, '+inf')
-          .exec();
-        const [sentinel, time, sessionIds] = (answers ?? []).map(([error, value]) => {
-          if (error) throw error;
-          return value;
-        }) as [string | null, [string, string], string[]];
-        if (sentinel !== runId) throw new DenyListUnavailable('the deny list is not complete');
-        return { sessionIds, until: Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000) };
-      }),
+    async peek(sessionIds) {
+      return sessionIds.length === 0 ? [] : (await redis.mget(...sessionIds.map(keys.denied))).map(parseDenial);
+    },
+    recent: (since) => ask(() => reader.recent(since - overlapMs)),
     async isComplete() {
-      const runId = await identity();
-      return (await redis.get(keys.denyListComplete)) === runId;
+      return (await reader.find([])) !== undefined;
     },
     async beginRebuild() {
-      const runId = await identity();
       const mark = keys.denyListRebuild(randomUUID());
-      await redis.set(mark, runId, 'PX', rebuildLimitMs);
-      return { complete: async () => (await completeDenyList(2, mark, keys.denyListComplete, runId)) === 1 };
+      await scripts.beginDenyList(1, mark, rebuildLimitMs);
+      return { complete: async () => (await scripts.completeDenyList(2, mark, keys.denyListComplete)) === 1 };
     },
   };
 }
@@ -167,7 +117,8 @@ function encodeDenial(denial: Denial): string {
   return denial.kind === 'revoked' ? `none:${denial.reason}` : String(denial.ver);
 }
 
-function parseDenial(value: string): Denial {
+function parseDenial(value: string | null): Denial | undefined {
+  if (value === null) return undefined;
   if (value.startsWith('none:')) return { kind: 'revoked', reason: value.slice('none:'.length) as CloseReason };
   return { kind: 'below', ver: Number(value) };
 }

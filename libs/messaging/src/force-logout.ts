@@ -6,12 +6,21 @@ import {
   forceLogoutQueue,
 } from '@auth-account/contracts';
 import { type JobsOptions, Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { Compile } from 'typebox/compile';
+import { queueTelemetry } from './queue-telemetry.ts';
 import { eventJobOptions } from './queues.ts';
+import type { RedisClient } from './redis-client.ts';
 import type { RedisKeys } from './redis-keys.ts';
 
-export type ForceLogoutQueue = Queue<ForceLogoutCommand, void, string>;
+/** What a forced logout has done; the worker leaves it with the job. */
+export interface ForceLogoutResult {
+  /** `repeated`: it had been carried out before, and was only announced again. */
+  readonly kind: 'done' | 'repeated';
+  /** How many sessions the command ended, now or when it was first carried out. */
+  readonly sessions: number;
+}
+
+export type ForceLogoutQueue = Queue<ForceLogoutCommand, ForceLogoutResult, string>;
 
 const targets = Object.keys(forceLogoutForms) as ForceLogoutTarget[];
 
@@ -23,8 +32,15 @@ const validators = {
 
 const daySeconds = 24 * 60 * 60;
 
-/** Tried until it is done, with the worker's pauses; what is malformed stays for a month, for an operator to see. */
-const jobOptions = { ...eventJobOptions, removeOnFail: { age: 30 * daySeconds } } as const satisfies JobsOptions;
+/**
+ * Tried until it is done, with the worker's pauses. For an operator to see, what was done stays for as long as its id has
+ * effect once, and what is malformed for a month.
+ */
+const jobOptions = {
+  ...eventJobOptions,
+  removeOnComplete: { age: 7 * daySeconds, count: 10_000 },
+  removeOnFail: { age: 30 * daySeconds },
+} as const satisfies JobsOptions;
 
 /**
  * Reads a job's data. Throws a `TypeError` that says what is wrong with it, and never repeats what it holds.
@@ -45,7 +61,7 @@ export function parseForceLogout(data: unknown): ForceLogoutCommand {
  * The queue for whoever orders forced logouts, over a connection of the caller's, which stays the caller's to close. Over
  * one with `failFastOptions` an order fails at once where Redis is away.
  */
-export function openForceLogoutQueue(connection: Redis, keys: RedisKeys): ForceLogoutQueue {
+export function openForceLogoutQueue(connection: RedisClient, keys: RedisKeys): ForceLogoutQueue {
   return new Queue(forceLogoutQueue, {
     connection,
     prefix: keys.queuePrefix,
@@ -53,6 +69,7 @@ export function openForceLogoutQueue(connection: Redis, keys: RedisKeys): ForceL
     skipWaitingForReady: true,
     skipVersionCheck: true,
     skipMetasUpdate: true,
+    ...queueTelemetry(),
   });
 }
 

@@ -1,9 +1,10 @@
 import type { RegisteredEvent } from '@auth-account/contracts';
 import { type JobsOptions, Queue, type WorkerOptions } from 'bullmq';
-import type { Redis } from 'ioredis';
+import { jobTrace, queueTelemetry } from './queue-telemetry.ts';
+import type { RedisClient } from './redis-client.ts';
 import type { RedisKeys } from './redis-keys.ts';
 
-/** A queue of events; its jobs' ids are the events' ids, so that adding one again changes nothing. */
+/** A queue of events; its jobs' ids are {@link eventJobId}s, so that adding one again changes nothing. */
 export type EventQueue = Queue<RegisteredEvent, void, string>;
 
 /** The queue that feeds one subscriber of a topic: consumers that share a queue would compete for its jobs. */
@@ -21,6 +22,7 @@ export const reliableWorkerOptions = {
   lockDuration: 5_000,
   stalledInterval: 2_500,
   maxStalledCount: Number.MAX_SAFE_INTEGER,
+  ...queueTelemetry(),
 } as const satisfies Partial<WorkerOptions>;
 
 /** Attempts do not end a job, its age does: see the delivery's `giveUpAfterMs`. */
@@ -29,8 +31,10 @@ const practicallyUnlimited = 1_000_000;
 export const eventJobOptions = {
   attempts: practicallyUnlimited,
   backoff: { type: 'custom' },
-  removeOnComplete: { age: daySeconds },
-  removeOnFail: false,
+  // The outbox knows what is delivered: a job that went too early costs a repeated delivery, no event.
+  removeOnComplete: { age: daySeconds, count: 20_000 },
+  // The dead letter in MongoDB outlives it.
+  removeOnFail: { age: 7 * daySeconds, count: 20_000 },
   // Every attempt adds its stack otherwise.
   stackTraceLimit: 1,
 } as const satisfies JobsOptions;
@@ -51,7 +55,7 @@ export const consumedJobOptions = {
  */
 export function openEventQueue(
   name: string,
-  connection: Redis,
+  connection: RedisClient,
   keys: RedisKeys,
   jobOptions: JobsOptions = eventJobOptions,
 ): EventQueue {
@@ -62,10 +66,48 @@ export function openEventQueue(
     skipWaitingForReady: true,
     skipVersionCheck: true,
     skipMetasUpdate: true,
+    ...queueTelemetry(),
   });
+}
+
+/**
+ * Id of the job by which a subscriber gets an event: the event's, and that of each replay another, as the job before it
+ * may still be there.
+ */
+export function eventJobId(eventId: string, replayedAt?: Date): string {
+  return replayedAt === undefined ? eventId : `${eventId}.${replayedAt.getTime()}`;
+}
+
+/** The event's id in an {@link eventJobId}. */
+export function eventIdOf(jobId: string): string {
+  return jobId.replace(/\.\d+$/, '');
+}
+
+/** The replay that an {@link eventJobId} belongs to; undefined for the first delivery. */
+export function replayedAtOf(jobId: string): Date | undefined {
+  const [, milliseconds] = /\.(\d+)$/.exec(jobId) ?? [];
+  return milliseconds === undefined ? undefined : new Date(Number(milliseconds));
 }
 
 /** Puts an event on a queue, once however often it is called. */
 export async function addEvent(queue: EventQueue, event: RegisteredEvent): Promise<void> {
-  await queue.add(event.type, event, { jobId: event.id });
+  await queue.add(event.type, event, { jobId: eventJobId(event.id) });
+}
+
+/** An event for a queue, with the trace that it goes on in. */
+export interface EventJob {
+  readonly jobId: string;
+  readonly event: RegisteredEvent;
+  readonly traceparent: string | undefined;
+}
+
+/** Puts events on a queue in one round trip, each once however often it is called. */
+export async function addEvents(queue: EventQueue, jobs: readonly EventJob[]): Promise<void> {
+  if (jobs.length === 0) return;
+  const bulk = jobs.map(({ jobId, event, traceparent }) => ({
+    name: event.type,
+    data: event,
+    opts: { jobId, ...jobTrace(event.requestid, traceparent) },
+  }));
+  await queue.addBulk(bulk);
 }

@@ -12,6 +12,9 @@ const retryStrategy = (times: number): number => Math.min(times * 50, maximumRec
 /**
  * A connection whose commands fail at once while Redis is away, and after `commandTimeoutMs` where it hangs: for
  * whoever has an answer to give and MongoDB or a retry to fall back on.
+ *
+ * `socketTimeout` ends a connection on which something is waited for and nothing comes, and only such a one: a host that
+ * vanished without a word is noticed by that alone. A command that has timed out goes on being waited for.
  */
 export function failFastOptions(commandTimeoutMs = 1_000): RedisSettings {
   return {
@@ -20,16 +23,37 @@ export function failFastOptions(commandTimeoutMs = 1_000): RedisSettings {
     autoResendUnfulfilledCommands: false,
     commandTimeout: commandTimeoutMs,
     connectTimeout: connectTimeoutMs,
+    socketTimeout: commandTimeoutMs + 1_000,
     retryStrategy,
   };
 }
 
-/** A connection that only listens, and subscribes again by itself after each reconnect. */
+/**
+ * A connection that only listens, and subscribes again by itself after each reconnect. That Redis still answers shows at
+ * the subscription's renewals.
+ */
 export function subscriberOptions(): RedisSettings {
-  return { autoResubscribe: true, maxRetriesPerRequest: null, connectTimeout: connectTimeoutMs, retryStrategy };
+  return {
+    autoResubscribe: true,
+    maxRetriesPerRequest: null,
+    connectTimeout: connectTimeoutMs,
+    socketTimeout: 2_000,
+    retryStrategy,
+  };
 }
 
-/** A connection of a BullMQ worker: it waits in Redis for jobs, and for Redis where that is away. */
+/** For so long at most, in ms, a BullMQ worker lets Redis hold back the answer to its question for jobs. */
+const longestWaitMs = 10_000;
+
+/**
+ * A connection of a BullMQ worker: it waits in Redis for jobs, and for Redis where that is away. The worker copies it for
+ * its blocking question, so the socket must be allowed to be silent for as long as that takes.
+ */
 export function workerOptions(): RedisSettings {
-  return { maxRetriesPerRequest: null, connectTimeout: connectTimeoutMs, retryStrategy };
+  return {
+    maxRetriesPerRequest: null,
+    connectTimeout: connectTimeoutMs,
+    socketTimeout: longestWaitMs + 2_000,
+    retryStrategy,
+  };
 }

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisClient } from './redis-client.ts';
 import type { RedisKeys } from './redis-keys.ts';
 
 /**
@@ -14,7 +14,7 @@ return number`;
 type NextCommand = (key: string) => Promise<number>;
 
 /** Makes the function that numbers the streams of all gateways: of two of one session, the higher stays. */
-export function createStreamNumbers(redis: Redis, keys: RedisKeys): () => Promise<number> {
+export function createStreamNumbers(redis: RedisClient, keys: RedisKeys): () => Promise<number> {
   redis.defineCommand('nextStreamNumber', { numberOfKeys: 1, lua: nextScript });
   const next = (redis as unknown as { nextStreamNumber: NextCommand }).nextStreamNumber.bind(redis);
   return () => next(keys.streamNumber);

@@ -1,10 +1,12 @@
 import type { Collection, Db } from 'mongodb';
 import type {
+  DeadLetterDocument,
   GroupDocument,
   IdempotencyDocument,
   InviteDocument,
   OutboxDocument,
   SessionDocument,
+  SubscriberDocument,
   UserDocument,
 } from './documents.ts';
 
@@ -16,6 +18,8 @@ export interface Collections {
   readonly sessions: Collection<SessionDocument>;
   readonly idempotency: Collection<IdempotencyDocument>;
   readonly outbox: Collection<OutboxDocument>;
+  readonly deadLetters: Collection<DeadLetterDocument>;
+  readonly subscribers: Collection<SubscriberDocument>;
 }
 
 /** Names the collections of a database; opens nothing. */
@@ -27,5 +31,7 @@ export function collectionsOf(db: Db): Collections {
     sessions: db.collection('user_sessions'),
     idempotency: db.collection('idempotency'),
     outbox: db.collection('outbox'),
+    deadLetters: db.collection('dead_letters'),
+    subscribers: db.collection('subscribers'),
   };
 }

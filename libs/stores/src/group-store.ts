@@ -5,8 +5,18 @@ import type { GroupDocument } from './documents.ts';
 /** Groups: the tenants, households and offices. */
 export interface GroupStore {
   insert(group: GroupDocument, session: ClientSession): Promise<void>;
+  find(groupId: string): Promise<GroupDocument | undefined>;
   /** Counts one member more; false where the group is closed or was never there. */
   addMember(groupId: string, session: ClientSession): Promise<boolean>;
+  /** Counts one member less and closes the group with its last one; gives it as it then is. */
+  removeMember(groupId: string, at: Date, session: ClientSession): Promise<GroupDocument | undefined>;
+  setOwner(groupId: string, userId: string, session: ClientSession): Promise<void>;
+  isOwnedBy(groupId: string, userId: string): Promise<boolean>;
+  /**
+   * Counts one invite made, and gives the group; undefined where the user does not own it or it is closed. It writes the
+   * group's document: invites of a group are made one after the other, and none while it is closed or changes hands.
+   */
+  countInvite(groupId: string, ownerId: string, session: ClientSession): Promise<GroupDocument | undefined>;
 }
 
 export function createGroupStore({ groups }: Collections): GroupStore {
@@ -18,6 +28,27 @@ export function createGroupStore({ groups }: Collections): GroupStore {
       const update = { $inc: { member_count: 1 } };
       const { matchedCount } = await groups.updateOne({ _id: groupId, closed_at: null }, update, { session });
       return matchedCount === 1;
+    },
+    async find(groupId) {
+      return (await groups.findOne({ _id: groupId })) ?? undefined;
+    },
+    async removeMember(groupId, at, session) {
+      const closedAt = { $cond: [{ $lte: ['$member_count', 1] }, at, '$closed_at'] };
+      const update = [{ $set: { member_count: { $subtract: ['$member_count', 1] }, closed_at: closedAt } }];
+      const options = { session, returnDocument: 'after' } as const;
+      return (await groups.findOneAndUpdate({ _id: groupId }, update, options)) ?? undefined;
+    },
+    async setOwner(groupId, userId, session) {
+      await groups.updateOne({ _id: groupId }, { $set: { owner_id: userId } }, { session });
+    },
+    async isOwnedBy(groupId, userId) {
+      const owned = { _id: groupId, owner_id: userId, closed_at: null };
+      return (await groups.findOne(owned, { projection: { _id: 1 } })) !== null;
+    },
+    async countInvite(groupId, ownerId, session) {
+      const owned = { _id: groupId, owner_id: ownerId, closed_at: null };
+      const options = { session, returnDocument: 'after' } as const;
+      return (await groups.findOneAndUpdate(owned, { $inc: { invites_made: 1 } }, options)) ?? undefined;
     },
   };
 }

@@ -1,23 +1,41 @@
 export { type Collections, collectionsOf } from './collections.ts';
 export { connectMongo } from './connect-mongo.ts';
+export {
+  createDeadLetterStore,
+  type DeadLetterFilter,
+  type DeadLetterStore,
+  type GivenUp,
+} from './dead-letter-store.ts';
 export type {
+  DeadLetterDocument,
+  DeliveryAttempt,
   GroupDocument,
-  GroupRole,
+  IdempotencyDocument,
   InviteDocument,
   OutboxDocument,
   RevocationReason,
   SessionClaims,
   SessionDocument,
+  SubscriberDocument,
   UserDocument,
 } from './documents.ts';
 export { createGroupStore, type GroupStore } from './group-store.ts';
 export { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
-export { ensureIndexes } from './indexes.ts';
+export { ensureIndexes, type IndexFault, missingIndexes } from './indexes.ts';
 export { createInviteStore, type InviteState, type InviteStore, inviteState } from './invite-store.ts';
 export { mongoOptions } from './mongo-options.ts';
-export { createOutboxStore, handOverGraceMs, type OutboxStore } from './outbox-store.ts';
-export { type RunTransaction, runTransaction } from './run-transaction.ts';
 export {
+  createOutboxStore,
+  handOverGraceMs,
+  type OutboxFilter,
+  type OutboxStore,
+  type RecordedAttempt,
+} from './outbox-store.ts';
+export { createReplay, type Replay, type ReplayOrder } from './replay.ts';
+export { type RunTransaction, runTransaction, type TransactionOutcome } from './run-transaction.ts';
+export {
+  type ChangedSession,
+  type ClaimsVersion,
   createSessionStore,
   type OwnedSession,
   type OwnSession,
@@ -28,4 +46,5 @@ export {
   type SessionSummary,
 } from './session-store.ts';
 export { isDuplicateKey, isStoreUnavailable } from './store-errors.ts';
-export { createUserStore, emailKey, type UserStore } from './user-store.ts';
+export { createSubscriberStore, type SubscriberStore } from './subscriber-store.ts';
+export { createUserStore, emailKey, type GroupMember, type Membership, type UserStore } from './user-store.ts';

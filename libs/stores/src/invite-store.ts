@@ -1,4 +1,4 @@
-import type { ClientSession } from 'mongodb';
+import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { InviteDocument } from './documents.ts';
 
@@ -12,34 +12,87 @@ export function inviteState(invite: InviteDocument, now: Date): InviteState {
   return invite.max_uses !== null && invite.uses >= invite.max_uses ? 'used_up' : 'good';
 }
 
+/** A group's invites: every good one, and its newest tombstones. */
+export interface InviteList {
+  /** The newest first. */
+  readonly invites: InviteDocument[];
+  /** There are more tombstones than were asked for. */
+  readonly hasMore: boolean;
+}
+
 /** Invites into groups. Tokens are compared in lower case: UUIDs come back in capitals from some platforms. */
 export interface InviteStore {
   find(token: string): Promise<InviteDocument | undefined>;
-  insert(invite: InviteDocument): Promise<void>;
+  /** Reads with majority concern: what it says cannot be rolled back. */
+  exists(token: string): Promise<boolean>;
+  insert(invite: InviteDocument, session?: ClientSession): Promise<void>;
+  /** How many of the group's invites are good. */
+  countGood(groupId: string, now: Date, session: ClientSession): Promise<number>;
+  /** `tombstones`: how many of those that are over. */
+  list(groupId: string, now: Date, tombstones: number): Promise<InviteList>;
   /**
    * Counts one use where the invite is still good at `now`, and gives it as it then is; undefined where it is not.
    * It writes the invite's document, so that a revocation in between conflicts with the transaction.
    */
   use(token: string, now: Date, session: ClientSession): Promise<InviteDocument | undefined>;
+  /** Revokes the group's invite where it is still good; false where it is not. When this is acknowledged nobody joins by it. */
+  revoke(token: string, groupId: string, at: Date): Promise<boolean>;
+  /** Revokes what has not expired of the invites of a group, in the transaction that closes it. */
+  revokeOfGroup(groupId: string, at: Date, session: ClientSession): Promise<void>;
 }
 
 export function createInviteStore({ invites }: Collections): InviteStore {
+  // As the index has it: with the id too, every tombstone of the group would have to be read and sorted.
+  const newestFirst = { created_at: -1 } as const;
   return {
     async find(token) {
       return (await invites.findOne({ _id: token.toLowerCase() })) ?? undefined;
     },
-    async insert(invite) {
-      await invites.insertOne({ ...invite, _id: invite._id.toLowerCase() });
+    async exists(token) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await invites.findOne({ _id: token }, options)) !== null;
+    },
+    async insert(invite, session) {
+      await invites.insertOne({ ...invite, _id: invite._id.toLowerCase() }, session && { session });
+    },
+    countGood(groupId, now, session) {
+      return invites.countDocuments({ home_group_id: groupId, ...good(now) }, { session });
+    },
+    async list(groupId, now, tombstones) {
+      const ofGroup = { home_group_id: groupId };
+      const live = await invites.find({ ...ofGroup, ...good(now) }).toArray();
+      const ended = { ...ofGroup, $nor: [good(now)] };
+      const over = await invites
+        .find(ended)
+        .sort(newestFirst)
+        .limit(tombstones + 1)
+        .toArray();
+      // One that ends between the two reads is in both: what it is now counts.
+      const byToken = new Map([...live, ...over.slice(0, tombstones)].map((invite) => [invite._id, invite]));
+      const all = [...byToken.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
+      return { invites: all, hasMore: over.length > tombstones };
     },
     async use(token, now, session) {
-      const isGood = {
-        _id: token.toLowerCase(),
-        revoked_at: null,
-        expires_at: { $gt: now },
-        $or: [{ max_uses: null }, { $expr: { $lt: ['$uses', '$max_uses'] } }],
-      };
+      const match = { _id: token.toLowerCase(), ...good(now) };
       const options = { session, returnDocument: 'after' } as const;
-      return (await invites.findOneAndUpdate(isGood, { $inc: { uses: 1 } }, options)) ?? undefined;
+      return (await invites.findOneAndUpdate(match, { $inc: { uses: 1 } }, options)) ?? undefined;
     },
+    async revoke(token, groupId, at) {
+      const match = { _id: token.toLowerCase(), home_group_id: groupId, ...good(at) };
+      return (await invites.updateOne(match, { $set: { revoked_at: at } })).matchedCount === 1;
+    },
+    async revokeOfGroup(groupId, at, session) {
+      const open = { home_group_id: groupId, revoked_at: null, expires_at: { $gt: at } };
+      await invites.updateMany(open, { $set: { revoked_at: at } }, { session });
+    },
+  };
+}
+
+/** What `inviteState` calls good, as a filter. */
+function good(now: Date): Filter<InviteDocument> {
+  return {
+    revoked_at: null,
+    expires_at: { $gt: now },
+    $or: [{ max_uses: null }, { $expr: { $lt: ['$uses', '$max_uses'] } }],
   };
 }

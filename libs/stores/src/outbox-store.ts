@@ -1,45 +1,69 @@
 import type { RegisteredEvent } from '@auth-account/contracts';
-import type { ClientSession } from 'mongodb';
+import type { AnyBulkWriteOperation, ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import type { OutboxDocument } from './documents.ts';
+import type { DeliveryAttempt, OutboxDocument } from './documents.ts';
+import { createOutboxLeases, type OutboxLeases } from './outbox-leases.ts';
+import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 
 /** Milliseconds for which a fresh row is left to the hand-over that follows the commit. */
 export const handOverGraceMs = 5_000;
 
-const firstPauseMs = 5_000;
-const maximumPauseMs = 600_000;
-
 /** The transactional outbox: an event is stored with what it tells, and handed on until every subscriber has it. */
-export interface OutboxStore {
+export interface OutboxStore extends OutboxLeases {
   /** Writes the event's row. It takes the session of the transaction, so that no row can be written outside one. */
   append(event: RegisteredEvent, at: Date, session: ClientSession): Promise<void>;
+  /** Remembers why rows could not be handed on. */
+  noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**
-   * Leases up to `limit` rows that nobody holds: a relay that dies strands nothing. A row that comes round again waits
-   * twice as long each time, from 5 s to 10 min, so that many rows of a subscriber that is down cost little.
+   * Notes how attempts ended, in one round trip. A subscriber that has the event now is noted so, and the row is
+   * delivered once all of `subscribers`, those that are configured now, are. Rows that no longer wait stay as they are, and
+   * so do those of which the subscriber was ordered to get the event again after that delivery.
    */
-  claim(options: { readonly lease: string; readonly now: Date; readonly limit: number }): Promise<OutboxDocument[]>;
-  /** Ends every lease, so that all that waits is claimed anew: for whoever finds that the queues may have lost it. */
-  release(now: Date): Promise<void>;
-  /** Remembers why a row could not be handed on. */
-  noteError(eventId: string, message: string): Promise<void>;
-  /**
-   * Notes that these subscribers have the event; the row is delivered once all of `subscribers` do. Idempotent. Gives
-   * whether it is delivered now.
-   */
-  markDelivered(eventId: string, delivered: Delivered): Promise<boolean>;
-  /** How many rows wait, and since when the oldest does. */
-  backlog(): Promise<{ readonly depth: number; readonly oldest: Date | undefined }>;
+  record(attempts: readonly RecordedAttempt[], subscribers: readonly string[]): Promise<void>;
+  /** Notes who has events, as {@link record} does, where nothing is known of an attempt. */
+  markDelivered(delivered: readonly Delivered[], subscribers: readonly string[]): Promise<void>;
+  find(eventId: string): Promise<OutboxDocument | undefined>;
+  /** The rows of the request with that `X-Request-ID`, oldest first. */
+  findByRequest(requestId: string): Promise<OutboxDocument[]>;
+  /** Oldest first. */
+  list(filter: OutboxFilter): Promise<OutboxDocument[]>;
+  /** How many rows wait, counted up to `limit`, and since when the oldest does. */
+  backlog(limit: number): Promise<{ readonly depth: number; readonly oldest: Date | undefined }>;
+}
+
+export interface RecordedAttempt {
+  readonly eventId: string;
+  readonly attempt: DeliveryAttempt;
+  /** The replay that the attempt belongs to; undefined for the first delivery. */
+  readonly replayedAt?: Date | undefined;
 }
 
 export interface Delivered {
+  readonly eventId: string;
+  /** The subscribers that have it. */
   readonly by: readonly string[];
+  /** The lease under which that was found: where the row has another, or none, it stays as it is. */
+  readonly lease?: string | undefined;
   readonly at: Date;
-  /** Every subscriber that is configured now. */
-  readonly subscribers: readonly string[];
 }
+
+export interface OutboxFilter {
+  readonly state?: OutboxDocument['state'];
+  /** Of events that were made at or after that time, which their ids tell (UUIDv7). */
+  readonly since?: Date;
+  /** Of events that were made before that time. */
+  readonly until?: Date;
+  readonly limit: number;
+  /** The last event's id of the page before. */
+  readonly after?: string;
+}
+
+/** Rows of one request that are looked at: it writes one. */
+const requestLimit = 100;
 
 export function createOutboxStore({ outbox }: Collections): OutboxStore {
   return {
+    ...createOutboxLeases(outbox),
     async append(event, at, session) {
       const row: OutboxDocument = {
         _id: event.id,
@@ -53,54 +77,64 @@ export function createOutboxStore({ outbox }: Collections): OutboxStore {
       };
       await outbox.insertOne(row, { session });
     },
-    async claim({ lease, now, limit }) {
-      const isFree = { state: 'pending', locked_until: { $lte: now } } as const;
-      const free = await outbox
-        .find(isFree, { projection: { _id: 1 } })
-        .sort({ locked_until: 1 })
-        .limit(limit)
-        .toArray();
-      if (free.length === 0) return [];
-      const ids = free.map(({ _id }) => _id);
-      await outbox.updateMany({ _id: { $in: ids }, ...isFree }, [
-        { $set: { lease, locked_until: nextLook(now), attempts: { $add: ['$attempts', 1] } } },
-      ]);
-      return outbox.find({ _id: { $in: ids }, lease }).toArray();
+    async noteError(eventIds, message) {
+      await outbox.updateMany({ _id: { $in: [...eventIds] }, state: 'pending' }, { $set: { last_error: message } });
     },
-    async release(now) {
-      const isLeased = { state: 'pending', attempts: { $gt: 0 }, locked_until: { $gt: now } } as const;
-      await outbox.updateMany(isLeased, { $set: { locked_until: now } });
+    async record(attempts, subscribers) {
+      if (attempts.length === 0) return;
+      const operations = attempts.map((recorded) => recordOf(recorded, subscribers));
+      await outbox.bulkWrite(operations, { ordered: false });
     },
-    async noteError(eventId, message) {
-      await outbox.updateOne({ _id: eventId, state: 'pending' }, { $set: { last_error: message } });
+    async markDelivered(delivered, subscribers) {
+      if (delivered.length === 0) return;
+      const operations = delivered.map(({ eventId, by, lease, at }) => {
+        const update = [noteIn('deliveries', by, at), ...settle(subscribers, at)];
+        const filter = { _id: eventId, state: 'pending' as const, ...(lease === undefined ? {} : { lease }) };
+        return { updateOne: { filter, update } };
+      });
+      await outbox.bulkWrite(operations, { ordered: false });
     },
-    async markDelivered(eventId, { by, at, subscribers }) {
-      const had = Object.fromEntries(by.map((name) => [name, { $ifNull: [`$deliveries.${name}`, at] }]));
-      const isDelivered = { $and: subscribers.map((name) => ({ $gt: [`$deliveries.${name}`, null] })) };
-      const row = await outbox.findOneAndUpdate(
-        { _id: eventId, state: 'pending' },
-        [
-          { $set: { deliveries: { $mergeObjects: ['$deliveries', had] } } },
-          { $set: { state: { $cond: [isDelivered, 'delivered', '$state'] } } },
-          { $set: { delivered_at: { $cond: [isDelivered, at, '$$REMOVE'] } } },
-        ],
-        { returnDocument: 'after', projection: { state: 1 } },
-      );
-      // No row: delivered before, and perhaps already gone by its TTL.
-      return row === null || row.state === 'delivered';
-    },
-    async backlog() {
+    find: async (eventId) => (await outbox.findOne({ _id: eventId })) ?? undefined,
+    findByRequest: (requestId) =>
+      outbox.find({ 'event.requestid': requestId }).sort({ _id: 1 }).limit(requestLimit).toArray(),
+    list: ({ limit, ...filter }) => outbox.find(listFilter(filter)).sort({ _id: 1 }).limit(limit).toArray(),
+    async backlog(limit) {
       const [depth, oldest] = await Promise.all([
-        outbox.countDocuments({ state: 'pending' }),
-        outbox.findOne({ state: 'pending' }, { sort: { created_at: 1 }, projection: { created_at: 1 } }),
+        outbox.countDocuments({ state: 'pending' }, { limit }),
+        outbox.findOne({ state: 'pending' }, { sort: { created_at: 1 }, projection: { _id: 0, created_at: 1 } }),
       ]);
       return { depth, oldest: oldest?.created_at };
     },
   };
 }
 
-/** Doubles with every claim: `firstPauseMs * 2^attempts`, at most `maximumPauseMs`. */
-function nextLook(now: Date) {
-  const pause = { $min: [maximumPauseMs, { $multiply: [firstPauseMs, { $pow: [2, '$attempts'] }] }] };
-  return { $add: [now, pause] };
+function recordOf(
+  { eventId, attempt, replayedAt }: RecordedAttempt,
+  subscribers: readonly string[],
+): AnyBulkWriteOperation<OutboxDocument> {
+  const { subscriber, at } = attempt;
+  const change =
+    attempt.outcome === 'delivered'
+      ? [noteIn('deliveries', [subscriber], at), ...settle(subscribers, at)]
+      : [noteIn('first_failures', [subscriber], at), { $set: { last_error: `${subscriber}: ${attempt.error}` } }];
+  const filter = {
+    _id: eventId,
+    state: 'pending' as const,
+    [`replays.${subscriber}`]: replayedAt ?? { $exists: false },
+  };
+  return { updateOne: { filter, update: [logAttempt(attempt), ...change] } };
+}
+
+function listFilter({ state, since, until, after }: Omit<OutboxFilter, 'limit'>): Filter<OutboxDocument> {
+  const bounds: Filter<OutboxDocument>[] = [];
+  if (since) bounds.push({ _id: { $gte: idBound(since) } });
+  if (until) bounds.push({ _id: { $lt: idBound(until) } });
+  if (after !== undefined) bounds.push({ _id: { $gt: after } });
+  return { ...(state === undefined ? {} : { state }), ...(bounds.length === 0 ? {} : { $and: bounds }) };
+}
+
+/** Sorts before every UUIDv7 made at that time or later, and after those made before (RFC 9562, section 5.7). */
+function idBound(at: Date): string {
+  const milliseconds = at.getTime().toString(16).padStart(12, '0');
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClientSession, type MongoClient, MongoError } from 'mongodb';
+import { isDuplicateKey } from './store-errors.ts';
 
 /** What a transaction needs beyond its work. */
 export interface TransactionOptions {
@@ -12,16 +13,27 @@ export interface TransactionOptions {
   readonly deadlineMs?: number;
   /** The work or the commit is about to be tried again. */
   readonly onRetry?: (kind: 'work' | 'commit', error: unknown) => void;
+  /** How it ended: `refused` where the work itself, or a unique index, did not want it; `failed` where MongoDB did. */
+  readonly onEnd?: (outcome: TransactionOutcome) => void;
+}
+
+export type TransactionOutcome = 'committed' | 'refused' | 'failed';
+
+/** What a use case says of a transaction. */
+export interface TransactionRequest extends Pick<TransactionOptions, 'isCommitted'> {
+  /** The group whose document many may want to write at the same time: a process may let them take turns. */
+  readonly group?: string | undefined;
 }
 
 /** {@link runTransaction} with its client and metrics given: what use cases ask for. */
 export type RunTransaction = <T>(
   work: (session: ClientSession) => Promise<T>,
-  options: Pick<TransactionOptions, 'isCommitted'>,
+  request: TransactionRequest,
 ) => Promise<T>;
 
 const defaultDeadlineMs = 5_000;
-const maximumPauseMs = 50;
+const firstPauseMs = 25;
+const maximumPauseMs = 1_000;
 
 /**
  * Runs `work` in one multi-document transaction with majority write concern.
@@ -36,13 +48,28 @@ const maximumPauseMs = 50;
 export async function runTransaction<T>(
   client: MongoClient,
   work: (session: ClientSession) => Promise<T>,
+  options: TransactionOptions,
+): Promise<T> {
+  try {
+    const result = await runUntilKnown(client, work, options);
+    options.onEnd?.('committed');
+    return result;
+  } catch (error) {
+    options.onEnd?.(error instanceof MongoError && !isDuplicateKey(error) ? 'failed' : 'refused');
+    throw error;
+  }
+}
+
+async function runUntilKnown<T>(
+  client: MongoClient,
+  work: (session: ClientSession) => Promise<T>,
   { isCommitted, deadlineMs = defaultDeadlineMs, onRetry }: TransactionOptions,
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs;
   const isOver = () => performance.now() >= deadline;
   let sent: { readonly result: T } | undefined;
 
-  for (;;) {
+  for (let attempt = 0; ; attempt += 1) {
     const session = client.startSession();
     try {
       session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } });
@@ -59,7 +86,7 @@ export async function runTransaction<T>(
     } finally {
       await session.endSession();
     }
-    await delay(Math.random() * maximumPauseMs);
+    await delay(Math.min(pauseMs(attempt), deadline - performance.now()));
   }
 }
 
@@ -68,7 +95,7 @@ async function commit(
   isOver: () => boolean,
   onRetry: TransactionOptions['onRetry'],
 ): Promise<void> {
-  for (;;) {
+  for (let attempt = 0; ; attempt += 1) {
     try {
       await session.commitTransaction();
       return;
@@ -76,8 +103,16 @@ async function commit(
       if (!hasLabel(error, 'UnknownTransactionCommitResult') || isOver()) throw error;
       onRetry?.('commit', error);
     }
-    await delay(Math.random() * maximumPauseMs);
+    await delay(pauseMs(attempt));
   }
+}
+
+/**
+ * The pause after that attempt: twice as long each time, and all of it by chance ("full jitter"). Of many who want one
+ * document only one gets through at a time: with pauses that do not grow the others hinder each other for ever.
+ */
+function pauseMs(attempt: number): number {
+  return Math.random() * Math.min(maximumPauseMs, firstPauseMs * 2 ** attempt);
 }
 
 function hasLabel(error: unknown, label: string): boolean {

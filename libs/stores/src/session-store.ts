@@ -1,6 +1,8 @@
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import type { RevocationReason, SessionDocument } from './documents.ts';
+import { confirmedRead } from './confirmed-read.ts';
+import type { RevocationReason, SessionClaims, SessionDocument } from './documents.ts';
+import { inPages } from './in-pages.ts';
 
 /** What a revocation writes beside `is_revoked`. */
 export interface Revocation {
@@ -20,6 +22,8 @@ export type Rotation = Pick<
 /** Sessions (`user_sessions`). Every change of one is a single atomic update of its document. */
 export interface SessionStore {
   find(sessionId: string): Promise<SessionDocument | undefined>;
+  /** The same where none of it can be rolled back: waits until a majority has what the primary shows. */
+  findConfirmed(sessionId: string): Promise<SessionDocument | undefined>;
   /** Reads with majority concern: what it says cannot be rolled back. */
   exists(sessionId: string): Promise<boolean>;
   /** Is the session revoked, and which version of its claims is good? Reads with majority concern. */
@@ -43,6 +47,10 @@ export interface SessionStore {
   revokeOwn(match: OwnSession, revocation: Revocation): Promise<SessionDocument | undefined>;
   /** The compare-and-set of a refresh: undefined where the session has changed since it was read, or is revoked. */
   rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
+  /** Gives the user's sessions that are not revoked new claims, of the next version, and gives these versions. */
+  changeClaims(userId: string, change: ClaimsChange, session: ClientSession): Promise<ClaimsVersion[]>;
+  /** Sessions that are not revoked whose claims were changed at or after that time, oldest first, in such pages. */
+  listChangedSince(at: Date, pageSize: number): AsyncIterable<ChangedSession[]>;
   /** What was revoked at or after that time, oldest first, in pages of at most `pageSize`. */
   listRevokedSince(at: Date, pageSize: number): AsyncIterable<RevokedSession[]>;
 }
@@ -60,6 +68,16 @@ export type RevokedSession = Pick<
   '_id' | 'revoked_at' | 'revoked_reason' | 'revoked_request_id' | 'revoked_also_close'
 > & { readonly claims: Pick<SessionDocument['claims'], 'home_group_id'> };
 
+/** What a change of group writes into each session beside the next `ver`. */
+export interface ClaimsChange extends Omit<SessionClaims, 'ver'> {
+  readonly at: Date;
+  readonly requestId: string;
+}
+
+export type ClaimsVersion = Pick<SessionDocument, '_id'> & { readonly claims: Pick<SessionClaims, 'ver'> };
+
+export type ChangedSession = ClaimsVersion & Pick<SessionDocument, 'claims_changed_at' | 'claims_request_id'>;
+
 export interface OwnSession {
   readonly sessionId: string;
   readonly userId: string;
@@ -71,6 +89,9 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
   return {
     async find(sessionId) {
       return (await sessions.findOne({ _id: sessionId })) ?? undefined;
+    },
+    async findConfirmed(sessionId) {
+      return (await sessions.findOne({ _id: sessionId }, confirmedRead)) ?? undefined;
     },
     async exists(sessionId) {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
@@ -129,11 +150,30 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       const options = { returnDocument: 'after' } as const;
       return (await sessions.findOneAndUpdate(filter, { $set: rotation }, options)) ?? undefined;
     },
+    async changeClaims(userId, { home_group_id, account_type, at, requestId }, session) {
+      const live = { user_id: userId, is_revoked: false };
+      const claims = { 'claims.home_group_id': home_group_id, 'claims.account_type': account_type };
+      const changed = { ...claims, claims_changed_at: at, claims_request_id: requestId };
+      await sessions.updateMany(live, { $set: changed, $inc: { 'claims.ver': 1 } }, { session });
+      return sessions.find<ClaimsVersion>(live, { session, projection: { 'claims.ver': 1 } }).toArray();
+    },
+    listChangedSince: (at, pageSize) => listChangedSince(sessions, at, pageSize),
     listRevokedSince: (at, pageSize) => listRevokedSince(sessions, at, pageSize),
   };
 }
 
-async function* listRevokedSince(
+function listChangedSince(
+  sessions: Collections['sessions'],
+  at: Date,
+  pageSize: number,
+): AsyncIterable<ChangedSession[]> {
+  const projection = { 'claims.ver': 1, claims_changed_at: 1, claims_request_id: 1 };
+  const options = { projection, readConcern: { level: 'majority' }, batchSize: pageSize } as const;
+  const changedSince = { claims_changed_at: { $gte: at }, is_revoked: false };
+  return inPages(sessions.find<ChangedSession>(changedSince, options).sort({ claims_changed_at: 1 }), pageSize);
+}
+
+function listRevokedSince(
   sessions: Collections['sessions'],
   at: Date,
   pageSize: number,
@@ -146,17 +186,8 @@ async function* listRevokedSince(
     'claims.home_group_id': 1,
   };
   const revokedSince = { is_revoked: true, revoked_at: { $gte: at } };
-  const cursor = sessions
-    .find<RevokedSession>(revokedSince, { projection, readConcern: { level: 'majority' }, batchSize: pageSize })
-    .sort({ revoked_at: 1 });
-  let page: RevokedSession[] = [];
-  for await (const session of cursor) {
-    page.push(session);
-    if (page.length < pageSize) continue;
-    yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
+  const options = { projection, readConcern: { level: 'majority' }, batchSize: pageSize } as const;
+  return inPages(sessions.find<RevokedSession>(revokedSince, options).sort({ revoked_at: 1 }), pageSize);
 }
 
 function revoked({ reason, at, requestId, alsoClose }: Revocation): Partial<SessionDocument> {

@@ -15,10 +15,23 @@ const unavailableNames = new Set([
   'MongoOperationTimeoutError',
 ]);
 
+/** Codes with which the server says the same; the driver labels them in transactions and on writes only. */
+const unavailableCodes = new Set<unknown>([
+  50, // MaxTimeMSExpired
+  91, // ShutdownInProgress
+  187, // LinearizableReadConcernError
+  189, // PrimarySteppedDown
+  10107, // NotWritablePrimary
+  11600, // InterruptedAtShutdown
+  11602, // InterruptedDueToReplStateChange
+  13435, // NotPrimaryNoSecondaryOk
+  13436, // NotPrimaryOrSecondary
+]);
+
 /** Does the error say that the store is away or between primaries, so that the same request may succeed later? */
 export function isStoreUnavailable(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
-  if (unavailableNames.has(error.name)) return true;
+  if (unavailableNames.has(error.name) || unavailableCodes.has(error.code)) return true;
   return ['RetryableWriteError', 'TransientTransactionError', 'UnknownTransactionCommitResult'].some((label) =>
     error.hasErrorLabel(label),
   );

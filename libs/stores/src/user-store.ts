@@ -2,15 +2,29 @@ import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { UserDocument } from './documents.ts';
 
+/** What a change of group writes into the user's document. */
+export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at'>;
+
+/** A member as the others of the group see it. */
+export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'role' | 'joined_at'>;
+
 /** The key under which an address is unique: lower case (decisions, "Registration"). */
 export function emailKey(email: string): string {
   return email.toLowerCase();
 }
 
+/** Of two who came at the same time, the one whose account is older. */
+const eldestFirst = { joined_at: 1, _id: 1 } as const;
+
+/** An update that always changes the document, so that MongoDB writes it and every other transaction that does conflicts. */
+const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touches: 1 } });
+
 /** Accounts. */
 export interface UserStore {
   findByEmail(email: string): Promise<UserDocument | undefined>;
   isEmailTaken(email: string): Promise<boolean>;
+  /** Is the user in that group at this moment? */
+  isMember(groupId: string, userId: string): Promise<boolean>;
   /** Reads with majority concern: what it says cannot be rolled back. */
   exists(userId: string): Promise<boolean>;
   /** Throws the driver's duplicate-key error (`email_key_unique`) where the address is taken. */
@@ -21,6 +35,17 @@ export interface UserStore {
   touchSessions(userId: string, at: Date, session: ClientSession): Promise<boolean>;
   /** Marks the same on every user of the group, and gives who they are. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
+  /**
+   * Moves the user out of the group `from`; false where the user is not in it. Logins write the same document, so that
+   * none slips past with the claims of the group that was left.
+   */
+  move(userId: string, from: string, to: Membership, session: ClientSession): Promise<boolean>;
+  /** Did this very move take effect? Reads with majority concern: what it says cannot be rolled back. */
+  hasMoved(userId: string, to: Pick<Membership, 'home_group_id' | 'joined_at'>): Promise<boolean>;
+  /** Makes the group's longest-standing member its owner, and gives who that is; undefined where it has none. */
+  promoteEldest(groupId: string, session: ClientSession): Promise<string | undefined>;
+  /** The group's members, the one who has been there for longest first. */
+  listGroup(groupId: string): Promise<GroupMember[]>;
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
 
@@ -32,6 +57,10 @@ export function createUserStore({ users }: Collections): UserStore {
     async isEmailTaken(email) {
       return (await users.findOne({ email_key: emailKey(email) }, { projection: { _id: 1 } })) !== null;
     },
+    async isMember(groupId, userId) {
+      const member = { _id: userId, home_group_id: groupId };
+      return (await users.findOne(member, { projection: { _id: 1 } })) !== null;
+    },
     async exists(userId) {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
       return (await users.findOne({ _id: userId }, options)) !== null;
@@ -41,18 +70,34 @@ export function createUserStore({ users }: Collections): UserStore {
     },
     async touchLogin(userId, at, session) {
       const options = { session, returnDocument: 'after' } as const;
-      return (await users.findOneAndUpdate({ _id: userId }, { $set: { last_login_at: at } }, options)) ?? undefined;
+      return (await users.findOneAndUpdate({ _id: userId }, touch({ last_login_at: at }), options)) ?? undefined;
     },
     async touchSessions(userId, at, session) {
-      const update = { $set: { sessions_changed_at: at } };
+      const update = touch({ sessions_changed_at: at });
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };
       // Written first: whoever logs in or leaves at the same time conflicts with it.
-      await users.updateMany(members, { $set: { sessions_changed_at: at } }, { session });
+      await users.updateMany(members, touch({ sessions_changed_at: at }), { session });
       const found = await users.find(members, { session, projection: { _id: 1 } }).toArray();
       return found.map(({ _id }) => _id);
+    },
+    async move(userId, from, to, session) {
+      const update = touch({ ...to, sessions_changed_at: to.joined_at });
+      return (await users.updateOne({ _id: userId, home_group_id: from }, update, { session })).matchedCount === 1;
+    },
+    async hasMoved(userId, { home_group_id, joined_at }) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await users.findOne({ _id: userId, home_group_id, joined_at }, options)) !== null;
+    },
+    async promoteEldest(groupId, session) {
+      const options = { session, sort: eldestFirst, projection: { _id: 1 } } as const;
+      return (await users.findOneAndUpdate({ home_group_id: groupId }, { $set: { role: 'owner' } }, options))?._id;
+    },
+    listGroup(groupId) {
+      const projection = { email: 1, role: 1, joined_at: 1 };
+      return users.find<GroupMember>({ home_group_id: groupId }, { projection }).sort(eldestFirst).toArray();
     },
     async setPasswordHash(userId, from, to) {
       // Only over the hash that was verified: a password changed in between stays changed.

@@ -60,4 +60,13 @@ describe('the metrics', () => {
     expect(body).toMatch(/^process_resident_memory_bytes \d/m);
     expect(body).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
   });
+
+  test('say at each scrape whether the service is ready', async () => {
+    const metrics = createMetrics({ service: 'api' });
+    let isReady = false;
+    metrics.watchReadiness(async () => isReady);
+    expect((await metrics.render(undefined)).body).toMatch(/^auth_ready 0$/m);
+    isReady = true;
+    expect((await metrics.render(undefined)).body).toMatch(/^auth_ready 1$/m);
+  });
 });

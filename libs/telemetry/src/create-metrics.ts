@@ -14,6 +14,8 @@ export interface Metrics {
   readonly registry: Registry<OpenMetricsContentType>;
   /** The metrics in the format that an Accept header asks for: OpenMetrics 1.0, else the Prometheus text format. */
   render(accept: string | undefined): Promise<{ readonly contentType: string; readonly body: string }>;
+  /** Exports `auth_ready`; `isReady` is asked at each scrape. */
+  watchReadiness(isReady: () => Promise<boolean>): void;
 }
 
 function ownVersion(): string {
@@ -40,6 +42,16 @@ export function createMetrics({ service }: { readonly service: string }): Metric
       return accept?.includes('application/openmetrics-text')
         ? { contentType: registry.contentType, body }
         : { contentType: prometheusContentType, body: toPrometheusText(body) };
+    },
+    watchReadiness(isReady) {
+      new Gauge({
+        name: 'auth_ready',
+        help: '1 where /readyz answers 200, else 0',
+        registers: [registry],
+        async collect() {
+          this.set((await isReady()) ? 1 : 0);
+        },
+      });
     },
   };
 }

@@ -1,3 +1,12 @@
 export { createAuditLog, type WriteAudit } from './create-audit-log.ts';
 export { createLogger, type Logger, type LoggerOptions } from './create-logger.ts';
 export { createMetrics, type Metrics } from './create-metrics.ts';
+export { createZeroedCounter } from './create-zeroed-counter.ts';
+export { exemplarLabels } from './exemplar-labels.ts';
+export { activeTraceIds } from './tracing/active-trace-ids.ts';
+export { enterRequest, nameActiveRoute } from './tracing/enter-request.ts';
+export { findRequestId, setRequestId } from './tracing/request-id-context.ts';
+export { RequestIdPropagator } from './tracing/request-id-propagator.ts';
+export { stopTracing } from './tracing/stop-tracing.ts';
+export { activeTraceparent, carryingHeaders, contextOf, type TraceCarrier } from './tracing/trace-carrier.ts';
+export { inSpan, withSpan } from './tracing/with-span.ts';

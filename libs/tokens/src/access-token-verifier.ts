@@ -10,8 +10,11 @@ export interface VerifiedAccessToken extends AccessTokenClaims {
   readonly exp: number;
 }
 
+/** Verifies an access token: see {@link createAccessTokenVerifier}. */
+export type VerifyAccessToken = (token: string) => Promise<VerifiedAccessToken>;
+
 /** Difference of clocks that is forgiven, in seconds. */
-const leewaySeconds = 5;
+export const leewaySeconds = 5;
 
 /**
  * Makes the function that verifies access tokens: signature, then claims, then expiry. It does not know the deny list.
@@ -20,9 +23,7 @@ const leewaySeconds = 5;
  * by one of the keys with the configured algorithm, and `IAD_JWT_ACCESS_EXPIRED` where only its time is over. A `kid` that
  * is not there makes the source of the keys look again first: it may be a key that has just been put in.
  */
-export async function createAccessTokenVerifier(
-  settings: AccessTokenSettings,
-): Promise<(token: string) => Promise<VerifiedAccessToken>> {
+export async function createAccessTokenVerifier(settings: AccessTokenSettings): Promise<VerifyAccessToken> {
   const { algorithm, issuer, audience, now = Date.now } = settings;
   const source = toKeySource(settings.keys);
   const publicKeys = oncePerSet((set) => importPublicKeys(set, algorithm));

@@ -1,8 +1,14 @@
 export { type AccessTokenClaims, type AccessTokenSettings, createAccessTokenSigner } from './access-token.ts';
 export { type AccessTokenAlgorithm, assertAccessTokenKeys, publicKeySet } from './access-token-keys.ts';
-export { createAccessTokenVerifier, type VerifiedAccessToken } from './access-token-verifier.ts';
+export {
+  createAccessTokenVerifier,
+  type VerifiedAccessToken,
+  type VerifyAccessToken,
+} from './access-token-verifier.ts';
+export { generateSecretKey, generateSigningKey } from './generate-key.ts';
 export { type KeyEntry, type KeySet, loadKeyFile, parseKeySet } from './key-file.ts';
 export type { KeySource } from './key-source.ts';
+export { readSecret } from './read-secret.ts';
 export {
   assertRefreshTokenKeys,
   createRefreshTokens,
@@ -10,4 +16,6 @@ export {
   type RefreshTokens,
   refreshTokenHash,
 } from './refresh-token.ts';
+export { createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';
 export { type KeyFileWatch, type WatchKeyFileOptions, watchKeyFile } from './watch-key-file.ts';
+export { type WriteKeyFileOptions, writeKeyFile } from './write-key-file.ts';

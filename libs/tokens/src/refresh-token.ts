@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeySet } from './key-file.ts';
 import { type KeySource, oncePerSet, toKeySource } from './key-source.ts';
+import { readSecret } from './read-secret.ts';
 
 /** What a refresh token says, as read from it and not yet believed. */
 export interface RefreshTokenParts {
@@ -80,12 +81,6 @@ export function assertRefreshTokenKeys(set: KeySet): void {
 
 function readSecrets(set: KeySet): Map<string, Buffer> {
   return new Map(set.keys.map((key) => [key.kid, readSecret(key)]));
-}
-
-function readSecret({ kid, kty, k }: KeySet['keys'][0]): Buffer {
-  const secret = kty === 'oct' && typeof k === 'string' ? Buffer.from(k, 'base64url') : undefined;
-  if (secret === undefined || secret.length < 32) throw new Error(`key ${kid} is no symmetric key of 256 bits or more`);
-  return secret;
 }
 
 function encodeHead({ kid, sessionId, generation }: RefreshTokenParts): Buffer {

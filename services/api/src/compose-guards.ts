@@ -1,5 +1,5 @@
+import type { RedisClient } from '@auth-account/messaging';
 import { createAuditLog, type Logger } from '@auth-account/telemetry';
-import type { Redis } from 'ioredis';
 import { type Audit, createAudit } from './audit/audit.ts';
 import { countAuditEvents } from './audit/count-audit-events.ts';
 import type { ApiConfig } from './config.ts';
@@ -13,7 +13,7 @@ export interface GuardParts {
   readonly logger: Logger;
   readonly metrics: ApiMetrics;
   /** A connection that fails fast: every login waits for it. */
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly secrets: ServerSecrets;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

@@ -8,6 +8,7 @@ import {
   createAccessTokenSigner,
   createAccessTokenVerifier,
   createRefreshTokens,
+  createVerifierCache,
   type KeyFileWatch,
   type KeySet,
   publicKeySet,
@@ -18,10 +19,10 @@ import {
 } from '@auth-account/tokens';
 import type { ApiConfig } from './config.ts';
 import type { ApiMetrics } from './metrics.ts';
-import { type Argon2Binding, loadArgon2 } from './security/argon2-binding.ts';
-import { createBcryptBinding } from './security/bcrypt-binding.ts';
 import { createHashGate } from './security/hash-gate.ts';
 import { hashSlots } from './security/hash-slots.ts';
+import { createHashThreads, type HashThreads } from './security/hash-threads.ts';
+import { loadPasswordBlockList } from './security/password-block-list.ts';
 import { createPasswordHasher, type PasswordHasher } from './security/password-hasher.ts';
 import { readProcessLimits } from './security/process-limits.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from './security/server-secrets.ts';
@@ -37,6 +38,8 @@ export interface Surroundings {
 /** Passwords and tokens: what needs keys or the processor, and no connection. */
 export interface Security {
   readonly hasher: PasswordHasher;
+  /** Is it one that nobody may choose? */
+  readonly isBlockedPassword: (password: string) => boolean;
   /** Which Argon2 binding was loaded. */
   readonly argon2Name: string;
   readonly signAccessToken: (claims: AccessTokenClaims) => Promise<string>;
@@ -45,8 +48,8 @@ export interface Security {
   readonly serverSecrets: ServerSecrets;
   /** What `/.well-known/jwks.json` answers: always the keys as they now are. */
   readonly publicKeys: unknown;
-  /** Looks at the key files no more. */
-  close(): void;
+  /** Looks at the key files no more, and ends the hash threads. */
+  close(): Promise<void>;
 }
 
 /** Reads the key files and loads Argon2. Throws where a key file is not there or not right. */
@@ -71,12 +74,20 @@ export async function composeSecurity(
     audience: config.TOKEN_AUDIENCE,
     now,
   };
-  const argon2 = await loadArgon2((error) => logger.warn({ err: error }, 'the faster Argon2 binding does not load'));
+  const hashThreads = await createHashThreads({
+    onFallback: (error) => logger.warn({ err: error }, 'the faster Argon2 binding does not load'),
+    onDeath: (error) => logger.error({ err: error }, 'a hash thread died'),
+  });
   return {
-    hasher: await composeHasher(argon2, config, metrics, logger),
-    argon2Name: argon2.name,
+    hasher: await composeHasher(hashThreads, config, metrics, logger),
+    isBlockedPassword: await composeBlockList(config, logger),
+    argon2Name: hashThreads.argon2.name,
     signAccessToken: await createAccessTokenSigner({ ...access, ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS }),
-    verifyAccessToken: await createAccessTokenVerifier(access),
+    verifyAccessToken: createVerifierCache(await createAccessTokenVerifier(access), {
+      ...access,
+      maxEntries: config.TOKEN_CACHE_ENTRIES,
+      onLookup: (result) => metrics.tokenLookups.inc({ result }),
+    }),
     refreshTokens: createRefreshTokens(refreshKeys),
     serverSecrets: createServerSecrets(serverKeys),
     publicKeys: {
@@ -84,14 +95,25 @@ export async function composeSecurity(
         return publicKeySet(accessKeys.current(), algorithm).keys;
       },
     },
-    close() {
+    async close() {
+      await hashThreads.close();
       for (const keys of [accessKeys, refreshKeys, serverKeys]) keys.close();
     },
   };
 }
 
+async function composeBlockList(
+  { PASSWORD_BLOCKLIST_FILE: file }: ApiConfig,
+  logger: Logger,
+): Promise<Security['isBlockedPassword']> {
+  if (file === undefined) return () => false;
+  const list = await loadPasswordBlockList(file);
+  logger.info({ file, passwords: list.size }, 'blocked passwords read');
+  return (password) => list.has(password);
+}
+
 function composeHasher(
-  argon2: Argon2Binding,
+  { argon2, bcrypt }: HashThreads,
   config: ApiConfig,
   metrics: ApiMetrics,
   logger: Logger,
@@ -112,9 +134,14 @@ function composeHasher(
     queueLimit: config.HASH_QUEUE_LIMIT,
     waitMs: config.HASH_QUEUE_TIMEOUT_MS,
     onShed: (reason) => metrics.hashesShed.inc({ reason }),
+    onDone({ waitedMs, tookMs }) {
+      metrics.hashWait.observe(waitedMs / 1_000);
+      metrics.hashDuration.observe(tookMs / 1_000);
+    },
   });
-  metrics.observeHashQueue(() => gate.waiting);
-  return createPasswordHasher({ argon2, bcrypt: createBcryptBinding(), gate, cost });
+  metrics.hashSlots.set(slots);
+  metrics.observeHashLoad(() => gate);
+  return createPasswordHasher({ argon2, bcrypt, gate, cost });
 }
 
 /** The kernel's files are small and in memory; the files of the other cgroup version are not there. */

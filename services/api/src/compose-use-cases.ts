@@ -8,17 +8,17 @@ import {
   createSessionStore,
   createUserStore,
   type RunTransaction,
-  runTransaction,
 } from '@auth-account/stores';
 import type { MongoClient } from 'mongodb';
 import type { Guards } from './compose-guards.ts';
 import type { Security } from './compose-security.ts';
 import type { ApiConfig } from './config.ts';
+import { countRegistrations } from './count-registrations.ts';
 import type { AuthUseCases } from './http/auth.routes.ts';
 import { createOpenIdempotent } from './idempotency/open-idempotent.ts';
 import { systemIds as ids } from './ids.ts';
 import type { ApiMetrics } from './metrics.ts';
-import type { Announcement } from './push/announce-revocations.ts';
+import type { Announcement } from './push/announce.ts';
 import { createIssueTokens } from './usecases/issue-tokens.ts';
 import { createListSessions } from './usecases/list-sessions.ts';
 import { createLogIn } from './usecases/log-in.ts';
@@ -32,6 +32,8 @@ import { createSpaces } from './usecases/spaces.ts';
 export interface UseCaseParts extends Guards {
   readonly config: ApiConfig;
   readonly mongo: MongoClient;
+  /** One for all use cases: those that want the same group take turns in it. */
+  readonly transaction: RunTransaction;
   readonly security: Security;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly beginHandOver: (event: RegisteredEvent) => void;
@@ -42,7 +44,7 @@ export interface UseCaseParts extends Guards {
 
 /** Gives every use case the few things that it names. */
 export function composeUseCases(parts: UseCaseParts): AuthUseCases {
-  const { config, mongo, security, announce, beginHandOver, metrics, limits, audit } = parts;
+  const { config, mongo, transaction, security, announce, beginHandOver, metrics, limits, audit } = parts;
   const now = () => new Date(parts.now());
   const { hasher, refreshTokens, signAccessToken } = security;
   const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));
@@ -50,8 +52,6 @@ export function composeUseCases(parts: UseCaseParts): AuthUseCases {
   const sessions = createSessionStore(collections);
   const outbox = createOutboxStore(collections);
 
-  const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });
-  const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, { ...options, onRetry });
   const lifetime = {
     idleSeconds: config.REFRESH_TOKEN_IDLE_SECONDS,
     absoluteSeconds: config.REFRESH_TOKEN_ABSOLUTE_SECONDS,
@@ -81,7 +81,7 @@ export function composeUseCases(parts: UseCaseParts): AuthUseCases {
   const logIn = createLogIn({ ...shared, hasher, refreshTokens, issueTokens, lifetime, ids });
   return {
     // What needs a hash is counted at the door, before it looks at any store.
-    register: (...input) => hasher.admit(() => register(...input)),
+    register: countRegistrations(metrics.registrations, (...input) => hasher.admit(() => register(...input))),
     logIn: (...input) => hasher.admit(() => logIn(...input)),
     refresh: createRefresh({ ...shared, refreshTokens, issueTokens, lifetime, retryWindowMs }),
     logOut: createLogOut({ ...shared, refreshTokens }),

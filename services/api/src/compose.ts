@@ -8,23 +8,30 @@ import {
   type EventQueue,
   failFastOptions,
   openEventQueue,
+  openRedis,
+  type RedisClient,
   redisKeys,
 } from '@auth-account/messaging';
 import { collectionsOf, connectMongo, createSessionStore, mongoOptions } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
-import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { createApp } from './app.ts';
+import { composeGroups } from './compose-groups.ts';
 import { composeGuards } from './compose-guards.ts';
+import { composeInvites } from './compose-invites.ts';
 import { composeSecurity, type Surroundings } from './compose-security.ts';
+import { composeTransaction } from './compose-transaction.ts';
 import { composeUseCases } from './compose-use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
 import { createHandOver } from './events/hand-over.ts';
 import { authHandlers } from './http/auth.routes.ts';
+import { groupHandlers } from './http/group.routes.ts';
+import { inviteHandlers } from './http/invite.routes.ts';
 import { keyHandlers } from './http/key.routes.ts';
+import { blockedPasswordCheck } from './http/validation/body-checks.ts';
 import { createHttpServer, drain, listen } from './http-server.ts';
 import { createApiMetrics } from './metrics.ts';
-import { createAnnounceRevocations } from './push/announce-revocations.ts';
+import { createAnnounce } from './push/announce.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
 
 /** The api with where it listens, once it does. */
@@ -34,9 +41,9 @@ export interface ApiParts extends ServiceParts {
 
 interface Connections {
   readonly mongo: MongoClient;
-  readonly redis: Redis;
-  readonly limitRedis: Redis;
-  readonly queueRedis: Redis;
+  readonly redis: RedisClient;
+  readonly limitRedis: RedisClient;
+  readonly queueRedis: RedisClient;
   readonly queue: EventQueue;
 }
 
@@ -48,21 +55,21 @@ export function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
   return new MongoClient(config.MONGODB_URI, mongoOptions('auth-api'));
 }
 
-function openRedis(url: string, logger: Logger, commandTimeoutMs?: number): Redis {
-  const redis = new Redis(url, failFastOptions(commandTimeoutMs));
+function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: number): RedisClient {
+  const redis = openRedis(config, failFastOptions(commandTimeoutMs));
   redis.on('error', (error) => logger.warn({ err: error }, 'Redis connection'));
   return redis;
 }
 
 function openConnections(config: ApiConfig, logger: Logger): Connections {
   // A connection of its own for events: a burst of them must not delay a close command.
-  const queueRedis = openRedis(config.REDIS_URL, logger);
+  const queueRedis = openConnection(config, logger);
   const queue = openEventQueue(registeredTopic, queueRedis, redisKeys(config.KEY_PREFIX));
   queue.on('error', (error) => logger.warn({ err: error }, 'event queue'));
   return {
     mongo: openMongo(config),
-    redis: openRedis(config.REDIS_URL, logger),
-    limitRedis: openRedis(config.REDIS_URL, logger, limitTimeoutMs),
+    redis: openConnection(config, logger),
+    limitRedis: openConnection(config, logger, limitTimeoutMs),
     queueRedis,
     queue,
   };
@@ -84,7 +91,7 @@ export async function compose(
 
   const handOver = createHandOver({ queue, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
   const denyList = createDenyList(redis, keys, denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS));
-  const announce = createAnnounceRevocations({
+  const announce = createAnnounce({
     denyList,
     publish: createCommandPublisher(redis, keys),
     logger,
@@ -93,7 +100,9 @@ export async function compose(
   const beginHandOver = handOver.begin;
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
-  const useCases = composeUseCases({ ...shared, ...guards, mongo, security, announce, beginHandOver });
+  const transaction = composeTransaction(mongo, apiMetrics);
+  const parts = { ...shared, ...guards, mongo, transaction, security, announce, beginHandOver };
+  const useCases = composeUseCases(parts);
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
@@ -105,7 +114,13 @@ export async function compose(
       sessions: createSessionStore(collectionsOf(mongo.db(config.MONGODB_DATABASE))),
       onFallback: () => apiMetrics.denyListFallbacks.inc(),
     }),
-    handlers: { ...authHandlers(useCases), ...keyHandlers(security.publicKeys) },
+    handlers: {
+      ...authHandlers(useCases),
+      ...groupHandlers(composeGroups(parts)),
+      ...inviteHandlers(composeInvites(parts)),
+      ...keyHandlers(security.publicKeys),
+    },
+    bodyChecks: { register: blockedPasswordCheck(security.isBlockedPassword) },
     validateResponses: config.VALIDATE_RESPONSES,
   });
   const server = createHttpServer(app);
@@ -127,7 +142,7 @@ export async function compose(
     stop: [
       { name: 'start', run: () => stopping.abort(), timeoutMs: 100 },
       { name: 'http server', run: () => drain(server), timeoutMs: 6_000 },
-      { name: 'key files', run: security.close, timeoutMs: 100 },
+      { name: 'key files and hash threads', run: security.close, timeoutMs: 500 },
       { name: 'event hand-over', run: () => handOver.idle(), timeoutMs: 1_000 },
       ...closeSteps(connections),
     ],

@@ -1,4 +1,5 @@
 import { mongoConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import { redisChecks } from '@auth-account/messaging';
 import { type Static, Type } from 'typebox';
 import { limitConfig } from './limits/limit-config.ts';
 
@@ -8,7 +9,7 @@ const daySeconds = 86_400;
 export const apiConfig = Type.Object({
   ...runtimeConfig,
   ...mongoConfig,
-  ...redisConfig,
+  ...redisConfig(redisChecks),
   ...tokenConfig,
   ...limitConfig,
   API_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080, description: 'Port of the HTTP API' }),
@@ -62,6 +63,13 @@ export const apiConfig = Type.Object({
     default: 30,
     description: 'Seconds within which a repeated refresh gets the same token again',
   }),
+  PASSWORD_BLOCKLIST_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Path of a list of passwords that nobody may choose: UTF-8, one in each line, compared without regard to case; read at the start',
+    }),
+  ),
   ARGON2_MEMORY_KIB: Type.Integer({ minimum: 8, default: 19_456, description: 'Memory of one Argon2id hash in KiB' }),
   ARGON2_PASSES: Type.Integer({ minimum: 1, default: 2, description: 'Passes of Argon2id' }),
   ARGON2_LANES: Type.Integer({ minimum: 1, maximum: 255, default: 1, description: 'Lanes of Argon2id' }),
@@ -69,19 +77,34 @@ export const apiConfig = Type.Object({
     minimum: 0,
     default: 0,
     description:
-      'Hashes at once, as far as there is memory for them; 0: as many as the process has cores by its CPU limit. ' +
-      '`UV_THREADPOOL_SIZE` should be four more',
+      'Hashes at once, as far as there is memory for them; 0: as many as the process has cores by its CPU limit',
   }),
   HASH_MEMORY_MIB: Type.Integer({
     minimum: 0,
     default: 0,
-    description: 'Memory that all hashes together may take, in MiB; 0: half of the memory limit of the process',
+    description:
+      'Memory that all hashes together may take, their threads with 24 each included, in MiB; 0: half of the memory limit of the process',
   }),
-  HASH_QUEUE_LIMIT: Type.Integer({ minimum: 0, default: 256, description: 'Hashes that may wait; one more is shed' }),
+  HASH_QUEUE_LIMIT: Type.Integer({
+    minimum: 0,
+    default: 256,
+    description: 'Hashes that may wait at most, where there is time for as many',
+  }),
   HASH_QUEUE_TIMEOUT_MS: Type.Integer({
     minimum: 1,
-    default: 5_000,
-    description: 'Milliseconds for which a hash waits at most before it is shed',
+    default: 3_000,
+    description:
+      'Milliseconds within which a hash must begin after its request came, or the request is shed; no more are let in than half of it is enough for',
   }),
 });
 export type ApiConfig = Static<typeof apiConfig>;
+
+/** What only the migrations (`migrate.ts`) read, beside MongoDB's variables and the log's. */
+export const migrateConfig = Type.Object({
+  OUTBOX_RETENTION_SECONDS: Type.Integer({
+    minimum: 1,
+    maximum: 2_147_483_647,
+    default: 7 * daySeconds,
+    description: 'Seconds for which delivered outbox rows stay; a change takes effect with the next migration',
+  }),
+});

@@ -7,6 +7,12 @@ export interface Ids {
   entityId(): string;
   /** UUIDv4 from the system's CSPRNG, for groups and device ids: they tell nothing. */
   groupId(): string;
+  /** UUIDv4 from the same: whoever has it can join. */
+  inviteToken(): string;
 }
 
-export const systemIds: Ids = { entityId: () => v7(), groupId: () => randomUUID() };
+export const systemIds: Ids = {
+  entityId: () => v7(),
+  groupId: () => randomUUID(),
+  inviteToken: () => randomUUID(),
+};

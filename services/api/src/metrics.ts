@@ -1,45 +1,58 @@
-import type { Metrics } from '@auth-account/telemetry';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { SpaceCreationMode } from '@auth-account/contracts';
+import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
+import { Counter } from 'prom-client';
 import { createAuditCounters } from './audit/audit-counters.ts';
-import type { RequestLabels } from './http/middleware/observe-request.ts';
+import { createRequestDuration } from './http/request-duration.ts';
+import { createHashMetrics } from './security/hash-metrics.ts';
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
 /** The api's own metrics. */
 export function createApiMetrics({ registry }: Metrics) {
-  const registers = [registry];
   return {
-    ...createAuditCounters(registers),
-    /** `waiting` is read at each scrape. */
-    observeHashQueue(waiting: () => number) {
-      new Gauge({
-        name: 'auth_password_hashes_waiting',
-        help: 'Password hashes that wait for a slot',
-        registers,
-        collect() {
-          this.set(waiting());
-        },
-      });
-    },
-    requestDuration: new Histogram<RequestLabels>({
-      name: 'http_request_duration_seconds',
-      help: 'Duration of HTTP requests by route template',
-      labelNames: ['method', 'route', 'status'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-      registers,
+    requestDuration: createRequestDuration(registry),
+    ...createAuditCounters(registry),
+    registrations: createZeroedCounter({
+      registry,
+      name: 'auth_registrations_total',
+      help: 'Registrations by mode and outcome: created, replayed (Idempotency-Key), refused, failed (503, 500)',
+      values: { mode: registrationModes, outcome: ['created', 'replayed', 'refused', 'failed'] },
     }),
-    hashesShed: new Counter({
-      name: 'auth_password_hashes_shed_total',
-      help: 'Password hashes refused because the queue was full or the wait too long',
-      labelNames: ['reason'],
-      registers,
+    ...createHashMetrics(registry),
+    ...createTransactionMetrics(registry),
+    ...createFallbackMetrics(registry),
+    tokenLookups: createZeroedCounter({
+      registry,
+      name: 'access_token_lookups_total',
+      help: 'Access tokens looked at, by result: hit (verified before), miss',
+      values: { result: ['hit', 'miss'] },
     }),
-    transactionRetries: new Counter({
+  };
+}
+
+const registrationModes: readonly string[] = SpaceCreationMode.enum;
+
+function createTransactionMetrics(registry: Metrics['registry']) {
+  return {
+    transactions: createZeroedCounter({
+      registry,
+      name: 'auth_transactions_total',
+      help: 'Transactions by outcome: committed, refused (what it found forbids it), failed (MongoDB)',
+      values: { outcome: ['committed', 'refused', 'failed'] },
+    }),
+    transactionRetries: createZeroedCounter({
+      registry,
       name: 'auth_transaction_retries_total',
       help: 'Transactions whose work or commit was tried again',
-      labelNames: ['kind'],
-      registers,
+      values: { kind: ['work', 'commit'] },
     }),
+  };
+}
+
+/** What is done in another way while Redis is away. */
+function createFallbackMetrics(registry: Metrics['registry']) {
+  const registers = [registry];
+  return {
     loginsInsured: new Counter({
       name: 'auth_login_limits_insured_total',
       help: 'Steps of login limits that were taken without Redis, each process counting for itself',
@@ -57,7 +70,7 @@ export function createApiMetrics({ registry }: Metrics) {
     }),
     announcementsLost: new Counter({
       name: 'auth_revocation_announcements_lost_total',
-      help: 'Revocations that could not be announced at once',
+      help: 'Revocations and changes of group that could not be announced at once',
       registers,
     }),
   };

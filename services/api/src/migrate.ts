@@ -3,13 +3,15 @@ import { ensureIndexes } from '@auth-account/stores';
 import { createLogger } from '@auth-account/telemetry';
 import { Type } from 'typebox';
 import { openMongo } from './compose.ts';
+import { migrateConfig } from './config.ts';
 
 // Makes the collections and indexes that are missing, and ends: run before a new version of the services starts.
-const config = loadConfig(Type.Object({ ...mongoConfig, ...logConfig }));
+const config = loadConfig(Type.Object({ ...mongoConfig, ...logConfig, ...migrateConfig.properties }));
 const logger = createLogger({ service: 'migrate', level: config.LOG_LEVEL, pretty: config.LOG_PRETTY });
 const mongo = openMongo(config);
 try {
-  await ensureIndexes(mongo.db(config.MONGODB_DATABASE));
+  const outboxRetentionSeconds = config.OUTBOX_RETENTION_SECONDS;
+  await ensureIndexes(mongo.db(config.MONGODB_DATABASE), { outboxRetentionSeconds });
   logger.info({ database: config.MONGODB_DATABASE }, 'collections and indexes are in place');
 } finally {
   await mongo.close();

@@ -17,8 +17,11 @@ export interface PushAppDeps {
   readonly upgrade: ReturnType<typeof createUpgrade>;
   readonly opener: Pick<SocketOpener, 'onOpen' | 'onLost'>;
   readonly onFrame: (connection: Connection, message: ArrayBuffer, isBinary: boolean) => void;
-  /** Called once per stream that was opened, with the close code (1006: none came). The socket is gone by then. */
-  readonly onClose: (connection: Connection, code: number) => void;
+  /**
+   * Called once per stream that was opened, with the close code (1006: none came, the text may say why). The socket is gone
+   * by then.
+   */
+  readonly onClose: (connection: Connection, code: number, text: string) => void;
   readonly idleTimeoutSeconds: number;
 }
 
@@ -57,14 +60,14 @@ export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSe
       const { connection } = socket.getUserData();
       if (connection !== undefined) onFrame(connection, message, isBinary);
     },
-    close(socket, code) {
+    close(socket, code, message) {
       const { connection } = socket.getUserData();
       if (connection === undefined) {
         opener.onLost();
         return;
       }
       connection.socket = undefined;
-      onClose(connection, code);
+      onClose(connection, code, code === 1006 ? Buffer.from(message).toString() : '');
     },
   });
   mountRefusals(app);

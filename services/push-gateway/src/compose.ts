@@ -1,17 +1,27 @@
+import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceContext, ServiceParts, StopStep } from '@auth-account/lifecycle';
 import {
+  createCloseRecorder,
   createCommandPublisher,
   createDenyList,
   createStreamNumbers,
   denialLifetimeMs,
   failFastOptions,
+  openRedis,
+  type RedisClient,
+  type RedisSettings,
   redisKeys,
+  type Subscription,
   subscriberOptions,
 } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
-import { assertAccessTokenKeys, createAccessTokenVerifier, watchKeyFile } from '@auth-account/tokens';
-import { Redis } from 'ioredis';
+import {
+  assertAccessTokenKeys,
+  createAccessTokenVerifier,
+  createVerifierCache,
+  watchKeyFile,
+} from '@auth-account/tokens';
 import { createPushApp, type PushApp } from './app.ts';
 import type { PushGatewayConfig, pushGatewayConfig } from './config.ts';
 import { closeConnection } from './connection.ts';
@@ -19,7 +29,8 @@ import { createConnectionRegistry } from './connection-registry.ts';
 import { createDrain, type Drain } from './drain.ts';
 import { createExpirySweep } from './expiry-sweep.ts';
 import { createHandleFrame } from './handle-frame.ts';
-import { createPushMetrics } from './metrics.ts';
+import { createMessageSubscription } from './message-subscription.ts';
+import { createPushMetrics, type PushMetrics } from './metrics.ts';
 import { createSocketOpener } from './open-socket.ts';
 import { createReadiness } from './readiness.ts';
 import { createReauthenticate } from './reauthenticate.ts';
@@ -41,18 +52,24 @@ export interface Surroundings {
   readonly keyFileIntervalMs?: number;
 }
 
-function openRedis(config: PushGatewayConfig, logger: Logger) {
-  const open = (options: ReturnType<typeof failFastOptions>, purpose: string) => {
-    const redis = new Redis(config.REDIS_URL, options);
+function openConnections(config: PushGatewayConfig, logger: Logger) {
+  const open = (settings: RedisSettings, purpose: string) => {
+    const redis = openRedis(config, settings);
     redis.on('error', (error) => logger.warn({ err: error, purpose }, 'Redis connection'));
     return redis;
   };
-  return { redis: open(failFastOptions(), 'commands'), subscription: open(subscriberOptions(), 'subscription') };
+  return {
+    redis: open(failFastOptions(), 'commands'),
+    subscription: open(subscriberOptions(), 'subscription'),
+    // Of their own: what floods them must neither hold commands up nor cost their connection.
+    messages: open(subscriberOptions(), 'messages'),
+  };
 }
 
 async function openVerifier(
   config: PushGatewayConfig,
   logger: Logger,
+  metrics: PushMetrics,
   { now = Date.now, keyFileIntervalMs }: Surroundings,
 ) {
   const { ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: algorithm } = config;
@@ -63,7 +80,12 @@ async function openVerifier(
     ...(keyFileIntervalMs === undefined ? {} : { intervalMs: keyFileIntervalMs }),
   });
   const settings = { keys, algorithm, issuer: config.TOKEN_ISSUER, audience: config.TOKEN_AUDIENCE, now };
-  return { verifyAccessToken: await createAccessTokenVerifier(settings), closeKeyFile: keys.close };
+  const verifyAccessToken = createVerifierCache(await createAccessTokenVerifier(settings), {
+    ...settings,
+    maxEntries: config.TOKEN_CACHE_ENTRIES,
+    onLookup: (result) => metrics.tokenLookups.inc({ result }),
+  });
+  return { verifyAccessToken, closeKeyFile: keys.close };
 }
 
 /** Wires the push gateway: the only place that opens its connections. */
@@ -72,23 +94,27 @@ export async function compose(
   surroundings: Surroundings = {},
 ): Promise<PushGatewayParts> {
   const { now = Date.now } = surroundings;
-  const { verifyAccessToken, closeKeyFile } = await openVerifier(config, logger, surroundings);
-  const { redis, subscription } = openRedis(config, logger);
-  const keys = redisKeys(config.KEY_PREFIX);
-  const denyList = createDenyList(redis, keys, denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS));
   const registry = createConnectionRegistry();
   const pushMetrics = createPushMetrics(metrics, registry.size);
-  const drain = createDrain(registry, config.DRAIN_SECONDS);
+  const { verifyAccessToken, closeKeyFile } = await openVerifier(config, logger, pushMetrics, surroundings);
+  const { redis, subscription, messages } = openConnections(config, logger);
+  const keys = redisKeys(config.KEY_PREFIX);
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS));
+  const drain = createDrain({ registry, logger, config });
   const expiry = createExpirySweep({ now, onExpired: (connection) => closeConnection(connection, 'TOKEN_EXPIRED') });
   const common = { registry, metrics: pushMetrics, logger, now };
   const reconcile = createReconcile({ ...common, denyList, intervalMs: config.RECONCILE_INTERVAL_MS });
+  const onLost = (count: number) => pushMetrics.closeRecordsLost.inc(count);
+  const closeRecorder = createCloseRecorder({ redis, keys, gateway: hostname(), onLost });
   const subscriber = createSubscriber({
     ...common,
     redis: subscription,
     channel: keys.commands,
     onSubscribed: reconcile.wholeRound,
+    recordClose: closeRecorder.record,
   });
   redis.on('ready', reconcile.wholeRound);
+  const messageSubscription = createMessageSubscription({ ...common, redis: messages, channel: keys.messages });
   const streams = createStreamLifecycle({ ...common, expiry, publish: createCommandPublisher(redis, keys) });
   const opener = createSocketOpener();
   const app = createPushApp({
@@ -118,7 +144,7 @@ export async function compose(
       if (port === undefined) throw new Error('the push gateway does not listen yet');
       return { address, port };
     },
-    readiness: createReadiness({ redis, subscriber, denyList }),
+    readiness: createReadiness({ redis, subscriber, messageSubscription, denyList }),
     async start() {
       port = await app.listen(config.PUSH_PORT, address);
       expiry.start();
@@ -126,7 +152,10 @@ export async function compose(
       logger.info({ address, port }, 'push gateway listens');
     },
     stop: [
-      ...stopSteps({ drain, app, expiry, reconcile, redis, subscription, drainSeconds: config.DRAIN_SECONDS }),
+      ...stopSteps({
+        ...{ drain, app, expiry, reconcile, redis, subscriber, subscription, messageSubscription, messages },
+        drainSeconds: config.DRAIN_SECONDS,
+      }),
       { name: 'key file', run: closeKeyFile, timeoutMs: 100 },
     ],
   };
@@ -137,8 +166,11 @@ interface Stoppable {
   readonly app: PushApp;
   readonly expiry: { stop(): void };
   readonly reconcile: { stop(): Promise<void> };
-  readonly redis: Redis;
-  readonly subscription: Redis;
+  readonly redis: RedisClient;
+  readonly subscriber: Pick<Subscription, 'stop'>;
+  readonly subscription: RedisClient;
+  readonly messageSubscription: Pick<Subscription, 'stop'>;
+  readonly messages: RedisClient;
   readonly drainSeconds: number;
 }
 
@@ -146,9 +178,11 @@ interface Stoppable {
 const lingerMs = 100;
 
 /** With the ops server's 1.5 s they fit into the 9 s that a stop may take. */
-function stopSteps({ drain, app, expiry, reconcile, redis, subscription, drainSeconds }: Stoppable): StopStep[] {
+function stopSteps(stoppable: Stoppable): StopStep[] {
+  const { drain, app, expiry, reconcile, redis, subscriber, subscription, drainSeconds } = stoppable;
+  const { messageSubscription, messages } = stoppable;
   return [
-    { name: 'streams', run: drain.run, timeoutMs: drainSeconds * 1_000 + 500 },
+    { name: 'streams', run: drain.run, timeoutMs: drainSeconds * 1_000 + 1_000 },
     {
       name: 'push server',
       async run() {
@@ -163,7 +197,10 @@ function stopSteps({ drain, app, expiry, reconcile, redis, subscription, drainSe
       async run() {
         // Its question to Redis fails with the connection: it never outlasts this step.
         const stopped = reconcile.stop();
+        subscriber.stop();
         subscription.disconnect();
+        messageSubscription.stop();
+        messages.disconnect();
         redis.disconnect();
         await stopped;
       },

@@ -1,10 +1,11 @@
 import { redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import { redisChecks } from '@auth-account/messaging';
 import { type Static, Type } from 'typebox';
 
 /** Configuration of the push gateway: each property is an environment variable. */
 export const pushGatewayConfig = Type.Object({
   ...runtimeConfig,
-  ...redisConfig,
+  ...redisConfig(redisChecks),
   ...tokenConfig,
   PUSH_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081, description: 'Port of the push streams' }),
   PUSH_OPS_PORT: Type.Integer({
@@ -29,7 +30,7 @@ export const pushGatewayConfig = Type.Object({
     description: 'Milliseconds between two looks at what is new in the deny list',
   }),
   PUSH_IDLE_TIMEOUT_SECONDS: Type.Integer({
-    minimum: 16,
+    minimum: 8,
     maximum: 960,
     default: 50,
     description: 'Seconds without a sign of the client after which its stream ends; pings are sent before that',
@@ -39,6 +40,12 @@ export const pushGatewayConfig = Type.Object({
     maximum: 6,
     default: 5,
     description: 'Seconds over which the streams are closed at most when the gateway stops',
+  }),
+  DRAIN_RECONNECTS_PER_SECOND: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 1_000,
+    description: 'Apps per second that a stopping gateway sends to the others: what these can take in, all together',
   }),
 });
 export type PushGatewayConfig = Static<typeof pushGatewayConfig>;

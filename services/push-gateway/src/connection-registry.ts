@@ -37,6 +37,10 @@ export interface ConnectionRegistry {
   replace(sessionId: string, streamNumber: number): boolean;
   /** The open streams, as they stand now. */
   connections(): Connection[];
+  /** Those of a group. */
+  ofGroup(groupId: string): Connection[];
+  /** That of a session, or none. */
+  ofSession(sessionId: string): Connection[];
 }
 
 interface Group {
@@ -114,6 +118,8 @@ export function createConnectionRegistry(): ConnectionRegistry {
       );
     },
     connections: () => [...bySession.values()],
+    ofGroup: (groupId) => [...(groups.find(groupId)?.streams.values() ?? [])],
+    ofSession: (sessionId) => [bySession.get(sessionId) ?? []].flat(),
   };
 }
 

@@ -28,10 +28,16 @@ export const maxBackpressureBytes = 4 * slowConsumerBytes;
 
 /** Sends a frame, or ends the stream of a client that does not read (4008). Does nothing after the end. */
 export function sendFrame(connection: Connection, frame: ServerFrame): void {
+  sendText(connection, JSON.stringify(frame));
+}
+
+/** The same with a frame that is written already, as text or in UTF-8. False after the end. */
+export function sendText(connection: Connection, text: string | Buffer): boolean {
   const { socket } = connection;
-  if (socket === undefined) return;
-  socket.send(JSON.stringify(frame));
+  if (socket === undefined) return false;
+  socket.send(text, false);
   if (socket.getBufferedAmount() > slowConsumerBytes) closeConnection(connection, 'SLOW_CONSUMER');
+  return true;
 }
 
 /**

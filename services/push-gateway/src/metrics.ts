@@ -1,32 +1,70 @@
-import type { Metrics } from '@auth-account/telemetry';
+import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
 export type PushMetrics = ReturnType<typeof createPushMetrics>;
 
+/** Close codes of clients that are told apart: normal closure, going away, none given. */
+export const clientCodes: readonly string[] = ['1000', '1001', '1005'];
+
+/** Ends that are not ours, with their codes. */
+const foreignEnds: readonly (readonly [reason: string, code: string])[] = [
+  ...[...clientCodes, 'other'].map((code) => ['CLIENT_CLOSED', code] as const),
+  ...['IDLE', 'INVALID_UTF8', 'MESSAGE_TOO_BIG', 'CONNECTION_LOST'].map((reason) => [reason, '1006'] as const),
+];
+
+/** Errors that a handshake can be answered with. */
+const refusals = [
+  'IAD_JWT_ACCESS_INVALID',
+  'IAD_JWT_ACCESS_EXPIRED',
+  'ERR-STREAM-SESSION-MISMATCH',
+  'ERR-RATE-LIMITED',
+  'ERR-VALIDATION-FAILED',
+  'ERR-OVERLOADED',
+  'ERR-DEPENDENCY-UNAVAILABLE',
+  'ERR-ROUTE-NOT-FOUND',
+  'ERR-INTERNAL',
+] as const;
+
 /** The push gateway's own metrics. `openStreams` is read at each scrape. */
 export function createPushMetrics({ registry }: Metrics, openStreams: () => number) {
-  const registers = [registry];
   new Gauge({
     name: 'push_streams_open',
     help: 'Open push streams',
-    registers,
+    registers: [registry],
     collect() {
       this.set(openStreams());
     },
   });
   return {
-    opened: new Counter({ name: 'push_streams_opened_total', help: 'Push streams opened', registers }),
-    closed: new Counter({
-      name: 'push_streams_closed_total',
-      help: 'Push streams ended, by reason: one of ours, CLIENT_CLOSED, or CONNECTION_LOST (without a close frame)',
-      labelNames: ['reason'],
-      registers,
-    }),
-    refused: new Counter({
+    ...createStreamMetrics(registry),
+    ...createHandshakeMetrics(registry),
+    ...createCloseMetrics(registry),
+    ...createMessageMetrics(registry),
+  };
+}
+
+function createStreamMetrics(registry: Metrics['registry']) {
+  const registers = [registry];
+  const closed = new Counter<'reason' | 'code'>({
+    name: 'push_streams_closed_total',
+    help: 'Push streams ended, by close code and reason: one of ours, CLIENT_CLOSED, or without a close frame (1006): IDLE, INVALID_UTF8, MESSAGE_TOO_BIG, CONNECTION_LOST',
+    labelNames: ['reason', 'code'],
+    registers,
+  });
+  for (const reason of Object.keys(closeCodes) as CloseReason[]) closed.inc({ reason, code: closeCodes[reason] }, 0);
+  for (const [reason, code] of foreignEnds) closed.inc({ reason, code }, 0);
+  return { closed, opened: new Counter({ name: 'push_streams_opened_total', help: 'Push streams opened', registers }) };
+}
+
+function createHandshakeMetrics(registry: Metrics['registry']) {
+  const registers = [registry];
+  return {
+    refused: createZeroedCounter({
+      registry,
       name: 'push_upgrades_refused_total',
       help: 'Handshakes answered with an error, by its code',
-      labelNames: ['code'],
-      registers,
+      values: { code: refusals },
     }),
     aborted: new Counter({
       name: 'push_upgrades_aborted_total',
@@ -38,11 +76,24 @@ export function createPushMetrics({ registry }: Metrics, openStreams: () => numb
       help: 'Sockets that uWebSockets.js lost while it opened them',
       registers,
     }),
-    commands: new Counter({
+    tokenLookups: createZeroedCounter({
+      registry,
+      name: 'access_token_lookups_total',
+      help: 'Access tokens looked at, by result: hit (verified before), miss',
+      values: { result: ['hit', 'miss'] },
+    }),
+  };
+}
+
+/** From the command, or the deny list, to the close. */
+function createCloseMetrics(registry: Metrics['registry']) {
+  const registers = [registry];
+  return {
+    commands: createZeroedCounter({
+      registry,
       name: 'push_commands_total',
       help: 'Commands received, by result: applied, ignored (no stream here), malformed',
-      labelNames: ['result'],
-      registers,
+      values: { result: ['applied', 'ignored', 'malformed'] },
     }),
     commandsLost: new Counter({
       name: 'push_commands_lost_total',
@@ -51,20 +102,44 @@ export function createPushMetrics({ registry }: Metrics, openStreams: () => numb
     }),
     closeLatency: new Histogram({
       name: 'push_close_latency_seconds',
-      help: "Time from a close command's cause (by the deciding host's clock) to the close frame",
+      help: "Time from a close command's cause, just before its commit and by the deciding host's clock, to the close frame",
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      enableExemplars: true,
       registers,
     }),
-    reconcileRounds: new Counter({
+    closeRecordsLost: new Counter({
+      name: 'push_close_records_lost_total',
+      help: 'Records of closes, for tracing a logout, that could not be written',
+      registers,
+    }),
+    reconcileRounds: createZeroedCounter({
+      registry,
       name: 'push_reconcile_rounds_total',
       help: 'Looks at the deny list, by kind (recent, whole) and result (done, unavailable)',
-      labelNames: ['kind', 'result'],
-      registers,
+      values: { kind: ['recent', 'whole'], result: ['done', 'unavailable'] },
     }),
     reconcileClosed: new Counter({
       name: 'push_reconcile_closed_total',
       help: 'Streams whose close command had been missed',
       registers,
+    }),
+  };
+}
+
+/** Of what other services publish. */
+function createMessageMetrics(registry: Metrics['registry']) {
+  return {
+    messages: createZeroedCounter({
+      registry,
+      name: 'push_messages_total',
+      help: 'Messages of other services, by result: delivered, ignored (no stream here), malformed, too_big, overload',
+      values: { result: ['delivered', 'ignored', 'malformed', 'too_big', 'overload'] },
+    }),
+    messageFrames: createZeroedCounter({
+      registry,
+      name: 'push_message_frames_total',
+      help: 'Frames that messages became, by result: sent, gone (the stream had ended before its turn)',
+      values: { result: ['sent', 'gone'] },
     }),
   };
 }

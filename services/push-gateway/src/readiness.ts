@@ -1,10 +1,10 @@
 import type { Check } from '@auth-account/lifecycle';
-import type { DenyList } from '@auth-account/messaging';
-import type { Redis } from 'ioredis';
+import type { DenyList, RedisClient, Subscription } from '@auth-account/messaging';
 
 export interface ReadinessDeps {
-  readonly redis: Pick<Redis, 'status'>;
-  readonly subscriber: { isSubscribed(): boolean };
+  readonly redis: Pick<RedisClient, 'status'>;
+  readonly subscriber: Pick<Subscription, 'isSubscribed'>;
+  readonly messageSubscription: Pick<Subscription, 'isSubscribed'>;
   readonly denyList: Pick<DenyList, 'isComplete'>;
 }
 
@@ -12,7 +12,7 @@ export interface ReadinessDeps {
  * A gateway that refuses every upgrade is not ready: load balancers should try another. The streams that it has stay
  * where they are.
  */
-export function createReadiness({ redis, subscriber, denyList }: ReadinessDeps): Check[] {
+export function createReadiness({ redis, subscriber, messageSubscription, denyList }: ReadinessDeps): Check[] {
   return [
     {
       name: 'redis',
@@ -28,6 +28,12 @@ export function createReadiness({ redis, subscriber, denyList }: ReadinessDeps):
           ? { ok: true }
           : { ok: false, reason: 'not complete: the worker writes it' };
       },
+    },
+    {
+      // Hints that may be lost: another gateway would do no better.
+      name: 'messages',
+      run: () =>
+        messageSubscription.isSubscribed() ? { ok: true } : { ok: true, reason: 'not subscribed to messages' },
     },
   ];
 }

@@ -1,9 +1,10 @@
+import { closeCodes } from '@auth-account/contracts';
 import type { GatewayCommand } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 import { type Connection, sendFrame } from './connection.ts';
 import type { ConnectionRegistry, PendingUpgrade } from './connection-registry.ts';
 import type { ExpirySweep } from './expiry-sweep.ts';
-import type { PushMetrics } from './metrics.ts';
+import { clientCodes, type PushMetrics } from './metrics.ts';
 
 export interface StreamLifecycleDeps {
   readonly registry: Pick<ConnectionRegistry, 'add' | 'remove'>;
@@ -40,10 +41,25 @@ export function createStreamLifecycle({ registry, expiry, publish, metrics, logg
       });
       announce(connection);
     },
-    onClose(connection: Connection, code: number): void {
+    onClose(connection: Connection, code: number, text: string): void {
       registry.remove(connection);
       expiry.forget(connection);
-      metrics.closed.inc({ reason: connection.endedBy ?? (code === 1006 ? 'CONNECTION_LOST' : 'CLIENT_CLOSED') });
+      metrics.closed.inc(endOf(connection, code, text));
     },
   };
+}
+
+/** What uWebSockets.js says when it cuts a connection itself, without a close frame. */
+const cuts: Readonly<Record<string, string>> = {
+  'Received invalid UTF-8': 'INVALID_UTF8',
+  'Received too big message': 'MESSAGE_TOO_BIG',
+  'WebSocket timed out from inactivity': 'IDLE',
+};
+
+/** A client may close with any code of thousands: those that are not expected are one. */
+function endOf({ endedBy }: Connection, code: number, text: string): { reason: string; code: string } {
+  if (endedBy !== undefined) return { reason: endedBy, code: String(closeCodes[endedBy]) };
+  if (code === 1006) return { reason: cuts[text] ?? 'CONNECTION_LOST', code: '1006' };
+  const sent = String(code);
+  return { reason: 'CLIENT_CLOSED', code: clientCodes.includes(sent) ? sent : 'other' };
 }

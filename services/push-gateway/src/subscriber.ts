@@ -1,16 +1,24 @@
-import { type CloseCommand, type GatewayCommand, parseCommand } from '@auth-account/messaging';
-import type { Logger } from '@auth-account/telemetry';
-import type { Redis } from 'ioredis';
+import {
+  type CloseCommand,
+  type CloseRecorder,
+  createSubscription,
+  type GatewayCommand,
+  parseCommand,
+  type RedisClient,
+  type Subscription,
+} from '@auth-account/messaging';
+import { contextOf, exemplarLabels, inSpan, type Logger } from '@auth-account/telemetry';
 import type { ConnectionRegistry } from './connection-registry.ts';
 import type { PushMetrics } from './metrics.ts';
 
 export interface SubscriberDeps {
   /** A connection that does nothing else. */
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly channel: string;
   readonly registry: Pick<ConnectionRegistry, 'close' | 'replace'>;
   /** Called each time that commands come in (again). What was published before is lost. */
   readonly onSubscribed: () => void;
+  readonly recordClose: CloseRecorder['record'];
   readonly metrics: Pick<PushMetrics, 'commands' | 'closeLatency'>;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
@@ -18,21 +26,33 @@ export interface SubscriberDeps {
 }
 
 /** Obeys the commands of the channel. From message to close frame nothing is awaited and nothing is logged. */
-export function createSubscriber(deps: SubscriberDeps): { isSubscribed(): boolean } {
-  const { redis, channel, registry, onSubscribed, metrics, logger, now } = deps;
-  let isSubscribed = false;
+export function createSubscriber(deps: SubscriberDeps): Subscription {
+  const { redis, channel, registry, onSubscribed, recordClose, metrics, logger, now } = deps;
 
-  function close({ session_id, reason, below = Number.POSITIVE_INFINITY, decided_at }: CloseCommand): boolean {
-    if (registry.close(session_id, (ver) => (ver < below ? reason : undefined)) === 0) return false;
-    metrics.closeLatency.observe(Math.max(0, now() - decided_at) / 1_000);
+  function close(command: CloseCommand): boolean {
+    const { session_id: sessionId, reason, below = Number.POSITIVE_INFINITY, decided_at, request_id } = command;
+    if (registry.close(sessionId, (ver) => (ver < below ? reason : undefined)) === 0) return false;
+    const at = now();
+    const latencyMs = Math.max(0, at - decided_at);
+    metrics.closeLatency.observe({ value: latencyMs / 1_000, exemplarLabels: exemplarLabels() });
+    recordClose({ requestId: request_id, sessionId, reason, at, latencyMs });
     return true;
   }
 
-  function obey(command: GatewayCommand): boolean {
-    return command.type === 'close' ? close(command) : registry.replace(command.session_id, command.stream_number);
+  function closeTraced(command: CloseCommand): boolean {
+    const { request_id: requestId, traceparent } = command;
+    if (traceparent === undefined) return close(command);
+    const options = { attributes: { 'push.close.reason': command.reason } };
+    return inSpan('push.close', options, contextOf({ requestId, traceparent }), () => close(command));
   }
 
-  redis.on('message', (_channel, message) => {
+  function obey(command: GatewayCommand): boolean {
+    return command.type === 'close'
+      ? closeTraced(command)
+      : registry.replace(command.session_id, command.stream_number);
+  }
+
+  function onMessage(_channel: string, message: string): void {
     const command = parseCommand(message);
     if (command === undefined) {
       metrics.commands.inc({ result: 'malformed' });
@@ -40,19 +60,12 @@ export function createSubscriber(deps: SubscriberDeps): { isSubscribed(): boolea
       return;
     }
     metrics.commands.inc({ result: obey(command) ? 'applied' : 'ignored' });
+  }
+  return createSubscription({
+    redis,
+    channels: [channel],
+    onMessage,
+    onSubscribed,
+    onError: (error) => logger.warn({ err: error }, 'not subscribed to commands'),
   });
-  redis.on('close', () => {
-    isSubscribed = false;
-  });
-  redis.on('ready', () => {
-    redis.subscribe(channel).then(
-      () => {
-        isSubscribed = true;
-        onSubscribed();
-      },
-      // The connection went away again: the next `ready` subscribes.
-      (error: unknown) => logger.warn({ err: error }, 'not subscribed to commands'),
-    );
-  });
-  return { isSubscribed: () => isSubscribed };
 }

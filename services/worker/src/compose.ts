@@ -1,44 +1,42 @@
-import { randomUUID } from 'node:crypto';
 import type { Check, ServiceContext, ServiceParts } from '@auth-account/lifecycle';
 import {
   createCommandPublisher,
   createDenyList,
   denialLifetimeMs,
   failFastOptions,
+  openRedis,
+  type RedisClient,
+  type RedisSettings,
   redisKeys,
   workerOptions,
 } from '@auth-account/messaging';
 import {
   collectionsOf,
   connectMongo,
-  createOutboxStore,
   createSessionStore,
   mongoOptions,
-  type OutboxStore,
+  type RunTransaction,
+  runTransaction,
+  type TransactionOutcome,
 } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
-import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
 import { createForceLogoutConsumer } from './commands/force-logout-consumer.ts';
+import { composeEvents } from './compose-events.ts';
 import type { WorkerConfig, workerConfig } from './config.ts';
-import { createDelivery } from './deliver/delivery.ts';
 import { createErrorLog } from './error-log.ts';
-import { type Backlog, createWorkerMetrics } from './metrics.ts';
+import { createWorkerMetrics } from './metrics.ts';
 import { createReconcile } from './reconcile.ts';
 import { checkRedis } from './redis-readiness.ts';
-import { createRelay } from './relay.ts';
 import { createRepeater } from './repeater.ts';
 import { stopSteps } from './stop-steps.ts';
 
 type Context = ServiceContext<typeof workerConfig>;
 
-/** Milliseconds between two counts of the outbox. */
-const backlogIntervalMs = 5_000;
-
 function openConnections(config: WorkerConfig, logger: Logger) {
   const onError = createErrorLog(logger, 'Redis connection');
-  const open = (options: ReturnType<typeof workerOptions>) => {
-    const redis = new Redis(config.REDIS_URL, options);
+  const open = (settings: RedisSettings) => {
+    const redis = openRedis(config, settings);
     redis.on('error', (error) => onError(error));
     return redis;
   };
@@ -51,12 +49,12 @@ function openConnections(config: WorkerConfig, logger: Logger) {
   };
 }
 
-function whenReady(redis: Redis, run: () => void): void {
+function whenReady(redis: RedisClient, run: () => void): void {
   if (redis.status === 'ready') run();
   else redis.once('ready', run);
 }
 
-function readinessChecks(db: Db, redis: Redis): Check[] {
+function readinessChecks(db: Db, redis: RedisClient): Check[] {
   return [
     {
       name: 'mongodb',
@@ -69,47 +67,23 @@ function readinessChecks(db: Db, redis: Redis): Check[] {
   ];
 }
 
-function createBacklogCount(outbox: OutboxStore, logger: Logger) {
-  let backlog: Backlog | undefined;
-  const repeater = createRepeater({
-    async run() {
-      backlog = await outbox.backlog();
-    },
-    intervalMs: backlogIntervalMs,
-    onError: createErrorLog(logger, 'count of the outbox'),
-  });
-  return { repeater, last: () => backlog };
-}
-
 /** Wires the worker: the only place that opens its connections. */
 export function compose({ config, logger, metrics: serviceMetrics }: Context): ServiceParts {
   const { mongo, denying, adding, consuming } = openConnections(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);
   const db = mongo.db(config.MONGODB_DATABASE);
   const collections = collectionsOf(db);
-  const outbox = createOutboxStore(collections);
   const now = () => new Date();
   const lifetimeMs = denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS);
 
   const webhooks = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind === 'webhook').map(({ name }) => name);
-  const backlogCount = createBacklogCount(outbox, logger);
-  const metrics = createWorkerMetrics(serviceMetrics, webhooks, backlogCount.last);
-
-  const onError = createErrorLog(logger, 'delivery');
-  const delivery = createDelivery({ config, adding, consuming, keys, outbox, metrics, logger, onError, now });
-  const relay = createRepeater({
-    run: createRelay({
-      outbox,
-      queues: delivery.queues,
-      assertReachable: () => adding.ping(),
-      batch: config.RELAY_BATCH,
-      now,
-      newLease: randomUUID,
-      onClaimed: (rows) => metrics.relayClaims.inc(rows),
-    }),
-    intervalMs: config.RELAY_INTERVAL_MS,
-    onError: createErrorLog(logger, 'relay'),
-  });
+  const metrics = createWorkerMetrics(serviceMetrics, webhooks);
+  const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });
+  const onEnd = (outcome: TransactionOutcome) => metrics.transactions.inc({ outcome });
+  const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, { ...options, onRetry, onEnd });
+  const { registry } = serviceMetrics;
+  const common = { config, collections, transaction, consuming, keys, metrics, logger, now };
+  const { queues, relay, looks, releaseOutbox, ...events } = composeEvents({ ...common, adding, registry });
   const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = createRepeater({
     run: createReconcile({
@@ -118,10 +92,9 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
       publish: createCommandPublisher(denying, keys),
       lifetimeMs,
       now,
-      async onRebuild() {
+      onRebuild() {
         metrics.rebuilds.inc();
-        await outbox.release(now());
-        relay.trigger();
+        releaseOutbox();
       },
       onFound: (sessions) => metrics.reconciled.inc(sessions),
     }),
@@ -131,9 +104,8 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
   denying.on('ready', reconcile.trigger);
   adding.on('ready', relay.trigger);
   const commands = { mongo, collections, denyList, consuming, keys, metrics, logger, now };
-  const { queues } = delivery;
-  const consumers = [...delivery.consumers, createForceLogoutConsumer(commands)];
-  const repeaters = [relay, reconcile, backlogCount.repeater];
+  const consumers = [...events.consumers, createForceLogoutConsumer(commands)];
+  const repeaters = [relay, reconcile, ...looks];
   const stopping = new AbortController();
 
   return {
@@ -144,7 +116,7 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
       for (const consumer of consumers) consumer.start();
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
-      backlogCount.repeater.start();
+      for (const look of looks) look.start();
       logger.info({ subscribers: [...queues.keys()] }, 'worker runs');
     },
     stop: stopSteps({ stopping, repeaters, consumers, queues, redis: [denying, adding, consuming], mongo, logger }),

@@ -1,5 +1,7 @@
 import { mongoConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import { redisChecks } from '@auth-account/messaging';
 import { type Static, Type } from 'typebox';
+import { checkSubscribers } from './check-subscribers.ts';
 
 const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' });
 
@@ -11,11 +13,18 @@ const Secret = Type.String({
 const WebhookSubscriber = Type.Object({
   name: Name,
   kind: Type.Literal('webhook'),
-  // `fetch` refuses user names and passwords in URLs.
+  // A user name and password are not sent.
   url: Type.String({ pattern: '^https?://[^\\s/?#@]+([/?#]\\S*)?$' }),
-  secret: Secret,
+  // One of the two: see `checkSubscribers`.
+  secret: Type.Optional(Secret),
+  secrets: Type.Optional(Type.Array(Secret, { minItems: 1, maxItems: 5 })),
 });
 export type WebhookSubscriber = Static<typeof WebhookSubscriber>;
+
+/** All secrets of a webhook, each of which signs what it gets. */
+export function secretsOf({ secret, secrets = [] }: Pick<WebhookSubscriber, 'secret' | 'secrets'>): readonly string[] {
+  return secret === undefined ? secrets : [secret];
+}
 
 const QueueSubscriber = Type.Object({ name: Name, kind: Type.Literal('queue') });
 
@@ -23,7 +32,7 @@ const QueueSubscriber = Type.Object({ name: Name, kind: Type.Literal('queue') })
 export const workerConfig = Type.Object({
   ...runtimeConfig,
   ...mongoConfig,
-  ...redisConfig,
+  ...redisConfig(redisChecks),
   ACCESS_TOKEN_TTL_SECONDS: tokenConfig.ACCESS_TOKEN_TTL_SECONDS,
   WORKER_OPS_PORT: Type.Integer({
     minimum: 0,
@@ -33,15 +42,25 @@ export const workerConfig = Type.Object({
   }),
   EVENT_SUBSCRIBERS: Type.Array(Type.Union([WebhookSubscriber, QueueSubscriber]), {
     secret: true,
+    check: checkSubscribers,
     default: [],
     description:
       'Who gets the events: JSON array of `{"name","kind":"webhook","url","secret"}` (secret: `whsec_` and base64 of 24 to ' +
-      '64 bytes) and `{"name","kind":"queue"}`; each name once',
+      '64 bytes; `"secrets":[…]` in its place signs by each of them) and `{"name","kind":"queue"}`; each name once',
+  }),
+  EVENT_ALLOWED_HOSTS: Type.Array(Type.String({ pattern: '^(\\*\\.)?[A-Za-z0-9.-]+$|^\\[[0-9a-fA-F:.]+\\]$' }), {
+    default: [],
+    description: 'Hosts that webhooks may have, `*.example.com` for all below one; any where empty',
   }),
   DELIVERY_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     default: 10_000,
-    description: 'Milliseconds within which a webhook must have answered',
+    description: 'Milliseconds within which a webhook must have answered, the connection included',
+  }),
+  DELIVERY_CONNECT_TIMEOUT_MS: Type.Integer({
+    minimum: 1,
+    default: 3_000,
+    description: 'Milliseconds within which the connection to a webhook must stand',
   }),
   DELIVERY_CONCURRENCY: Type.Integer({
     minimum: 1,

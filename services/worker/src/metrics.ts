@@ -1,14 +1,16 @@
-import type { Metrics } from '@auth-account/telemetry';
+import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
 /** How a delivery attempt ended. */
 export type DeliveryOutcome = 'delivered' | 'failed' | 'given_up';
 const outcomes: readonly DeliveryOutcome[] = ['delivered', 'failed', 'given_up'];
 
-/** What waits in the outbox. */
+/** What waits in the outbox, and what was given up. */
 export interface Backlog {
   readonly depth: number;
   readonly oldest: Date | undefined;
+  /** Subscriber → its dead letters. */
+  readonly deadLetters: ReadonlyMap<string, number>;
 }
 
 /** How an attempt at a forced logout ended. */
@@ -17,16 +19,16 @@ const forceLogoutOutcomes: readonly ForceLogoutOutcome[] = ['done', 'repeated', 
 
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
-/** The worker's own metrics. `backlog` is the last one that was measured, undefined before the first. */
-export function createWorkerMetrics(
-  { registry }: Metrics,
-  webhooks: readonly string[],
+/** What is measured every few seconds; `backlog` is the last measurement, undefined before the first. */
+export function createBacklogGauges(
+  registry: Metrics['registry'],
+  subscribers: readonly string[],
   backlog: () => Backlog | undefined,
-) {
+): void {
   const registers = [registry];
   new Gauge({
     name: 'auth_outbox_depth',
-    help: 'Events that some subscriber does not have yet',
+    help: 'Events that some subscriber does not have yet, 100,000 at most',
     registers,
     collect() {
       this.set(backlog()?.depth ?? Number.NaN);
@@ -42,51 +44,82 @@ export function createWorkerMetrics(
       this.set(seen === undefined ? Number.NaN : (Date.now() - oldest) / 1_000);
     },
   });
-  const deliveries = new Counter<'subscriber' | 'outcome'>({
-    name: 'auth_event_deliveries_total',
-    help: 'Attempts to deliver events to webhooks',
-    labelNames: ['subscriber', 'outcome'],
+  new Gauge<'subscriber'>({
+    name: 'auth_dead_letters',
+    help: 'Events that were given up for the subscriber and neither replayed nor discarded, 100,000 at most',
+    labelNames: ['subscriber'],
     registers,
+    collect() {
+      this.reset();
+      const seen = backlog()?.deadLetters;
+      if (seen === undefined) return;
+      for (const subscriber of new Set([...subscribers, ...seen.keys()]))
+        this.set({ subscriber }, seen.get(subscriber) ?? 0);
+    },
   });
-  for (const subscriber of webhooks) {
-    for (const outcome of outcomes) deliveries.inc({ subscriber, outcome }, 0);
-  }
-  const forceLogouts = new Counter<'outcome'>({
-    name: 'auth_force_logouts_total',
-    help: 'Attempts to carry out forced-logout commands',
-    labelNames: ['outcome'],
-    registers,
-  });
-  for (const outcome of forceLogoutOutcomes) forceLogouts.inc({ outcome }, 0);
+}
+
+/** The worker's own metrics, but for those of {@link createBacklogGauges}. */
+export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly string[]) {
   return {
-    deliveries,
-    forceLogouts,
-    transactionRetries: new Counter<'kind'>({
+    ...createDeliveryMetrics(registry, webhooks),
+    forceLogouts: createZeroedCounter({
+      registry,
+      name: 'auth_force_logouts_total',
+      help: 'Attempts to carry out forced-logout commands',
+      values: { outcome: forceLogoutOutcomes },
+    }),
+    transactions: createZeroedCounter({
+      registry,
+      name: 'auth_transactions_total',
+      help: 'Transactions by outcome: committed, refused (what it found forbids it), failed (MongoDB)',
+      values: { outcome: ['committed', 'refused', 'failed'] },
+    }),
+    transactionRetries: createZeroedCounter({
+      registry,
       name: 'auth_transaction_retries_total',
       help: 'Transactions whose work or commit was tried again',
-      labelNames: ['kind'],
-      registers,
+      values: { kind: ['work', 'commit'] },
+    }),
+    reconciled: new Counter({
+      name: 'auth_revocations_reconciled_total',
+      help: 'Revocations that Redis did not have and that were written from MongoDB',
+      registers: [registry],
+    }),
+    rebuilds: new Counter({
+      name: 'auth_deny_list_rebuilds_total',
+      help: 'Times that the deny list was written again as a whole',
+      registers: [registry],
+    }),
+  };
+}
+
+function createDeliveryMetrics(registry: Metrics['registry'], webhooks: readonly string[]) {
+  const registers = [registry];
+  return {
+    deliveries: createZeroedCounter({
+      registry,
+      name: 'auth_event_deliveries_total',
+      help: 'Attempts to deliver events to webhooks',
+      values: { subscriber: webhooks, outcome: outcomes },
     }),
     deliveryDuration: new Histogram<'subscriber'>({
       name: 'auth_event_delivery_duration_seconds',
       help: 'Duration of one delivery attempt to a webhook',
       labelNames: ['subscriber'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      enableExemplars: true,
+      registers,
+    }),
+    parked: new Gauge<'subscriber'>({
+      name: 'auth_subscriber_parked',
+      help: '1 while the deliveries to the webhook are held up because it answered 410 Gone',
+      labelNames: ['subscriber'],
       registers,
     }),
     relayClaims: new Counter({
       name: 'auth_outbox_claims_total',
       help: 'Outbox rows that the relay took up because they had been left',
-      registers,
-    }),
-    reconciled: new Counter({
-      name: 'auth_revocations_reconciled_total',
-      help: 'Revocations that Redis did not have and that were written from MongoDB',
-      registers,
-    }),
-    rebuilds: new Counter({
-      name: 'auth_deny_list_rebuilds_total',
-      help: 'Times that the deny list was written again as a whole',
       registers,
     }),
   };

@@ -1,18 +1,23 @@
 import type { CheckResult } from '@auth-account/lifecycle';
+import { primariesOf, type RedisClient } from '@auth-account/messaging';
 import type { Redis } from 'ioredis';
 
 /**
  * Is Redis there, and does it keep what it is given? A server that evicts keys or writes no append-only file is a
  * warning only: what it loses is made good from MongoDB, later.
  */
-export async function checkRedis(redis: Redis): Promise<CheckResult> {
+export async function checkRedis(redis: RedisClient): Promise<CheckResult> {
   if (redis.status !== 'ready') return { ok: false, reason: `connection is ${redis.status}` };
+  const warnings = new Set((await Promise.all(primariesOf(redis).map(warningsOf))).flat());
+  return warnings.size === 0 ? { ok: true } : { ok: true, reason: `warning: ${[...warnings].join('; ')}` };
+}
+
+async function warningsOf(redis: Redis): Promise<string[]> {
   const [memory, persistence] = await Promise.all([redis.info('memory'), redis.info('persistence')]);
-  const warnings = [
+  return [
     warning('maxmemory-policy', field(memory, 'maxmemory_policy'), 'noeviction'),
     warning('append-only file', field(persistence, 'aof_enabled'), '1'),
   ].flat();
-  return warnings.length === 0 ? { ok: true } : { ok: true, reason: `warning: ${warnings.join('; ')}` };
 }
 
 function field(info: string, name: string): string | undefined {

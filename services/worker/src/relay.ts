@@ -1,12 +1,13 @@
-import { addEvent, type EventQueue } from '@auth-account/messaging';
+import type { EventQueue } from '@auth-account/messaging';
 import type { OutboxDocument, OutboxStore } from '@auth-account/stores';
+import type { QueueRoom } from './deliver/queue-room.ts';
+import { createHandOn, type Handed, type HandOnDeps, isWaitedForBy } from './hand-on.ts';
 
-export interface RelayDeps {
+export interface RelayDeps extends HandOnDeps {
   readonly outbox: OutboxStore;
-  /** Subscriber → its queue, over a connection that fails at once where Redis is away. */
+  /** Subscriber → its queue. */
   readonly queues: ReadonlyMap<string, EventQueue>;
-  /** Rejects where Redis is away: nothing is leased then. */
-  readonly assertReachable: () => Promise<unknown>;
+  readonly room: Pick<QueueRoom, 'look'>;
   readonly batch: number;
   readonly now: () => Date;
   readonly newLease: () => string;
@@ -14,54 +15,64 @@ export interface RelayDeps {
 }
 
 /**
- * Makes one round of the relay: it leases outbox rows that were left and puts each on the queues of the subscribers that
- * do not have it. A job of the same id that is already there stays as it is; one that is completed or has failed for
- * good is noted in the row. Rejects with the first error, once the batch is through.
+ * Makes one round of the relay: it leases outbox rows that were left and hands each on to the subscribers that do not have
+ * it. What goes to no queue because that is full is held until there is room, and taken up again beside the rows that are
+ * due: neither delays the other. While Redis is away, or all queues are full, nothing is leased. Rejects with the first
+ * error, once the batch is through.
  */
 export function createRelay(deps: RelayDeps): () => Promise<void> {
-  const { outbox, queues, assertReachable, batch, now, newLease, onClaimed } = deps;
+  const { outbox, queues, room, batch, now, newLease, onClaimed } = deps;
   const subscribers = [...queues.keys()];
+  const handOn = createHandOn(deps);
 
-  /** Gives whether the subscriber has the event. */
-  async function handOn(row: OutboxDocument, queue: EventQueue): Promise<boolean> {
-    const job = await queue.getJob(row._id);
-    if (job === undefined) {
-      await addEvent(queue, row.event);
-      return false;
-    }
-    if (job.finishedOn === undefined) return false;
-    const state = await job.getState();
-    if (state === 'failed') await outbox.noteError(row._id, `${queue.name}: given up: ${job.failedReason}`);
-    return state === 'completed';
+  async function relay(rows: readonly OutboxDocument[], opened: ReadonlySet<string>): Promise<void> {
+    const handed = await Promise.allSettled(
+      Array.from(queues, ([name, queue]) => handOn(rows, { name, queue, isOpen: opened.has(name) })),
+    );
+    const rowsOf = (which: keyof Handed) =>
+      handed.map((result) => new Set(result.status === 'fulfilled' ? result.value[which] : []));
+    const [had, heldBack] = [rowsOf('had'), rowsOf('heldBack')];
+    const at = now();
+    const known = rows.map((row) => {
+      const by = subscribers.filter((_, index) => had[index]?.has(row));
+      const held = subscribers.filter((_, index) => heldBack[index]?.has(row));
+      const waiting = subscribers.filter((name) => isWaitedForBy(row, name)).length;
+      return { row, eventId: row._id, lease: row.lease, by, at, for: held, waiting };
+    });
+    const news = known.filter(({ by, waiting }) => waiting === 0 || by.length > 0);
+    await outbox.markDelivered(news, subscribers);
+    const holds = known.filter((one) => one.for.length > 0);
+    await outbox.hold(
+      holds.map((one) => ({ ...one, isAll: one.waiting === one.by.length + one.for.length })),
+      at,
+    );
+    const failure = handed.find((result) => result.status === 'rejected');
+    if (failure) throw failure.reason;
   }
 
-  async function relay(row: OutboxDocument): Promise<void> {
-    const missing = [...queues].filter(([name]) => row.deliveries[name] === undefined);
-    const has = await Promise.all(missing.map(([, queue]) => handOn(row, queue)));
-    const by = missing.flatMap(([name], index) => (has[index] ? [name] : []));
-    if (by.length > 0 || missing.length === 0) {
-      await outbox.markDelivered(row._id, { by, at: now(), subscribers });
-    }
-  }
-
-  async function relayOrNote(row: OutboxDocument): Promise<void> {
+  async function relayOrNote(rows: readonly OutboxDocument[], opened: ReadonlySet<string>): Promise<void> {
     try {
-      await relay(row);
+      await relay(rows, opened);
     } catch (error) {
-      await outbox.noteError(row._id, `relay: ${error instanceof Error ? error.message : String(error)}`);
+      const ids = rows.map(({ _id }) => _id);
+      await outbox.noteError(ids, `relay: ${error instanceof Error ? error.message : String(error)}`);
       throw error;
     }
   }
 
   return async () => {
+    let mayBeHeld = true;
     for (;;) {
-      await assertReachable();
-      const rows = await outbox.claim({ lease: newLease(), now: now(), limit: batch });
+      const opened = await room.look();
+      if (opened.size === 0 && queues.size > 0) return;
+      const claim = { lease: newLease(), now: now(), limit: batch };
+      const due = await outbox.claim(claim);
+      const held: OutboxDocument[] = mayBeHeld ? await outbox.claimHeld({ ...claim, opened: [...opened] }) : [];
+      mayBeHeld = held.length > 0;
+      const rows = [...due, ...held];
+      if (rows.length === 0) return;
       onClaimed(rows.length);
-      const results = await Promise.allSettled(rows.map(relayOrNote));
-      const failure = results.find((result) => result.status === 'rejected');
-      if (failure) throw failure.reason;
-      if (rows.length < batch) return;
+      await relayOrNote(rows, opened);
     }
   };
 }

@@ -1,6 +1,6 @@
 import type { StopStep } from '@auth-account/lifecycle';
+import type { RedisClient } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
-import type { Redis } from 'ioredis';
 import type { MongoClient } from 'mongodb';
 import type { Delivery } from './deliver/delivery.ts';
 import type { Consumer } from './deliver/event-consumers.ts';
@@ -13,7 +13,7 @@ export interface StopDeps {
   readonly repeaters: readonly Repeater[];
   readonly consumers: readonly Consumer[];
   readonly queues: Delivery['queues'];
-  readonly redis: readonly Redis[];
+  readonly redis: readonly RedisClient[];
   readonly mongo: MongoClient;
   readonly logger: Logger;
 }

@@ -10,7 +10,7 @@ export interface RequestExample {
 /** One operation of the HTTP API: what the router mounts, validates and answers, and what OpenAPI says of it. */
 export interface Route {
   readonly operationId: string;
-  readonly tag: 'Accounts' | 'Sessions' | 'Keys';
+  readonly tag: 'Accounts' | 'Sessions' | 'Groups' | 'Invites' | 'Keys';
   readonly summary: string;
   /** CommonMark. */
   readonly description: string;
@@ -41,8 +41,10 @@ export interface Route {
     /** `Cache-Control` of the success alone: errors are not to be kept. */
     readonly cacheControl?: string;
   };
-  /** The answer carries a token: `Cache-Control: no-store`, whatever it is. */
+  /** The answer carries a token, be it in an error's details: `Cache-Control: no-store`, whatever it is. */
   readonly carriesToken: boolean;
   /** Every error code that the operation can answer, in the words of the error catalogue. */
   readonly errors: readonly string[];
+  /** By code: the statuses that the operation answers it with, where the code's row of the catalogue has others. */
+  readonly errorStatuses?: Readonly<Record<string, readonly number[]>>;
 }

@@ -1,9 +1,17 @@
 import type { Route } from './route.ts';
 import { accountRoutes } from './routes/account-routes.ts';
+import { groupRoutes } from './routes/group-routes.ts';
+import { inviteRoutes } from './routes/invite-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 
 /** The route table: the router iterates it, so that no operation can exist beside it. */
-export const routes = { ...accountRoutes, ...sessionRoutes, ...keyRoutes } as const satisfies Record<string, Route>;
+export const routes = {
+  ...accountRoutes,
+  ...sessionRoutes,
+  ...groupRoutes,
+  ...inviteRoutes,
+  ...keyRoutes,
+} as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof routes;

@@ -1,6 +1,22 @@
 import type { TSchema } from 'typebox';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
+import {
+  AcceptInviteRequest,
+  CurrentGroupResponse,
+  GroupMember,
+  GroupRole,
+  MemberRemovedResponse,
+  MembershipResponse,
+  StockDeficit,
+} from '../http/groups.ts';
+import {
+  CreateInviteRequest,
+  Invite,
+  InviteListResponse,
+  InvitePreviewResponse,
+  InviteResponse,
+} from '../http/invites.ts';
 import { JsonWebKey, JsonWebKeySet } from '../http/jwks.ts';
 import { LoginRequest, Platform, TokenResponse } from '../http/login.ts';
 import { LogoutRequest, LogoutResponse } from '../http/logout.ts';
@@ -29,9 +45,21 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   SessionRevokedResponse,
   LogoutAllRequest,
   LogoutAllResponse,
+  CurrentGroupResponse,
+  GroupMember,
+  AcceptInviteRequest,
+  MembershipResponse,
+  MemberRemovedResponse,
+  CreateInviteRequest,
+  Invite,
+  InviteResponse,
+  InviteListResponse,
+  InvitePreviewResponse,
   JsonWebKeySet,
   JsonWebKey,
   AccountType,
+  GroupRole,
+  StockDeficit,
   SpaceCreationMode,
   Platform,
   ErrorBody,

@@ -21,6 +21,8 @@ const description = `Accounts and sessions of a multi-tenant system.
 const tags = {
   Accounts: 'Users and the spaces that they live in.',
   Sessions: 'Token pairs: one session per user and device.',
+  Groups: 'Who shares a space.',
+  Invites: 'How others come into a group: whoever has the token can join.',
   Keys: 'What other services need to verify access tokens.',
 } satisfies Record<Route['tag'], string>;
 
@@ -94,9 +96,21 @@ function operationOf(route: Route, errors: DocumentedErrors): JsonObject {
         ...(success.links === undefined ? {} : { links: success.links }),
       },
       // What is refused before its operation is known carries it not.
-      ...errorResponses(route.errors, errors, carriesToken ? headersOf(['Cache-Control'], () => false) : {}),
+      ...errorResponses(
+        route.errors,
+        errorsOf(route, errors),
+        carriesToken ? headersOf(['Cache-Control'], () => false) : {},
+      ),
     },
   };
+}
+
+function errorsOf({ errorStatuses = {} }: Route, errors: DocumentedErrors): DocumentedErrors {
+  const narrowed = Object.entries(errors).map(([code, error]) => [
+    code,
+    { ...error, statuses: errorStatuses[code] ?? error.statuses },
+  ]);
+  return Object.fromEntries(narrowed);
 }
 
 function parametersOf({ path, params = {}, headers }: Route): JsonObject[] {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
+import { MessageId, MessageTopic } from './push-message.ts';
 
 /** First frame to the client: the stream stands, and until when the present access token carries it. */
 export const HelloFrame = Type.Object({
@@ -23,6 +24,26 @@ export type AuthOkFrame = Type.Static<typeof AuthOkFrame>;
 export const ErrorFrame = Type.Object({ type: Type.Literal('error'), error_code: Type.String({ minLength: 1 }) });
 export type ErrorFrame = Type.Static<typeof ErrorFrame>;
 
+/** What another service published to the device's group or session. A hint: at most once, in the order of publishing. */
+export const MessageFrame = Type.Object({
+  type: Type.Literal('message'),
+  id: MessageId,
+  topic: MessageTopic,
+  payload: Type.Unknown(),
+  timestamp: Timestamp,
+});
+export type MessageFrame = Type.Static<typeof MessageFrame>;
+
+/**
+ * Last frame before a close with 1001: the app connects again that many milliseconds after it, and waits for nothing
+ * else. The pauses differ from stream to stream, so that the other gateways are not flooded.
+ */
+export const ReconnectFrame = Type.Object({
+  type: Type.Literal('reconnect'),
+  after_ms: Type.Integer({ minimum: 0 }),
+});
+export type ReconnectFrame = Type.Static<typeof ReconnectFrame>;
+
 /** From the client: liveness as the app sees it (RFC 6455 pings are the gateway's own). */
 export const PingFrame = Type.Object({ type: Type.Literal('ping') });
 
@@ -30,4 +51,4 @@ export const PingFrame = Type.Object({ type: Type.Literal('ping') });
 export const AuthFrame = Type.Object({ type: Type.Literal('auth'), access_token: Type.String({ minLength: 1 }) });
 
 export type ClientFrame = Type.Static<typeof PingFrame> | Type.Static<typeof AuthFrame>;
-export type ServerFrame = HelloFrame | PongFrame | AuthOkFrame | ErrorFrame;
+export type ServerFrame = HelloFrame | PongFrame | AuthOkFrame | ErrorFrame | MessageFrame | ReconnectFrame;

@@ -166,6 +166,14 @@ export const en: Messages = {
     message: 'Only the owner of the group can do this.',
     action: 'Ask the owner of your group to do it.',
   },
+  'ERR-GROUP-MEMBER-NOT-FOUND': {
+    message: 'This person is not in your group.',
+    action: 'Reload the list of members.',
+  },
+  'ERR-INVITE-LIMIT-REACHED': {
+    message: 'Your group has too many open invites.',
+    action: 'Revoke an invite that is no longer needed.',
+  },
   'ERR-STREAM-SESSION-MISMATCH': {
     message: 'Live updates belong to another login.',
     action: 'Restart the app. If that does not help, log in again.',

@@ -1,6 +1,6 @@
-import { randomBytes, webcrypto } from 'node:crypto';
-import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { generateSecretKey, generateSigningKey, type KeyEntry, writeKeyFile } from '@auth-account/tokens';
 
 /** Paths of the JWKS files, as the services' configuration takes them. */
 export interface KeyFiles {
@@ -23,18 +23,15 @@ export async function generateKeys(dir: string): Promise<KeyFiles> {
     refreshToken: join(dir, 'refresh-token-keys.json'),
     server: join(dir, 'server-keys.json'),
   };
-  await writeOnce(files.accessToken, makeSigningKey);
-  await writeOnce(files.refreshToken, makeSecretKey);
-  await writeOnce(files.server, makeSecretKey);
+  await writeOnce(files.accessToken, () => generateSigningKey('EdDSA'));
+  await writeOnce(files.refreshToken, generateSecretKey);
+  await writeOnce(files.server, generateSecretKey);
   return files;
 }
 
-async function writeOnce(path: string, makeKey: () => Promise<object>): Promise<void> {
+async function writeOnce(path: string, makeKey: () => KeyEntry | Promise<KeyEntry>): Promise<void> {
   if (await exists(path)) return;
-  const json = JSON.stringify({ keys: [await makeKey()] }, undefined, 2);
-  // Renamed into place: a start that is interrupted leaves no half-written key.
-  await writeFile(`${path}.new`, `${json}\n`, { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await writeKeyFile(path, { keys: [await makeKey()] }, { replace: false });
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -42,19 +39,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function makeSigningKey(): Promise<object> {
-  const pair = await webcrypto.subtle.generateKey({ name: 'Ed25519' }, true, ['sign', 'verify']);
-  if (!('privateKey' in pair)) throw new Error('Ed25519 gave no key pair.');
-  const { kty, crv, d, x } = await webcrypto.subtle.exportKey('jwk', pair.privateKey);
-  return { kty, crv, d, x, kid: makeKeyId(), alg: 'EdDSA', use: 'sig' };
-}
-
-async function makeSecretKey(): Promise<object> {
-  return { kty: 'oct', kid: makeKeyId(), k: randomBytes(32).toString('base64url') };
-}
-
-function makeKeyId(): string {
-  return randomBytes(8).toString('hex');
 }

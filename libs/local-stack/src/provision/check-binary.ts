@@ -13,7 +13,7 @@ const run = promisify(execFile);
 export async function checkBinary(binary: string, { minimum }: Requirement): Promise<StepResult> {
   const output = await readVersion(binary);
   if (output instanceof Error) return { missing: `${binary} does not run: ${firstLine(output)}` };
-  const version = /v(?:=|ersion v)?(\d+)\.(\d+)\.\d+/.exec(output);
+  const version = /v(?:=|ersion v?)?(\d+)\.(\d+)\.\d+/.exec(output);
   if (version === null) return { missing: `${binary} does not tell its version` };
   const [major, minor] = [Number(version[1]), Number(version[2])];
   const isNewEnough = major > minimum[0] || (major === minimum[0] && minor >= minimum[1]);

@@ -15,7 +15,7 @@ export interface StartMongoOptions {
   readonly dir: string;
   /** The first member's port; the others, and the first where it is left out, get free ones. */
   readonly port?: number;
-  readonly members?: 1 | 3;
+  readonly members?: 1 | 2 | 3;
   /** Passed to mongod as `--setParameter name=value`. */
   readonly setParameters?: Readonly<Record<string, string>>;
   /** Path of mongod; found or provided when left out. */
@@ -46,7 +46,7 @@ export interface LocalMongo {
 }
 
 /**
- * Starts a MongoDB replica set of one or three members on 127.0.0.1 and waits until it takes writes. Data of an earlier
+ * Starts a MongoDB replica set of one to three members on 127.0.0.1 and waits until it takes writes. Data of an earlier
  * start are kept, on whatever port that was. Throws with the end of mongod's log when a member does not come up.
  */
 export async function startMongo(options: StartMongoOptions): Promise<LocalMongo> {

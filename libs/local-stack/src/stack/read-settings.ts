@@ -83,6 +83,7 @@ export function serviceEnv(
     // Everything here comes from one address: its totals would end a demo or a benchmark. Those per account stay.
     REGISTER_LIMIT_PER_ADDRESS: '1000000',
     REFRESH_LIMIT_PER_ADDRESS: '1000000',
+    INVITE_LIMIT_PER_ADDRESS: '1000000',
     LOGIN_LIMIT_PER_ADDRESS: '1000000',
     // As many hashes at once as there are cores, and four threads for everything else (see docs/configuration).
     UV_THREADPOOL_SIZE: String(availableParallelism() + 4),

@@ -6,6 +6,9 @@ import { SERVICES, type ServiceName, type ServicePlan, STACK } from './service-p
 import { type Supervised, supervise } from './supervise.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
 
+/** Starts tracing where the `OTEL_*` variables ask for it. */
+const tracingArguments = ['--import', '@auth-account/telemetry/preload'];
+
 export interface StartServiceOptions {
   /** The whole environment of the process; the service's ops port must stand in it. */
   readonly env: NodeJS.ProcessEnv;
@@ -37,7 +40,7 @@ export function startService(service: ServiceName | ServicePlan, options: StartS
     ...options,
     name: plan.name,
     command: process.execPath,
-    args: [plan.main],
+    args: [...tracingArguments, plan.main],
     cwd: projectRoot,
   });
   return {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createMetrics } from '@auth-account/telemetry';
 import { describe, expect, test } from '@jest/globals';
-import { Registry } from 'prom-client';
 import { createAudit } from './audit.ts';
 import { createAuditCounters } from './audit-counters.ts';
 import { countAuditEvents } from './count-audit-events.ts';
@@ -12,7 +12,7 @@ const origin = { requestId: 'request-1', address: '::ffff:203.0.113.77' };
 
 function openAudit() {
   const lines: Readonly<Record<string, unknown>>[] = [];
-  const counters = createAuditCounters([new Registry()]);
+  const counters = createAuditCounters(createMetrics({ service: 'test' }).registry);
   const audit = createAudit((fields) => lines.push(fields), countAuditEvents(counters));
   return { audit, lines, counters };
 }
@@ -53,18 +53,25 @@ describe('counters', () => {
     { event: 'refresh.revoked', ...session },
     { event: 'refresh.stolen', ...session },
     { event: 'limit.exceeded', reason: 'register_address' },
+    { event: 'logout.succeeded', ...session },
+    { event: 'session.revoked', ...session, reason: 'replaced' },
+    { event: 'group.left', ...session, home_group_id: session_id },
   ];
 
   test('are kept by the events', async () => {
     const { audit, counters } = openAudit();
     for (const event of events) audit(event, origin);
-    const valuesOf = async (counter: 'logins' | 'refreshes' | 'rateLimited') =>
+    const valuesOf = async (counter: keyof typeof counters) =>
       Object.fromEntries(
-        (await counters[counter].get()).values.map(({ labels, value }) => [Object.values(labels), value]),
+        (await counters[counter].get()).values
+          .filter(({ value }) => value > 0)
+          .map(({ labels, value }) => [Object.values(labels), value]),
       );
     expect(await valuesOf('logins')).toEqual({ succeeded: 1, failed: 2 });
     expect(await valuesOf('refreshes')).toEqual({ rotated: 2, converged: 1, expired: 1, revoked: 1, stolen: 1 });
     expect(await valuesOf('rateLimited')).toEqual({ register_address: 1 });
+    expect(await valuesOf('sessionsEnded')).toEqual({ logout: 1, replaced: 1 });
+    expect(await valuesOf('groupChanges')).toEqual({ left: 1 });
   });
 
   test('have every outcome at zero before the first event', async () => {
@@ -76,7 +83,7 @@ describe('counters', () => {
 
 test('docs/audit.md has a row for every event, with its outcome, in the same order', () => {
   const docs = readFileSync(new URL('../../../../docs/audit.md', import.meta.url), 'utf8');
-  const rows = [...docs.matchAll(/^\| `([a-z]+\.[a-z]+)` \| (success|failure) \|/gm)].map(([, name, outcome]) => [
+  const rows = [...docs.matchAll(/^\| `([a-z]+\.[a-z_]+)` \| (success|failure) \|/gm)].map(([, name, outcome]) => [
     name,
     outcome,
   ]);

@@ -1,29 +1,22 @@
-import type { AuditCounters } from './audit-counters.ts';
-import type { AuditEvent } from './events.ts';
+import { type AuditCounters, groupChanges, loginOutcomes, refreshOutcomes } from './audit-counters.ts';
+import type { AuditEvent, AuditEventName } from './events.ts';
 
-/** What a login can come to. */
-const loginOutcomes = { 'login.succeeded': 'succeeded', 'login.failed': 'failed' } as const;
-
-/** What a refresh can come to. */
-const refreshOutcomes = {
-  'refresh.rotated': 'rotated',
-  'refresh.converged': 'converged',
-  'refresh.expired': 'expired',
-  'refresh.revoked': 'revoked',
-  'refresh.stolen': 'stolen',
-} as const;
-
-/** Makes the function that keeps the counters. Every outcome is there from the start, at zero. */
-export function countAuditEvents({ logins, refreshes, rateLimited }: AuditCounters): (event: AuditEvent) => void {
-  for (const outcome of Object.values(loginOutcomes)) logins.inc({ outcome }, 0);
-  for (const outcome of Object.values(refreshOutcomes)) refreshes.inc({ outcome }, 0);
+/** Makes the function that keeps the counters. */
+export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) => void {
+  const steps: Partial<Record<AuditEventName, () => void>> = {};
+  for (const [name, outcome] of Object.entries(loginOutcomes)) {
+    steps[name as AuditEventName] = () => counters.logins.inc({ outcome });
+  }
+  for (const [name, outcome] of Object.entries(refreshOutcomes)) {
+    steps[name as AuditEventName] = () => counters.refreshes.inc({ outcome });
+  }
+  for (const [name, change] of Object.entries(groupChanges)) {
+    steps[name as AuditEventName] = () => counters.groupChanges.inc({ change });
+  }
   return (event) => {
-    if (event.event in loginOutcomes) {
-      logins.inc({ outcome: loginOutcomes[event.event as keyof typeof loginOutcomes] });
-    } else if (event.event in refreshOutcomes) {
-      refreshes.inc({ outcome: refreshOutcomes[event.event as keyof typeof refreshOutcomes] });
-    } else if (event.event === 'limit.exceeded') {
-      rateLimited.inc({ rule: event.reason });
-    }
+    if (event.event === 'limit.exceeded') counters.rateLimited.inc({ rule: event.reason });
+    else if (event.event === 'session.revoked') counters.sessionsEnded.inc({ reason: event.reason });
+    else if (event.event === 'logout.succeeded') counters.sessionsEnded.inc({ reason: 'logout' });
+    else steps[event.event]?.();
   };
 }

@@ -18,6 +18,19 @@ interface EventFields {
   'logout.succeeded': { readonly user_id: string; readonly session_id: string };
   'logout.all': { readonly user_id: string; readonly session_id: string };
   'session.revoked': { readonly user_id: string; readonly session_id: string; readonly reason: RevocationReason };
+  'group.joined': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
+  'group.left': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
+  'group.removed': {
+    readonly user_id: string;
+    /** Of who removed the member. */
+    readonly session_id: string;
+    readonly home_group_id: string;
+    readonly removed_by: string;
+  };
+  'group.owner_changed': { readonly user_id: string; readonly home_group_id: string };
+  'group.closed': { readonly user_id: string; readonly home_group_id: string };
+  'invite.created': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
+  'invite.revoked': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
   'limit.exceeded': { readonly reason: LimitRule };
 }
 
@@ -39,5 +52,12 @@ export const auditEvents = {
   'logout.succeeded': { outcome: 'success' },
   'logout.all': { outcome: 'success' },
   'session.revoked': { outcome: 'success' },
+  'group.joined': { outcome: 'success' },
+  'group.left': { outcome: 'success' },
+  'group.removed': { outcome: 'success' },
+  'group.owner_changed': { outcome: 'success' },
+  'group.closed': { outcome: 'success' },
+  'invite.created': { outcome: 'success' },
+  'invite.revoked': { outcome: 'success' },
   'limit.exceeded': { outcome: 'failure' },
 } as const satisfies Record<AuditEventName, { readonly outcome: 'success' | 'failure' }>;

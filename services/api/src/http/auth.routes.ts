@@ -55,7 +55,7 @@ export function authHandlers(useCases: AuthUseCases): AuthHandlers {
       return data;
     }),
     revokeSession: handler(routes.revokeSession.success.status, (req, res) =>
-      revokeSession(String(req.params.session_id), callerOf(res), contextOf(res)),
+      revokeSession(String(req.params.session_id).toLowerCase(), callerOf(res), contextOf(res)),
     ),
   };
 }

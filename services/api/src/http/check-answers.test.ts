@@ -3,13 +3,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RouteName, routes } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import { createLogger } from '@auth-account/telemetry';
+import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { RequestHandler } from 'express';
-import { Histogram, Registry } from 'prom-client';
 import { createApp } from '../app.ts';
-import type { RequestLabels } from './middleware/observe-request.ts';
 import type { Handlers } from './mount-routes.ts';
+import { createRequestDuration } from './request-duration.ts';
 import { sendJson } from './send-json.ts';
 
 const servers: Server[] = [];
@@ -32,8 +31,7 @@ async function register(handler: RequestHandler, { validateResponses = true } = 
   const logger = createLogger({ service: 'api', level: 'silent' });
   const logged = jest.spyOn(logger, 'error');
   const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-  const labelNames: RequestLabels[] = ['method', 'route', 'status'];
-  const requestDuration = new Histogram({ name: 'duration', help: 'x', labelNames, registers: [new Registry()] });
+  const requestDuration = createRequestDuration(createMetrics({ service: 'api' }).registry);
   const unused: RequestHandler = () => undefined;
   const names = Object.keys(routes) as RouteName[];
   const others = Object.fromEntries(names.map((name) => [name, unused])) as Handlers;

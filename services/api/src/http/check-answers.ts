@@ -18,7 +18,7 @@ class ContractViolation extends Error {
  */
 export function checkAnswersOf(route: Route): RequestHandler {
   const success = compileSchema(closeSchema(route.success.body));
-  const errors = new Map(route.errors.map((code) => [code, errorCheck(code)]));
+  const errors = new Map(route.errors.map((code) => [code, errorCheck(code, route.errorStatuses?.[code])]));
 
   function check(status: number, body: unknown): string | undefined {
     if (status === route.success.status) return faultOf(success, body);
@@ -46,10 +46,10 @@ export function checkAnswersOf(route: Route): RequestHandler {
   };
 }
 
-function errorCheck(code: string): { statuses: readonly number[]; body: ValidateFunction } {
+function errorCheck(code: string, own?: readonly number[]): { statuses: readonly number[]; body: ValidateFunction } {
   if (!isThrowableCode(code)) throw new Error(`the error catalogue has no ${code}`);
   const { http, httpAlternatives = [], details } = rowOf(code);
-  return { statuses: [http, ...httpAlternatives], body: compileSchema(closeSchema(errorBodyOf(code, details))) };
+  return { statuses: own ?? [http, ...httpAlternatives], body: compileSchema(closeSchema(errorBodyOf(code, details))) };
 }
 
 function faultOf(validate: ValidateFunction, body: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
+import { nameActiveRoute } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Express, RequestHandler } from 'express';
 import { checkAnswersOf } from './check-answers.ts';
@@ -8,6 +9,7 @@ import { jsonBody } from './middleware/json-body.ts';
 import { readIdempotencyKey } from './middleware/read-idempotency-key.ts';
 import { validateBody } from './middleware/validate-body.ts';
 import { extendContext } from './request-context.ts';
+import type { BodyChecks } from './validation/body-checks.ts';
 
 /** One handler per route of the contract: neither can exist without the other. */
 export type Handlers = Readonly<Record<RouteName, RequestHandler>>;
@@ -17,13 +19,15 @@ export interface MountDeps {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   /** Raises `IAD_JWT_ACCESS_INVALID` where the deny list has the token's session. */
   readonly assertNotDenied: (caller: VerifiedAccessToken) => Promise<void>;
+  /** What is checked beside the schemas. */
+  readonly bodyChecks?: BodyChecks;
   /** For tests: no answer leaves that its operation does not declare. */
   readonly validateResponses: boolean;
 }
 
 /** Mounts the route table: for each route its checks in the contract's order, then its handler; 405 and 404 for the rest. */
 export function mountRoutes(app: Express, deps: MountDeps): void {
-  const { handlers, validateResponses } = deps;
+  const { handlers, bodyChecks = {}, validateResponses } = deps;
   const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];
   for (const [name, route] of all) {
     app[route.method](
@@ -32,7 +36,7 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
       ...(validateResponses ? [checkAnswersOf(route)] : []),
       ...(route.carriesToken ? [noStore] : []),
       ...authentication(route, deps),
-      ...(route.body ? [...jsonBody, validateBody(route.body)] : []),
+      ...(route.body ? [...jsonBody, validateBody(route.body, bodyChecks[name])] : []),
       ...(route.headers.includes('Idempotency-Key') ? [readIdempotencyKey] : []),
       handlers[name],
     );
@@ -63,16 +67,19 @@ function authentication({ auth }: Route, { verifyAccessToken: verify, assertNotD
   return [authenticate({ verify, assertNotDenied: auth === 'bearer' ? assertNotDenied : undefined })];
 }
 
-/** Names the route for logs and metrics, before anything can fail. */
+/** Names the route for logs, metrics and traces, before anything can fail. */
 export function nameRoute(): RequestHandler {
   const templates = [...new Set<string>(Object.values(routes).map(({ path }) => path))];
   const plain = new Set(templates.filter((path) => !path.includes(':')));
   const patterns = templates
     .filter((path) => path.includes(':'))
-    .map((path) => [path, new RegExp(`^${path.replaceAll(/:\\w+/g, '[^/]+')}$`)] as const);
+    .map((path) => [path, new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)] as const);
   return (req, res, next) => {
     const route = plain.has(req.path) ? req.path : patterns.find(([, pattern]) => pattern.test(req.path))?.[0];
-    if (route !== undefined) extendContext(res, { route });
+    if (route !== undefined) {
+      extendContext(res, { route });
+      nameActiveRoute(route);
+    }
     next();
   };
 }

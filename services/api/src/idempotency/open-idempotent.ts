@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { AppError } from '@auth-account/errors';
-import type { IdempotencyStore } from '@auth-account/stores';
+import { AppError, isAppError } from '@auth-account/errors';
+import { type IdempotencyDocument, type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import { canonicalJson } from './canonical-json.ts';
 
@@ -8,6 +8,12 @@ import { canonicalJson } from './canonical-json.ts';
 export interface IdempotentRequest<T> {
   /** The first answer, where there is one. Raises `ERR-IDEMPOTENCY-KEY-REUSED` where the key came with another body. */
   find(): Promise<T | undefined>;
+  /**
+   * The same, to be asked before the request fails with that error: what it is refused for may be what its own first try
+   * has left. It misses no such try, and waits for the majority as long as that one does. Errors that refuse nothing, a
+   * store that is away say, are not looked into.
+   */
+  findInsteadOf(error: unknown): Promise<T | undefined>;
   /** Keeps the answer, in the transaction of the work; called first in it, so that a twin waits here. */
   keep(answer: T, session: ClientSession): Promise<void>;
 }
@@ -33,13 +39,19 @@ export type OpenIdempotent = <T>(scope: IdempotencyScope) => IdempotentRequest<T
 
 const lifetimeMs = 24 * 60 * 60 * 1_000;
 
+const withoutKey: IdempotentRequest<never> = {
+  find: async () => undefined,
+  findInsteadOf: async () => undefined,
+  keep: async () => undefined,
+};
+
 /**
  * Makes the opener of idempotent requests (decisions, "Idempotency-Key"). Neither the key nor the body, which holds a
  * password, is stored, and no fast hash of it that could be guessed at without the server's secret.
  */
 export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
   return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {
-    if (key === undefined) return { find: async () => undefined, keep: async () => undefined };
+    if (key === undefined) return withoutKey;
     const text = canonicalJson(body);
     const records = secrets().map((secret) => ({
       _id: hmac(secret, JSON.stringify(['id', route, caller, key])),
@@ -47,19 +59,25 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
     }));
     const [newest] = records;
     if (newest === undefined) throw new Error('the server has no secret');
+    const ids = records.map(({ _id }) => _id);
+    const answerOf = (found: IdempotencyDocument | undefined): T | undefined => {
+      if (found === undefined) return;
+      const isSame = records.some(({ _id, fingerprint }) => _id === found._id && fingerprint === found.fingerprint);
+      if (!isSame) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
+      return found.answer as T;
+    };
     return {
-      async find() {
-        const found = await store.find(records.map(({ _id }) => _id));
-        if (found === undefined) return;
-        const isSame = records.some(({ _id, fingerprint }) => _id === found._id && fingerprint === found.fingerprint);
-        if (!isSame) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
-        return found.answer as T;
-      },
+      find: async () => answerOf(await store.find(ids)),
+      findInsteadOf: async (error) => (isRefusal(error) ? answerOf(await store.findConfirmed(ids)) : undefined),
       async keep(answer, session) {
         await store.insert({ ...newest, answer, expires_at: new Date(now().getTime() + lifetimeMs) }, session);
       },
     };
   };
+}
+
+function isRefusal(error: unknown): boolean {
+  return isDuplicateKey(error) || (isAppError(error) && error.status < 500);
 }
 
 function hmac(secret: Buffer, text: string): string {

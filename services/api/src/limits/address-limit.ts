@@ -1,10 +1,12 @@
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '@auth-account/messaging';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { LimitKeys } from './limit-keys.ts';
 
 export interface AddressLimitOptions {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly keys: LimitKeys;
+  /** Whose requests are counted together: those of a network, or of an account. */
+  readonly per?: 'address' | 'account';
   /** Stands in the keys. */
   readonly name: string;
   /** Requests within the window. */
@@ -13,16 +15,23 @@ export interface AddressLimitOptions {
   readonly seconds: number;
 }
 
-/** Counts what comes from a client's network. */
+/** Counts what comes from a client's network, or from an account. */
 export interface AddressLimit {
-  /** The key in Redis of that network, whose value is the number of requests in the present window. */
-  keyOf(prefix: string): string;
+  /** The key in Redis of that network or account, whose value is the number of requests in the present window. */
+  keyOf(who: string): string;
   /** Counts one request. Milliseconds to wait where it was one too many, undefined where not. It never fails. */
-  count(prefix: string): Promise<number | undefined>;
+  count(who: string): Promise<number | undefined>;
 }
 
-/** A limit by network, in Redis; while Redis is away, each process counts for itself. */
-export function createAddressLimit({ redis, keys, name, points, seconds }: AddressLimitOptions): AddressLimit {
+/** A limit by network or by account, in Redis; while Redis is away, each process counts for itself. */
+export function createAddressLimit({
+  redis,
+  keys,
+  per = 'address',
+  name,
+  points,
+  seconds,
+}: AddressLimitOptions): AddressLimit {
   const limiter = new RateLimiterRedis({
     storeClient: redis,
     keyPrefix: keys.nameOf(name),
@@ -31,10 +40,10 @@ export function createAddressLimit({ redis, keys, name, points, seconds }: Addre
     rejectIfRedisNotReady: true,
     insuranceLimiter: new RateLimiterMemory({ points, duration: seconds }),
   });
-  const tagOf = (prefix: string) => keys.tagOf('address', name, prefix);
+  const tagOf = (who: string) => keys.tagOf(per, name, who);
   return {
-    keyOf: (prefix) => limiter.getKey(tagOf(prefix)),
-    count: (prefix) => waitOf(limiter.consume(tagOf(prefix))),
+    keyOf: (who) => limiter.getKey(tagOf(who)),
+    count: (who) => waitOf(limiter.consume(tagOf(who))),
   };
 }
 

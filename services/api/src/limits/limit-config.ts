@@ -16,6 +16,16 @@ export const limitConfig = {
     default: 6_000,
     description: 'Refreshes of one address (IPv4 /32, IPv6 /64) within a minute',
   }),
+  INVITE_LIMIT_PER_ADDRESS: Type.Integer({
+    minimum: 1,
+    default: 600,
+    description: 'Looks at invites, without an account, of one address (IPv4 /32, IPv6 /64) within a minute',
+  }),
+  INVITE_CREATE_LIMIT_PER_USER: Type.Integer({
+    minimum: 1,
+    default: 100,
+    description: 'Invites that one account makes, or tries to make, within an hour',
+  }),
   LOGIN_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 300,
@@ -68,6 +78,8 @@ export function limitRulesOf(config: Static<typeof schema>): LimitRules {
   return {
     registerPerAddress: config.REGISTER_LIMIT_PER_ADDRESS,
     refreshPerAddress: config.REFRESH_LIMIT_PER_ADDRESS,
+    findInvitePerAddress: config.INVITE_LIMIT_PER_ADDRESS,
+    createInvitePerUser: config.INVITE_CREATE_LIMIT_PER_USER,
     login: {
       perAddress: config.LOGIN_LIMIT_PER_ADDRESS,
       freeFailures: config.LOGIN_FREE_FAILURES,

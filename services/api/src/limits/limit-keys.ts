@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { redisKeys } from '@auth-account/messaging';
 
 /** Names of limits in Redis. Accounts, devices and addresses stand in them as HMACs: a dump of Redis names nobody. */
 export interface LimitKeys {
@@ -16,7 +17,7 @@ const tagLength = 22;
  */
 export function createLimitKeys(prefix: string, secret: () => Buffer): LimitKeys {
   return {
-    nameOf: (limit) => `{${prefix}}:limit:${limit}`,
+    nameOf: redisKeys(prefix).limit,
     tagOf(kind, ...parts) {
       const mac = createHmac('sha256', secret()).update(JSON.stringify(['limit', kind, ...parts]));
       return mac.digest('base64url').slice(0, tagLength);

@@ -20,5 +20,9 @@ export interface LimitRules {
   readonly registerPerAddress: number;
   /** Refreshes of one network within a minute. */
   readonly refreshPerAddress: number;
+  /** Looks at invites of one network within a minute. */
+  readonly findInvitePerAddress: number;
+  /** Invites that one account makes within an hour. */
+  readonly createInvitePerUser: number;
   readonly login: LoginRules;
 }

@@ -1,6 +1,6 @@
 import { AppError } from '@auth-account/errors';
+import type { RedisClient } from '@auth-account/messaging';
 import { emailKey } from '@auth-account/stores';
-import type { Redis } from 'ioredis';
 import type { Audit } from '../audit/audit.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { createAddressLimit } from './address-limit.ts';
@@ -22,13 +22,15 @@ export interface LoginAttempt {
 export interface Limits {
   register(origin: RequestOrigin): Promise<void>;
   refresh(origin: RequestOrigin): Promise<void>;
+  findInvite(origin: RequestOrigin): Promise<void>;
+  createInvite(userId: string, origin: RequestOrigin): Promise<void>;
   /** The steps of the attempt raise it as well: of tries that come at once only so many get a verdict. */
   logIn(login: { readonly email: string; readonly deviceId: string }, origin: RequestOrigin): Promise<LoginAttempt>;
 }
 
 export interface LimitsDeps {
   /** A connection that fails fast. */
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly keyPrefix: string;
   /** The server's newest secret. */
   readonly secret: () => Buffer;
@@ -44,6 +46,8 @@ export interface LimitsDeps {
 const loginWindow = 15 * 60;
 const registerWindow = 60 * 60;
 const refreshWindow = 60;
+const inviteWindow = 60;
+const createInviteWindow = 60 * 60;
 
 /** Makes the rate limits (docs/decisions.md, "Guessing"). Redis away never refuses anybody, and holds nobody up. */
 export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
@@ -52,6 +56,15 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     createAddressLimit({ redis, keys, name, points, seconds });
   const registrations = limitOf('register', rules.registerPerAddress, registerWindow);
   const refreshes = limitOf('refresh', rules.refreshPerAddress, refreshWindow);
+  const invites = limitOf('invite', rules.findInvitePerAddress, inviteWindow);
+  const newInvites = createAddressLimit({
+    redis,
+    keys,
+    per: 'account',
+    name: 'create-invite',
+    points: rules.createInvitePerUser,
+    seconds: createInviteWindow,
+  });
   const addresses = limitOf('login', rules.login.perAddress, loginWindow);
   const logins = createLoginLimits({ redis, keys, addresses, rules: rules.login, now, onInsured });
 
@@ -68,6 +81,11 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
   return {
     register: byAddress(registrations, 'register_address'),
     refresh: byAddress(refreshes, 'refresh_address'),
+    findInvite: byAddress(invites, 'invite_address'),
+    async createInvite(userId, origin) {
+      const waitMs = await newInvites.count(userId);
+      if (waitMs !== undefined) refuse({ rule: 'invite_account', waitMs }, origin);
+    },
     async logIn({ email, deviceId }, origin) {
       const prefix = addressPrefix(origin.address, subscriberPrefix);
       const identity = { emailKey: emailKey(email), deviceId, prefix };

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '@auth-account/messaging';
 import type { AddressLimit } from './address-limit.ts';
 import type { LimitKeys } from './limit-keys.ts';
 import type { LimitRule, Refusal } from './limit-rule.ts';
@@ -9,7 +9,7 @@ import type { LoginIdentity, LoginSteps } from './login-steps.ts';
 
 export interface LoginLimitsDeps {
   /** A connection that fails fast. */
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly keys: LimitKeys;
   readonly addresses: AddressLimit;
   readonly rules: LoginRules;

@@ -13,20 +13,23 @@ export interface Argon2Binding {
   verify(phc: string, password: string): Promise<boolean>;
 }
 
-/** The Rust binding: half the CPU of the other, prebuilt for the usual platforms only. */
+/**
+ * The Rust binding: half the CPU of the other, prebuilt for the usual platforms only. It hashes on the thread that calls
+ * it: see `hash-thread.ts`.
+ */
 export async function loadNodeRsBinding(): Promise<Argon2Binding> {
-  const { hash, verify } = await import('@node-rs/argon2');
+  const { hashSync, verifySync } = await import('@node-rs/argon2');
   // `Algorithm` is a const enum, which the isolated sources cannot name.
   const argon2id = 2;
   return {
     name: '@node-rs/argon2',
-    hash: (password, { memoryKib, passes, lanes }) =>
-      hash(password, { algorithm: argon2id, memoryCost: memoryKib, timeCost: passes, parallelism: lanes }),
-    verify: (phc, password) => verify(phc, password),
+    hash: async (password, { memoryKib, passes, lanes }) =>
+      hashSync(password, { algorithm: argon2id, memoryCost: memoryKib, timeCost: passes, parallelism: lanes }),
+    verify: async (phc, password) => verifySync(phc, password),
   };
 }
 
-/** The C binding, which compiles itself where it has no binary. */
+/** The C binding, which compiles itself where it has no binary. It hashes on libuv's threads, whoever calls it. */
 export async function loadNodeBinding(): Promise<Argon2Binding> {
   const { default: argon2 } = await import('argon2');
   return {

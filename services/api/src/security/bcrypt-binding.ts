@@ -11,12 +11,15 @@ export function isBcryptHash(stored: string): boolean {
   return bcryptPattern.test(stored);
 }
 
-/** Its code is loaded with the first such hash: where there is none, its binary need not be there. */
+/**
+ * Its code is loaded with the first such hash: where there is none, its binary need not be there. It compares on the
+ * thread that calls it: see `hash-thread.ts`.
+ */
 export function createBcryptBinding(): BcryptBinding {
   return {
     async verify(hash, password) {
-      const { verify } = await import('@node-rs/bcrypt');
-      return verify(password, hash);
+      const { verifySync } = await import('@node-rs/bcrypt');
+      return verifySync(password, hash);
     },
   };
 }

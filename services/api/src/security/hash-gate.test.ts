@@ -83,4 +83,82 @@ describe('the hash gate', () => {
     jobs[1]?.resolve('b');
     expect(await results[1]).toBe('b');
   });
+
+  test('counts the wait from when the request was received, not from when it came to the gate', async () => {
+    const gate = createHashGate({ slots: 1, queueLimit: 5, waitMs: 10_000, now: () => 30_000 });
+    const running = controlled();
+    const first = gate.run(running.work);
+    const [old, fresh] = [controlled(), controlled()];
+    const waiting = gate.run(fresh.work, 29_000);
+    await expect(gate.run(old.work, 20_000)).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
+    expect(old.isStarted()).toBe(false);
+    expect(gate.waiting).toBe(1);
+    running.resolve('a');
+    fresh.resolve('b');
+    expect(await Promise.all([first, waiting])).toEqual(['a', 'b']);
+  });
+
+  test('runs not even in a free slot what was received too long ago', async () => {
+    const reasons: string[] = [];
+    const onShed = (reason: string) => reasons.push(reason);
+    const gate = createHashGate({ slots: 1, queueLimit: 5, waitMs: 1_000, onShed, now: () => 30_000 });
+    const old = controlled();
+    await expect(gate.run(old.work, 28_999)).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
+    expect(old.isStarted()).toBe(false);
+    expect(reasons).toEqual(['late']);
+    expect(await gate.run(() => Promise.resolve('after'))).toBe('after');
+  });
+
+  test('tells apart how long work waited for its slot and how long it took', async () => {
+    let time = 0;
+    const times: unknown[] = [];
+    const options = { slots: 1, queueLimit: 5, waitMs: 10_000, now: () => time };
+    const gate = createHashGate({ ...options, onDone: (each) => times.push(each) });
+    const [first, second] = [controlled(), controlled()];
+    const results = [gate.run(first.work), gate.run(second.work)];
+    await settled();
+    expect(gate.running).toBe(1);
+    time = 30;
+    first.resolve('a');
+    await settled();
+    time = 70;
+    second.resolve('b');
+    await Promise.all(results);
+    expect(times).toEqual([
+      { waitedMs: 0, tookMs: 30 },
+      { waitedMs: 30, tookMs: 40 },
+    ]);
+    expect(gate.running).toBe(0);
+  });
+
+  test('admits no more than can be hashed in half of the time, by how long the latest hashes took', async () => {
+    let time = 0;
+    const gate = createHashGate({ slots: 2, queueLimit: 1_000, waitMs: 1_000, now: () => time });
+    const hashFor = (ms: number) =>
+      gate.run(async () => {
+        time += ms;
+      });
+    const countAdmitted = async () => {
+      const held = Promise.withResolvers<void>();
+      const requests = Array.from({ length: 200 }, () => gate.admit(() => held.promise));
+      held.resolve();
+      const results = await Promise.allSettled(requests);
+      return results.filter(({ status }) => status === 'fulfilled').length;
+    };
+    expect(await countAdmitted()).toBe(200);
+    await hashFor(50);
+    // Those that are in need 20 × 50 ms / 2 slots = 500 ms before one more.
+    expect(await countAdmitted()).toBe(21);
+    for (let each = 0; each < 100; each++) await hashFor(10);
+    expect(await countAdmitted()).toBe(100);
+  });
+
+  test('admits as many as it has slots, however long hashes take', async () => {
+    let time = 0;
+    const gate = createHashGate({ slots: 2, queueLimit: 10, waitMs: 1_000, now: () => time });
+    await gate.run(async () => {
+      time += 60_000;
+    });
+    expect(await Promise.all([1, 2].map((each) => gate.admit(async () => each)))).toEqual([1, 2]);
+  });
 });

@@ -17,18 +17,18 @@ describe('hashes at once', () => {
     [1, 1],
     [1.5, 1],
     [0.25, 1],
-    [64, 26],
+    [64, 11],
   ])('with %d cores are %d', (cores, slots) => {
     expect(slotsOf({ limits: { ...pod, cores } }).slots).toBe(slots);
   });
 
   test('are fewer where the memory for them is less', () => {
-    expect(slotsOf({ memoryMib: 64 }).slots).toBe(3);
-    expect(slotsOf({ limits: { ...pod, memoryBytes: 100 * mib } })).toMatchObject({ slots: 2, memoryMib: 50 });
+    expect(slotsOf({ memoryMib: 132 }).slots).toBe(3);
+    expect(slotsOf({ limits: { ...pod, memoryBytes: 200 * mib } })).toMatchObject({ slots: 2, memoryMib: 100 });
   });
 
   test('never take more memory than there is, however many are asked for', () => {
-    expect(slotsOf({ concurrency: 64, memoryMib: 256 }).slots).toBe(13);
+    expect(slotsOf({ concurrency: 64, memoryMib: 256 }).slots).toBe(5);
   });
 
   test('are as many as are asked for where there is memory', () => {

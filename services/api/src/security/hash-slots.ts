@@ -4,7 +4,7 @@ export interface HashSlotsInput {
   readonly limits: ProcessLimits;
   /** Hashes at once that are asked for; 0: as many as the process has cores. */
   readonly concurrency: number;
-  /** MiB for all hashes together; 0: half of what the process may have. */
+  /** MiB for all hashes and their threads together; 0: half of what the process may have. */
   readonly memoryMib: number;
   /** KiB of one hash. */
   readonly hashKib: number;
@@ -12,11 +12,14 @@ export interface HashSlotsInput {
 
 export interface HashSlots {
   readonly slots: number;
-  /** MiB that all hashes together may take. */
+  /** MiB that all hashes and their threads together may take. */
   readonly memoryMib: number;
   /** Not even one hash fits; one is made at a time all the same. */
   readonly isTooSmall: boolean;
 }
+
+/** KiB that a hash thread takes beside its hashes: 22 MiB as measured. */
+const threadKib = 24 * 1_024;
 
 /**
  * How many password hashes may be made at once: no more than there are whole cores, since more gain nothing, and no more
@@ -24,7 +27,7 @@ export interface HashSlots {
  */
 export function hashSlots({ limits, concurrency, memoryMib, hashKib }: HashSlotsInput): HashSlots {
   const memory = memoryMib || Math.floor(limits.memoryBytes / 2 / 1_048_576);
-  const fitting = Math.floor((memory * 1_024) / hashKib);
+  const fitting = Math.floor((memory * 1_024) / (hashKib + threadKib));
   const wanted = concurrency || Math.floor(limits.cores);
   return { slots: Math.max(1, Math.min(wanted, fitting)), memoryMib: memory, isTooSmall: fitting < 1 };
 }

@@ -1,19 +1,23 @@
 import { randomBytes } from 'node:crypto';
+import { withSpan } from '@auth-account/telemetry';
 import type { Argon2Binding, Argon2Cost } from './argon2-binding.ts';
 import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
 import type { HashGate } from './hash-gate.ts';
 
-/** Hashes and verifies passwords; every call goes through the hash gate and may raise `ERR-OVERLOADED`. */
+/**
+ * Hashes and verifies passwords; every call goes through the hash gate and may raise `ERR-OVERLOADED`, for which the time
+ * counts from when the request was received (on the clock of `performance.now()`; now unless told).
+ */
 export interface PasswordHasher {
   /** Runs a request that is going to need a hash, or raises `ERR-OVERLOADED` at once: see the gate. */
   readonly admit: HashGate['admit'];
   /** PHC string of the password after NFKC, with a random salt. */
-  hash(password: string): Promise<string>;
+  hash(password: string, receivedAt?: number): Promise<string>;
   /**
    * Compares with the stored hash, an Argon2 one or one of bcrypt's that was imported; without one, with a hash of
    * nobody's, so that both take the same time.
    */
-  verify(stored: string | undefined, password: string): Promise<boolean>;
+  verify(stored: string | undefined, password: string, receivedAt?: number): Promise<boolean>;
   /** Was the hash made with less than the configured cost, or by something else than Argon2id? */
   isWeak(stored: string): boolean;
 }
@@ -33,9 +37,12 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
     isBcryptHash(stored) ? bcrypt.verify(stored, password) : argon2.verify(stored, normalize(password));
   return {
     admit: gate.admit,
-    hash: (password) => gate.run(() => argon2.hash(normalize(password), cost)),
-    async verify(stored, password) {
-      const isEqual = await gate.run(() => compare(stored ?? nobodys, password));
+    hash: (password, receivedAt) =>
+      withSpan('password.hash', {}, () => gate.run(() => argon2.hash(normalize(password), cost), receivedAt)),
+    async verify(stored, password, receivedAt) {
+      const isEqual = await withSpan('password.verify', {}, () =>
+        gate.run(() => compare(stored ?? nobodys, password), receivedAt),
+      );
       // The bindings take a lone surrogate for U+FFFD: what is no text equals no password.
       return isEqual && stored !== undefined && password.isWellFormed();
     },

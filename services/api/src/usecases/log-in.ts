@@ -15,7 +15,7 @@ import { Binary, type ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Announcement } from '../push/announce-revocations.ts';
+import type { Announcement } from '../push/announce.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
 import type { IssueTokens } from './issue-tokens.ts';
@@ -57,7 +57,7 @@ export function createLogIn(
   ): Promise<UserDocument> {
     const attempt = await limits.logIn({ email, deviceId }, origin);
     const user = await users.findByEmail(email);
-    const isRight = await hasher.verify(user?.password_hash, password);
+    const isRight = await hasher.verify(user?.password_hash, password, origin.receivedAt);
     if (user === undefined || !isRight) {
       await attempt.fail();
       const reason = user === undefined ? 'unknown_account' : 'wrong_password';
@@ -65,14 +65,18 @@ export function createLogIn(
       throw new AppError('ERR-INVALID-CREDENTIALS');
     }
     await attempt.succeed();
-    await rehash(user, password);
+    await rehash(user, password, origin);
     return user;
   }
 
-  async function rehash({ _id, password_hash: stored }: UserDocument, password: string): Promise<void> {
+  async function rehash(
+    { _id, password_hash: stored }: UserDocument,
+    password: string,
+    { receivedAt }: RequestOrigin,
+  ): Promise<void> {
     if (!hasher.isWeak(stored)) return;
     try {
-      await users.setPasswordHash(_id, stored, await hasher.hash(password));
+      await users.setPasswordHash(_id, stored, await hasher.hash(password, receivedAt));
     } catch (error) {
       // The password was right: under overload the better hash waits for the next login, the user does not.
       if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
@@ -95,7 +99,7 @@ export function createLogIn(
       for (const { reason, ids: sessionIds } of ended) {
         await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
       }
-      const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input });
+      const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId });
       await sessions.insert(session, transactionSession);
       return { session, ended };
     };
@@ -130,10 +134,11 @@ interface NewSession {
   readonly nonce: Buffer;
   readonly at: Date;
   readonly input: LoginRequest;
+  readonly requestId: string;
 }
 
 function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): SessionDocument {
-  const { user, sessionId, deviceId, nonce, at, input } = parts;
+  const { user, sessionId, deviceId, nonce, at, input, requestId } = parts;
   const kid = refreshTokens.currentKid;
   const gen = 1;
   return {
@@ -152,6 +157,7 @@ function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): 
     device_name: input.device_name ?? null,
     platform: input.platform ?? null,
     created_at: at,
+    created_request_id: requestId,
     last_used_at: at,
     ...newExpiry(at, lifetime),
   };

@@ -4,7 +4,7 @@ import type { RunTransaction, SessionStore, UserStore } from '@auth-account/stor
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
-import type { Announcement } from '../push/announce-revocations.ts';
+import type { Announcement } from '../push/announce.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 
 export interface LogOutAllDeps {

@@ -3,7 +3,7 @@ import { AppError } from '@auth-account/errors';
 import type { Revocation, SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
-import type { Announcement } from '../push/announce-revocations.ts';
+import type { Announcement } from '../push/announce.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 
 export interface LogOutDeps {

@@ -4,14 +4,14 @@ import type { SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Announcement } from '../push/announce-revocations.ts';
+import type { Announcement } from '../push/announce.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { extendedExpiry, type SessionLifetime } from './session-lifetime.ts';
 
 export interface RefreshDeps {
-  readonly sessions: Pick<SessionStore, 'find' | 'rotate' | 'revokeAll'>;
+  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'rotate' | 'revokeAll'>;
   readonly refreshTokens: RefreshTokens;
   readonly issueTokens: IssueTokens;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -20,6 +20,15 @@ export interface RefreshDeps {
   readonly lifetime: SessionLifetime;
   readonly retryWindowMs: number;
   readonly now: () => Date;
+}
+
+type FindSession = SessionStore['find'];
+
+/** A refresh token that was sent, taken apart. */
+interface Presented {
+  readonly token: string;
+  readonly parts: RefreshTokenParts;
+  readonly origin: RequestOrigin;
 }
 
 /** Within so many milliseconds a new key has reached every api: a mounted secret takes a minute or two. */
@@ -43,8 +52,8 @@ export function createRefresh(
     return new AppError('IAD_JWT_REFRESH_EXPIRED');
   }
 
-  async function findGenuine(token: string, parts: RefreshTokenParts, origin: RequestOrigin): Promise<SessionDocument> {
-    const session = await sessions.find(parts.sessionId);
+  async function findGenuine(find: FindSession, { token, parts, origin }: Presented): Promise<SessionDocument> {
+    const session = await find(parts.sessionId);
     if (session !== undefined) await awaitKey(session);
     if (session === undefined || !refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) {
       throw expired('not_genuine', origin);
@@ -87,18 +96,29 @@ export function createRefresh(
     return issueTokens(session);
   }
 
+  /** Undefined where another request has changed the session since it was read. */
+  async function attempt(find: FindSession, presented: Presented): Promise<TokenResponse['data'] | undefined> {
+    const { parts, origin } = presented;
+    const session = await findGenuine(find, presented);
+    const decision = decideRefresh(session, parts.generation, now(), retryWindowMs);
+    if (decision.kind === 'reuse') return revokeStolen(session, origin);
+    if (decision.kind === 'repeat') {
+      if (find === sessions.findConfirmed) return handOut('refresh.converged', session, origin);
+      // It writes nothing that a majority would have to take: what it signs is read again, to be certain.
+      return attempt(sessions.findConfirmed, presented);
+    }
+    const rotated = await sessions.rotate(session, rotation(deps, session, decision.next));
+    return rotated && handOut('refresh.rotated', rotated, origin);
+  }
+
   return async ({ refresh_token: token }, origin) => {
     await limits.refresh(origin);
     const parts = refreshTokens.parse(token);
     if (parts === undefined) throw expired('not_genuine', origin);
     // Each round that finds the session changed is another request's success: it ends.
     for (;;) {
-      const session = await findGenuine(token, parts, origin);
-      const decision = decideRefresh(session, parts.generation, now(), retryWindowMs);
-      if (decision.kind === 'reuse') return revokeStolen(session, origin);
-      if (decision.kind === 'repeat') return handOut('refresh.converged', session, origin);
-      const rotated = await sessions.rotate(session, rotation(deps, session, decision.next));
-      if (rotated !== undefined) return handOut('refresh.rotated', rotated, origin);
+      const tokens = await attempt(sessions.find, { token, parts, origin });
+      if (tokens !== undefined) return tokens;
     }
   };
 }

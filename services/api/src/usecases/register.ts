@@ -4,7 +4,7 @@ import { createRegisteredEvent } from '@auth-account/messaging';
 import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
-import type { OpenIdempotent } from '../idempotency/open-idempotent.ts';
+import type { IdempotentRequest, OpenIdempotent } from '../idempotency/open-idempotent.ts';
 import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request-origin.ts';
@@ -54,20 +54,14 @@ export function createRegister(
 ): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
   const { users, spaces, outbox, transaction, openIdempotent, hasher, beginHandOver, limits, audit } = deps;
 
-  return async (input, origin) => {
-    const scope = { route: 'register', caller: emailKey(input.email), key: origin.idempotencyKey, body: input };
-    const idempotent = openIdempotent<RegisterData>(scope);
-    const replay = async (): Promise<RegisterOutput | undefined> => {
-      const data = await idempotent.find();
-      return data && { data, isReplayed: true };
-    };
-
-    const earlier = await replay();
-    if (earlier !== undefined) return earlier;
-    await limits.register(origin);
-    if (await users.isEmailTaken(input.email)) return (await replay()) ?? refuseTaken(input);
+  async function register(
+    input: RegisterRequest,
+    origin: RequestOrigin,
+    idempotent: IdempotentRequest<RegisterData>,
+  ): Promise<RegisterData> {
+    if (await users.isEmailTaken(input.email)) refuseTaken(input);
     const space = await spaces.choose(input);
-    const registration = prepare(deps, input, origin, space, await hasher.hash(input.password));
+    const registration = prepare(deps, input, origin, space, await hasher.hash(input.password, origin.receivedAt));
     const { user, event, data, at } = registration;
     const work = async (session: ClientSession) => {
       // First of all, so that a twin with the same key waits here and not at the address.
@@ -76,16 +70,27 @@ export function createRegister(
       await spaces.enter(space, user._id, at, session);
       await outbox.append(event, at, session);
     };
-    try {
-      await transaction(work, { isCommitted: () => users.exists(user._id) });
-    } catch (error) {
-      const twin = isDuplicateKey(error) ? await replay() : undefined;
-      return twin ?? refuse(input, error);
-    }
-
+    // Nobody else knows a new group yet.
+    const group = space.kind === 'join' ? space.home_group_id : undefined;
+    await transaction(work, { isCommitted: () => users.exists(user._id), group });
     beginHandOver(event);
     audit({ event: 'account.registered', user_id: user._id }, origin);
-    return { data, isReplayed: false };
+    return data;
+  }
+
+  return async (input, origin) => {
+    const scope = { route: 'register', caller: emailKey(input.email), key: origin.idempotencyKey, body: input };
+    const idempotent = openIdempotent<RegisterData>(scope);
+    const earlier = await idempotent.find();
+    if (earlier !== undefined) return { data: earlier, isReplayed: true };
+    await limits.register(origin);
+    try {
+      return { data: await register(input, origin, idempotent), isReplayed: false };
+    } catch (error) {
+      const twin = await idempotent.findInsteadOf(error);
+      if (twin !== undefined) return { data: twin, isReplayed: true };
+      return refuse(input, error);
+    }
   };
 }
 
@@ -118,7 +123,7 @@ function prepare(
   return { space, user, event, data: { ...registered, timestamp: at.toISOString() }, at };
 }
 
-/** What a transaction that failed is to its caller. */
+/** What a registration that failed is to its caller. */
 function refuse(input: RegisterRequest, error: unknown): never {
   if (isDuplicateKey(error, 'email_key_unique')) refuseTaken(input, error);
   throw error;

@@ -1,14 +1,8 @@
 import type { AccountType, RegisterRequest } from '@auth-account/contracts';
-import { AppError } from '@auth-account/errors';
-import {
-  type GroupStore,
-  type InviteDocument,
-  type InviteState,
-  type InviteStore,
-  inviteState,
-} from '@auth-account/stores';
+import { type GroupStore, type InviteDocument, type InviteStore, inviteState } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import type { Ids } from '../ids.ts';
+import { inviteInvalid } from './invite-invalid.ts';
 
 /** Where a new account will live, and how it comes there. */
 export type Space = { readonly home_group_id: string; readonly account_type: AccountType } & (
@@ -67,13 +61,4 @@ export function createSpaces({ groups, invites, ids, now }: SpacesDeps): Spaces 
       if (!(await groups.addMember(_id, session))) throw inviteInvalid(space.sentToken, 'revoked');
     },
   };
-}
-
-/** 404: the string never named an invite; 410: it did, and is over (decisions, "Invite token"). */
-function inviteInvalid(token: string, state: InviteState | undefined): AppError {
-  return new AppError('ERR-INVITE-TOKEN-INVALID', {
-    status: state === undefined ? 404 : 410,
-    canonical: state === 'expired' ? 'IAD_GROUP_INVITE_EXPIRED' : undefined,
-    details: { provided_token: token },
-  });
 }

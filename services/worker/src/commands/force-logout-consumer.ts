@@ -1,5 +1,5 @@
 import { forceLogoutQueue } from '@auth-account/contracts';
-import type { DenyList, RedisKeys } from '@auth-account/messaging';
+import type { DenyList, RedisClient, RedisKeys } from '@auth-account/messaging';
 import {
   type Collections,
   createIdempotencyStore,
@@ -7,9 +7,9 @@ import {
   createUserStore,
   type RunTransaction,
   runTransaction,
+  type TransactionOutcome,
 } from '@auth-account/stores';
 import { createAuditLog, type Logger } from '@auth-account/telemetry';
-import type { Redis } from 'ioredis';
 import type { MongoClient } from 'mongodb';
 import { createBackoff } from '../deliver/backoff.ts';
 import { type Consumer, createJobConsumer } from '../deliver/event-consumers.ts';
@@ -23,7 +23,7 @@ export interface ForceLogoutConsumerDeps {
   readonly collections: Collections;
   readonly denyList: DenyList;
   /** Waits for Redis. */
-  readonly consuming: Redis;
+  readonly consuming: RedisClient;
   readonly keys: RedisKeys;
   readonly metrics: WorkerMetrics;
   readonly logger: Logger;
@@ -40,7 +40,8 @@ const maximumPauseMs = 15_000;
 export function createForceLogoutConsumer(deps: ForceLogoutConsumerDeps): Consumer {
   const { mongo, collections, denyList, consuming, keys, metrics, logger, now } = deps;
   const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });
-  const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, { ...options, onRetry });
+  const onEnd = (outcome: TransactionOutcome) => metrics.transactions.inc({ outcome });
+  const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, { ...options, onRetry, onEnd });
   const writeAudit = createAuditLog(logger);
   const forceLogout = createForceLogout({
     users: createUserStore(collections),
@@ -57,7 +58,6 @@ export function createForceLogoutConsumer(deps: ForceLogoutConsumerDeps): Consum
   return createJobConsumer(
     { queueName: forceLogoutQueue, connection: consuming, keys, onError: createErrorLog(logger, 'forced logouts') },
     createForceLogoutJob({ forceLogout, metrics, logger }),
-    concurrency,
-    createBackoff(Math.random, maximumPauseMs),
+    { concurrency, backoffStrategy: createBackoff(Math.random, maximumPauseMs) },
   );
 }

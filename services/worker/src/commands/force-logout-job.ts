@@ -1,9 +1,8 @@
 import type { ForceLogoutCommand } from '@auth-account/contracts';
-import { parseForceLogout } from '@auth-account/messaging';
+import { type ForceLogoutResult, parseForceLogout } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 import { type Job, UnrecoverableError } from 'bullmq';
 import type { WorkerMetrics } from '../metrics.ts';
-import type { ForceLogoutResult } from './force-logout.ts';
 
 export interface ForceLogoutJobDeps {
   readonly forceLogout: (command: ForceLogoutCommand, commandId: string) => Promise<ForceLogoutResult>;
@@ -14,8 +13,9 @@ export interface ForceLogoutJobDeps {
 type ForceLogoutJob = Pick<Job<unknown>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
- * Makes the processor of the forced-logout queue. Throws what the command's work threw, to be tried again, and
- * `UnrecoverableError` for a malformed command, which says what is wrong with it and is never tried again.
+ * Makes the processor of the forced-logout queue; its result stays with the job. Throws what the command's work threw, to
+ * be tried again, and `UnrecoverableError` for a malformed command, which says what is wrong with it and is never tried
+ * again.
  */
 export function createForceLogoutJob({ forceLogout, metrics, logger }: ForceLogoutJobDeps) {
   function read(job: ForceLogoutJob): ForceLogoutCommand {
@@ -28,13 +28,14 @@ export function createForceLogoutJob({ forceLogout, metrics, logger }: ForceLogo
     }
   }
 
-  return async (job: ForceLogoutJob): Promise<void> => {
+  return async (job: ForceLogoutJob): Promise<ForceLogoutResult> => {
     const command = read(job);
     const context = { job_id: job.id, command };
     try {
       const result = await forceLogout(command, commandIdOf(job));
       metrics.forceLogouts.inc({ outcome: result.kind });
       logger.info({ ...context, ...result }, 'forced logout');
+      return result;
     } catch (error) {
       metrics.forceLogouts.inc({ outcome: 'failed' });
       logger.warn({ ...context, err: error, attempt: job.attemptsMade + 1 }, 'forced logout failed: it is tried again');

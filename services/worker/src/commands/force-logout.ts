@@ -1,5 +1,5 @@
 import type { ForceLogoutCommand } from '@auth-account/contracts';
-import type { DenyEntry, DenyList } from '@auth-account/messaging';
+import type { DenyEntry, DenyList, ForceLogoutResult } from '@auth-account/messaging';
 import type { IdempotencyStore, OwnedSession, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 
@@ -21,12 +21,6 @@ interface Effect {
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly decidedAt: number;
-}
-
-export interface ForceLogoutResult {
-  readonly kind: 'done' | 'repeated';
-  /** How many sessions the command ended, now or when it was first carried out. */
-  readonly sessions: number;
 }
 
 /** How long a command is remembered, in milliseconds. */

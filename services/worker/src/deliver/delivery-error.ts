@@ -1,11 +1,21 @@
+/** What a subscriber's refusal or silence tells. */
+export interface DeliveryErrorOptions {
+  /** What it answered, where it did. */
+  readonly status?: number | undefined;
+  /** What its `Retry-After` asks for, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
 /** A subscriber did not take an event: it did not answer, or not with 2xx. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
-  /** What its `Retry-After` asks for, in milliseconds. */
+  readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.retryAfterMs = options.retryAfterMs;
+  constructor(message: string, { status, retryAfterMs, cause }: DeliveryErrorOptions = {}) {
+    super(message, cause === undefined ? {} : { cause });
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
   }
 }

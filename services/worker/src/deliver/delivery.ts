@@ -4,34 +4,35 @@ import {
   type EventQueue,
   eventJobOptions,
   openEventQueue,
+  type RedisClient,
   type RedisKeys,
   subscriberQueueName,
 } from '@auth-account/messaging';
-import type { OutboxStore } from '@auth-account/stores';
+import type { DeadLetterStore, OutboxStore, SubscriberStore } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
-import type { Redis } from 'ioredis';
 import type { WorkerConfig } from '../config.ts';
 import type { ErrorLog } from '../error-log.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { createDeliverEvent } from './deliver-event.ts';
-import { type Consumer, createCompletionConsumer, createJobConsumer } from './event-consumers.ts';
+import { createAttemptRecorder } from './attempt-recorder.ts';
+import { type BuryFailedJob, createBuryFailedJob } from './bury-failed-job.ts';
+import { type Consumer, createJobConsumer, createOutcomeConsumer } from './event-consumers.ts';
 import { createFanOut } from './fan-out.ts';
-import { createMarkDelivered } from './mark-delivered.ts';
-import { createWebhookSender } from './webhook.ts';
+import { createParking, type Parking } from './parking.ts';
+import { createQueueRoom, type QueueRoom } from './queue-room.ts';
+import { createWebhookConsumer, type WebhookConsumer } from './webhook-consumer.ts';
 
 type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
 
 export interface DeliveryDeps {
-  readonly config: Pick<
-    WorkerConfig,
-    'EVENT_SUBSCRIBERS' | 'DELIVERY_TIMEOUT_MS' | 'DELIVERY_CONCURRENCY' | 'DELIVERY_GIVE_UP_SECONDS'
-  >;
+  readonly config: WorkerConfig;
   /** Fails at once where Redis is away. */
-  readonly adding: Redis;
+  readonly adding: RedisClient;
   /** Waits for Redis. */
-  readonly consuming: Redis;
+  readonly consuming: RedisClient;
   readonly keys: RedisKeys;
   readonly outbox: OutboxStore;
+  readonly deadLetters: DeadLetterStore;
+  readonly subscribers: SubscriberStore;
   readonly metrics: WorkerMetrics;
   readonly logger: Logger;
   readonly onError: ErrorLog;
@@ -41,52 +42,80 @@ export interface DeliveryDeps {
 export interface Delivery {
   /** Subscriber → its queue. */
   readonly queues: ReadonlyMap<string, EventQueue>;
+  readonly room: QueueRoom;
   readonly consumers: readonly Consumer[];
+  readonly buryFailedJob: BuryFailedJob;
+  readonly parking: Parking;
 }
 
 /** Events taken from the topic's queue at once: little more than commands to Redis. */
 const fanOutConcurrency = 50;
 
-/**
- * Wires the way of an event from the topic's queue to its subscribers: each has a queue of its own, which a webhook's
- * worker empties here, and the subscriber itself elsewhere.
- */
-export function createDelivery(deps: DeliveryDeps): Delivery {
-  const { config, adding, consuming, keys, outbox, metrics, logger, onError, now } = deps;
-  const topic = registeredTopic;
-  const subscribers = config.EVENT_SUBSCRIBERS;
-  const names = subscribers.map(({ name }) => name);
-  if (new Set(names).size < names.length) throw new Error('EVENT_SUBSCRIBERS: two subscribers have the same name');
-  const mark = createMarkDelivered({ outbox, subscribers: names, onError, now });
+const topic = registeredTopic;
 
+function openQueues({ config, adding, keys, onError }: DeliveryDeps): Map<string, EventQueue> {
   const openQueue = ({ name, kind }: Subscriber): [string, EventQueue] => {
     const options = kind === 'queue' ? consumedJobOptions : eventJobOptions;
     const queue = openEventQueue(subscriberQueueName(topic, name), adding, keys, options);
     queue.on('error', (error) => onError(error, { queue: queue.name }));
     return [name, queue];
   };
-  const queues = new Map(subscribers.map(openQueue));
+  return new Map(config.EVENT_SUBSCRIBERS.map(openQueue));
+}
 
-  const consumerOf = (subscriber: Subscriber): Consumer => {
+/**
+ * Wires the way of an event from the topic's queue to its subscribers: each has a queue of its own, which a webhook's
+ * worker empties here, and the subscriber itself elsewhere.
+ */
+export function createDelivery(deps: DeliveryDeps): Delivery {
+  const { config, consuming, keys, outbox, deadLetters, metrics, logger, onError, now } = deps;
+  const subscribers = config.EVENT_SUBSCRIBERS.map(({ name }) => name);
+  const queues = openQueues(deps);
+  const room = createQueueRoom({ queues, redis: deps.adding, now });
+  const record = createAttemptRecorder({ outbox, subscribers, onError });
+  const buryFailedJob = createBuryFailedJob({ deadLetters, subscribers });
+  const webhooks = new Map<string, WebhookConsumer>();
+  const parking = createParking({
+    store: deps.subscribers,
+    webhooks: config.EVENT_SUBSCRIBERS.flatMap(({ name, kind }) => (kind === 'webhook' ? [name] : [])),
+    onState(name, isParked) {
+      metrics.parked.set({ subscriber: name }, isParked ? 1 : 0);
+      webhooks.get(name)?.setParked(isParked);
+    },
+    now,
+  });
+
+  const optionsOf = (queueName: string) => ({ queueName, connection: consuming, keys, onError });
+  const consumerOf = (subscriber: Subscriber, queue: EventQueue): Consumer => {
     const { name } = subscriber;
-    const options = { queueName: subscriberQueueName(topic, name), connection: consuming, keys, onError };
-    if (subscriber.kind === 'queue') return createCompletionConsumer(options, name, mark);
-    const deliver = createDeliverEvent({
-      subscriber: name,
-      send: createWebhookSender({ subscriber, timeoutMs: config.DELIVERY_TIMEOUT_MS, now }),
-      mark,
-      noteError: outbox.noteError,
+    if (subscriber.kind === 'queue') {
+      return createOutcomeConsumer(optionsOf(queue.name), {
+        onCompleted: (jobId) => record(jobId, { subscriber: name, at: now(), outcome: 'delivered' }),
+        onFailed: (jobId) => buryFailedJob(name, queue, jobId),
+      });
+    }
+    const consumer = createWebhookConsumer(optionsOf(queue.name), subscriber, {
+      subscribers,
+      record,
+      deadLetters,
+      parking,
       giveUpAfterMs: config.DELIVERY_GIVE_UP_SECONDS * 1_000,
+      timeoutMs: config.DELIVERY_TIMEOUT_MS,
+      connectTimeoutMs: config.DELIVERY_CONNECT_TIMEOUT_MS,
+      concurrency: config.DELIVERY_CONCURRENCY,
       metrics,
       logger,
       now,
     });
-    return createJobConsumer(options, deliver, config.DELIVERY_CONCURRENCY);
+    webhooks.set(name, consumer);
+    return consumer;
   };
-  const fanOut = createJobConsumer(
-    { queueName: topic, connection: consuming, keys, onError },
-    createFanOut({ queues, outbox, now }),
-    fanOutConcurrency,
-  );
-  return { queues, consumers: [fanOut, ...subscribers.map(consumerOf)] };
+  const fanOut = createJobConsumer(optionsOf(topic), createFanOut({ queues, room, outbox, now }), {
+    concurrency: fanOutConcurrency,
+  });
+  const consumers = config.EVENT_SUBSCRIBERS.flatMap((subscriber) => {
+    const queue = queues.get(subscriber.name);
+    return queue === undefined ? [] : [consumerOf(subscriber, queue)];
+  });
+  return { queues, room, consumers: [fanOut, ...consumers], buryFailedJob, parking };
 }

@@ -2,21 +2,25 @@ import type { RegisteredEvent } from '@auth-account/contracts';
 import { addEvent, type EventQueue } from '@auth-account/messaging';
 import type { OutboxStore } from '@auth-account/stores';
 import type { Job } from 'bullmq';
+import type { QueueRoom } from './queue-room.ts';
 
 export interface FanOutDeps {
   /** Subscriber → its queue. */
   readonly queues: ReadonlyMap<string, EventQueue>;
+  readonly room: Pick<QueueRoom, 'recent'>;
   readonly outbox: Pick<OutboxStore, 'markDelivered'>;
   readonly now: () => Date;
 }
 
 /**
  * Makes the processor of the topic's queue: it puts the event on the queue of every subscriber, so that one that is down
- * delays no other. With no subscriber the event counts as delivered.
+ * delays no other. A queue that is full is left out: the row waits for it, and the relay adds it once there is room. With
+ * no subscriber the event counts as delivered.
  */
-export function createFanOut({ queues, outbox, now }: FanOutDeps) {
+export function createFanOut({ queues, room, outbox, now }: FanOutDeps) {
   return async ({ data: event }: Pick<Job<RegisteredEvent>, 'data'>): Promise<void> => {
-    if (queues.size === 0) await outbox.markDelivered(event.id, { by: [], at: now(), subscribers: [] });
-    await Promise.all(Array.from(queues.values(), (queue) => addEvent(queue, event)));
+    if (queues.size === 0) await outbox.markDelivered([{ eventId: event.id, by: [], at: now() }], []);
+    const opened = await room.recent();
+    await Promise.all(Array.from(queues).map(([name, queue]) => opened.has(name) && addEvent(queue, event)));
   };
 }

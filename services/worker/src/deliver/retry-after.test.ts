@@ -10,7 +10,8 @@ test.each([
   ['Fri, 02 Jan 2026 03:00:00 GMT', 0],
   ['soon', undefined],
   ['', undefined],
-  [null, undefined],
+  [undefined, undefined],
+  [['1', '2'], undefined],
 ])('Retry-After %j asks for %j ms', (header, expected) => {
   expect(retryAfterMs(header, now)).toBe(expected);
 });

@@ -1,71 +1,105 @@
 import type { RegisteredEvent } from '@auth-account/contracts';
+import { carryingHeaders } from '@auth-account/telemetry';
 import { Webhook } from 'standardwebhooks';
-import type { WebhookSubscriber } from '../config.ts';
+import { type Dispatcher, Pool } from 'undici';
+import { secretsOf, type WebhookSubscriber } from '../config.ts';
 import { DeliveryError } from './delivery-error.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** Delivers one event; throws {@link DeliveryError} where the subscriber did not take it. */
-export type SendEvent = (event: RegisteredEvent, stop: AbortSignal) => Promise<void>;
+/** Delivers one event and gives the answer's status; throws {@link DeliveryError} where the subscriber did not take it. */
+export type SendEvent = (event: RegisteredEvent, stop: AbortSignal) => Promise<number>;
 
 export interface WebhookOptions {
-  readonly subscriber: Pick<WebhookSubscriber, 'url' | 'secret'>;
+  readonly subscriber: Pick<WebhookSubscriber, 'url' | 'secret' | 'secrets'>;
+  /** For the whole attempt, the connection included. */
   readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  /** At most. */
+  readonly connections: number;
   readonly now: () => Date;
 }
 
-/** Bytes of an answer's body that are read, to keep the connection in use; past that it is given up. */
+export interface WebhookSender {
+  readonly send: SendEvent;
+  /** Closes its connections; what is under way fails. */
+  close(): Promise<void>;
+}
+
+/** Bytes of an answer's headers, past which it is none. */
+const headerLimit = 16 * 1_024;
+
+/** Bytes of an answer's body that are read, and ms for it, to keep the connection in use; past that it is given up. */
 const bodyLimit = 64 * 1_024;
+const bodyPatienceMs = 1_000;
 
 /**
- * Makes the delivery to a webhook: POST of the CloudEvent in structured mode, signed by Standard Webhooks with the
- * event's id as message id, so that a repeated delivery shows. Every 2xx is success; a redirect is not followed.
+ * Makes the delivery to a webhook: POST of the CloudEvent in structured mode, signed by Standard Webhooks (under each of
+ * its secrets) with the event's id as message id, so that a repeated delivery shows. Every 2xx is success; a redirect is
+ * not followed. Each webhook has connections of its own.
  */
-export function createWebhookSender({ subscriber: { url, secret }, timeoutMs, now }: WebhookOptions): SendEvent {
-  const webhook = new Webhook(secret);
+export function createWebhookSender(options: WebhookOptions): WebhookSender {
+  const { subscriber, timeoutMs, connectTimeoutMs, connections, now } = options;
+  const { origin, pathname, search } = new URL(subscriber.url);
+  const signers = secretsOf(subscriber).map((secret) => new Webhook(secret));
+  const pool = new Pool(origin, {
+    connections,
+    connect: { timeout: connectTimeoutMs },
+    maxHeaderSize: headerLimit,
+    // The attempt's own time-out stands for these.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
 
   function headersOf(event: RegisteredEvent, body: string): Record<string, string> {
     const at = now();
     return {
-      'Content-Type': 'application/cloudevents+json; charset=utf-8',
-      'User-Agent': 'auth-account-worker',
-      'X-Request-ID': event.requestid,
-      ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
+      'content-type': 'application/cloudevents+json; charset=utf-8',
+      'user-agent': 'auth-account-worker',
+      ...carryingHeaders({ requestId: event.requestid, traceparent: event.traceparent }),
       'webhook-id': event.id,
       'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-      'webhook-signature': webhook.sign(event.id, at, body),
+      'webhook-signature': signers.map((signer) => signer.sign(event.id, at, body)).join(' '),
     };
   }
 
-  return async (event, stop) => {
+  async function request(event: RegisteredEvent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const body = JSON.stringify(event);
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
-    const request = { method: 'POST', redirect: 'manual', headers: headersOf(event, body), body, signal } as const;
-    const response = await fetch(url, request).catch((error: unknown) => {
+    const headers = headersOf(event, body);
+    try {
+      return await pool.request({ method: 'POST', path: `${pathname}${search}`, headers, body, signal });
+    } catch (error) {
       throw new DeliveryError(`no answer: ${reasonOf(error)}`, { cause: error });
-    });
-    await drain(response);
-    if (response.ok) return;
-    const mayAsk = response.status === 429 || response.status === 503;
-    const asked = mayAsk ? retryAfterMs(response.headers.get('retry-after'), now()) : undefined;
-    throw new DeliveryError(`answered ${response.status}`, { retryAfterMs: asked });
+    }
+  }
+
+  return {
+    async send(event, stop) {
+      const {
+        statusCode: status,
+        headers,
+        body,
+      } = await request(event, AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]));
+      await drain(body);
+      if (status >= 200 && status < 300) return status;
+      const mayAsk = status === 429 || status === 503;
+      const asked = mayAsk ? retryAfterMs(headers['retry-after'], now()) : undefined;
+      throw new DeliveryError(`answered ${status}`, { status, retryAfterMs: asked });
+    },
+    close: () => pool.destroy(),
   };
 }
 
-/** `fetch` hides what went wrong in its error's cause. */
+/** The system's or the client's code, such as ECONNREFUSED, where the error has one. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error as { cause?: { code?: string; message?: string } };
-  return cause?.code ?? cause?.message ?? error.message;
+  const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
+  return String(typeof code === 'string' ? code : (message ?? error));
 }
 
-async function drain(response: Response): Promise<void> {
-  let read = 0;
+async function drain(body: Dispatcher.ResponseData['body']): Promise<void> {
   try {
-    for await (const chunk of response.body ?? []) {
-      read += chunk.byteLength;
-      if (read > bodyLimit) break; // leaving the loop cancels the rest
-    }
+    await body.dump({ limit: bodyLimit, signal: AbortSignal.timeout(bodyPatienceMs) });
   } catch {
-    // The status line was the answer: a body that breaks off changes nothing about it.
+    // The status line was the answer: a body that breaks off or never ends changes nothing about it.
+    body.destroy();
   }
 }

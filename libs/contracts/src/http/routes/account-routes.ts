@@ -20,7 +20,7 @@ export const accountRoutes = {
     body: RegisterRequest,
     requests: registerExamples,
     success: { status: 201, description: 'The account exists.', body: RegisterResponse, example: registeredExample },
-    carriesToken: false,
+    carriesToken: true,
     errors: [
       ...common,
       'ERR-EMAIL-ALREADY-EXISTS',

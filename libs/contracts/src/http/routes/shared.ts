@@ -21,4 +21,3 @@ export const access = ['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED'] as co
 
 /** Headers that every operation of `/api/v1` takes. */
 export const commonHeaders = ['X-Request-ID', 'Accept-Language'] as const;
-

@@ -42,6 +42,9 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
       details: { rejected_email: 'cook@example.com' },
     }),
   },
+  'ERR-INVITE-LIMIT-REACHED': {
+    'ERR-INVITE-LIMIT-REACHED': new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: 100 } }),
+  },
   'ERR-INVITE-TOKEN-INVALID': {
     'ERR-INVITE-TOKEN-INVALID (unknown)': new AppError('ERR-INVITE-TOKEN-INVALID', { details: invite }),
     'ERR-INVITE-TOKEN-INVALID (expired)': new AppError('ERR-INVITE-TOKEN-INVALID', {

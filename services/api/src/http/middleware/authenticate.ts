@@ -1,4 +1,5 @@
 import { AppError } from '@auth-account/errors';
+import { withSpan } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
@@ -25,8 +26,11 @@ export function authenticate({ verify, assertNotDenied }: AuthenticateDeps): Req
     }
     const token = bearerPattern.exec(authorization)?.[1];
     if (token === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    const caller = await verify(token);
-    await assertNotDenied?.(caller);
+    const caller = await withSpan('access_token.verify', {}, async () => {
+      const claims = await verify(token);
+      await assertNotDenied?.(claims);
+      return claims;
+    });
     extendContext(res, { caller });
     next();
   };

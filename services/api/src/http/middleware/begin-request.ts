@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { requestIdPattern } from '@auth-account/contracts';
 import { negotiateLocale } from '@auth-account/errors';
+import { activeTraceparent, enterRequest } from '@auth-account/telemetry';
 import type { RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
 
@@ -20,13 +21,15 @@ export function readRequestId(header: string | string[] | undefined): string | u
  */
 export const beginRequest: RequestHandler = (req, res, next) => {
   const requestId = readRequestId(req.headers['x-request-id']) ?? randomUUID();
-  const { traceparent } = req.headers;
+  const traceparent = activeTraceparent() ?? req.headers.traceparent;
   res.setHeader('X-Request-ID', requestId);
   extendContext(res, {
     requestId,
+    receivedAt: performance.now(),
     address: req.ip,
     locale: negotiateLocale(req.headers['accept-language']),
     ...(typeof traceparent === 'string' && traceparentPattern.test(traceparent) ? { traceparent } : {}),
   });
-  next();
+  // Everything that is done for the request, in whatever span, bears its id from here on.
+  enterRequest(requestId, next);
 };

@@ -1,4 +1,4 @@
-import { toHttp } from '@auth-account/errors';
+import { type AppError, toHttp } from '@auth-account/errors';
 import type { Logger } from '@auth-account/telemetry';
 import type { ErrorRequestHandler } from 'express';
 import { contextOf } from '../request-context.ts';
@@ -10,7 +10,7 @@ export function handleError(logger: Logger): ErrorRequestHandler {
   return (error, _req, res, next) => {
     const { requestId, locale } = contextOf(res);
     const appError = toAppError(error);
-    if (appError.status >= 500) logger.error({ err: appError, request_id: requestId }, 'request failed');
+    if (isFault(appError)) logger.error({ err: appError, request_id: requestId }, 'request failed');
     if (res.headersSent) {
       next(error);
       return;
@@ -19,4 +19,9 @@ export function handleError(logger: Logger): ErrorRequestHandler {
     res.setHeaders(new Headers(headers));
     sendJson(res, status, body);
   };
+}
+
+/** What is shed is no fault, and a stack for each would be work for the overloaded: the access line and a counter have it. */
+function isFault({ status, code }: AppError): boolean {
+  return status >= 500 && code !== 'ERR-OVERLOADED';
 }

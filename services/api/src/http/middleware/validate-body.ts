@@ -2,15 +2,16 @@ import { AppError } from '@auth-account/errors';
 import type { RequestHandler } from 'express';
 import type { TSchema } from 'typebox';
 import { compileSchema } from '../validation/ajv.ts';
+import type { BodyCheck } from '../validation/body-checks.ts';
 import { validationItems } from '../validation/validation-items.ts';
 
-/** Holds the body against its schema. Raises `ERR-VALIDATION-FAILED` with every violation. */
-export function validateBody(schema: TSchema): RequestHandler {
+/** Holds the body against its schema and its check. Raises `ERR-VALIDATION-FAILED` with every violation. */
+export function validateBody(schema: TSchema, check: BodyCheck = () => []): RequestHandler {
   const validate = compileSchema(schema);
   return (req, _res, next) => {
-    if (!validate(req.body)) {
-      throw new AppError('ERR-VALIDATION-FAILED', { details: validationItems(validate.errors ?? []) });
-    }
+    const found = validate(req.body) ? [] : validationItems(validate.errors ?? []);
+    const details = [...found, ...check(req.body)];
+    if (details.length > 0) throw new AppError('ERR-VALIDATION-FAILED', { details });
     next();
   };
 }

@@ -1,0 +1,103 @@
+import { Type } from 'typebox';
+import { AccountType, Success, Timestamp, Uuid } from './fields.ts';
+
+/** `{token}` in paths: what never named an invite, however odd, is an invite that is not there. */
+export const InviteTokenInPath = Type.String({ minLength: 1, examples: ['9b2f1c9e-5e0d-4c57-8a54-0a6a3c8f7f11'] });
+
+/** `{user_id}` in paths: what is no member's id, however odd, is a member who is not there. */
+export const MemberId = Type.String({ minLength: 1, examples: ['019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10'] });
+
+export const GroupRole = Type.Enum(['owner', 'member'], {
+  description: 'Who created the space, or inherited it, is its `owner`; everybody else is a `member`.',
+});
+export type GroupRole = Type.Static<typeof GroupRole>;
+
+/** What the type of a space means for its stock (specification, "What the service does"). */
+export const StockDeficit = Type.Enum(['masked', 'refused'], {
+  description:
+    'What happens where more is taken than there is. `masked` (HOME): the balance goes below zero unseen, ' +
+    '`INV_STOCK_MASKED_MINUS`. `refused` (OFFICE): `INV_STOCK_INSUFFICIENT_OFFICE`.',
+});
+export type StockDeficit = Type.Static<typeof StockDeficit>;
+
+/** A member as the others see it. */
+export const GroupMember = Type.Object({
+  user_id: Uuid,
+  email: Type.String(),
+  role: GroupRole,
+  joined_at: Timestamp,
+});
+
+/** Answer 200 of `GET /api/v1/groups/current`: the members, the one who has been there for longest first. */
+export const CurrentGroupResponse = Success(
+  Type.Object({
+    home_group_id: Uuid,
+    account_type: AccountType,
+    stock_deficit: StockDeficit,
+    role: GroupRole,
+    created_at: Timestamp,
+    members: Type.Array(GroupMember, { minItems: 1 }),
+    timestamp: Timestamp,
+  }),
+);
+export type CurrentGroupResponse = Type.Static<typeof CurrentGroupResponse>;
+
+/** Body of `POST /api/v1/invites/{token}/accept`. */
+export const AcceptInviteRequest = Type.Object({
+  leave_current_group: Type.Optional(
+    Type.Boolean({ default: false, description: 'The user has agreed to leave the present group.' }),
+  ),
+});
+export type AcceptInviteRequest = Type.Static<typeof AcceptInviteRequest>;
+
+/** Answer 200 of accepting an invite and of leaving: where the user is now. No tokens: the app refreshes. */
+export const MembershipResponse = Success(
+  Type.Object({ home_group_id: Uuid, account_type: AccountType, role: GroupRole, timestamp: Timestamp }),
+);
+export type MembershipResponse = Type.Static<typeof MembershipResponse>;
+
+/** Answer 200 of `DELETE /api/v1/groups/current/members/{user_id}`. */
+export const MemberRemovedResponse = Success(
+  Type.Object({ message: Type.Literal('MEMBER_REMOVED'), user_id: Uuid, timestamp: Timestamp }),
+);
+export type MemberRemovedResponse = Type.Static<typeof MemberRemovedResponse>;
+
+const owner = '019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10';
+const member = '019b0c52-77d1-7e0b-a6c4-90d8e2f31b27';
+const home_group_id = '1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44';
+const timestamp = '2026-11-21T09:31:00.000Z';
+
+export const currentGroupExample = {
+  status: 'success',
+  data: {
+    home_group_id,
+    account_type: 'HOME',
+    stock_deficit: 'masked',
+    role: 'member',
+    created_at: '2026-11-18T07:10:00.000Z',
+    members: [
+      { user_id: owner, email: 'cook@example.com', role: 'owner', joined_at: '2026-11-18T07:10:00.000Z' },
+      { user_id: member, email: 'guest@example.com', role: 'member', joined_at: '2026-11-20T18:02:44.310Z' },
+    ],
+    timestamp,
+  },
+} as const;
+
+export const acceptInviteExamples = {
+  agreed: { summary: 'The user has agreed to leave the present group', value: { leave_current_group: true } },
+} as const;
+
+export const joinedExample = {
+  status: 'success',
+  data: { home_group_id, account_type: 'HOME', role: 'member', timestamp },
+} as const;
+
+export const leftExample = {
+  status: 'success',
+  data: { home_group_id: '7a0e6d54-8f7b-4e3a-b1c2-5d9f0a6b7c81', account_type: 'HOME', role: 'owner', timestamp },
+} as const;
+
+export const memberRemovedExample = {
+  status: 'success',
+  data: { message: 'MEMBER_REMOVED', user_id: member, timestamp },
+} as const;

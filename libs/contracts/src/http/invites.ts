@@ -1,0 +1,112 @@
+import { Type } from 'typebox';
+import { AccountType, Success, Timestamp, Uuid } from './fields.ts';
+
+const daySeconds = 86_400;
+
+/** Seconds for which an invite is good where its request names none. */
+export const defaultInviteSeconds = 7 * daySeconds;
+
+/** More would be more than MongoDB's 32-bit integers hold, and than anybody invites. */
+const mostUses = 2_147_483_647;
+
+/** Body of `POST /api/v1/invites`. */
+export const CreateInviteRequest = Type.Object({
+  expires_in: Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: 30 * daySeconds,
+      default: defaultInviteSeconds,
+      description: 'Seconds until the invite expires.',
+    }),
+  ),
+  max_uses: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: mostUses,
+      default: null,
+      description: 'How many may join by it; null: any number.',
+    }),
+  ),
+});
+export type CreateInviteRequest = Type.Static<typeof CreateInviteRequest>;
+
+/** What every invite says of itself: whether one can join by it, and if not, why. */
+const standing = {
+  account_type: AccountType,
+  expires_at: Timestamp,
+  valid: Type.Boolean({ description: 'Whether one can join by it now.' }),
+  reason: Type.Unsafe<'expired' | 'revoked' | 'used_up' | null>({
+    enum: ['expired', 'revoked', 'used_up', null],
+    description: 'Why it is not valid; null where it is.',
+  }),
+} as const;
+
+const own = {
+  invite_token: Uuid,
+  ...standing,
+  max_uses: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1 }),
+  uses: Type.Integer({ minimum: 0, description: 'How many have joined by it.' }),
+  created_by: Uuid,
+  created_at: Timestamp,
+  revoked_at: Type.Unsafe<string | null>({ ...Timestamp, type: ['string', 'null'] }),
+} as const;
+
+/** An invite as the owner of its group sees it. */
+export const Invite = Type.Object(own);
+export type Invite = Type.Static<typeof Invite>;
+
+/** Answer 201 of `POST /api/v1/invites` and 200 of `DELETE /api/v1/invites/{token}`. */
+export const InviteResponse = Success(Type.Object({ ...own, timestamp: Timestamp }));
+export type InviteResponse = Type.Static<typeof InviteResponse>;
+
+/** Answer 200 of `GET /api/v1/invites`: the newest first. */
+export const InviteListResponse = Success(
+  Type.Object({
+    invites: Type.Array(Invite),
+    has_more: Type.Boolean({ description: 'There are older invites that are over, and not in the list.' }),
+    timestamp: Timestamp,
+  }),
+);
+export type InviteListResponse = Type.Static<typeof InviteListResponse>;
+
+/** Answer 200 of `GET /api/v1/invites/{token}`: what anybody may know who has the token. */
+export const InvitePreviewResponse = Success(Type.Object({ ...standing, timestamp: Timestamp }));
+export type InvitePreviewResponse = Type.Static<typeof InvitePreviewResponse>;
+
+const timestamp = '2026-11-20T09:30:00.000Z';
+
+const invite = {
+  invite_token: '9b2f1c9e-5e0d-4c57-8a54-0a6a3c8f7f11',
+  account_type: 'HOME',
+  expires_at: '2026-11-27T09:30:00.000Z',
+  valid: true,
+  reason: null,
+  max_uses: 3,
+  uses: 0,
+  created_by: '019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10',
+  created_at: timestamp,
+  revoked_at: null,
+} satisfies Invite;
+
+export const createInviteExamples = {
+  week: { summary: 'For anybody, for a week', value: {} },
+  flatmates: { summary: 'For three, for a day', value: { expires_in: daySeconds, max_uses: 3 } },
+} satisfies Record<string, { summary: string; value: CreateInviteRequest }>;
+
+export const inviteCreatedExample = { status: 'success', data: { ...invite, timestamp } } satisfies InviteResponse;
+
+export const inviteListExample = {
+  status: 'success',
+  data: { invites: [invite], has_more: false, timestamp },
+} satisfies InviteListResponse;
+
+export const inviteRevokedExample = {
+  status: 'success',
+  data: { ...invite, uses: 1, valid: false, reason: 'revoked', revoked_at: timestamp, timestamp },
+} satisfies InviteResponse;
+
+export const invitePreviewExample = {
+  status: 'success',
+  data: { account_type: 'HOME', expires_at: '2026-11-27T09:30:00.000Z', valid: true, reason: null, timestamp },
+} satisfies InvitePreviewResponse;

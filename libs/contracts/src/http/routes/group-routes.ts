@@ -1,0 +1,106 @@
+import {
+  AcceptInviteRequest,
+  acceptInviteExamples,
+  CurrentGroupResponse,
+  currentGroupExample,
+  InviteTokenInPath,
+  joinedExample,
+  leftExample,
+  MemberId,
+  MemberRemovedResponse,
+  MembershipResponse,
+  memberRemovedExample,
+} from '../groups.ts';
+import type { Route } from '../route.ts';
+import { access, common, commonHeaders, withoutBody } from './shared.ts';
+
+const moved =
+  'No session ends. The user’s access tokens are refused from now on and the push streams close with 4004 ' +
+  '`GROUP_CHANGED`: each app refreshes, as after any `IAD_JWT_ACCESS_INVALID`, and is in the new group. The same heals a ' +
+  'lost answer.';
+
+/** Operations on the caller's membership. */
+export const groupRoutes = {
+  findCurrentGroup: {
+    operationId: 'findCurrentGroup',
+    tag: 'Groups',
+    summary: 'Show the caller’s group',
+    description:
+      'The group, what its type means for stock, and its members, the one who has been there for longest first.',
+    method: 'get',
+    path: '/api/v1/groups/current',
+    auth: 'bearer',
+    headers: commonHeaders,
+    success: {
+      status: 200,
+      description: 'The group.',
+      body: CurrentGroupResponse,
+      example: currentGroupExample,
+      cacheControl: 'no-store',
+    },
+    carriesToken: false,
+    errors: [...withoutBody, ...access],
+  },
+  acceptInvite: {
+    operationId: 'acceptInvite',
+    tag: 'Groups',
+    summary: 'Move into the group of an invite',
+    description:
+      `Moves the caller out of the present group into the one that the invite leads to, as a member. ${moved}\n\n` +
+      'The invite is looked at first: 404 where it never named one, 400 where it leads into the caller’s own group, 410 ' +
+      'where it has expired, was revoked or is used up. Then `leave_current_group` is: without it the answer is 400, and ' +
+      'the app asks the user. An owner who moves hands the group to its longest-standing member; the last one closes it.',
+    method: 'post',
+    path: '/api/v1/invites/:token/accept',
+    auth: 'bearer',
+    params: { token: InviteTokenInPath },
+    headers: commonHeaders,
+    body: AcceptInviteRequest,
+    requests: acceptInviteExamples,
+    success: {
+      status: 200,
+      description: 'The user is in the group.',
+      body: MembershipResponse,
+      example: joinedExample,
+    },
+    carriesToken: true,
+    errors: [...common, ...access, 'IAD_GROUP_ALREADY_MEMBER', 'IAD_GROUP_INVITE_EXPIRED', 'ERR-INVITE-TOKEN-INVALID'],
+  },
+  leaveGroup: {
+    operationId: 'leaveGroup',
+    tag: 'Groups',
+    summary: 'Leave the group for a new household',
+    description:
+      `Moves the caller into a new HOME space of their own. ${moved}\n\n` +
+      'An owner who leaves hands the group to its longest-standing member; a group left by its last member is closed and ' +
+      'its invites die, be it a HOME space of the caller’s own.',
+    method: 'post',
+    path: '/api/v1/groups/leave',
+    auth: 'bearer',
+    headers: commonHeaders,
+    success: { status: 200, description: 'Where the user is now.', body: MembershipResponse, example: leftExample },
+    carriesToken: false,
+    errors: [...withoutBody, ...access],
+  },
+  removeMember: {
+    operationId: 'removeMember',
+    tag: 'Groups',
+    summary: 'Remove a member',
+    description:
+      'For the owner of the group. The member moves into a new HOME space, as if they had left. The owner’s own id means ' +
+      `leaving. ${moved}`,
+    method: 'delete',
+    path: '/api/v1/groups/current/members/:user_id',
+    auth: 'bearer',
+    params: { user_id: MemberId },
+    headers: commonHeaders,
+    success: {
+      status: 200,
+      description: 'The member is gone.',
+      body: MemberRemovedResponse,
+      example: memberRemovedExample,
+    },
+    carriesToken: false,
+    errors: [...withoutBody, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-GROUP-MEMBER-NOT-FOUND'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,37 @@
+import { cacheDirOf } from '../cache-dir.ts';
+import type { Requirement } from './check-binary.ts';
+import { createPathStep } from './create-path-step.ts';
+import { findAptObstacle } from './find-apt-obstacle.ts';
+import { installPackages } from './install-packages.ts';
+import type { ProvideOptions } from './provide-mongodb.ts';
+import type { ProvisionStep } from './provision-step.ts';
+import { runSteps } from './run-steps.ts';
+
+/** Debian 12's. */
+const REQUIREMENT: Requirement = { minimum: [2, 42] };
+
+/** Debian's package brings both programs; it starts no daemon here. */
+function createAptStep(program: string): ProvisionStep {
+  return {
+    title: 'apt-get install prometheus',
+    async run(context) {
+      const obstacle = await findAptObstacle(context.env);
+      if (obstacle !== undefined) return { missing: obstacle };
+      await installPackages(['prometheus'], context);
+      return createPathStep([program], REQUIREMENT).run(context);
+    },
+  };
+}
+
+/** Prometheus, or its tool for rules, to run. Throws `ProvisionError`. */
+export async function providePrometheusBinary(
+  program: 'prometheus' | 'promtool',
+  { log, env = process.env, signal }: ProvideOptions,
+): Promise<string> {
+  const advice =
+    'Install Prometheus 2.42 or later (Debian, Ubuntu: apt-get install prometheus; macOS: brew install prometheus).';
+  const steps = [createPathStep([program], REQUIREMENT), createAptStep(program)];
+  const provided = await runSteps({ name: program, advice }, steps, { log, env, signal, cacheDir: cacheDirOf(env) });
+  if (!('binary' in provided)) throw new Error('Both steps answer with a binary.');
+  return provided.binary;
+}

@@ -1,0 +1,59 @@
+/**
+ * Tells which server runs the script, and since which promotion: its run id, new with every start, and its replication
+ * id, new whenever it becomes primary. A replica that is promoted, and a former primary that is promoted again, may have
+ * an older state.
+ */
+const identity = `
+local function identity()
+  local info = redis.call('INFO', 'server') .. redis.call('INFO', 'replication')
+  return string.match(info, 'run_id:(%w+)') .. ':' .. string.match(info, 'master_replid:(%w+)')
+end`;
+
+/**
+ * KEYS: revocations, then one denied key per entry. ARGV: pub/sub's command, channel, lifetime (ms), then per entry:
+ * session, value, command. "none…" stays, a version only rises. On a cluster the channel lies on the keys' node, as it
+ * has their hash tag.
+ */
+export const denyScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local ttl = tonumber(ARGV[3])
+for i = 2, #KEYS do
+  local at = 4 + (i - 2) * 3
+  local value = ARGV[at + 1]
+  local old = redis.call('GET', KEYS[i])
+  if old and (string.sub(old, 1, 4) == 'none' or (string.sub(value, 1, 4) ~= 'none' and tonumber(old) > tonumber(value))) then
+    value = old
+  end
+  redis.call('SET', KEYS[i], value, 'PX', ttl)
+  redis.call('ZADD', KEYS[1], now, ARGV[at])
+  redis.call(ARGV[1], ARGV[2], ARGV[at + 2])
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
+redis.call('PEXPIRE', KEYS[1], ttl)
+return #KEYS - 1`;
+
+/** KEYS: the rebuild's mark. ARGV: for how long it stands (ms). */
+export const beginScript = `${identity}
+redis.call('SET', KEYS[1], identity(), 'PX', ARGV[1])
+return 1`;
+
+/** KEYS: the rebuild's mark, the sentinel. Answers 1 where the server and its data are those of the mark. */
+export const completeScript = `${identity}
+local begun = redis.call('GET', KEYS[1])
+redis.call('DEL', KEYS[1])
+if begun ~= identity() then return 0 end
+redis.call('SET', KEYS[2], begun)
+return 1`;
+
+/** KEYS: the sentinel, denied keys. Answers their values; nil in place of a sentinel that names another server. */
+export const askScript = `${identity}
+local values = redis.call('MGET', unpack(KEYS))
+if values[1] ~= identity() then values[1] = false end
+return values`;
+
+/** KEYS: the sentinel, revocations. ARGV: since when (ms). Answers the sentinel as above, the time, the sessions. */
+export const recentScript = `${identity}
+local sentinel = redis.call('GET', KEYS[1])
+if sentinel ~= identity() then sentinel = false end
+return {sentinel, redis.call('TIME'), redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[1], '+inf')}`;

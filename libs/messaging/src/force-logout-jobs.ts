@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ForceLogoutCommand } from '@auth-account/contracts';
+import type { Job, JobType } from 'bullmq';
+import { type ForceLogoutQueue, type ForceLogoutResult, parseForceLogout } from './force-logout.ts';
+
+/** `waiting` for a worker, or for the pause after an attempt that failed; `failed`: not tried again. */
+export type ForceLogoutState = 'waiting' | 'running' | 'done' | 'failed';
+
+/** A forced logout as it stands in the queue. */
+export interface ForceLogoutJobStatus {
+  readonly id: string;
+  readonly state: ForceLogoutState;
+  /** Undefined where what was queued is no command. */
+  readonly command: ForceLogoutCommand | undefined;
+  readonly orderedAt: Date;
+  readonly finishedAt: Date | undefined;
+  /** Attempts that have ended. */
+  readonly attempts: number;
+  /** What the last attempt that failed met. */
+  readonly error: string | undefined;
+  readonly result: ForceLogoutResult | undefined;
+}
+
+type ForceLogoutJob = Job<ForceLogoutCommand, ForceLogoutResult, string>;
+
+const queueStates = {
+  waiting: ['waiting', 'delayed', 'prioritized'],
+  running: ['active'],
+  done: ['completed'],
+  failed: ['failed'],
+} as const satisfies Record<ForceLogoutState, readonly JobType[]>;
+
+/** The forced logout that was ordered under that id; done ones are kept for seven days, failed ones for a month. */
+export async function findForceLogout(queue: ForceLogoutQueue, id: string): Promise<ForceLogoutJobStatus | undefined> {
+  // In this order: a job that is read after its state has all that belongs to it.
+  const state = await queue.getJobState(id);
+  const job = await queue.getJob(id);
+  return job === undefined || state === 'unknown' ? undefined : toStatus(job, stateOf(state));
+}
+
+/** The forced logouts of a state, the newest first, `limit` at most. */
+export async function listForceLogouts(
+  queue: ForceLogoutQueue,
+  state: ForceLogoutState,
+  limit: number,
+): Promise<ForceLogoutJobStatus[]> {
+  const jobs = await queue.getJobs([...queueStates[state]], 0, limit - 1, false);
+  // A job that ends while the list is read leaves a gap.
+  const found = (jobs as (ForceLogoutJob | undefined)[]).filter((job) => job !== undefined);
+  return found
+    .map((job) => toStatus(job, state))
+    .sort((a, b) => b.orderedAt.getTime() - a.orderedAt.getTime())
+    .slice(0, limit);
+}
+
+/** Polls until the forced logout is done or has failed, for `timeoutMs` at most; gives it as it then is. */
+export async function awaitForceLogout(
+  queue: ForceLogoutQueue,
+  id: string,
+  timeoutMs: number,
+): Promise<ForceLogoutJobStatus | undefined> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const status = await findForceLogout(queue, id);
+    const isOver = status?.state === 'done' || status?.state === 'failed';
+    if (isOver || performance.now() >= deadline) return status;
+    await delay(50);
+  }
+}
+
+function stateOf(state: string): ForceLogoutState {
+  const states = Object.keys(queueStates) as ForceLogoutState[];
+  return states.find((name) => (queueStates[name] as readonly string[]).includes(state)) ?? 'waiting';
+}
+
+function toStatus(job: ForceLogoutJob, state: ForceLogoutState): ForceLogoutJobStatus {
+  return {
+    id: job.id ?? '',
+    state,
+    command: readCommand(job.data),
+    orderedAt: new Date(job.timestamp),
+    finishedAt: job.finishedOn === undefined ? undefined : new Date(job.finishedOn),
+    attempts: job.attemptsMade,
+    error: state === 'done' ? undefined : job.failedReason || undefined,
+    result: state === 'done' ? (job.returnvalue ?? undefined) : undefined,
+  };
+}
+
+function readCommand(data: unknown): ForceLogoutCommand | undefined {
+  try {
+    return parseForceLogout(data);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import type { ClientSession, Collection, MongoClient } from 'mongodb';
+import type { Inbox, InboxEntry } from './inbox.ts';
+
+/** An entry of the inbox. */
+export interface InboxDocument {
+  /** Subscriber and event id: see {@link InboxEntry}. */
+  readonly _id: string;
+  readonly processed_at: Date;
+}
+
+export interface MongoInboxOptions {
+  /** Of the replica set that holds what the effects write. It stays the caller's to close. */
+  readonly client: MongoClient;
+  /** The inbox: a collection of the consumer's own database. Several subscribers may share one. */
+  readonly collection: Collection<InboxDocument>;
+  /**
+   * How long an entry is remembered, in seconds. It has to be longer than any event can come again: as the outbox keeps
+   * delivered rows, as dead letters are kept, as failed jobs stay in a queue.
+   */
+  readonly retentionSeconds?: number;
+  readonly now?: () => Date;
+}
+
+const daySeconds = 24 * 60 * 60;
+const defaultRetentionSeconds = 90 * daySeconds;
+const duplicateKey = 11_000;
+const indexOptionsConflict = 85;
+
+/**
+ * Opens the inbox in MongoDB: makes its collection and the index that removes old entries, where they are missing, and
+ * changes that index where the retention has changed.
+ *
+ * Each effect runs in a multi-document transaction with its entry. The entry is written first, so that of two that come at
+ * once one waits for the other. Where a consumer was killed within a transaction, MongoDB ends that after
+ * `transactionLifetimeLimitSeconds` (60 unless configured): until then the event, delivered again, waits.
+ *
+ * @example
+ * const inbox = await openMongoInbox({ client, collection: client.db('kitchen').collection('inbox') });
+ */
+export async function openMongoInbox(options: MongoInboxOptions): Promise<Inbox<ClientSession>> {
+  const { client, collection, retentionSeconds = defaultRetentionSeconds, now = () => new Date() } = options;
+  await ensureExpiry(client, collection, retentionSeconds);
+  return {
+    once: (entry, effect) =>
+      client.withSession((session) =>
+        session.withTransaction(
+          async () => {
+            if (!(await remember(collection, entry, now(), session))) {
+              await session.abortTransaction();
+              return 'duplicate';
+            }
+            await effect(session);
+            return 'processed';
+          },
+          { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } },
+        ),
+      ),
+  };
+}
+
+/** False where the entry is there. */
+async function remember(
+  collection: Collection<InboxDocument>,
+  { subscriber, eventId }: InboxEntry,
+  processed_at: Date,
+  session: ClientSession,
+): Promise<boolean> {
+  try {
+    await collection.insertOne({ _id: `${subscriber}/${eventId}`, processed_at }, { session });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === duplicateKey) return false;
+    throw error;
+  }
+}
+
+async function ensureExpiry(
+  client: MongoClient,
+  collection: Collection<InboxDocument>,
+  expireAfterSeconds: number,
+): Promise<void> {
+  const keyPattern = { processed_at: 1 } as const;
+  try {
+    await collection.createIndex(keyPattern, { name: 'processed_ttl', expireAfterSeconds });
+  } catch (error) {
+    if (codeOf(error) !== indexOptionsConflict) throw error;
+    const { dbName, collectionName } = collection;
+    await client.db(dbName).command({ collMod: collectionName, index: { keyPattern, expireAfterSeconds } });
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
+}

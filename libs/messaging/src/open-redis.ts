@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import { Cluster, Redis } from 'ioredis';
+import { parseRedisAddress, type RedisAddress } from './redis-address.ts';
+import type { RedisClient } from './redis-client.ts';
+import type { RedisSettings } from './redis-options.ts';
+
+/** Where Redis is and how it is reached: the services' configuration. */
+export interface RedisConfig {
+  /** See {@link parseRedisAddress}. */
+  readonly REDIS_URL: string;
+  /** PEM file of the authorities that vouch for the servers' certificates; the system's where there is none. */
+  readonly REDIS_CA_FILE?: string;
+  /** PEM files of a client certificate and its key, for servers that ask for one. */
+  readonly REDIS_CERT_FILE?: string;
+  readonly REDIS_KEY_FILE?: string;
+  /** The name in the servers' certificates where the addresses are others, as those that a cluster's nodes announce. */
+  readonly REDIS_TLS_SERVER_NAME?: string;
+  readonly REDIS_SENTINEL_USERNAME?: string;
+  readonly REDIS_SENTINEL_PASSWORD?: string;
+}
+
+/** Of a connection to a cluster. */
+export interface ClusterSettings {
+  /**
+   * How often the map of the slots is read again, in ms: redirections alone leave a client at times without the way to a
+   * promoted replica. ioredis's timer survives a disconnect that comes while it reads and keeps the process alive: 0, for
+   * never, where a program is to end by having nothing left to do.
+   */
+  readonly slotsRefreshMs?: number;
+}
+
+const defaultSlotsRefreshMs = 2_000;
+/** Redirections and repeats of a command before it fails. With the pause between them about a fifth of a second. */
+const maxRedirections = 4;
+const redirectionPauseMs = 50;
+
+/** A primary that became a replica: the command fails, and the next one finds the new primary. */
+const reconnectOnError = (error: Error) => error.message.startsWith('READONLY');
+
+/**
+ * Opens a connection, to one Redis, to the primary that Sentinel names, or to a cluster, as `REDIS_URL` says. It connects
+ * at once and for ever. Throws where the configuration is wrong.
+ */
+export function openRedis(
+  config: RedisConfig,
+  settings: RedisSettings,
+  { slotsRefreshMs = defaultSlotsRefreshMs }: ClusterSettings = {},
+): RedisClient {
+  const address = parseRedisAddress(config.REDIS_URL);
+  const { nodes, username, password, db } = address;
+  const tls = tlsOf(config, address);
+  const options: RedisSettings = {
+    ...settings,
+    reconnectOnError,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls }),
+  };
+  if (address.kind === 'cluster') return openCluster(nodes, options, slotsRefreshMs);
+  if (address.kind === 'single') return new Redis({ ...options, ...nodes[0], db });
+  const { REDIS_SENTINEL_USERNAME: sentinelUsername, REDIS_SENTINEL_PASSWORD: sentinelPassword } = config;
+  // No `failoverDetector`: told of the failover while it reconnects, ioredis 6 gives up for ever. A former primary that
+  // comes back has its clients killed by Sentinel.
+  return new Redis({
+    ...options,
+    db,
+    name: address.sentinelName ?? '',
+    sentinels: [...nodes],
+    sentinelCommandTimeout: settings.connectTimeout ?? 0,
+    ...(settings.retryStrategy ? { sentinelRetryStrategy: settings.retryStrategy } : {}),
+    ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(tls === undefined ? {} : { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+  });
+}
+
+function openCluster(nodes: RedisAddress['nodes'], settings: RedisSettings, slotsRefreshInterval: number): Cluster {
+  const { retryStrategy, enableOfflineQueue = true, ...redisOptions } = settings;
+  return new Cluster([...nodes], {
+    redisOptions,
+    enableOfflineQueue,
+    slotsRefreshInterval,
+    maxRedirections,
+    retryDelayOnFailover: redirectionPauseMs,
+    retryDelayOnClusterDown: redirectionPauseMs,
+    ...(retryStrategy ? { clusterRetryStrategy: retryStrategy } : {}),
+    // Certificates are made out to names: the client resolves them itself otherwise, and would compare the address.
+    ...(settings.tls ? { dnsLookup: (name, found) => found(null, name) } : {}),
+  });
+}
+
+function tlsOf(config: RedisConfig, { isTls }: RedisAddress): ConnectionOptions | undefined {
+  if (!isTls) return undefined;
+  const { REDIS_CA_FILE: ca, REDIS_CERT_FILE: cert, REDIS_KEY_FILE: key, REDIS_TLS_SERVER_NAME: servername } = config;
+  return {
+    ...(ca === undefined ? {} : { ca: readFileSync(ca) }),
+    ...(cert === undefined ? {} : { cert: readFileSync(cert) }),
+    ...(key === undefined ? {} : { key: readFileSync(key) }),
+    ...(servername === undefined ? {} : { servername }),
+  };
+}

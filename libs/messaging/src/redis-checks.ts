@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { parseRedisAddress } from './redis-address.ts';
+
+interface Problem {
+  readonly path: '';
+  readonly message: string;
+}
+
+/** What is wrong with the variables that say where Redis is, before anything is opened. No message repeats a value. */
+export const redisChecks = {
+  address: (value: unknown): Problem[] =>
+    problemsOf(
+      () => parseRedisAddress(String(value)),
+      ({ message }) => message.replace(/^REDIS_URL: /, ''),
+    ),
+  file: (value: unknown): Problem[] =>
+    problemsOf(
+      () => readFileSync(String(value)),
+      ({ code }) => `the file cannot be read (${code})`,
+    ),
+};
+
+function problemsOf(attempt: () => unknown, describe: (error: NodeJS.ErrnoException) => string): Problem[] {
+  try {
+    attempt();
+    return [];
+  } catch (error) {
+    return [{ path: '', message: describe(error as NodeJS.ErrnoException) }];
+  }
+}

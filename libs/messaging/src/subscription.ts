@@ -1,0 +1,189 @@
+import type { Cluster, Redis } from 'ioredis';
+import { isCluster, type RedisClient } from './redis-client.ts';
+
+export interface SubscriptionDeps {
+  /** A connection that does nothing else, with `subscriberOptions`. It stays the caller's to close. */
+  readonly redis: RedisClient;
+  /** Of one hash tag. */
+  readonly channels: readonly [string, ...string[]];
+  readonly onMessage: (channel: string, message: string) => void;
+  /** Called each time that messages come in (again). What was published before is lost. */
+  readonly onSubscribed: () => void;
+  /** Not subscribed, for now: it tries again by itself. Each message comes once until it is subscribed. */
+  readonly onError: (error: unknown) => void;
+  /** How often the server is asked again for the channels, in ms, so that a dead connection shows. */
+  readonly renewalMs?: number;
+}
+
+export interface Subscription {
+  isSubscribed(): boolean;
+  /** Ends it, to be called before the connection is closed. */
+  stop(): void;
+}
+
+/** Pause before another try, in milliseconds. */
+const retryMs = 100;
+const defaultRenewalMs = 5_000;
+
+/**
+ * Subscribes to channels and stays subscribed. On a cluster these are sharded channels (SSUBSCRIBE): they are subscribed
+ * to at the node that holds their slot, and again elsewhere when the slot moves or the node is lost.
+ */
+export function createSubscription(deps: SubscriptionDeps): Subscription {
+  return isCluster(deps.redis) ? subscribeToShard(deps.redis, deps) : subscribeToServer(deps.redis, deps);
+}
+
+/** The renewals keep asking: where no answer comes, the connection's `socketTimeout` ends it, and the next one subscribes. */
+function subscribeToServer(redis: Redis, deps: SubscriptionDeps): Subscription {
+  const { channels, onMessage, onSubscribed, renewalMs = defaultRenewalMs } = deps;
+  const failures = createFailureReport(deps);
+  let isSubscribed = false;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function renewLater(): void {
+    clearTimeout(timer);
+    if (!isStopped && redis.status === 'ready') timer = setTimeout(attempt, renewalMs);
+  }
+
+  function attempt(): void {
+    redis
+      .subscribe(...channels)
+      .then(
+        () => {
+          if (isStopped || isSubscribed) return;
+          isSubscribed = true;
+          failures.forget();
+          onSubscribed();
+        },
+        (error: unknown) => {
+          if (isStopped) return;
+          isSubscribed = false;
+          failures.report(error);
+        },
+      )
+      .finally(renewLater);
+  }
+
+  redis.on('message', onMessage);
+  redis.on('close', () => {
+    isSubscribed = false;
+    clearTimeout(timer);
+  });
+  redis.on('ready', attempt);
+  return {
+    isSubscribed: () => isSubscribed,
+    stop() {
+      isStopped = true;
+      isSubscribed = false;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Passes on each message once until it is told to forget them: the tries that fail can be ten a second. */
+function createFailureReport({ onError }: Pick<SubscriptionDeps, 'onError'>) {
+  const reported = new Set<string>();
+  return {
+    report(error: unknown): void {
+      const message = String(error);
+      if (reported.has(message)) return;
+      reported.add(message);
+      onError(error);
+    },
+    forget: () => reported.clear(),
+  };
+}
+
+/**
+ * ioredis can follow sharded channels itself (`shardedSubscribers`), but does not say since when: it reports its
+ * subscribers as ready before the node has answered. Whoever reconciles must know, so here one connection to one node at
+ * a time is opened, renewed, and given up at its first failure.
+ */
+function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscription {
+  const { channels, onMessage, onSubscribed, renewalMs = defaultRenewalMs } = deps;
+  const failures = createFailureReport(deps);
+  let node: Redis | undefined;
+  let isSubscribed = false;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** The next node to try: the one that another named, or any. */
+  function connect(named?: { host: string; port: number }): Redis | undefined {
+    const masters = cluster.nodes('master');
+    const known = masters[Math.floor(Math.random() * masters.length)];
+    return known?.duplicate({ ...named, ...dedicated });
+  }
+
+  function giveUp(failed: Redis | undefined, error: unknown): void {
+    if (isStopped || failed !== node) return;
+    node = undefined;
+    if (failed?.status !== 'end') failed?.disconnect();
+    const named = movedTo(error);
+    // To be sent on is part of finding the node.
+    if (isSubscribed || named === undefined) failures.report(error);
+    isSubscribed = false;
+    clearTimeout(timer);
+    timer = setTimeout(() => attempt(named), retryMs);
+  }
+
+  function renew(current: Redis): void {
+    timer = setTimeout(() => {
+      current.ssubscribe(...channels).then(
+        () => {
+          if (current === node) renew(current);
+        },
+        (error: unknown) => giveUp(current, error),
+      );
+    }, renewalMs);
+  }
+
+  function attempt(named?: { host: string; port: number }): void {
+    if (isStopped) return;
+    const current = connect(named);
+    node = current;
+    if (current === undefined) {
+      giveUp(undefined, new Error('no node of the cluster is known'));
+      return;
+    }
+    let cause: unknown;
+    current.on('error', (error) => {
+      cause = error; // `end` follows
+    });
+    current.on('end', () => giveUp(current, cause ?? new Error('the connection to the node was lost')));
+    current.on('moved', () => giveUp(current, new Error('the slot has moved')));
+    current.on('smessage', onMessage);
+    current.ssubscribe(...channels).then(
+      () => {
+        if (current !== node) return;
+        isSubscribed = true;
+        failures.forget();
+        renew(current);
+        onSubscribed();
+      },
+      (error: unknown) => giveUp(current, cause ?? error),
+    );
+  }
+
+  attempt();
+  return {
+    isSubscribed: () => isSubscribed,
+    stop() {
+      isStopped = true;
+      isSubscribed = false;
+      clearTimeout(timer);
+      const last = node;
+      node = undefined;
+      last?.disconnect();
+    },
+  };
+}
+
+/** A node that fails is not waited for: another one has its slots by then. */
+const dedicated = { lazyConnect: false, enableOfflineQueue: true, retryStrategy: null, commandTimeout: 2_000 } as const;
+
+/** Where a node says that the slot is: `MOVED 866 10.0.0.7:6379`. */
+function movedTo(error: unknown): { host: string; port: number } | undefined {
+  const [, host, port] = /^MOVED \d+ (.+):(\d+)$/.exec(error instanceof Error ? error.message : '') ?? [];
+  return host === undefined ? undefined : { host, port: Number(port) };
+}

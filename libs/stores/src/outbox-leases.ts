@@ -1,0 +1,120 @@
+import type { Collection, Filter } from 'mongodb';
+import type { OutboxDocument } from './documents.ts';
+
+const firstPauseMs = 5_000;
+const maximumPauseMs = 600_000;
+
+/** Milliseconds after which a row that is held is looked at without there being room. */
+const heldPauseMs = 3_600_000;
+
+/** Lease of a row that waits for nothing but room: it is found by that, and never by its lease. */
+const never = new Date(8_640_000_000_000_000);
+
+/** Another worker may lease just the rows that were found: then there are others. */
+const claimTries = 3;
+
+const releaseBatch = 1_000;
+
+/** Who works on which row of the outbox. */
+export interface OutboxLeases {
+  /**
+   * Leases up to `limit` rows that nobody holds: a relay that dies strands nothing. A row that comes round again waits
+   * twice as long each time, from 5 s to 10 min, so that many rows of a subscriber that is down cost little. Gives none
+   * where none is free, or where others were quicker several times.
+   */
+  claim(options: Claim): Promise<OutboxDocument[]>;
+  /**
+   * Leases rows that are held for one of the subscribers in `opened`, whose queues have room now, and those that were held
+   * for an hour. They are held no more.
+   */
+  claimHeld(options: Claim & { readonly opened: readonly string[] }): Promise<OutboxDocument[]>;
+  /**
+   * Holds leased rows until there is room in the queue of one of these subscribers. A row that waits for nobody else is
+   * given by no {@link claim} meanwhile, so that any number of them delays and costs nothing. A row whose lease has passed
+   * to somebody else stays as it is.
+   */
+  hold(rows: readonly Held[], now: Date): Promise<void>;
+  /**
+   * Ends every lease, so that all that waits is claimed anew: for whoever finds that the queues may have lost it. What
+   * waits for nothing but room is in no queue and stays held. In batches, of which none holds up other writes for long.
+   */
+  release(now: Date): Promise<void>;
+}
+
+export interface Claim {
+  readonly lease: string;
+  readonly now: Date;
+  readonly limit: number;
+}
+
+/** A row that some subscribers are not given for lack of room. */
+export interface Held {
+  readonly row: Pick<OutboxDocument, '_id' | 'lease'>;
+  readonly for: readonly string[];
+  /** Does it wait for nobody else? */
+  readonly isAll: boolean;
+}
+
+export function createOutboxLeases(outbox: Collection<OutboxDocument>): OutboxLeases {
+  async function take({ lease, now }: Claim, ids: readonly string[], isFree: Filter<OutboxDocument>) {
+    const filter = { _id: { $in: [...ids] } };
+    const taken = await outbox.updateMany({ ...filter, ...isFree }, [
+      { $set: { lease, locked_until: nextLook(now), attempts: { $add: ['$attempts', 1] } } },
+      { $unset: 'held' },
+    ]);
+    if (taken.modifiedCount === 0) return [];
+    return outbox.find({ ...filter, lease }, { projection: { attempt_log: 0 } }).toArray();
+  }
+
+  return {
+    async claim(options) {
+      const isFree = { state: 'pending', locked_until: { $lte: options.now } } as const;
+      for (let tries = 0; tries < claimTries; tries++) {
+        const oldest = outbox.find(isFree, { projection: { _id: 1 } }).sort({ locked_until: 1 });
+        const ids = (await oldest.limit(options.limit).toArray()).map(({ _id }) => _id);
+        if (ids.length === 0) return [];
+        const rows = await take(options, ids, isFree);
+        if (rows.length > 0) return rows;
+      }
+      return [];
+    },
+    async claimHeld({ opened, ...options }) {
+      const isOpen = { state: 'pending', 'held.for': { $in: [...opened] } } as const;
+      const isOld = { state: 'pending', 'held.until': { $lte: options.now } } as const;
+      const isFree = { $or: opened.length === 0 ? [isOld] : [isOpen, isOld] };
+      const held = outbox.find(isFree, { projection: { _id: 1 } }).limit(options.limit);
+      const ids = (await held.toArray()).map(({ _id }) => _id);
+      return ids.length === 0 ? [] : take(options, ids, isFree);
+    },
+    async hold(rows, now) {
+      if (rows.length === 0) return;
+      const until = new Date(now.getTime() + heldPauseMs);
+      const operations = rows.map(({ row, isAll, for: names }) => {
+        const filter = { _id: row._id, state: 'pending' as const, lease: row.lease ?? '' };
+        const update = { $set: { held: { for: names, until }, ...(isAll ? { locked_until: never } : {}) } };
+        return { updateOne: { filter, update } };
+      });
+      await outbox.bulkWrite(operations, { ordered: false });
+    },
+    async release(now) {
+      // From the longest lease down: a row that is claimed again meanwhile gets a longer one, and is not met twice.
+      let bound: Filter<OutboxDocument>['locked_until'] = { $gt: now, $lt: never };
+      for (;;) {
+        const isLeased: Filter<OutboxDocument> = { state: 'pending', attempts: { $gt: 0 }, locked_until: bound };
+        const longest = outbox.find(isLeased, { projection: { locked_until: 1 } }).sort({ locked_until: -1 });
+        const rows: Pick<OutboxDocument, '_id' | 'locked_until'>[] = await longest.limit(releaseBatch).toArray();
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        const ids = rows.map(({ _id }) => _id);
+        await outbox.updateMany({ _id: { $in: ids }, ...isLeased }, { $set: { locked_until: now } });
+        bound = { $gt: now, $lte: last.locked_until };
+      }
+    },
+  };
+}
+
+/** Doubles with every claim: `firstPauseMs * 2^attempts`, at most `maximumPauseMs`. */
+function nextLook(now: Date) {
+  const pause = { $min: [maximumPauseMs, { $multiply: [firstPauseMs, { $pow: [2, '$attempts'] }] }] };
+  return { $add: [now, pause] };
+}

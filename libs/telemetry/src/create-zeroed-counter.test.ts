@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { createMetrics } from './create-metrics.ts';
+import { createZeroedCounter } from './create-zeroed-counter.ts';
+
+test('a counter has every combination of its labels at zero from the start', async () => {
+  const { registry } = createMetrics({ service: 'test' });
+  const values = { mode: ['a', 'b'], outcome: ['good', 'bad'] };
+  const counter = createZeroedCounter({ registry, name: 'things_total', help: 'Things', values });
+  counter.inc({ mode: 'b', outcome: 'bad' });
+  const series = (await counter.get()).values.map(({ labels, value }) => [labels.mode, labels.outcome, value]);
+  expect(series).toEqual([
+    ['a', 'good', 0],
+    ['a', 'bad', 0],
+    ['b', 'good', 0],
+    ['b', 'bad', 1],
+  ]);
+});

@@ -1,0 +1,10 @@
+/**
+ * For `node --import @auth-account/telemetry/preload`: starts tracing where the environment asks for it. Otherwise it
+ * loads nothing and costs nothing.
+ */
+import { isTracingWanted } from './tracing/is-tracing-wanted.ts';
+
+if (isTracingWanted(process.env)) {
+  const { startTracing } = await import('./tracing/start-tracing.ts');
+  startTracing(process.env, process.argv[1] ?? '');
+}

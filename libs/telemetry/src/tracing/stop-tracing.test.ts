@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from '@jest/globals';
+
+const preload = new URL('../preload.ts', import.meta.url).href;
+
+/** Ends a traced process whose collector is away, after one span. */
+function stopWithout(collector: string) {
+  const script = `
+    import { trace } from '@opentelemetry/api';
+    import { stopTracing } from './src/tracing/stop-tracing.ts';
+    trace.getTracer('t').startSpan('s').end();
+    const start = performance.now();
+    let lost = 0;
+    await stopTracing(() => { lost += 1; });
+    console.log(JSON.stringify({ lost, ms: performance.now() - start }));
+    process.exit(0);`;
+  const args = ['--no-warnings', '--import', preload, '--input-type=module', '-e', script];
+  const env = { PATH: process.env.PATH, OTEL_EXPORTER_OTLP_ENDPOINT: collector };
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    cwd: new URL('../..', import.meta.url).pathname,
+    env,
+  });
+  return { status, ...(JSON.parse(stdout.toString()) as { lost: number; ms: number }) };
+}
+
+test('a stop with the collector away reports the loss once, and waits no longer than for its limit', () => {
+  const { status, lost, ms } = stopWithout('http://127.0.0.1:9');
+  expect({ status, lost }).toEqual({ status: 0, lost: 1 });
+  expect(ms).toBeLessThan(5_000);
+});

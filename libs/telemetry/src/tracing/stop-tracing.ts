@@ -1,0 +1,30 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ProxyTracerProvider, trace } from '@opentelemetry/api';
+
+interface Stoppable {
+  shutdown(): Promise<void>;
+}
+
+/** Milliseconds for which a stop waits for the collector. */
+const patienceMs = 1_000;
+
+/**
+ * Sends what spans are left and ends the exporter; does nothing without tracing. Never fails: that the collector is away
+ * is reported, and no reason to call the stop of a service a failed one.
+ */
+export async function stopTracing(onLost: (error: unknown) => void): Promise<void> {
+  const provider = trace.getTracerProvider();
+  const delegate = provider instanceof ProxyTracerProvider ? provider.getDelegate() : provider;
+  if (!isStoppable(delegate)) return;
+  const limit = new AbortController();
+  const tooLate = delay(patienceMs, undefined, { signal: limit.signal }).then(
+    () => onLost(new Error(`the spans were not sent within ${patienceMs} ms`)),
+    () => undefined,
+  );
+  await Promise.race([delegate.shutdown().catch(onLost), tooLate]);
+  limit.abort();
+}
+
+function isStoppable(provider: object): provider is Stoppable {
+  return 'shutdown' in provider && typeof provider.shutdown === 'function';
+}

@@ -1,0 +1,157 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { createAccessTokenSigner } from './access-token.ts';
+import { createAccessTokenVerifier, type VerifyAccessToken } from './access-token-verifier.ts';
+import { type KeyEntry, type KeySet, parseKeySet } from './key-file.ts';
+import { createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';
+
+const newKey = (kid: string) =>
+  ({ ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), kid }) as KeyEntry;
+const set = (...keys: KeyEntry[]) => parseKeySet(JSON.stringify({ keys }), 'test');
+const common = { algorithm: 'EdDSA', issuer: 'https://a', audience: 'food' } as const;
+const claims = () => ({
+  user_id: randomUUID(),
+  home_group_id: randomUUID(),
+  account_type: 'HOME' as const,
+  sid: randomUUID(),
+  ver: 1,
+  device_id: randomUUID(),
+});
+
+const issuedAt = 1_800_000_000;
+const [a, b] = [newKey('a'), newKey('b')];
+let nowMs: number;
+let keys: { now: KeySet; current(): KeySet; reread(): Promise<void> };
+/** Tokens that came to the verifier itself. */
+let asked: string[];
+let lookups: string[];
+let plain: VerifyAccessToken;
+
+beforeEach(async () => {
+  nowMs = issuedAt * 1_000;
+  asked = [];
+  lookups = [];
+  keys = { now: set(a, b), current: () => keys.now, reread: async () => undefined };
+  plain = await createAccessTokenVerifier({ ...common, keys, now: () => nowMs });
+});
+
+const sign = async (key = a) =>
+  (await createAccessTokenSigner({ ...common, keys: set(key), ttlSeconds: 600, now: () => issuedAt * 1_000 }))(
+    claims(),
+  );
+
+function newCache(options: Partial<VerifierCacheOptions> = {}, verify = plain): VerifyAccessToken {
+  const counted: VerifyAccessToken = (token) => {
+    asked.push(token);
+    return verify(token);
+  };
+  const onLookup = (result: string) => lookups.push(result);
+  return createVerifierCache(counted, { keys, now: () => nowMs, maxEntries: 10, onLookup, ...options });
+}
+
+describe('a token that comes again', () => {
+  test('is not verified again, and gives the same claims, which nobody can change', async () => {
+    const verify = newCache();
+    const token = await sign();
+    const first = await verify(token);
+    const second = await verify(token);
+    expect(second).toEqual(await plain(token));
+    expect(asked).toEqual([token]);
+    expect(lookups).toEqual(['miss', 'hit']);
+    expect(() => Object.assign(first, { ver: 2 })).toThrow(TypeError);
+  });
+
+  test('is refused from the very moment at which the verifier alone would refuse it', async () => {
+    const verify = newCache();
+    const token = await sign();
+    await verify(token);
+    const answer = (ask: VerifyAccessToken) => ask(token).catch((error: { code: string }) => error.code);
+    for (const ms of [599_999, 600_000, 604_000, 604_999, 605_000, 605_001, 606_000, 700_000]) {
+      nowMs = issuedAt * 1_000 + ms;
+      expect([ms, await answer(verify)]).toEqual([ms, await answer(plain)]);
+    }
+    expect(await answer(verify)).toBe('IAD_JWT_ACCESS_EXPIRED');
+  });
+
+  test('is verified again where the clock was set back before its issue', async () => {
+    const verify = newCache();
+    const token = await sign();
+    await verify(token);
+    nowMs = (issuedAt - 60) * 1_000;
+    await expect(verify(token)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+  });
+});
+
+describe('a change of keys', () => {
+  test('voids at once what a removed key had signed, and verifies the rest again', async () => {
+    const verify = newCache();
+    const [byA, byB] = [await sign(a), await sign(b)];
+    await verify(byA);
+    await verify(byB);
+    keys.now = set(b);
+    await expect(verify(byA)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    await verify(byB);
+    expect(asked).toEqual([byA, byB, byA, byB]);
+  });
+
+  test('during a verification keeps its result from being remembered', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const verify = newCache({}, async (token) => {
+      const verified = await plain(token);
+      await promise;
+      return verified;
+    });
+    const token = await sign(a);
+    const pending = verify(token);
+    keys.now = set(b);
+    resolve();
+    expect(await pending).toMatchObject({ ver: 1 });
+    await expect(verify(token)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+  });
+
+  test('to other material under the same kid is a change too', async () => {
+    const verify = newCache();
+    const token = await sign(a);
+    await verify(token);
+    keys.now = set(newKey('a'));
+    await expect(verify(token)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+  });
+});
+
+describe('what is remembered', () => {
+  test('is no refusal: each is given by the verifier', async () => {
+    const verify = newCache();
+    for (let count = 0; count < 3; count += 1) {
+      await expect(verify('a.b.c')).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    }
+    expect(asked).toHaveLength(3);
+  });
+
+  test('is bounded: the token that was not asked for the longest goes', async () => {
+    const verify = newCache({ maxEntries: 2 });
+    const [x, y, z] = [await sign(), await sign(), await sign()] as const;
+    for (const token of [x, y, x, z, x, y]) await verify(token);
+    expect(asked).toEqual([x, y, z, y]);
+  });
+
+  test('is nothing with no entries', async () => {
+    const verify = newCache({ maxEntries: 0 });
+    const token = await sign();
+    await verify(token);
+    await verify(token);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('helps no other spelling of the token', async () => {
+    const verify = newCache();
+    const token = await sign();
+    await verify(token);
+    for (let at = 0; at < token.length; at += 1) {
+      const other = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
+      await expect(verify(other)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    }
+    expect(lookups.filter((result) => result === 'hit')).toEqual([]);
+    expect(await verify(token)).toMatchObject({ ver: 1 });
+    expect(lookups.at(-1)).toBe('hit');
+  });
+});

@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { AccessTokenSettings } from './access-token.ts';
+import { leewaySeconds, type VerifiedAccessToken, type VerifyAccessToken } from './access-token-verifier.ts';
+import { toKeySource } from './key-source.ts';
+
+export interface VerifierCacheOptions extends Pick<AccessTokenSettings, 'keys' | 'now'> {
+  /** Tokens that are remembered; the one that was not asked for the longest goes. 0: none. */
+  readonly maxEntries: number;
+  /** Called for each token that is asked for. */
+  readonly onLookup?: (result: 'hit' | 'miss') => void;
+}
+
+interface Entry {
+  readonly verified: VerifiedAccessToken;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/**
+ * Spares `verify` what it has verified before: a signature costs fifty times a look-up. `keys` and `now` must be the
+ * verifier's own. It answers as `verify` alone would: a token is good until its expiry, by the clock of the call, and as
+ * long as the key set is the very one it was verified with; one changed character is another token. Refusals are not
+ * remembered. Tokens are kept as their SHA-256, so that the memory holds no credential.
+ *
+ * Like `verify` it does not know the deny list: ask that for each use.
+ */
+export function createVerifierCache(verify: VerifyAccessToken, options: VerifierCacheOptions): VerifyAccessToken {
+  const { maxEntries, now = Date.now, onLookup } = options;
+  if (maxEntries === 0) return verify;
+  const source = toKeySource(options.keys);
+  const entries = new LRUCache<string, Entry>({ max: maxEntries });
+  let set = source.current();
+
+  /** The set as it now is. What another one has verified is forgotten. */
+  function currentSet() {
+    const current = source.current();
+    if (current !== set) entries.clear();
+    set = current;
+    return set;
+  }
+
+  return async (token) => {
+    const before = currentSet();
+    const key = hash('sha256', token, 'base64url');
+    const entry = entries.get(key);
+    if (entry !== undefined && isGood(entry, now())) {
+      onLookup?.('hit');
+      return entry.verified;
+    }
+    onLookup?.('miss');
+    entries.delete(key);
+    const verified = Object.freeze(await verify(token));
+    if (currentSet() === before) entries.set(key, { verified, at: now() });
+    return verified;
+  };
+}
+
+/** A clock that was set back may be before the token's issue: then the verifier is to say. */
+function isGood({ verified: { exp }, at }: Entry, nowMs: number): boolean {
+  return nowMs >= at && exp > Math.floor(nowMs / 1_000) - leewaySeconds;
+}

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CloseReason } from '@auth-account/contracts';
+import type { DenyEntry, DenyList, GatewayCommand } from '@auth-account/messaging';
+import type { Logger } from '@auth-account/telemetry';
+
+/** Sessions that have been revoked. */
+interface Revoked {
+  readonly sessionIds: readonly string[];
+  readonly reason: Extract<CloseReason, 'LOGOUT_CONFIRMED' | 'SESSION_REVOKED'>;
+  /** A session that is not revoked, but whose stream closes all the same. */
+  readonly alsoClose?: string | undefined;
+}
+
+/** Sessions whose claims have changed, with the version that is good from now on. */
+interface Changed {
+  readonly changed: readonly { readonly sessionId: string; readonly ver: number }[];
+  readonly reason: Extract<CloseReason, 'GROUP_CHANGED'>;
+}
+
+/** A change of sessions that has been committed, to be told to the API's own check and to the gateways. */
+export type Announcement = (Revoked | Changed) & {
+  readonly requestId: string;
+  readonly at: Date;
+};
+
+export interface AnnounceDeps {
+  readonly denyList: Pick<DenyList, 'deny'>;
+  readonly publish: (command: GatewayCommand) => Promise<void>;
+  readonly logger: Logger;
+  /** A lost announcement, counted. */
+  readonly onLost: () => void;
+}
+
+/** Milliseconds for which an answer waits for its announcement (decisions, "Logout"). */
+const maximumWaitMs = 250;
+
+/**
+ * Makes the function that writes the deny list and publishes the close commands, after the commit. It waits for Redis
+ * for 250 ms at most and never fails: what is lost here is made good by the worker, from MongoDB.
+ */
+export function createAnnounce(deps: AnnounceDeps): (announcement: Announcement) => Promise<void> {
+  const { denyList, publish, logger, onLost } = deps;
+
+  async function send(announcement: Announcement, entries: readonly DenyEntry[]): Promise<void> {
+    const { reason, requestId: request_id, at } = announcement;
+    const other = 'alsoClose' in announcement ? announcement.alsoClose : undefined;
+    const close = { type: 'close', reason, request_id, decided_at: at.getTime() } as const;
+    await Promise.all([
+      denyList.deny(entries),
+      other === undefined ? undefined : publish({ ...close, session_id: other }),
+    ]);
+  }
+
+  return async (announcement) => {
+    const entries = entriesOf(announcement);
+    if (entries.length === 0) return;
+    const sent = send(announcement, entries).catch((error: unknown) => {
+      onLost();
+      logger.warn({ err: error, request_id: announcement.requestId }, 'change not announced: left to the worker');
+    });
+    const limit = new AbortController();
+    await Promise.race([sent, delay(maximumWaitMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
+    limit.abort();
+  };
+}
+
+function entriesOf(announcement: Announcement): DenyEntry[] {
+  const { reason, requestId, at } = announcement;
+  const shared = { reason, requestId, decidedAt: at.getTime() };
+  if ('changed' in announcement) {
+    return announcement.changed.map(({ sessionId, ver }) => ({ ...shared, sessionId, denial: { kind: 'below', ver } }));
+  }
+  return announcement.sessionIds.map((sessionId) => ({ ...shared, sessionId, denial: { kind: 'revoked', reason } }));
+}

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadNodeBinding } from './argon2-binding.ts';
+import { createHashThreads, type HashThreads } from './hash-threads.ts';
+
+const cost = { memoryKib: 1_024, passes: 2, lanes: 1 };
+
+let threads: HashThreads;
+const deaths: unknown[] = [];
+const fallbacks: unknown[] = [];
+const start = () =>
+  createHashThreads({ onFallback: (error) => fallbacks.push(error), onDeath: (error) => deaths.push(error) });
+beforeAll(async () => {
+  threads = await start();
+});
+afterAll(() => threads.close());
+
+/** Niceness of each thread of this process, by its id: field 19 of proc(5)'s stat, the second of which is in brackets. */
+function nicenesses(): Map<string, number> {
+  const tasks = readdirSync('/proc/self/task');
+  return new Map(
+    tasks.map((id) => {
+      const stat = readFileSync(`/proc/self/task/${id}/stat`, 'utf8');
+      return [id, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])];
+    }),
+  );
+}
+
+/** Starts a hash thread in a process that is nicer than they are, and may not take that back, and gives what it does. */
+function startNicer(): string {
+  const program = `
+    import { startHashThread } from ${JSON.stringify(new URL('./start-hash-thread.ts', import.meta.url).href)};
+    const thread = await startHashThread(() => {});
+    console.log(thread.hello.argon2Name);
+    await thread.end();`;
+  const node = ['nice', '-n', '15', process.execPath, '--input-type=module', '--eval', program];
+  const unprivileged = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-sys_nice'] : [];
+  const [command = '', ...args] = [...unprivileged, ...node];
+  return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+describe('hash threads', () => {
+  (process.platform === 'linux' ? test : test.skip)(
+    'start where the process is nicer already and may not be less so',
+    () => {
+      expect(startNicer()).toBe('@node-rs/argon2\n');
+    },
+  );
+
+  test('hash and verify as the bindings do', async () => {
+    const phc = await threads.argon2.hash('Käsekuchen 😀', cost);
+    expect(await (await loadNodeBinding()).verify(phc, 'Käsekuchen 😀')).toBe(true);
+    expect(await threads.argon2.verify(phc, 'Käsekuchen 😀')).toBe(true);
+    expect(await threads.argon2.verify(phc, 'Käsekuchen')).toBe(false);
+    expect(threads.argon2.name).toBe('@node-rs/argon2');
+    expect(fallbacks).toEqual([]);
+  });
+
+  test('verify bcrypt hashes', async () => {
+    // Of the bcrypt test vectors that all implementations share (Openwall crypt_blowfish).
+    const stored = '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
+    expect(await threads.bcrypt.verify(stored, 'U*U')).toBe(true);
+    expect(await threads.bcrypt.verify(stored, 'U*V')).toBe(false);
+  });
+
+  test('reject what is no hash, and go on', async () => {
+    await expect(threads.argon2.verify('no hash', 'password')).rejects.toThrow();
+    expect(await threads.argon2.hash('password', cost)).toMatch(/^\$argon2id\$/);
+  });
+
+  test('do several jobs at once, each with its own answer', async () => {
+    const passwords = ['one', 'two', 'three'];
+    const hashes = await Promise.all(passwords.map((password) => threads.argon2.hash(password, cost)));
+    const verified = hashes.flatMap((phc) => passwords.map((password) => threads.argon2.verify(phc, password)));
+    expect(await Promise.all(verified)).toEqual([true, false, false, false, true, false, false, false, true]);
+  });
+
+  const onLinux = process.platform === 'linux' ? test : test.skip;
+  onLinux('give way to the event loop, whose own niceness stays', async () => {
+    const before = nicenesses();
+    const others = await start();
+    const added = [...nicenesses()].filter(([id]) => !before.has(id));
+    expect(added.map(([, niceness]) => niceness)).toContain(10);
+    expect(nicenesses().get(String(process.pid))).toBe(before.get(String(process.pid)));
+    await others.close();
+  });
+
+  test('that are closed reject their job, and are no death', async () => {
+    const others = await start();
+    const job = others.argon2.hash('password', { memoryKib: 65_536, passes: 100, lanes: 1 });
+    const ended = expect(job).rejects.toThrow();
+    await others.close();
+    await ended;
+    expect(deaths).toEqual([]);
+  });
+});

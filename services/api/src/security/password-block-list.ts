@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
+/** Passwords that nobody may choose. */
+export interface PasswordBlockList {
+  readonly size: number;
+  has(password: string): boolean;
+}
+
+/**
+ * Reads a list of public passwords: UTF-8 text, one in each line, compared after NFKC and without regard to case, as people
+ * put the capital where everybody does (NIST SP 800-63B-4, section 3.1.1.2: common, expected or compromised passwords).
+ * Throws where the file can't be read, is no UTF-8 or holds nothing.
+ *
+ * Of each password 64 bits of its SHA-256 are kept, 8 bytes: of a million, one innocent password in 10^13 is taken for one
+ * of them. The digests are of what is public anyway; no user's password is stored as one.
+ */
+export async function loadPasswordBlockList(path: string): Promise<PasswordBlockList> {
+  const digests = digestsOf(await readText(path));
+  if (digests.length === 0) throw new Error(`the list of blocked passwords ${path} is empty`);
+  return { size: digests.length, has: (password) => isAmong(digests, digestOf(password)) };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+  } catch (cause) {
+    throw new Error(`the list of blocked passwords ${path} cannot be read as UTF-8 text`, { cause });
+  }
+}
+
+/** Sorted, each once. */
+function digestsOf(text: string): BigUint64Array {
+  let digests = new BigUint64Array(1_024);
+  let count = 0;
+  for (const [line] of text.matchAll(/[^\r\n]+/g)) {
+    if (count === digests.length) {
+      const larger = new BigUint64Array(2 * count);
+      larger.set(digests);
+      digests = larger;
+    }
+    digests[count] = digestOf(line);
+    count += 1;
+  }
+  const sorted = digests.subarray(0, count).sort();
+  return sorted.filter((digest, index) => index === 0 || digest !== sorted[index - 1]);
+}
+
+function digestOf(password: string): bigint {
+  return hash('sha256', password.normalize('NFKC').toLowerCase(), 'buffer').readBigUInt64BE();
+}
+
+function isAmong(sorted: BigUint64Array, digest: bigint): boolean {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0n) < digest) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === digest;
+}

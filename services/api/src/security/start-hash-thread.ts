@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { HashJob, HashJobResult, HashThreadHello } from './hash-jobs.ts';
+
+/** A thread that hashes. */
+export interface HashThread {
+  readonly hello: HashThreadHello;
+  /** Runs one job; the one before must have ended. Rejects where the thread dies or is ended meanwhile. */
+  run(job: HashJob): Promise<HashJobResult>;
+  end(): Promise<unknown>;
+}
+
+/** Starts a thread and waits until it takes jobs. `onExit` gets the error of which it died, if it did. */
+export async function startHashThread(onExit: (error?: unknown) => void): Promise<HashThread> {
+  // Neither options nor NODE_OPTIONS: what is loaded ahead of the process (tracing) has nothing to do there, nor have its secrets.
+  const options = { execArgv: [], env: {}, name: 'hash' };
+  const worker = new Worker(new URL('./hash-thread.ts', import.meta.url), options);
+  const gone = new AbortController();
+  let death: unknown;
+  worker.on('error', (error) => {
+    death = error;
+  });
+  worker.once('exit', () => {
+    gone.abort(death);
+    onExit(death);
+  });
+
+  /** The next message. The thread keeps the process alive for as long as somebody waits for it, and no longer. */
+  async function answer<T>(): Promise<T> {
+    worker.ref();
+    try {
+      const [message] = await once(worker, 'message', { signal: gone.signal });
+      return message;
+    } finally {
+      worker.unref();
+    }
+  }
+
+  return {
+    hello: await answer<HashThreadHello>(),
+    run(job) {
+      worker.postMessage(job);
+      return answer<HashJobResult>();
+    },
+    end: () => worker.terminate(),
+  };
+}

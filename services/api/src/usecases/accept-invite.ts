@@ -1,0 +1,90 @@
+import type { AcceptInviteRequest, MembershipResponse } from '@auth-account/contracts';
+import { AppError } from '@auth-account/errors';
+import {
+  type GroupStore,
+  type InviteDocument,
+  type InviteState,
+  type InviteStore,
+  inviteState,
+  type Membership,
+  type UserStore,
+} from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { RequestOrigin } from '../request-origin.ts';
+import type { ChangeGroup } from './change-group.ts';
+import { inviteInvalid } from './invite-invalid.ts';
+
+export interface AcceptInviteDeps {
+  readonly invites: Pick<InviteStore, 'find' | 'use'>;
+  readonly users: Pick<UserStore, 'isMember'>;
+  readonly groups: Pick<GroupStore, 'addMember'>;
+  readonly changeGroup: ChangeGroup;
+  readonly now: () => Date;
+}
+
+/**
+ * Moves the caller into the group of an invite, as a member.
+ *
+ * Raises, in this order: `ERR-INVITE-TOKEN-INVALID` (404) for what never named an invite, `IAD_GROUP_ALREADY_MEMBER` for
+ * one into the caller's own group, `IAD_GROUP_INVITE_EXPIRED`, `ERR-INVITE-TOKEN-INVALID` (410) for one that was revoked or
+ * is used up, `IAD_GROUP_ALREADY_MEMBER` without `leave_current_group`; and `IAD_JWT_ACCESS_INVALID` where another change
+ * of group came first: the app refreshes.
+ */
+export function createAcceptInvite({ users, invites, groups, changeGroup, now }: AcceptInviteDeps) {
+  async function goodInvite(
+    token: string,
+    { user_id, home_group_id: ownGroup }: VerifiedAccessToken,
+  ): Promise<InviteDocument> {
+    const invite = await invites.find(token);
+    if (invite === undefined) throw inviteInvalid(token, undefined);
+    if (invite.home_group_id === ownGroup) throw new AppError('IAD_GROUP_ALREADY_MEMBER');
+    const state = inviteState(invite, now());
+    if (state === 'good') return invite;
+    // It may be the caller, by another tap, who has just used it up.
+    throw (await users.isMember(ownGroup, user_id)) ? refused(token, state) : moved();
+  }
+
+  /** Reads the invite again, by writing it: a revocation or the last use in between is seen here. */
+  async function enter(token: string, groupId: string, session: ClientSession): Promise<void> {
+    if ((await invites.use(token, now(), session)) === undefined) {
+      const invite = await invites.find(token);
+      throw refused(token, invite && inviteState(invite, now()));
+    }
+    if (!(await groups.addMember(groupId, session))) throw refused(token, 'revoked');
+  }
+
+  return async (
+    token: string,
+    { leave_current_group = false }: AcceptInviteRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<MembershipResponse['data']> => {
+    const { user_id, sid: session_id, home_group_id: from } = caller;
+    const { home_group_id, account_type } = await goodInvite(token, caller);
+    if (!leave_current_group) throw new AppError('IAD_GROUP_ALREADY_MEMBER');
+    const to: Membership = { home_group_id, account_type, role: 'member', joined_at: now() };
+    await changeGroup(
+      {
+        userId: user_id,
+        from,
+        to,
+        enter: (session) => enter(token, home_group_id, session),
+        notThere: moved,
+        events: [
+          { event: 'group.left', user_id, session_id, home_group_id: from },
+          { event: 'group.joined', user_id, session_id, home_group_id },
+        ],
+      },
+      origin,
+    );
+    return { home_group_id, account_type, role: to.role, timestamp: now().toISOString() };
+  };
+}
+
+/** The access token speaks of a group that the user has left. */
+const moved = () => new AppError('IAD_JWT_ACCESS_INVALID');
+
+function refused(token: string, state: InviteState | undefined): Error {
+  return state === 'expired' ? new AppError('IAD_GROUP_INVITE_EXPIRED') : inviteInvalid(token, state);
+}

@@ -1,0 +1,105 @@
+import type {
+  GroupDocument,
+  GroupStore,
+  InviteStore,
+  Membership,
+  RunTransaction,
+  SessionStore,
+  UserStore,
+} from '@auth-account/stores';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../audit/audit.ts';
+import type { AuditEvent } from '../audit/events.ts';
+import type { Announcement } from '../push/announce.ts';
+import type { RequestOrigin } from '../request-origin.ts';
+
+export interface ChangeGroupDeps {
+  readonly users: Pick<UserStore, 'move' | 'hasMoved' | 'promoteEldest'>;
+  readonly groups: Pick<GroupStore, 'removeMember' | 'setOwner'>;
+  readonly invites: Pick<InviteStore, 'revokeOfGroup'>;
+  readonly sessions: Pick<SessionStore, 'changeClaims'>;
+  readonly transaction: RunTransaction;
+  readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly audit: Audit;
+}
+
+/** A user's way from one group into another. */
+export interface GroupChange {
+  readonly userId: string;
+  /** The group that is left. */
+  readonly from: string;
+  readonly to: Membership;
+  /** Opens the new group, or counts the member there; throws where that cannot be. */
+  readonly enter: (session: ClientSession) => Promise<void>;
+  /** What the change is refused with where the user is not in `from`, or no longer. */
+  readonly notThere: () => Error;
+  /** Looks at the group that is left, in the transaction; throws where the change must not be. */
+  readonly assertAllowed?: (left: GroupDocument) => void;
+  /** What the audit log says of the user's part in it. */
+  readonly events: readonly AuditEvent[];
+}
+
+/** Carries out a change of group. */
+export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promise<void>;
+
+/**
+ * Makes the function behind every change of group (decisions, "Groups and invites"). One transaction writes the user, the
+ * claims of every live session, both groups, and what follows for the group that is left: the longest-standing member
+ * inherits it, the last member closes it and its invites die. After the commit the deny list gets the new versions of
+ * the claims and the streams close with 4004; no session ends.
+ *
+ * Every join and leave writes the group's document, and every login the user's: whatever happens at the same time comes
+ * before or after the change as a whole.
+ */
+export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
+  const { users, groups, invites, sessions, transaction, announce, audit } = deps;
+
+  /** Takes the member out of the count; gives whether that closed the group, or who owns it from now on. */
+  async function leave({ userId, from, to, assertAllowed }: GroupChange, session: ClientSession): Promise<Left> {
+    const left = await groups.removeMember(from, to.joined_at, session);
+    if (left === undefined) throw new Error(`there is no group ${from}`);
+    assertAllowed?.(left);
+    if (left.closed_at !== null) {
+      await invites.revokeOfGroup(from, to.joined_at, session);
+      return { isClosed: true, heir: undefined };
+    }
+    if (left.owner_id !== userId) return { isClosed: false, heir: undefined };
+    const heir = await users.promoteEldest(from, session);
+    if (heir === undefined) throw new Error(`the group ${from} has no members, but counts ${left.member_count}`);
+    await groups.setOwner(from, heir, session);
+    return { isClosed: false, heir };
+  }
+
+  return async (change, origin) => {
+    const { userId, from, to, enter, notThere, events } = change;
+    const { requestId } = origin;
+    const at = to.joined_at;
+    const work = async (session: ClientSession) => {
+      // First of all, so that of two requests for one move the second learns of the first, not of what it used up.
+      if (!(await users.move(userId, from, to, session))) throw notThere();
+      await enter(session);
+      const left = await leave(change, session);
+      const changed = await sessions.changeClaims(userId, { ...to, at, requestId }, session);
+      return { ...left, changed };
+    };
+    const isCommitted = () => users.hasMoved(userId, to);
+    const { changed, isClosed, heir } = await transaction(work, { isCommitted, group: wantedGroup(change) });
+
+    for (const event of events) audit(event, origin);
+    if (heir !== undefined) audit({ event: 'group.owner_changed', user_id: heir, home_group_id: from }, origin);
+    if (isClosed) audit({ event: 'group.closed', user_id: userId, home_group_id: from }, origin);
+    const versions = changed.map(({ _id, claims }) => ({ sessionId: _id, ver: claims.ver }));
+    await announce({ changed: versions, reason: 'GROUP_CHANGED', requestId, at });
+  };
+}
+
+/** Of the two groups the one that others may want to write at the same time: nobody else knows a new household yet. */
+function wantedGroup({ from, to }: GroupChange): string {
+  return to.role === 'owner' ? from : to.home_group_id;
+}
+
+/** What became of the group that was left. */
+interface Left {
+  readonly isClosed: boolean;
+  readonly heir: string | undefined;
+}

@@ -1,0 +1,100 @@
+import { type CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts';
+import { AppError } from '@auth-account/errors';
+import type { GroupStore, InviteDocument, InviteStore, RunTransaction } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../audit/audit.ts';
+import type { OpenIdempotent } from '../idempotency/open-idempotent.ts';
+import type { Ids } from '../ids.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { RequestOrigin } from '../request-origin.ts';
+import { describeInvite } from './describe-invite.ts';
+
+export interface CreateInviteDeps {
+  readonly groups: Pick<GroupStore, 'countInvite'>;
+  readonly invites: Pick<InviteStore, 'exists' | 'insert' | 'countGood'>;
+  readonly transaction: RunTransaction;
+  readonly openIdempotent: OpenIdempotent;
+  readonly limits: Pick<Limits, 'createInvite'>;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'inviteToken'>;
+  readonly now: () => Date;
+}
+
+type InviteData = InviteResponse['data'];
+
+export interface CreateInviteOutput {
+  readonly data: InviteData;
+  /** The answer is that of an earlier request with the same `Idempotency-Key`. */
+  readonly isReplayed: boolean;
+}
+
+/** Valid invites of one group (docs/decisions.md, "Invites"). */
+const inviteLimit = 100;
+
+/**
+ * Makes an invite into the caller's group, which the caller has to own when it is committed: the transaction writes the
+ * group's document, as does whatever closes the group or gives it another owner.
+ *
+ * Raises `ERR-GROUP-OWNER-REQUIRED`, `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
+ * `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same `Idempotency-Key` gets the first answer again, and counts for no limit.
+ */
+export function createCreateInvite(deps: CreateInviteDeps) {
+  const { groups, invites, transaction, openIdempotent, limits, audit, ids, now } = deps;
+
+  return async (
+    input: CreateInviteRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<CreateInviteOutput> => {
+    const { user_id, home_group_id, sid: session_id } = caller;
+    // The group is part of the request: who has moved meanwhile must not be given an invite into another group.
+    const body = { ...input, home_group_id };
+    const scope = { route: 'createInvite', caller: user_id, key: origin.idempotencyKey, body };
+    const idempotent = openIdempotent<InviteData>(scope);
+    const earlier = await idempotent.find();
+    if (earlier !== undefined) return { data: earlier, isReplayed: true };
+    await limits.createInvite(user_id, origin);
+    const at = now();
+    const invite = newInvite(input, caller, ids.inviteToken(), at);
+    const data = { ...describeInvite(invite, at), timestamp: at.toISOString() };
+    const work = async (session: ClientSession) => {
+      // First of all, so that a twin with the same key waits here.
+      await idempotent.keep(data, session);
+      const group = await groups.countInvite(home_group_id, user_id, session);
+      if (group === undefined) throw new AppError('ERR-GROUP-OWNER-REQUIRED');
+      if ((await invites.countGood(home_group_id, at, session)) >= inviteLimit) {
+        throw new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: inviteLimit } });
+      }
+      await invites.insert(invite, session);
+    };
+    try {
+      await transaction(work, { isCommitted: () => invites.exists(invite._id), group: home_group_id });
+    } catch (error) {
+      const twin = await idempotent.findInsteadOf(error);
+      if (twin === undefined) throw error;
+      return { data: twin, isReplayed: true };
+    }
+    audit({ event: 'invite.created', user_id, session_id, home_group_id }, origin);
+    return { data, isReplayed: false };
+  };
+}
+
+function newInvite(
+  { expires_in = defaultInviteSeconds, max_uses = null }: CreateInviteRequest,
+  { user_id, home_group_id, account_type }: VerifiedAccessToken,
+  token: string,
+  at: Date,
+): InviteDocument {
+  return {
+    _id: token,
+    home_group_id,
+    account_type,
+    created_by: user_id,
+    created_at: at,
+    expires_at: new Date(at.getTime() + expires_in * 1_000),
+    max_uses,
+    uses: 0,
+    revoked_at: null,
+  };
+}

@@ -1,0 +1,42 @@
+import type { AccountType, CurrentGroupResponse, StockDeficit } from '@auth-account/contracts';
+import { AppError } from '@auth-account/errors';
+import type { GroupStore, UserStore } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+
+export interface FindCurrentGroupDeps {
+  readonly users: Pick<UserStore, 'listGroup'>;
+  readonly groups: Pick<GroupStore, 'find'>;
+  readonly now: () => Date;
+}
+
+/** Specification, "What the service does": Group type. */
+const stockDeficits = { HOME: 'masked', OFFICE: 'refused' } as const satisfies Record<AccountType, StockDeficit>;
+
+/**
+ * The caller's group with its members, the one who has been there for longest first.
+ *
+ * Raises `IAD_JWT_ACCESS_INVALID` where the caller is no member any more, however new that is: the app refreshes.
+ */
+export function createFindCurrentGroup({ users, groups, now }: FindCurrentGroupDeps) {
+  return async (caller: VerifiedAccessToken): Promise<CurrentGroupResponse['data']> => {
+    const { user_id, home_group_id } = caller;
+    const [group, members] = await Promise.all([groups.find(home_group_id), users.listGroup(home_group_id)]);
+    const own = members.find(({ _id }) => _id === user_id);
+    if (group === undefined || own === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    const { account_type, created_at } = group;
+    return {
+      home_group_id,
+      account_type,
+      stock_deficit: stockDeficits[account_type],
+      role: own.role,
+      created_at: created_at.toISOString(),
+      members: members.map(({ _id, email, role, joined_at }) => ({
+        user_id: _id,
+        email,
+        role,
+        joined_at: joined_at.toISOString(),
+      })),
+      timestamp: now().toISOString(),
+    };
+  };
+}

@@ -1,0 +1,36 @@
+import type { MembershipResponse } from '@auth-account/contracts';
+import { AppError } from '@auth-account/errors';
+import type { GroupStore } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { Ids } from '../ids.ts';
+import type { RequestOrigin } from '../request-origin.ts';
+import type { ChangeGroup } from './change-group.ts';
+import { newHome } from './new-home.ts';
+
+export interface LeaveGroupDeps {
+  readonly groups: Pick<GroupStore, 'insert'>;
+  readonly changeGroup: ChangeGroup;
+  readonly ids: Pick<Ids, 'groupId'>;
+  readonly now: () => Date;
+}
+
+export type LeaveGroup = (caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<MembershipResponse['data']>;
+
+/**
+ * Moves the caller into a new HOME space of their own, wherever they are: whoever is alone in one closes it by leaving.
+ *
+ * Raises `IAD_JWT_ACCESS_INVALID` where another change of group came first: the app refreshes.
+ */
+export function createLeaveGroup(deps: LeaveGroupDeps): LeaveGroup {
+  const { changeGroup, now } = deps;
+
+  return async ({ user_id: userId, sid: session_id, home_group_id: from }, origin) => {
+    const at = now();
+    const home = newHome(deps, userId, at);
+    const notThere = () => new AppError('IAD_JWT_ACCESS_INVALID');
+    const events = [{ event: 'group.left', user_id: userId, session_id, home_group_id: from }] as const;
+    await changeGroup({ userId, from, ...home, notThere, events }, origin);
+    const { home_group_id, account_type, role } = home.to;
+    return { home_group_id, account_type, role, timestamp: now().toISOString() };
+  };
+}

@@ -1,0 +1,49 @@
+import type { MemberRemovedResponse } from '@auth-account/contracts';
+import { AppError } from '@auth-account/errors';
+import type { GroupStore } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { Ids } from '../ids.ts';
+import type { RequestOrigin } from '../request-origin.ts';
+import type { ChangeGroup } from './change-group.ts';
+import type { LeaveGroup } from './leave-group.ts';
+import { newHome } from './new-home.ts';
+
+export interface RemoveMemberDeps {
+  readonly groups: Pick<GroupStore, 'find' | 'insert'>;
+  readonly changeGroup: ChangeGroup;
+  readonly leaveGroup: LeaveGroup;
+  readonly ids: Pick<Ids, 'groupId'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Takes a member out of the caller's group, as if that member had left. The owner's own id means leaving.
+ *
+ * Raises `ERR-GROUP-OWNER-REQUIRED` where the caller does not own the group, or no longer, and
+ * `ERR-GROUP-MEMBER-NOT-FOUND`.
+ */
+export function createRemoveMember(deps: RemoveMemberDeps) {
+  const { groups, changeGroup, leaveGroup, now } = deps;
+
+  return async (
+    memberId: string,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<MemberRemovedResponse['data']> => {
+    const { user_id: removed_by, sid: session_id, home_group_id: from } = caller;
+    const assertOwner = (group: { readonly owner_id: string } | undefined) => {
+      if (group?.owner_id !== removed_by) throw new AppError('ERR-GROUP-OWNER-REQUIRED');
+    };
+    assertOwner(await groups.find(from));
+    if (memberId === removed_by) await leaveGroup(caller, origin);
+    else {
+      const notThere = () => new AppError('ERR-GROUP-MEMBER-NOT-FOUND');
+      const home = newHome(deps, memberId, now());
+      const events = [
+        { event: 'group.removed', user_id: memberId, session_id, home_group_id: from, removed_by },
+      ] as const;
+      await changeGroup({ userId: memberId, from, ...home, notThere, assertAllowed: assertOwner, events }, origin);
+    }
+    return { message: 'MEMBER_REMOVED', user_id: memberId, timestamp: now().toISOString() };
+  };
+}

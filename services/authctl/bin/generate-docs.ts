@@ -1,0 +1,87 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import type { Argument, Command } from 'commander';
+import { createProgram } from '../src/program.ts';
+import { createShell } from '../src/shell.ts';
+
+/**
+ * Writes the list of commands into docs/authctl.md, between its two markers, from the commands' definitions. With --check
+ * it writes nothing and exits with 1 where the list is out of date.
+ */
+
+const DOCUMENT = new URL('../../../docs/authctl.md', import.meta.url);
+const [START, END] = ['<!-- commands:start -->', '<!-- commands:end -->'];
+
+type Leaf = Pick<Command, 'commands' | 'options' | 'registeredArguments' | 'name' | 'description' | 'usage'>;
+
+function leavesOf(command: Leaf, path: readonly string[]): { readonly path: string; readonly command: Leaf }[] {
+  const here = [...path, command.name()];
+  if (command.commands.length === 0) return [{ path: here.join(' '), command }];
+  return command.commands.flatMap((child) => leavesOf(child, here));
+}
+
+interface Described {
+  readonly mandatory?: boolean;
+  readonly argChoices?: readonly string[];
+  readonly defaultValue?: unknown;
+  readonly defaultValueDescription?: string;
+}
+
+function remarkOf({ mandatory, argChoices, defaultValue, defaultValueDescription }: Described): string {
+  const value = defaultValueDescription ?? (defaultValue === '' ? undefined : defaultValue);
+  const remarks = [
+    ...(mandatory ? ['required'] : []),
+    ...(argChoices ? [`one of ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`] : []),
+    ...(value === undefined ? [] : [`default \`${String(value)}\``]),
+  ];
+  return remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
+}
+
+function argumentText(argument: Argument): string {
+  const text = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${text}>` : `[${text}]`;
+}
+
+function section({ path, command }: ReturnType<typeof leavesOf>[number]): string {
+  const args = command.registeredArguments;
+  const argumentLines = args
+    .filter(({ description, argChoices }) => description || argChoices)
+    .map((argument) => `- \`${argumentText(argument)}\` ${argument.description}${remarkOf(argument)}`);
+  const optionLines = command.options.map((option) => `- \`${option.flags}\` ${option.description}${remarkOf(option)}`);
+  const title = [path, ...args.map(argumentText)].join(' ');
+  const description = command.description();
+  const sentence = `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
+  const lines = [...argumentLines, ...optionLines];
+  return [`### \`${title}\``, sentence, ...(lines.length > 0 ? [lines.join('\n')] : [])].join('\n\n');
+}
+
+function withCommands(document: string, text: string): string {
+  const [start, end] = [document.indexOf(START), document.indexOf(END)];
+  if (start < 0 || end < start) throw new Error(`docs/authctl.md has no ${START} followed by ${END}`);
+  return `${document.slice(0, start)}${START}\n\n${text}\n\n${document.slice(end)}`;
+}
+
+const silent = () => new PassThrough();
+const shell = createShell(
+  {
+    stdin: silent(),
+    stdout: silent(),
+    stderr: silent(),
+    isInteractive: false,
+    hasProgress: false,
+    now: () => new Date(),
+  },
+  () => false,
+);
+const text = leavesOf(createProgram(shell) as unknown as Leaf, [])
+  .map(section)
+  .join('\n\n');
+const before = readFileSync(DOCUMENT, 'utf8');
+const after = withCommands(before, text);
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(DOCUMENT, after);
+} else if (after !== before) {
+  console.error('docs/authctl.md: the commands are out of date. Run: npm run generate');
+  process.exitCode = 1;
+}

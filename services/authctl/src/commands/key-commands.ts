@@ -1,0 +1,168 @@
+import { type AccessTokenAlgorithm, type KeySet, loadKeyFile, writeKeyFile } from '@auth-account/tokens';
+import { Argument, type Command, Option } from '@commander-js/extra-typings';
+import { CommandError } from '../command-error.ts';
+import { type KeyConfig, keyConfig } from '../config.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type KeyKind, keyKinds, kindTraits } from '../keys/key-kinds.ts';
+import { activateKey, pruneKeys, publishKey, type RotatingKey, standingOf } from '../keys/key-rotation.ts';
+import type { Outcome } from '../outcome.ts';
+import { table } from '../output/table.ts';
+import { parseSpan } from '../parse-moment.ts';
+import type { Shell } from '../shell.ts';
+
+/** For how long a JWKS is cached elsewhere, and a key file is on its way into a pod, in milliseconds. */
+const propagationMs = 300_000;
+
+const kindArgument = () => new Argument('<kind>', 'what the keys are for').choices(keyKinds);
+const fileOption = () => new Option('--file <path>', 'the key file, in place of the one that the environment names');
+const algorithms: readonly AccessTokenAlgorithm[] = ['EdDSA', 'ES256'];
+const algorithmOption = () =>
+  new Option('--algorithm <name>', 'of access token keys, in place of ACCESS_TOKEN_ALGORITHM').choices(algorithms);
+
+interface KeyFile {
+  readonly kind: KeyKind;
+  readonly path: string;
+  readonly algorithm: AccessTokenAlgorithm;
+}
+
+interface FileOptions {
+  readonly file?: string | undefined;
+  readonly algorithm?: AccessTokenAlgorithm | undefined;
+}
+
+function keyFileOf(kind: KeyKind, { file, algorithm }: FileOptions, config: KeyConfig): KeyFile {
+  const { variable } = kindTraits[kind];
+  const path = file ?? config[variable];
+  if (path === undefined)
+    throw new CommandError(`Give --file, or set ${variable}.`, { exitCode: exitCodes.configuration });
+  return { kind, path, algorithm: algorithm ?? config.ACCESS_TOKEN_ALGORITHM };
+}
+
+/** Public facts only. */
+function factsOf({ keys }: KeySet) {
+  return keys.map((key: RotatingKey, index) => ({
+    kid: key.kid,
+    standing: standingOf(key, index),
+    type: key.crv === undefined ? key.kty : `${key.kty} ${key.crv}`,
+    published_at: key.published_at ?? null,
+    retired_at: key.retired_at ?? null,
+  }));
+}
+
+function describeFile({ kind, path }: KeyFile, set: KeySet, done?: object, headline?: string): Outcome {
+  const keys = factsOf(set);
+  const rows = keys.map(({ kid, standing, type, published_at, retired_at }) => [
+    kid,
+    standing,
+    type,
+    published_at,
+    retired_at,
+  ]);
+  const text = [
+    ...(headline === undefined ? [] : [headline]),
+    `${kind}: ${path}`,
+    table(['kid', 'standing', 'type', 'published', 'retired'], rows),
+  ];
+  return { json: { kind, file: path, ...done, keys }, text: text.join('\n') };
+}
+
+async function readSet({ kind, path, algorithm }: KeyFile): Promise<KeySet> {
+  try {
+    const set = await loadKeyFile(path);
+    await kindTraits[kind].check(set, algorithm);
+    return set;
+  } catch (error) {
+    throw new CommandError(`${path}: ${(error as Error).message.replace(`${path}: `, '')}`, {
+      exitCode: exitCodes.configuration,
+      cause: error,
+    });
+  }
+}
+
+async function generate(file: KeyFile): Promise<Outcome> {
+  const { kind, path, algorithm } = file;
+  const set: KeySet = { keys: [await kindTraits[kind].generate(algorithm)] };
+  try {
+    await writeKeyFile(path, set, { replace: false });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === 'EEXIST' ? `${path} is there already: to add a key, use keys rotate.` : message;
+    throw new CommandError(reason, { cause: error });
+  }
+  return describeFile(file, set, {}, 'Written.');
+}
+
+interface RotateOptions {
+  readonly activate?: true | undefined;
+  readonly prune?: true | undefined;
+  readonly now?: true | undefined;
+  readonly keep?: number | undefined;
+}
+
+async function rotate(file: KeyFile, options: RotateOptions, config: KeyConfig, at: Date): Promise<Outcome> {
+  const traits = kindTraits[file.kind];
+  const set = await readSet(file);
+  if (options.activate) {
+    const activated = activateKey(set, at, options.now ? 0 : propagationMs);
+    await writeKeyFile(file.path, activated, { replace: true });
+    return describeFile(file, activated, { step: 'activate' }, `Key ${activated.keys[0].kid} is the first now.`);
+  }
+  if (options.prune) {
+    const keepMs = options.keep ?? traits.usefulSeconds(config) * 1_000;
+    const pruned = pruneKeys(set, at, keepMs);
+    if (pruned.removed.length > 0) await writeKeyFile(file.path, pruned.set, { replace: true });
+    const headline = pruned.removed.length > 0 ? `Removed: ${pruned.removed.join(', ')}.` : 'No key is old enough.';
+    return describeFile(file, pruned.set, { step: 'prune', removed: pruned.removed }, headline);
+  }
+  const published = publishKey(set, await traits.generate(file.algorithm), at);
+  await writeKeyFile(file.path, published, { replace: true });
+  const headline = `Published. When every process has it (${propagationMs / 1_000} s): keys rotate ${file.kind} --activate.`;
+  return describeFile(file, published, { step: 'publish' }, headline);
+}
+
+async function list(shell: Shell, kind: KeyKind | undefined, options: FileOptions): Promise<Outcome> {
+  const config = shell.config(keyConfig);
+  const kinds = kind === undefined ? keyKinds.filter((each) => config[kindTraits[each].variable]) : [kind];
+  if (kinds.length === 0)
+    throw new CommandError('The environment names no key file.', { exitCode: exitCodes.configuration });
+  const files = kinds.map((each) => keyFileOf(each, options, config));
+  const outcomes = await Promise.all(files.map(async (file) => describeFile(file, await readSet(file))));
+  return { json: outcomes.map(({ json }) => json), text: outcomes.map(({ text }) => text).join('\n\n') };
+}
+
+/** `keys …`: key files. Private parts are never printed. */
+export function addKeyCommands(program: Command, shell: Shell): void {
+  const keys = program.command('keys').description('key files: make them, rotate them, see what is in them');
+  keys
+    .command('list')
+    .description('the keys of a file, or of all files that the environment names')
+    .addArgument(new Argument('[kind]', 'what the keys are for').choices(keyKinds))
+    .addOption(fileOption())
+    .addOption(algorithmOption())
+    .action((kind, options) => {
+      if (options.file !== undefined && kind === undefined)
+        throw new CommandError('--file needs a kind.', { exitCode: exitCodes.usage });
+      return shell.conclude(list(shell, kind, options));
+    });
+  keys
+    .command('generate')
+    .description('write a key file with one new key; a file that is there is never written over')
+    .addArgument(kindArgument())
+    .addOption(fileOption())
+    .addOption(algorithmOption())
+    .action((kind, options) => shell.conclude(generate(keyFileOf(kind, options, shell.config(keyConfig)))));
+  keys
+    .command('rotate')
+    .description('publish a new key behind the first; then --activate it; at last --prune what is over')
+    .addArgument(kindArgument())
+    .addOption(fileOption())
+    .addOption(algorithmOption())
+    .addOption(new Option('--activate', 'move the published key to the front').conflicts('prune'))
+    .option('--prune', 'remove retired keys that nothing needs any more')
+    .option('--now', 'activate without the wait in which every process learns of the key')
+    .option('--keep <span>', 'prune what was retired that long ago, such as 7d', parseSpan)
+    .action((kind, options) => {
+      const config = shell.config(keyConfig);
+      return shell.conclude(rotate(keyFileOf(kind, options, config), options, config, shell.now()));
+    });
+}

@@ -1,0 +1,102 @@
+import { type Config, ConfigError, mongoConfig, redisConfig } from '@auth-account/config';
+import {
+  failFastOptions,
+  openRedis,
+  type RedisClient,
+  type RedisKeys,
+  redisChecks,
+  redisKeys,
+} from '@auth-account/messaging';
+import { type Collections, collectionsOf, mongoOptions } from '@auth-account/stores';
+import { type Db, MongoClient } from 'mongodb';
+import { Type } from 'typebox';
+import { CommandError } from './command-error.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { Shell } from './shell.ts';
+
+/** MongoDB, while a command runs. */
+export interface Mongo {
+  readonly client: MongoClient;
+  readonly db: Db;
+  readonly collections: Collections;
+}
+
+/** Redis, while a command runs. */
+export interface RedisStore {
+  readonly redis: RedisClient;
+  readonly keys: RedisKeys;
+}
+
+const mongoSchema = Type.Object(mongoConfig);
+const redisSchema = Type.Object(redisConfig(redisChecks));
+
+/** Milliseconds for which one command to Redis may take. */
+const commandTimeoutMs = 5_000;
+const connectTimeoutMs = 5_000;
+
+/** Opens MongoDB for the work and closes it after; where it is away, that is found out first. */
+export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise<T>): Promise<T> {
+  const config = shell.config(mongoSchema);
+  const client = openMongo(config);
+  try {
+    await client.connect();
+    const db = client.db(config.MONGODB_DATABASE);
+    return await work({ client, db, collections: collectionsOf(db) });
+  } finally {
+    await client.close();
+  }
+}
+
+function openMongo({ MONGODB_URI }: Config<typeof mongoSchema>): MongoClient {
+  try {
+    return new MongoClient(MONGODB_URI, { ...mongoOptions('authctl'), appName: 'authctl' });
+  } catch (error) {
+    const expected = `a connection string (${(error as Error).message})`;
+    const problem = {
+      name: 'MONGODB_URI',
+      expected,
+      came: 'a value that is not shown',
+      where: 'environment MONGODB_URI',
+    };
+    throw Object.assign(new ConfigError([problem]), { cause: error });
+  }
+}
+
+/** Opens Redis for the work and closes it after; where it is away, or goes away, that is a `CommandError`. */
+export async function withRedis<T>(shell: Shell, work: (store: RedisStore) => Promise<T>): Promise<T> {
+  const config = shell.config(redisSchema);
+  // The map of the slots is read once: its timer could keep the process from ending.
+  const redis = openRedis(config, { ...failFastOptions(commandTimeoutMs), retryStrategy }, { slotsRefreshMs: 0 });
+  const lost: { error?: Error } = {};
+  redis.on('error', (error: Error) => {
+    lost.error = error;
+  });
+  try {
+    await untilReady(redis);
+    return await work({ redis, keys: redisKeys(config.KEY_PREFIX) });
+  } catch (error) {
+    if (error instanceof CommandError || (redis.status === 'ready' && !isTimeOut(error))) throw error;
+    const { message } = lost.error ?? (error as Error);
+    throw new CommandError(`Redis cannot be reached: ${message}`, { exitCode: exitCodes.unavailable, cause: error });
+  } finally {
+    redis.disconnect();
+  }
+}
+
+const isTimeOut = (error: unknown) => error instanceof Error && error.message === 'Command timed out';
+
+/** Gives up within a second where nothing listens. */
+const retryStrategy = (times: number) => (times > 3 ? null : times * 100);
+
+async function untilReady(redis: RedisClient): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${connectTimeoutMs} ms`)), connectTimeoutMs);
+  redis.once('ready', resolve);
+  redis.once('end', () => reject(new Error('the connection ended')));
+  await promise.finally(() => clearTimeout(timer));
+}
+
+/** Both. */
+export function withStores<T>(shell: Shell, work: (stores: Mongo & RedisStore) => Promise<T>): Promise<T> {
+  return withMongo(shell, (mongo) => withRedis(shell, (store) => work({ ...mongo, ...store })));
+}

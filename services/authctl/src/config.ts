@@ -1,0 +1,15 @@
+import { tokenConfig } from '@auth-account/config';
+import { Type } from 'typebox';
+
+const KeyFile = Type.String({ minLength: 1, description: 'Path of a JWKS' });
+
+/** What authctl reads of the variables that the services have, for the commands about keys. */
+export const keyConfig = Type.Object({
+  ACCESS_TOKEN_KEYS_FILE: Type.Optional(KeyFile),
+  REFRESH_TOKEN_KEYS_FILE: Type.Optional(KeyFile),
+  SERVER_KEYS_FILE: Type.Optional(KeyFile),
+  ACCESS_TOKEN_ALGORITHM: tokenConfig.ACCESS_TOKEN_ALGORITHM,
+  ACCESS_TOKEN_TTL_SECONDS: tokenConfig.ACCESS_TOKEN_TTL_SECONDS,
+  REFRESH_TOKEN_ABSOLUTE_SECONDS: Type.Integer({ minimum: 60, default: 180 * 86_400 }),
+});
+export type KeyConfig = Type.Static<typeof keyConfig>;

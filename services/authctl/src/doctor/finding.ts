@@ -1,0 +1,44 @@
+/** What a check found. `mend`: what to do about it. */
+export interface Finding {
+  readonly check: string;
+  readonly status: 'ok' | 'warning' | 'failed';
+  readonly detail: string;
+  readonly mend?: string;
+}
+
+export const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail });
+export const failed = (check: string, detail: string, mend: string): Finding => ({
+  check,
+  status: 'failed',
+  detail,
+  mend,
+});
+export const warning = (check: string, detail: string, mend: string): Finding => ({
+  check,
+  status: 'warning',
+  detail,
+  mend,
+});
+
+/** Is version `text` at least that of the numbers? */
+export function isAtLeast(text: string, wanted: readonly [major: number, minor: number]): boolean {
+  const [major = 0, minor = 0] = text.split('.').map(Number);
+  return major > wanted[0] || (major === wanted[0] && minor >= wanted[1]);
+}
+
+/** Tokens are accepted 5 s early or late, so a clock must not be off by as much. */
+const clockWarningMs = 1_000;
+const clockFailureMs = 5_000;
+
+/** Compares a server's clock with this one's, as they were when the question was half answered. */
+export async function checkClock(server: string, readTimeMs: () => Promise<number>): Promise<Finding> {
+  const asked = Date.now();
+  const there = await readTimeMs();
+  const answered = Date.now();
+  const skew = Math.round(there - (asked + answered) / 2);
+  const check = `${server} clock`;
+  const detail = `${skew} ms from this machine's, give or take ${Math.ceil((answered - asked) / 2)} ms`;
+  const mend = 'Have the clocks of all machines set by NTP (chrony), and see which of the two is wrong.';
+  if (Math.abs(skew) >= clockFailureMs) return failed(check, detail, mend);
+  return Math.abs(skew) >= clockWarningMs ? warning(check, detail, mend) : ok(check, detail);
+}

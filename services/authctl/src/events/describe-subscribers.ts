@@ -1,0 +1,31 @@
+import type { Outcome } from '../outcome.ts';
+import { table } from '../output/table.ts';
+import type { EventStores } from './open-event-stores.ts';
+
+const countLimit = 1_000_000;
+
+/** Subscribers that are configured, were ever, or have dead letters. */
+export async function listSubscribers({ subscribers, deadLetters }: EventStores): Promise<Outcome> {
+  const [parked, counts] = await Promise.all([subscribers.list(), deadLetters.counts(countLimit)]);
+  const known = new Map(parked.map((one) => [one._id, one]));
+  const names = [...new Set([...known.keys(), ...counts.keys()])].sort();
+  const list = names.map((name) => ({
+    name,
+    configured: known.get(name)?.configured_at !== undefined,
+    parked_at: known.get(name)?.parked_at ?? null,
+    parked_by_event: known.get(name)?.parked_by_event ?? null,
+    resumed_at: known.get(name)?.resumed_at ?? null,
+    dead_letters: counts.get(name) ?? 0,
+  }));
+  const rows = list.map((one) => [
+    one.name,
+    one.configured ? 'yes' : 'no',
+    one.parked_at,
+    one.parked_by_event,
+    one.resumed_at,
+    one.dead_letters,
+  ]);
+  const head = ['subscriber', 'configured', 'parked', 'by event', 'resumed', 'dead letters'];
+  const text = rows.length === 0 ? 'No worker has had a subscriber, and there are no dead letters.' : table(head, rows);
+  return { json: { subscribers: list }, text };
+}

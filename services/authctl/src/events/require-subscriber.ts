@@ -1,0 +1,11 @@
+import { CommandError } from '../command-error.ts';
+import type { EventStores } from './open-event-stores.ts';
+
+/** Throws a `CommandError` that names those there are, where the workers do not have that subscriber. */
+export async function requireSubscriber({ subscribers }: EventStores, name: string): Promise<void> {
+  const known = await subscribers.list();
+  const names = known.flatMap(({ _id, configured_at }) => (configured_at === undefined ? [] : [_id])).sort();
+  if (names.includes(name)) return;
+  const there = names.length === 0 ? 'they have none' : `they have ${names.join(', ')}`;
+  throw new CommandError(`The workers have no subscriber ${name} (EVENT_SUBSCRIBERS): ${there}.`);
+}

@@ -1,0 +1,64 @@
+import type { DeadLetterDocument, OutboxDocument } from '@auth-account/stores';
+import type { EventStores } from './open-event-stores.ts';
+
+/** Which events a command is about. */
+export interface EventSelection {
+  readonly state?: OutboxDocument['state'] | undefined;
+  readonly subscriber?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+const pageSize = 500;
+
+/** Outbox rows, oldest first. With a subscriber: those that it has, that were tried there, or of which it has a dead letter. */
+export async function* selectRows({ outbox }: EventStores, selection: EventSelection): AsyncGenerator<OutboxDocument> {
+  const { subscriber, ...bounds } = withoutUndefined(selection);
+  let after: string | undefined;
+  for (;;) {
+    const page = await outbox.list({ ...bounds, limit: pageSize, ...(after === undefined ? {} : { after }) });
+    yield* page.filter((row) => subscriber === undefined || concerns(row, subscriber));
+    after = page.at(-1)?._id;
+    if (page.length < pageSize) return;
+  }
+}
+
+/** Dead letters, oldest first; the time is when they were given up. */
+export async function* selectDeadLetters(
+  { deadLetters }: EventStores,
+  selection: Omit<EventSelection, 'state'>,
+): AsyncGenerator<DeadLetterDocument> {
+  const bounds = withoutUndefined(selection);
+  let after: DeadLetterDocument | undefined;
+  for (;;) {
+    const page = await deadLetters.list({ ...bounds, limit: pageSize, ...(after ? { after } : {}) });
+    yield* page;
+    after = page.at(-1);
+    if (page.length < pageSize) return;
+  }
+}
+
+/** The first `limit`. */
+export async function take<T>(source: AsyncGenerator<T>, limit: number): Promise<T[]> {
+  const taken: T[] = [];
+  for await (const item of source) {
+    taken.push(item);
+    if (taken.length === limit) break;
+  }
+  return taken;
+}
+
+function concerns({ deliveries, dead, attempt_log }: OutboxDocument, subscriber: string): boolean {
+  return (
+    deliveries[subscriber] !== undefined ||
+    dead?.[subscriber] !== undefined ||
+    attempt_log?.some((attempt) => attempt.subscriber === subscriber) === true
+  );
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** The stores' filters tell a missing member from an undefined one. */
+function withoutUndefined<T extends object>(selection: T): Defined<T> {
+  return Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

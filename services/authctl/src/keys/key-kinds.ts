@@ -1,0 +1,50 @@
+import {
+  type AccessTokenAlgorithm,
+  assertAccessTokenKeys,
+  assertRefreshTokenKeys,
+  generateSecretKey,
+  generateSigningKey,
+  type KeyEntry,
+  type KeySet,
+} from '@auth-account/tokens';
+import type { KeyConfig } from '../config.ts';
+
+export const keyKinds = ['access', 'refresh', 'server'] as const;
+export type KeyKind = (typeof keyKinds)[number];
+
+/** What is told apart by what a key file is for. */
+interface KindTraits {
+  readonly variable: 'ACCESS_TOKEN_KEYS_FILE' | 'REFRESH_TOKEN_KEYS_FILE' | 'SERVER_KEYS_FILE';
+  generate(algorithm: AccessTokenAlgorithm): KeyEntry | Promise<KeyEntry>;
+  /** Rejects a set that the services would refuse. */
+  check(set: KeySet, algorithm: AccessTokenAlgorithm): Promise<void>;
+  /** For how long what a key has made is of use after the key was replaced, in seconds. */
+  usefulSeconds(config: KeyConfig): number;
+}
+
+/** A token's life is counted from the last one that the old key made, on the pod that read the new file last. */
+const marginSeconds = 600;
+
+const checkSecrets = async (set: KeySet) => assertRefreshTokenKeys(set);
+
+export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
+  access: {
+    variable: 'ACCESS_TOKEN_KEYS_FILE',
+    generate: generateSigningKey,
+    check: (set, algorithm) => assertAccessTokenKeys(set, algorithm, 'sign'),
+    usefulSeconds: ({ ACCESS_TOKEN_TTL_SECONDS }) => ACCESS_TOKEN_TTL_SECONDS + marginSeconds,
+  },
+  refresh: {
+    variable: 'REFRESH_TOKEN_KEYS_FILE',
+    generate: generateSecretKey,
+    check: checkSecrets,
+    usefulSeconds: ({ REFRESH_TOKEN_ABSOLUTE_SECONDS }) => REFRESH_TOKEN_ABSOLUTE_SECONDS + marginSeconds,
+  },
+  server: {
+    variable: 'SERVER_KEYS_FILE',
+    generate: generateSecretKey,
+    check: checkSecrets,
+    // An answer is kept for its Idempotency-Key for a day.
+    usefulSeconds: () => 86_400 + marginSeconds,
+  },
+};

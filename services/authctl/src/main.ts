@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+import { runAuthctl } from './run-authctl.ts';
+
+const { stdin, stdout, stderr } = process;
+// What reads the output may have seen enough (`authctl … | head`).
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+});
+process.exitCode = await runAuthctl(process.argv.slice(2), {
+  stdin,
+  stdout,
+  stderr,
+  isInteractive: stdin.isTTY === true && stderr.isTTY === true,
+  hasProgress: stderr.isTTY === true,
+  now: () => new Date(),
+});

@@ -1,0 +1,47 @@
+import Table from 'cli-table3';
+
+const blank = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
+};
+
+/** What a cell shows of a value: times in ISO 8601, `-` for what is not there. */
+function toCell(value: unknown): string {
+  if (value === undefined || value === null || value === '') return '-';
+  // A device's name is its user's: nothing in it may move the terminal's cursor.
+  return (value instanceof Date ? value.toISOString() : String(value)).replaceAll(/\p{Cc}/gu, '\u{fffd}');
+}
+
+function draw(rows: readonly (readonly unknown[])[]): string {
+  const style = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 };
+  const table = new Table({ chars: blank, style });
+  table.push(...rows.map((row) => row.map(toCell)));
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+/** Rows under headings, in columns: without colours or lines, on a terminal and in a file alike. */
+export function table(headings: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  return draw([headings.map((heading) => heading.toUpperCase()), ...rows]);
+}
+
+/** One thing's fields, a line each. */
+export function fieldList(fields: Readonly<Record<string, unknown>>): string {
+  return draw(Object.entries(fields));
+}

@@ -1,0 +1,22 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A span of time in milliseconds, from text such as `90s`, `15m`, `2h`, `7d`. */
+export function parseSpan(text: string): number {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('It must be a span such as 90s, 15m, 2h or 7d.');
+  return Number(count) * unitMs[unit as keyof typeof unitMs];
+}
+
+/** A point in time, from ISO 8601 text, or from a span that is counted back from now. */
+export function parseMoment(text: string, now: Date): Date {
+  if (/^\d{1,9}[smhd]$/.test(text)) return new Date(now.getTime() - parseSpan(text));
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) {
+    throw new InvalidArgumentError(
+      'It must be a time such as 2026-11-21T09:30:00Z, or a span before now such as 2h or 7d.',
+    );
+  }
+  return new Date(at);
+}

@@ -1,0 +1,88 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Agent, request } from 'undici';
+import { ProbeFailure } from './step-log.ts';
+import { type Patience, within } from './within.ts';
+
+export interface ApiClientOptions {
+  /** Without a slash at its end. */
+  readonly apiUrl: string;
+  /** Goes with every request, and must come back with every answer. */
+  readonly requestId: string;
+  readonly patience: Patience;
+}
+
+/** What the probe knows of an operation: contracts' `Route` has it. */
+interface Operation<S extends TSchema> {
+  readonly path: string;
+  readonly success: { readonly status: number; readonly body: S };
+}
+
+export interface ApiClient {
+  /** Sends the request and gives the success. Throws a `ProbeFailure` where the answer is not what the contract says. */
+  post<S extends TSchema>(operation: Operation<S>, body: object, accessToken?: string): Promise<Static<S>>;
+  /** Closes its connections. */
+  close(): Promise<void>;
+}
+
+const answerLimit = 256 * 1_024;
+
+/** Makes a client of the api with connections of its own. */
+export function createApiClient({ apiUrl, requestId, patience }: ApiClientOptions): ApiClient {
+  const dispatcher = new Agent({ maxResponseSize: answerLimit });
+  return {
+    async post({ path, success }, body, accessToken) {
+      const headers = {
+        'content-type': 'application/json',
+        'user-agent': 'auth-account-probe',
+        'x-request-id': requestId,
+        ...(accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` }),
+      };
+      const { status, text, echoed } = await within(patience, (signal) =>
+        exchange(`${apiUrl}${path}`, { method: 'POST', dispatcher, headers, body: JSON.stringify(body), signal }),
+      );
+      const json = parse(text);
+      if (status !== success.status) throw new ProbeFailure(`answered ${status}${errorCodeOf(json)}`);
+      if (echoed !== requestId) throw new ProbeFailure('the answer does not have the X-Request-ID of the request');
+      return expectShape(success.body, json);
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+async function exchange(url: string, options: Parameters<typeof request>[1]) {
+  try {
+    const { statusCode: status, headers, body } = await request(url, options);
+    return { status, text: await body.text(), echoed: headers['x-request-id'] };
+  } catch (error) {
+    throw new ProbeFailure(`no answer: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** The value, where the schema takes it; else a `ProbeFailure` that says where it does not, and nothing of what stands there. */
+export function expectShape<S extends TSchema>(schema: S, value: unknown): Static<S> {
+  const form = Compile(schema);
+  if (form.Check(value)) return value;
+  const places = form.Errors(value).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
+  throw new ProbeFailure(`not of the contract's form: ${places.slice(0, 3).join('; ')}`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // which no schema takes
+  }
+}
+
+/** The code of an error body, such as ` ERR-OVERLOADED`; of anything else nothing: it may be a proxy's page. */
+function errorCodeOf(json: unknown): string {
+  const { error_code } = Object(json) as { readonly error_code?: unknown };
+  return typeof error_code === 'string' && /^[A-Z_-]{1,64}$/.test(error_code) ? ` ${error_code}` : '';
+}
+
+/** The system's or the client's code, such as ECONNREFUSED, where the error has one. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
+  return String(typeof code === 'string' ? code : (message ?? error));
+}

@@ -1,0 +1,72 @@
+import { emailKey } from '@auth-account/stores';
+import type { Mongo } from '../compose.ts';
+import { probeEmails } from './probe-accounts.ts';
+import { awaitDelivery, removeOldEvents } from './probe-events.ts';
+import type { ProbePlan } from './probe-plan.ts';
+import { removeAccount } from './remove-account.ts';
+
+/** What a run left in the database. */
+export interface Traces {
+  readonly requestId: string;
+  /** The account that it registered, or tried to; undefined where it used another. */
+  readonly email: string | undefined;
+  /** The session that it began. */
+  readonly sessionId: string | undefined;
+}
+
+/**
+ * `done`: nothing of the run is left. `waiting`: its event is, as some subscriber does not have it yet; a later run
+ * removes it. `skipped`: there is no database to clean up in. `failed`: see `fault`.
+ */
+export interface CleanUpReport {
+  readonly outcome: 'done' | 'waiting' | 'skipped' | 'failed';
+  /** Accounts and events that runs before left, and that are gone now. */
+  readonly leftovers: number;
+  readonly fault?: string;
+}
+
+export interface CleanUpOptions {
+  readonly plan: Pick<ProbePlan, 'emailDomain' | 'eventWaitMs'>;
+  readonly now: () => Date;
+  readonly stop: AbortSignal;
+}
+
+/** After this long no probe is at work on an account any more, in ms. */
+const leftoverAgeMs = 3_600_000;
+/** Accounts that are removed at most: the next run goes on. */
+const batch = 1_000;
+
+/** Removes what this run left, then what runs left that never came to it. */
+export async function cleanUp(mongo: Mongo, traces: Traces, options: CleanUpOptions): Promise<CleanUpReport> {
+  const isSettled = await cleanUpOwn(mongo, traces, options);
+  const leftovers = await cleanUpLeftovers(mongo, options);
+  return { outcome: isSettled ? 'done' : 'waiting', leftovers };
+}
+
+async function cleanUpOwn(
+  mongo: Mongo,
+  { requestId, email, sessionId }: Traces,
+  { plan, stop }: CleanUpOptions,
+): Promise<boolean> {
+  const { users, sessions } = mongo.collections;
+  if (email === undefined) {
+    if (sessionId !== undefined) await sessions.deleteOne({ _id: sessionId });
+    return true;
+  }
+  const user = await users.findOne({ email_key: emailKey(email) });
+  if (user === null) return true;
+  const isDelivered = await awaitDelivery(mongo.collections, requestId, { waitMs: plan.eventWaitMs, stop });
+  await removeAccount(mongo, user);
+  return isDelivered;
+}
+
+async function cleanUpLeftovers(mongo: Mongo, { plan, now, stop }: CleanUpOptions): Promise<number> {
+  const before = new Date(now().getTime() - leftoverAgeMs);
+  const ofProbes = { email_key: probeEmails(plan.emailDomain), created_at: { $lt: before } };
+  let removed = 0;
+  for await (const user of mongo.collections.users.find(ofProbes).limit(batch)) {
+    if (stop.aborted) return removed;
+    if ((await removeAccount(mongo, user)) === 'removed') removed += 1;
+  }
+  return removed + (await removeOldEvents(mongo, before));
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { MongoError } from 'mongodb';
+import { withMongo } from '../compose.ts';
+import type { Shell } from '../shell.ts';
+import { toFailure } from '../to-failure.ts';
+import { type CleanUpReport, cleanUp, type Traces } from './clean-up.ts';
+import { newCredentials, newRequestId } from './probe-accounts.ts';
+import type { ProbePlan } from './probe-plan.ts';
+import type { StepReport } from './step-log.ts';
+import { type CloseTime, walkPath } from './walk-path.ts';
+
+/** One run of the probe; holds no secret. */
+export interface ProbeReport {
+  /** Did the whole path go as the contract says? Cleaning up is no part of it. */
+  readonly ok: boolean;
+  readonly request_id: string;
+  readonly steps: readonly StepReport[];
+  readonly close: CloseTime | null;
+  readonly clean_up: CleanUpReport;
+}
+
+/** Runs once. `stop` cuts the path short; what it has left until then is cleaned up all the same. */
+export type Probe = (stop: AbortSignal) => Promise<ProbeReport>;
+
+/**
+ * Makes a probe. As long as nothing is left of its runs it registers the same address again and again: the api remembers
+ * for 180 days from where an account has logged in, so that new addresses would add up in Redis.
+ */
+export function createProbe(shell: Shell, plan: ProbePlan): Probe {
+  const deviceId = randomUUID();
+  let fresh = newCredentials(plan.emailDomain);
+
+  async function cleanUpAfter(traces: Traces, stop: AbortSignal): Promise<CleanUpReport> {
+    if (!plan.canCleanUp) return { outcome: 'skipped', leftovers: 0 };
+    try {
+      return await withMongo(shell, (mongo) => cleanUp(mongo, traces, { plan, stop, now: shell.now }));
+    } catch (error) {
+      if (!(error instanceof MongoError)) throw error;
+      return { outcome: 'failed', leftovers: 0, fault: toFailure(error).message };
+    }
+  }
+
+  return async (stop) => {
+    const requestId = newRequestId();
+    const isNew = plan.account === undefined;
+    const credentials = plan.account ?? fresh;
+    const walk = await walkPath({ plan, credentials, isNew, deviceId, requestId, stop });
+    const email = isNew ? credentials.email : undefined;
+    const clean_up = await cleanUpAfter({ requestId, email, sessionId: walk.sessionId }, stop);
+    const ok = walk.close !== undefined;
+    if (!isOver(walk.steps, clean_up)) fresh = newCredentials(plan.emailDomain);
+    return { ok, request_id: requestId, steps: walk.steps, close: walk.close ?? null, clean_up };
+  };
+}
+
+/** Is the address free again for sure? A registration that failed may have been made after all, even after the cleaning. */
+function isOver(steps: readonly StepReport[], { outcome }: CleanUpReport): boolean {
+  const isRegistered = steps.some(({ step, ok }) => step === 'register' && ok);
+  return isRegistered && (outcome === 'done' || outcome === 'waiting');
+}

@@ -1,0 +1,23 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Credentials } from './probe-plan.ts';
+
+/** How the probe's request ids begin: by them subscribers and operators can tell what was its doing. */
+const requestIdPrefix = 'auth-probe-';
+
+/** An `X-Request-ID` for one run. */
+export const newRequestId = () => `${requestIdPrefix}${randomUUID()}`;
+
+/** Holds for every request id of a probe, and is answered from an index. */
+export const isProbeRequestId = { $gte: requestIdPrefix, $lt: 'auth-probe.' } as const;
+
+/** An address under the domain that was never used, and a password that nobody knows. */
+export function newCredentials(domain: string): Credentials {
+  return { email: `probe-${randomUUID()}@${domain}`, password: randomBytes(24).toString('base64url') };
+}
+
+/** Matches the `email_key` of every account that a probe registers under the domain, and of no other form. */
+export function probeEmails(domain: string): RegExp {
+  const hex = (length: number) => `[0-9a-f]{${length}}`;
+  const uuid = [8, 4, 4, 4, 12].map(hex).join('-');
+  return new RegExp(`^probe-${uuid}@${domain.replaceAll('.', '\\.')}$`);
+}

@@ -1,0 +1,28 @@
+import { type Config, mongoConfig, runtimeConfig } from '@auth-account/config';
+import { Type } from 'typebox';
+
+/** What `probe` reads of the environment; the command line goes over it. */
+export const probeConfig = Type.Object({
+  ...runtimeConfig,
+  MONGODB_URI: Type.Optional(mongoConfig.MONGODB_URI),
+  PROBE_API_URL: Type.Optional(Type.String({ pattern: '^https?://', description: 'Where apps reach the api' })),
+  PROBE_PUSH_URL: Type.Optional(
+    Type.String({ pattern: '^wss?://', description: "The push gateway, in place of the login's `push_stream_url`" }),
+  ),
+  PROBE_EMAIL_DOMAIN: Type.String({
+    pattern: '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+    maxLength: 200,
+    default: 'probe.invalid',
+    description: 'Domain of the addresses that the probe registers: one that nobody else uses',
+  }),
+  PROBE_PASSWORD: Type.Optional(
+    Type.String({ minLength: 1, secret: true, description: 'Password of the account that `--email` names' }),
+  ),
+  PROBE_OPS_PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    default: 9083,
+    description: "Port of the probe's `/livez`, `/readyz`, `/metrics` with `--interval`",
+  }),
+});
+export type ProbeConfig = Config<typeof probeConfig>;

@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Collections, type OutboxDocument, runTransaction } from '@auth-account/stores';
+import type { ClientSession, Filter } from 'mongodb';
+import type { Mongo } from '../compose.ts';
+import { isProbeRequestId } from './probe-accounts.ts';
+
+interface SettledEvent {
+  readonly id: string;
+  /** The account that it is about. */
+  readonly subject: string;
+}
+
+/** Rows that are looked at, at most: the next run goes on. */
+const batch = 100;
+const lookIntervalMs = 50;
+
+/** Events of probes that no subscriber waits for any more. */
+export async function findEvents(
+  { outbox }: Collections,
+  filter: Filter<OutboxDocument>,
+  session?: ClientSession,
+): Promise<SettledEvent[]> {
+  const settled = { ...filter, 'event.requestid': isProbeRequestId, state: { $ne: 'pending' as const } };
+  const options = { projection: { 'event.subject': 1 }, ...(session === undefined ? {} : { session }) };
+  const rows = await outbox.find(settled, options).limit(batch).toArray();
+  return rows.map(({ _id, event }) => ({ id: _id, subject: event.subject }));
+}
+
+/** Removes rows of the outbox, and their dead letters. */
+export async function deleteEvents(
+  { outbox, deadLetters }: Collections,
+  ids: readonly string[],
+  session: ClientSession,
+): Promise<void> {
+  await outbox.deleteMany({ _id: { $in: [...ids] }, state: { $ne: 'pending' } }, { session });
+  await deadLetters.deleteMany({ event_id: { $in: [...ids] } }, { session });
+}
+
+/**
+ * Removes events of probes that were made before then, whose accounts are gone, and for which nobody waits. An event whose
+ * account is there stays, whatever its request id: callers choose theirs freely. Gives how many there were.
+ */
+export async function removeOldEvents({ collections, client }: Mongo, before: Date): Promise<number> {
+  const events = await findEvents(collections, { created_at: { $lt: before } });
+  const subjects = events.map(({ subject }) => subject);
+  const there = new Set(await collections.users.distinct('_id', { _id: { $in: subjects } }));
+  const ids = events.filter(({ subject }) => !there.has(subject)).map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  const isCommitted = async () => (await collections.outbox.countDocuments({ _id: { $in: ids } })) === 0;
+  await runTransaction(client, (session) => deleteEvents(collections, ids, session), { isCommitted });
+  return ids.length;
+}
+
+/** Waits until every subscriber has the request's event, for so long at most, and gives whether it is so. */
+export async function awaitDelivery(
+  { outbox }: Collections,
+  requestId: string,
+  { waitMs, stop }: { readonly waitMs: number; readonly stop: AbortSignal },
+): Promise<boolean> {
+  const deadline = performance.now() + waitMs;
+  const waiting = { 'event.requestid': requestId, state: 'pending' } as const;
+  for (;;) {
+    if ((await outbox.countDocuments(waiting, { limit: 1 })) === 0) return true;
+    if (stop.aborted || performance.now() >= deadline) return false;
+    await delay(lookIntervalMs);
+  }
+}

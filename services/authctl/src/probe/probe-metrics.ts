@@ -1,0 +1,51 @@
+import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
+import { Gauge, Histogram } from 'prom-client';
+import type { CleanUpReport } from './clean-up.ts';
+import type { ProbeReport } from './create-probe.ts';
+import { type ProbeStep, probeSteps } from './step-log.ts';
+
+const cleanUps: readonly CleanUpReport['outcome'][] = ['done', 'waiting', 'skipped', 'failed'];
+
+/** The probe's metrics; gives what notes a run that has ended. */
+export function createProbeMetrics({ registry }: Metrics, now: () => Date): (report: ProbeReport) => void {
+  const registers = [registry];
+  const success = new Gauge({ name: 'auth_probe_success', help: '1 where the last run went well, else 0', registers });
+  const closeTime = new Gauge({
+    name: 'auth_probe_close_seconds',
+    help: "From the logout's request to the close of its stream, in the last run that came so far",
+    registers,
+  });
+  const lastRun = new Gauge({
+    name: 'auth_probe_last_run_timestamp_seconds',
+    help: 'When the last run ended; before the first one: when the probe started',
+    registers,
+  });
+  const steps = new Histogram<'step'>({
+    name: 'auth_probe_step_duration_seconds',
+    help: 'Duration of the steps, failed ones too; `close` counts from the answer to the logout',
+    labelNames: ['step'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const zeroed = <L extends string>(name: string, help: string, values: Record<L, readonly string[]>) =>
+    createZeroedCounter({ registry, name, help, values });
+  const runs = zeroed('auth_probe_runs_total', 'Runs that ended', { outcome: ['success', 'failure'] });
+  const cleanings = zeroed(
+    'auth_probe_clean_ups_total',
+    "What was left of a run: nothing (done), its event (waiting), all for want of a database (skipped) or by MongoDB's fault (failed)",
+    { outcome: cleanUps },
+  );
+  success.set(Number.NaN);
+  closeTime.set(Number.NaN);
+  lastRun.set(now().getTime() / 1_000);
+  for (const step of probeSteps) steps.zero({ step } satisfies { step: ProbeStep });
+
+  return ({ ok, steps: taken, close, clean_up }) => {
+    success.set(ok ? 1 : 0);
+    if (close) closeTime.set(close.since_request_ms / 1_000);
+    lastRun.set(now().getTime() / 1_000);
+    for (const { step, ms } of taken) steps.observe({ step }, ms / 1_000);
+    runs.inc({ outcome: ok ? 'success' : 'failure' });
+    cleanings.inc({ outcome: clean_up.outcome });
+  };
+}

@@ -1,0 +1,58 @@
+import { CommandError } from '../command-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { ProbeConfig } from './probe-config.ts';
+
+/** What the command line says of a probe; times are in milliseconds. */
+export interface ProbeOptions {
+  readonly apiUrl?: string | undefined;
+  readonly pushUrl?: string | undefined;
+  readonly email?: string | undefined;
+  readonly timeout: number;
+  readonly eventWait: number;
+}
+
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** What each run of a probe goes by. */
+export interface ProbePlan {
+  /** Without a slash at its end. */
+  readonly apiUrl: string;
+  /** Likewise; without it the login's answer says where. */
+  readonly pushUrl: string | undefined;
+  /** An account that is there already; without it each run registers one. */
+  readonly account: Credentials | undefined;
+  readonly emailDomain: string;
+  /** Milliseconds for each step. */
+  readonly timeoutMs: number;
+  /** Milliseconds for the registration's event to be delivered, before its account is removed. */
+  readonly eventWaitMs: number;
+  /** Is there a database to clean up in? */
+  readonly canCleanUp: boolean;
+}
+
+/** Puts command line and environment together. Throws a `CommandError` where something is missing. */
+export function planProbe(options: ProbeOptions, config: ProbeConfig): ProbePlan {
+  const apiUrl = options.apiUrl ?? config.PROBE_API_URL;
+  const pushUrl = options.pushUrl ?? config.PROBE_PUSH_URL;
+  if (apiUrl === undefined) throw missing('Give --api-url, or set PROBE_API_URL.');
+  return {
+    apiUrl: withoutSlash(apiUrl),
+    pushUrl: pushUrl === undefined ? undefined : withoutSlash(pushUrl),
+    account: options.email === undefined ? undefined : credentialsOf(options.email, config),
+    emailDomain: config.PROBE_EMAIL_DOMAIN,
+    timeoutMs: options.timeout,
+    eventWaitMs: options.eventWait,
+    canCleanUp: config.MONGODB_URI !== undefined,
+  };
+}
+
+function credentialsOf(email: string, { PROBE_PASSWORD: password }: ProbeConfig): Credentials {
+  if (password === undefined) throw missing('--email needs the password in PROBE_PASSWORD or PROBE_PASSWORD_FILE.');
+  return { email, password };
+}
+
+const missing = (message: string) => new CommandError(message, { exitCode: exitCodes.configuration });
+const withoutSlash = (url: string) => url.replace(/\/+$/, '');

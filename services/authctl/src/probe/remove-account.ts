@@ -1,0 +1,55 @@
+import { createUserStore, runTransaction, type UserDocument } from '@auth-account/stores';
+import type { ClientSession } from 'mongodb';
+import type { Mongo } from '../compose.ts';
+import { firstIdOf } from '../first-id-of.ts';
+import { deleteEvents, findEvents } from './probe-events.ts';
+
+/** What became of an account; `shared`: somebody else is in its group, so no probe made it, and it stays. */
+export type Removal = 'removed' | 'gone' | 'shared';
+
+export type ProbedUser = Pick<UserDocument, '_id' | 'home_group_id' | 'created_at' | 'last_login_at'>;
+
+/** By how much the clocks of two servers may differ, in ms. */
+const clockSlackMs = 5_000;
+
+class GroupShared extends Error {
+  override readonly name = 'GroupShared';
+}
+
+/**
+ * Removes an account that a probe made, in one transaction: user, group, invites, sessions, and its event where nobody
+ * waits for that any more. An event that is still to be delivered stays until `removeOldEvents` finds it.
+ */
+export async function removeAccount(mongo: Mongo, user: ProbedUser): Promise<Removal> {
+  const isCommitted = async () => !(await createUserStore(mongo.collections).exists(user._id));
+  try {
+    return await runTransaction(mongo.client, (session) => remove(mongo, user, session), { isCommitted });
+  } catch (error) {
+    if (error instanceof GroupShared) return 'shared';
+    throw error;
+  }
+}
+
+async function remove({ collections }: Mongo, user: ProbedUser, session: ClientSession): Promise<Removal> {
+  const { users, groups, invites, sessions } = collections;
+  const { _id, home_group_id } = user;
+  const { deletedCount } = await users.deleteOne({ _id, home_group_id }, { session });
+  if (deletedCount === 0) return 'gone';
+  const own = await groups.deleteOne({ _id: home_group_id, owner_id: _id, member_count: 1 }, { session });
+  if (own.deletedCount === 0) throw new GroupShared(`group ${home_group_id} is not this user's alone`);
+  await invites.deleteMany({ home_group_id }, { session });
+  await sessions.deleteMany({ user_id: _id, _id: idsOf(user) }, { session });
+  const events = await findEvents(collections, { 'event.subject': _id }, session);
+  await deleteEvents(
+    collections,
+    events.map(({ id }) => id),
+    session,
+  );
+  return 'removed';
+}
+
+/** No index finds revoked sessions by their user, but their ids tell when they began. */
+function idsOf({ created_at, last_login_at = created_at }: ProbedUser) {
+  const shifted = (at: Date, ms: number) => firstIdOf(new Date(at.getTime() + ms));
+  return { $gte: shifted(created_at, -clockSlackMs), $lt: shifted(last_login_at, clockSlackMs) };
+}

@@ -1,0 +1,80 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { runService, type ServiceContext, type ServiceParts } from '@auth-account/lifecycle';
+import type { Logger } from '@auth-account/telemetry';
+import type { Probe, ProbeReport } from './create-probe.ts';
+import { probeConfig } from './probe-config.ts';
+import { createProbeMetrics } from './probe-metrics.ts';
+
+export interface ProbeServiceOptions {
+  readonly probe: Probe;
+  /** Is there a database to clean up in? */
+  readonly canCleanUp: boolean;
+  /** Between the begins of two runs; one that takes longer delays the next. */
+  readonly intervalMs: number;
+  readonly now: () => Date;
+}
+
+/** What the end of a run may take after the stop, in ms: MongoDB is given up after three seconds. */
+const stopMs = 7_000;
+
+/** Runs the probe again and again until the process is told to stop, with probes and metrics on `PROBE_OPS_PORT`. */
+export function runProbeService(options: ProbeServiceOptions): Promise<void> {
+  return runService({
+    name: 'probe',
+    schema: probeConfig,
+    opsPort: (config) => config.PROBE_OPS_PORT,
+    compose: (context) => compose(options, context),
+  });
+}
+
+function compose(options: ProbeServiceOptions, context: ServiceContext<typeof probeConfig>): ServiceParts {
+  const { logger } = context;
+  const note = createProbeMetrics(context.metrics, options.now);
+  const stopping = new AbortController();
+  let ended: Promise<void> | undefined;
+  return {
+    readiness: [],
+    async start() {
+      if (!options.canCleanUp) logger.warn('MONGODB_URI is not set: what the runs make stays in the database');
+      ended = repeat(options, stopping.signal, (report) => {
+        note(report);
+        tell(logger, report);
+      });
+    },
+    stop: [
+      {
+        name: 'probe',
+        async run() {
+          stopping.abort();
+          await ended;
+        },
+        timeoutMs: stopMs,
+      },
+    ],
+  };
+}
+
+async function repeat(
+  { probe, intervalMs }: ProbeServiceOptions,
+  stop: AbortSignal,
+  onReport: (report: ProbeReport) => void,
+): Promise<void> {
+  while (!stop.aborted) {
+    const begun = performance.now();
+    const report = await probe(stop);
+    // A run that was cut short says nothing of the system.
+    if (report.ok || !stop.aborted) onReport(report);
+    const pauseMs = Math.max(0, begun + intervalMs - performance.now());
+    // It rejects only where it is stopped.
+    await delay(pauseMs, undefined, { signal: stop }).catch(() => undefined);
+  }
+}
+
+function tell(logger: Logger, { ok, request_id, steps, close, clean_up }: ProbeReport): void {
+  const failed = steps.find((step) => !step.ok);
+  const durations = Object.fromEntries(steps.map(({ step, ms }) => [`${step}_ms`, ms]));
+  const facts = { request_id, ...durations, ...close, clean_up: clean_up.outcome, leftovers: clean_up.leftovers };
+  if (ok) logger.info(facts, 'probe went well');
+  else logger.error({ ...facts, step: failed?.step, fault: failed?.fault }, 'probe failed');
+  if (clean_up.outcome === 'failed') logger.warn({ request_id, fault: clean_up.fault }, 'probe not cleaned up');
+}

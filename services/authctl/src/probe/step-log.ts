@@ -1,0 +1,39 @@
+/** The steps of a run, in their order. */
+export const probeSteps = ['register', 'login', 'open', 'logout', 'close'] as const;
+export type ProbeStep = (typeof probeSteps)[number];
+
+export interface StepReport {
+  readonly step: ProbeStep;
+  readonly ok: boolean;
+  readonly ms: number;
+  /** What came, where it is not what the contract says. */
+  readonly fault?: string;
+}
+
+/** The system did not answer, or not as its contract says: the run ends there. The message holds no secret. */
+export class ProbeFailure extends Error {
+  override readonly name = 'ProbeFailure';
+}
+
+/** Runs a step and keeps how it went; throws what the step threw. */
+export type TakeStep = <T>(step: ProbeStep, work: () => Promise<T>) => Promise<T>;
+
+/** Makes the log of one run. */
+export function createStepLog(): { readonly reports: readonly StepReport[]; readonly take: TakeStep } {
+  const reports: StepReport[] = [];
+  return {
+    reports,
+    async take(step, work) {
+      const begun = performance.now();
+      const ms = () => Math.round((performance.now() - begun) * 10) / 10;
+      try {
+        const result = await work();
+        reports.push({ step, ok: true, ms: ms() });
+        return result;
+      } catch (error) {
+        if (error instanceof ProbeFailure) reports.push({ step, ok: false, ms: ms(), fault: error.message });
+        throw error;
+      }
+    },
+  };
+}

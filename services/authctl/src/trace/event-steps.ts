@@ -1,0 +1,62 @@
+import {
+  type Collections,
+  createOutboxStore,
+  type DeadLetterDocument,
+  type DeliveryAttempt,
+  type OutboxDocument,
+} from '@auth-account/stores';
+import type { TraceStep } from './timeline.ts';
+
+/** A registration: what its transaction wrote, and where its event went. */
+export async function findEventSteps(collections: Collections, requestId: string): Promise<TraceStep[]> {
+  const rows = await createOutboxStore(collections).findByRequest(requestId);
+  return (await Promise.all(rows.map((row) => stepsOf(collections, row)))).flat();
+}
+
+async function stepsOf({ users, groups, deadLetters }: Collections, row: OutboxDocument): Promise<TraceStep[]> {
+  const { user_id, home_group_id, is_new_group } = row.event.data;
+  const [user, group, letters] = await Promise.all([
+    users.findOne({ _id: user_id }, { projection: { created_at: 1 } }),
+    groups.findOne({ _id: home_group_id }, { projection: { account_type: 1 } }),
+    deadLetters.find({ event_id: row._id }).toArray(),
+  ]);
+  const written: TraceStep[] = [
+    ...(user ? [{ at: user.created_at, what: 'account created', facts: { user_id } }] : []),
+    {
+      at: row.created_at,
+      what: is_new_group ? 'group created' : 'group joined',
+      facts: { home_group_id, account_type: group?.account_type },
+    },
+    {
+      at: row.created_at,
+      what: 'outbox row written',
+      facts: { event_id: row._id, topic: row.topic, state: row.state },
+    },
+  ];
+  return [...written, ...deliverySteps(row), ...letters.map(toDeadLetterStep)];
+}
+
+function deliverySteps(row: OutboxDocument): TraceStep[] {
+  const attempts = row.attempt_log ?? [];
+  const event_id = row._id;
+  const note = (what: string, times: Readonly<Record<string, Date>> | undefined) =>
+    Object.entries(times ?? {}).map(([subscriber, at]): TraceStep => ({ at, what, facts: { subscriber, event_id } }));
+  const logged = new Set(attempts.filter(({ outcome }) => outcome === 'delivered').map(({ subscriber }) => subscriber));
+  return [
+    ...attempts.map((attempt) => toAttemptStep(attempt, event_id)),
+    // Of a subscriber that takes its jobs itself no attempt is known.
+    ...note('event delivered', row.deliveries).filter(({ facts }) => !logged.has(String(facts.subscriber))),
+    ...note('event sent again by an operator', row.replays),
+    ...note('event discarded by an operator', row.discarded),
+  ];
+}
+
+function toAttemptStep(attempt: DeliveryAttempt, event_id: string): TraceStep {
+  const { at, outcome, subscriber, status, duration_ms, error } = attempt;
+  const what = { delivered: 'event delivered', failed: 'delivery failed', given_up: 'delivery given up' }[outcome];
+  return { at, what, facts: { subscriber, event_id, status, duration_ms, error } };
+}
+
+function toDeadLetterStep({ created_at, subscriber, event_id, attempts }: DeadLetterDocument): TraceStep {
+  return { at: created_at, what: 'dead letter written', facts: { subscriber, event_id, attempts } };
+}

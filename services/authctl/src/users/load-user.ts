@@ -1,0 +1,10 @@
+import { type Collections, emailKey, type UserDocument } from '@auth-account/stores';
+import { CommandError } from '../command-error.ts';
+
+/** The user of that id or e-mail address. Throws a `CommandError` where there is none. */
+export async function loadUser({ users }: Pick<Collections, 'users'>, idOrEmail: string): Promise<UserDocument> {
+  const filter = idOrEmail.includes('@') ? { email_key: emailKey(idOrEmail) } : { _id: idOrEmail.toLowerCase() };
+  const user = await users.findOne(filter);
+  if (user === null) throw new CommandError(`There is no user ${idOrEmail}.`);
+  return user;
+}

@@ -1,0 +1,66 @@
+import { ConfigError, loadConfig } from '@auth-account/config';
+import { describe, expect, test } from '@jest/globals';
+import { workerConfig } from './config.ts';
+
+const stores = { MONGODB_URI: 'mongodb://localhost', REDIS_URL: 'redis://localhost' };
+const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const next = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+const webhook = (name: string, rest: object = { secret }) => ({
+  name,
+  kind: 'webhook',
+  url: `https://${name}.example.com/events`,
+  ...rest,
+});
+
+function load(subscribers: readonly object[], hosts = '') {
+  const env = { ...stores, EVENT_SUBSCRIBERS: JSON.stringify(subscribers), EVENT_ALLOWED_HOSTS: hosts };
+  return loadConfig(workerConfig, { env });
+}
+
+function problemOf(subscribers: readonly object[], hosts?: string): string {
+  try {
+    load(subscribers, hosts);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map(({ expected }) => expected).join();
+    throw error;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+describe('EVENT_SUBSCRIBERS', () => {
+  test('takes webhooks with one secret or several, and queues', () => {
+    const subscribers = [webhook('a'), webhook('b', { secrets: [next, secret] }), { name: 'c', kind: 'queue' }];
+    expect(load(subscribers).EVENT_SUBSCRIBERS).toEqual(subscribers);
+  });
+
+  test('has every problem reported at once, and no secret with it', () => {
+    const subscribers = [
+      webhook('a'),
+      { name: 'a', kind: 'queue' },
+      webhook('b', {}),
+      webhook('c', { secret, secrets: [next] }),
+      webhook('d', { secret, url: 'http://10.0.0.1/' }),
+    ];
+    const problem = problemOf(subscribers, '*.example.com');
+    expect(problem.split('; ').slice(1)).toEqual([
+      '/1/name must not be the name of another subscriber',
+      '/2/secret must be there, or secrets, and not both',
+      '/3/secret must be there, or secrets, and not both',
+      '/4/url must have a host of EVENT_ALLOWED_HOSTS',
+    ]);
+    expect(problem).not.toContain(secret);
+  });
+
+  test('allows the hosts of EVENT_ALLOWED_HOSTS only, where there are any', () => {
+    expect(() => load([webhook('a')], 'A.example.com,other.example')).not.toThrow();
+    expect(() => load([webhook('a')], '*.example.com')).not.toThrow();
+    for (const hosts of ['example.com', '*.a.example.com', 'xa.example.com', 'le.com']) {
+      expect(problemOf([webhook('a')], hosts)).toContain('/0/url must have a host');
+    }
+  });
+
+  test('is refused as a whole where it is no list or holds anything else', () => {
+    expect(problemOf([{ name: 1 }])).toContain('/0/name must be string');
+    expect(problemOf({ a: 1 } as never)).toContain('JSON array');
+  });
+});

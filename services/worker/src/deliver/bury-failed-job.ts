@@ -1,0 +1,34 @@
+import { type EventQueue, replayedAtOf } from '@auth-account/messaging';
+import type { DeadLetterStore } from '@auth-account/stores';
+
+export interface BuryFailedJobDeps {
+  readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
+  /** Every subscriber that is configured now. */
+  readonly subscribers: readonly string[];
+}
+
+/** Makes a dead letter of a subscriber's job that has failed for good. Idempotent; without effect on any other job. */
+export type BuryFailedJob = (subscriber: string, queue: EventQueue, jobId: string) => Promise<void>;
+
+/** Characters of a consumer's error that are kept. */
+const errorLimit = 500;
+
+export function createBuryFailedJob({ deadLetters, subscribers }: BuryFailedJobDeps): BuryFailedJob {
+  return async (subscriber, queue, jobId) => {
+    const job = await queue.getJob(jobId);
+    if (job?.finishedOn === undefined || (await job.getState()) !== 'failed') return;
+    await deadLetters.bury({
+      event: job.data,
+      attempt: {
+        subscriber,
+        at: new Date(job.finishedOn),
+        outcome: 'given_up',
+        error: job.failedReason.slice(0, errorLimit),
+      },
+      attempts: job.attemptsMade,
+      since: new Date(job.timestamp),
+      replayedAt: replayedAtOf(jobId),
+      subscribers,
+    });
+  };
+}

@@ -1,0 +1,37 @@
+import type { SubscriberStore } from '@auth-account/stores';
+
+export interface ParkingDeps {
+  readonly store: SubscriberStore;
+  /** Called with every webhook's state whenever it has been read, and when a webhook is parked here. */
+  readonly onState: (subscriber: string, isParked: boolean) => void;
+  readonly webhooks: readonly string[];
+  readonly now: () => Date;
+}
+
+/** Which webhooks have their deliveries held up because they answered 410 Gone, for all workers alike. */
+export interface Parking {
+  /** Reads it from MongoDB: another worker may have parked a webhook, an operator may have it go on. */
+  refresh(): Promise<void>;
+  /** Holds a webhook's deliveries up, here at once. Rejects where the other workers could not be told. */
+  park(subscriber: string, eventId: string): Promise<void>;
+  /** When an operator last had its deliveries go on, in ms; 0 where never. */
+  resumedAt(subscriber: string): number;
+}
+
+/** Makes the parking. Until the first {@link Parking.refresh} nothing is known of anybody. */
+export function createParking({ store, onState, webhooks, now }: ParkingDeps): Parking {
+  let resumed = new Map<string, number>();
+  return {
+    async refresh() {
+      const known = await store.list();
+      resumed = new Map(known.map(({ _id, resumed_at }) => [_id, resumed_at?.getTime() ?? 0]));
+      const parked = new Set(known.flatMap(({ _id, parked_at }) => (parked_at ? [_id] : [])));
+      for (const webhook of webhooks) onState(webhook, parked.has(webhook));
+    },
+    async park(subscriber, eventId) {
+      onState(subscriber, true);
+      await store.park(subscriber, { at: now(), eventId });
+    },
+    resumedAt: (subscriber) => resumed.get(subscriber) ?? 0,
+  };
+}

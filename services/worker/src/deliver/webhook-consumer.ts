@@ -1,0 +1,61 @@
+import type { WebhookSubscriber } from '../config.ts';
+import { maximumRetryAfterMs } from './backoff.ts';
+import { createDeliverEvent, type DeliverEventDeps } from './deliver-event.ts';
+import { type ConsumerOptions, createJobConsumer, type HoldableConsumer } from './event-consumers.ts';
+import { createWebhookSender } from './webhook.ts';
+
+export interface WebhookConsumerDeps extends Omit<DeliverEventDeps, 'subscriber' | 'send' | 'onThrottled'> {
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly concurrency: number;
+}
+
+/** Reason of the hold until it is known whether the webhook is parked. */
+const unknown = 'it is not known whether it is parked';
+
+/** A webhook's consumer. */
+export interface WebhookConsumer extends HoldableConsumer {
+  setParked(isParked: boolean): void;
+}
+
+/**
+ * Wires the consumer of a webhook's queue. It takes nothing until {@link WebhookConsumer.setParked} was called for the
+ * first time, while the webhook is parked, and, in this process, for as long as a 429 of it asks by `Retry-After`.
+ */
+export function createWebhookConsumer(
+  options: ConsumerOptions,
+  webhook: WebhookSubscriber,
+  deps: WebhookConsumerDeps,
+): WebhookConsumer {
+  const { timeoutMs, connectTimeoutMs, concurrency, now } = deps;
+  const sender = createWebhookSender({
+    subscriber: webhook,
+    timeoutMs,
+    connectTimeoutMs,
+    connections: concurrency,
+    now,
+  });
+  let throttle: NodeJS.Timeout | undefined;
+
+  function onThrottled(ms: number): void {
+    clearTimeout(throttle);
+    consumer.hold('throttled', true);
+    throttle = setTimeout(() => consumer.hold('throttled', false), Math.min(ms, maximumRetryAfterMs));
+  }
+
+  const deliver = createDeliverEvent({ ...deps, subscriber: webhook.name, send: sender.send, onThrottled });
+  const consumer = createJobConsumer(options, deliver, { concurrency, heldFor: [unknown] });
+  return {
+    ...consumer,
+    setParked(isParked) {
+      consumer.hold('parked', isParked);
+      consumer.hold(unknown, false);
+    },
+    async close() {
+      await consumer.close();
+      // Afterwards: an attempt that was under way may have been told to wait.
+      clearTimeout(throttle);
+      await sender.close();
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createRegisteredEvent } from '@auth-account/messaging';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { createWebhookSender } from './webhook.ts';
+
+const [secret, next] = [1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`) as [string, string];
+const event = createRegisteredEvent(
+  {
+    user_id: '0190a3b4-c5d6-7000-8000-000000000001',
+    home_group_id: '3f2f1c5e-8a58-4a53-9d0e-0d9a4b7a5c11',
+    account_type: 'HOME',
+    space_creation_mode: 'CREATE_NEW_HOME',
+    is_new_group: true,
+    registered_at: '2026-01-02T03:04:05.000Z',
+  },
+  { id: '0190a3b4-c5d6-7000-8000-000000000002', requestId: 'request-1' },
+);
+
+const endings: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+async function listen(server: Server): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  endings.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?from=auth`;
+}
+
+/** A subscriber that answers a request with these bytes, and then does whatever `after` says. */
+function answering(bytes: string, after: (socket: Socket) => void = () => undefined): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).once('data', () => socket.write(bytes, () => after(socket)));
+  });
+  return listen(server);
+}
+
+function sendTo(url: string, options: Partial<Parameters<typeof createWebhookSender>[0]> = {}) {
+  const settings = { timeoutMs: 5_000, connectTimeoutMs: 1_000, connections: 2, now: () => new Date() };
+  const sender = createWebhookSender({ subscriber: { url, secret }, ...settings, ...options });
+  endings.push(() => sender.close());
+  return (stop = new AbortController().signal) => sender.send(event, stop);
+}
+
+const head = (status: string, ...headers: string[]) => `HTTP/1.1 ${[status, ...headers].join('\r\n')}\r\n\r\n`;
+
+describe('an attempt succeeds', () => {
+  test('with any 2xx, whatever the body does: it breaks off, never ends or is enormous', async () => {
+    const flood = (socket: Socket) => {
+      const more = () => !socket.destroyed && socket.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`, more);
+      more();
+    };
+    const urls = await Promise.all([
+      answering(head('204 No Content')),
+      answering(`${head('200 OK', 'Content-Length: 100')}half of it`, (socket) => socket.destroy()),
+      answering(`${head('202 Accepted', 'Content-Length: 100')}and then nothing`),
+      answering(head('200 OK', 'Transfer-Encoding: chunked'), flood),
+    ]);
+    const begun = performance.now();
+    expect(await Promise.all(urls.map((url) => sendTo(url)()))).toEqual([204, 200, 202, 200]);
+    expect(performance.now() - begun).toBeLessThan(3_000);
+  });
+
+  test('and each secret has signed it, the first one first', async () => {
+    const signatures: string[] = [];
+    const verify: boolean[] = [];
+    const server = createHttpServer(async (request, response) => {
+      const body = await text(request);
+      const headers = request.headers as Record<string, string>;
+      signatures.push(headers['webhook-signature'] ?? '');
+      for (const one of [secret, next]) verify.push(Boolean(new Webhook(one).verify(body, headers)));
+      response.writeHead(204).end();
+    });
+    const url = await listen(server);
+    await sendTo(url, { subscriber: { url, secrets: [next, secret] } })();
+    const [first, second, ...others] = signatures.join().split(' ');
+    expect([first, second, others]).toEqual([expect.stringMatching(/^v1,/), expect.stringMatching(/^v1,/), []]);
+    expect(first).not.toBe(second);
+    expect(verify).toEqual([true, true]);
+  });
+});
+
+describe('an attempt fails', () => {
+  test.each([
+    ['a redirect, which is not followed', head('302 Found', 'Location: http://127.0.0.1:1/'), 302, undefined],
+    ['500', head('500 Internal Server Error', 'Retry-After: 5'), 500, undefined],
+    ['410', head('410 Gone'), 410, undefined],
+    ['429 that asks for a pause', head('429 Too Many Requests', 'Retry-After: 7'), 429, 7_000],
+    ['503 that asks for a pause', head('503 Service Unavailable', 'Retry-After: 0'), 503, 0],
+  ])('with %s', async (_what, answer, status, retryAfterMs) => {
+    const url = await answering(answer, (socket) => socket.end());
+    await expect(sendTo(url)()).rejects.toMatchObject({ message: `answered ${status}`, status, retryAfterMs });
+  });
+
+  test('where the subscriber closes in the middle of its headers', async () => {
+    const url = await answering('HTTP/1.1 200 OK\r\nContent-Le', (socket) => socket.end());
+    await expect(sendTo(url)()).rejects.toMatchObject({
+      name: 'DeliveryError',
+      message: /^no answer: /,
+      status: undefined,
+    });
+  });
+
+  test('where the headers are endless', async () => {
+    const url = await answering(`HTTP/1.1 200 OK\r\n${'X-Filler: abcdefghijklmnopqrstuvwxyz\r\n'.repeat(1_000)}`);
+    await expect(sendTo(url)()).rejects.toThrow('no answer: UND_ERR_HEADERS_OVERFLOW');
+  });
+
+  test('where it is no HTTP, or nobody listens', async () => {
+    await expect(sendTo(await answering('220 mail.example ESMTP\r\n'))()).rejects.toThrow(
+      'no answer: Response does not match the HTTP/1.1 protocol',
+    );
+    const url = await answering('');
+    await endings.pop()?.();
+    await expect(sendTo(url)()).rejects.toThrow('no answer: ECONNREFUSED');
+  });
+
+  test('where there is no answer in time, or the worker stops', async () => {
+    const url = await answering('');
+    const begun = performance.now();
+    await expect(sendTo(url, { timeoutMs: 100 })()).rejects.toThrow(
+      'no answer: The operation was aborted due to timeout',
+    );
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    await expect(sendTo(url)(AbortSignal.timeout(50))).rejects.toThrow('no answer: ');
+  });
+});

@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals';
+import { createOutboxRelease } from './outbox-release.ts';
+
+test('it is done where it is ordered, tried until it succeeds, and done again for an order that came meanwhile', async () => {
+  let calls = 0;
+  let released = 0;
+  const release = createOutboxRelease({
+    outbox: {
+      async release() {
+        calls += 1;
+        if (calls === 1) throw new Error('MongoDB is away');
+        if (calls === 2) release.order();
+      },
+    },
+    now: () => new Date(),
+    onReleased() {
+      released += 1;
+    },
+  });
+  await release.run();
+  expect(calls).toBe(0);
+  release.order();
+  await expect(release.run()).rejects.toThrow('away');
+  for (const _ of [1, 2, 3]) await release.run();
+  expect([calls, released]).toEqual([3, 2]);
+});

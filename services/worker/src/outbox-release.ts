@@ -1,0 +1,33 @@
+import type { OutboxStore } from '@auth-account/stores';
+
+/** The end of all leases of the outbox, for when Redis may have lost jobs. */
+export interface OutboxRelease {
+  /** Has it done by the next {@link run} that succeeds. */
+  order(): void;
+  /** Does it where it is ordered; where that fails it stays ordered. */
+  run(): Promise<void>;
+}
+
+export interface OutboxReleaseDeps {
+  readonly outbox: Pick<OutboxStore, 'release'>;
+  readonly now: () => Date;
+  readonly onReleased: () => void;
+}
+
+export function createOutboxRelease({ outbox, now, onReleased }: OutboxReleaseDeps): OutboxRelease {
+  let ordered = 0;
+  let done = 0;
+  return {
+    order() {
+      ordered += 1;
+    },
+    async run() {
+      const begun = ordered;
+      if (begun === done) return;
+      await outbox.release(now());
+      // Redis may have been lost once more meanwhile.
+      done = begun;
+      onReleased();
+    },
+  };
+}

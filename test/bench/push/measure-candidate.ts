@@ -1,0 +1,168 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { assertInstalled, type Candidate } from './candidates.ts';
+import { measureCloseLatency } from './close-latency.ts';
+import type { Commander } from './commander.ts';
+import { type LoadClient, startLoadClient } from './load-client.ts';
+import type { MintedSessions } from './mint-sessions.ts';
+import { type Percentiles, percentilesOf, rounded } from './percentiles.ts';
+import { cpuMs, kernelMemory, settledBytes } from './process-usage.ts';
+import type { ServerProcess } from './server-process.ts';
+
+export interface MeasureOptions {
+  readonly minted: MintedSessions;
+  readonly env: Readonly<Record<string, string>>;
+  /** Numbers of open streams at which memory is read, rising. */
+  readonly sizes: readonly number[];
+  /** Server processes, and clients; the streams are spread evenly. */
+  readonly processes: number;
+  readonly log: (line: string) => void;
+}
+
+/** With so many streams open. */
+export interface Level {
+  readonly streams: number;
+  /** User space, over the empty processes. */
+  readonly bytesPerStream: number;
+  /** The kernel's, for both ends of the connection, as both are on this machine. */
+  readonly kernelBytesPerConnection: { readonly tcpBuffers: number; readonly slab: number };
+  /** Of the streams opened since the level before. */
+  readonly handshakesPerSecond: number;
+  readonly openingSeconds: number;
+  readonly cpuMsPerHandshake: number;
+}
+
+export interface CandidateResult {
+  readonly emptyMiB: number;
+  readonly levels: readonly Level[];
+  /** Share of one core while nothing happens. */
+  readonly idleCpuPercent: number;
+  /** From the command to the close frame, four in flight. */
+  readonly commandToClose: Percentiles;
+  /** From the message to its frame, over all streams of the group. */
+  readonly broadcast: Percentiles & { readonly groupSize: number };
+  /** Streams that ended by themselves. */
+  readonly lost: number;
+}
+
+const handshakesInFlight = 256;
+const closesInFlight = 4;
+const mostCloses = 1_000;
+const broadcasts = 20;
+const idleMs = 10_000;
+
+/** Starts the candidate's processes, fills them level by level, measures, and ends them. */
+export async function measureCandidate(candidate: Candidate, options: MeasureOptions): Promise<CandidateResult> {
+  assertInstalled(candidate);
+  const { minted, env, processes } = options;
+  const endings: { end(): Promise<void> }[] = [];
+  const ending = async <T extends { end(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
+    const started = await starting;
+    endings.push(started);
+    return started;
+  };
+  try {
+    const places = Array.from({ length: processes }, (_, index) => index);
+    const servers = await Promise.all(places.map(() => ending(candidate.start(env))));
+    const settings = { dialect: candidate.dialect, sessions: minted.file };
+    const start = (network: number) => ending(startLoadClient({ ...settings, network }));
+    const clients = await Promise.all(places.map((place) => start(place + 1)));
+    const commander = await ending(candidate.command(env));
+    return await measure({ ...options, servers, clients, commander });
+  } finally {
+    for (const started of endings.reverse()) await started.end();
+  }
+}
+
+interface Running extends MeasureOptions {
+  readonly servers: readonly ServerProcess[];
+  readonly clients: readonly LoadClient[];
+  readonly commander: Commander;
+}
+
+async function measure(running: Running): Promise<CandidateResult> {
+  const { servers, minted, sizes, log } = running;
+  const pids = servers.map(({ pid }) => pid);
+  const empty = await settledBytes(pids);
+  const kernel = kernelMemory();
+  const owner: number[] = [];
+  const levels: Level[] = [];
+  for (const size of sizes) {
+    const opening = await openUpTo(running, owner, size);
+    const bytes = (await settledBytes(pids)) - empty;
+    const now = kernelMemory();
+    levels.push({
+      streams: size,
+      bytesPerStream: Math.round(bytes / size),
+      kernelBytesPerConnection: {
+        tcpBuffers: Math.round((now.tcpBuffers - kernel.tcpBuffers) / size),
+        slab: Math.round((now.slab - kernel.slab) / size),
+      },
+      ...opening,
+    });
+    log(`  ${JSON.stringify(levels.at(-1))}`);
+  }
+  const streams = sizes.at(-1) ?? 0;
+  const idleCpuPercent = await measureIdleCpu(pids);
+  const broadcast = await measureBroadcast(running, owner);
+  const clientOf = (index: number) => requireAt(running.clients, owner[index]);
+  // The newest streams, outside the group that was written to.
+  const closes = Math.min(mostCloses, Math.floor((streams - minted.groupSize) / 2));
+  const indexes = Array.from({ length: closes }, (_, index) => streams - 1 - index);
+  const deps = { commander: running.commander, sessions: minted.sessions, clientOf };
+  const commandToClose = await measureCloseLatency(deps, indexes, closesInFlight);
+  const lost = running.clients.reduce((sum, client) => sum + client.lost(), 0);
+  return { emptyMiB: rounded(empty / 2 ** 20), levels, idleCpuPercent, commandToClose, broadcast, lost };
+}
+
+/** Opens the streams from those that there are up to `size`, each client its share at its server. */
+async function openUpTo({ servers, clients }: Running, owner: number[], size: number) {
+  const from = owner.length;
+  const share = Math.ceil((size - from) / servers.length);
+  const cpu = () => servers.reduce((sum, { pid }) => sum + cpuMs(pid), 0);
+  const cpuBefore = cpu();
+  const inFlight = Math.ceil(handshakesInFlight / servers.length);
+  const opened = await Promise.all(
+    clients.map((client, place) => {
+      const first = from + place * share;
+      const to = Math.min(size, first + share);
+      for (let index = first; index < to; index += 1) owner[index] = place;
+      return client.open({ port: requireAt(servers, place).port, from: first, to, inFlight });
+    }),
+  );
+  const begun = Math.min(...opened.map(({ begunAt }) => begunAt));
+  const seconds = (Math.max(...opened.map(({ endedAt }) => endedAt)) - begun) / 1_000;
+  const count = size - from;
+  return {
+    handshakesPerSecond: Math.round(count / seconds),
+    openingSeconds: rounded(seconds),
+    cpuMsPerHandshake: rounded((cpu() - cpuBefore) / count),
+  };
+}
+
+async function measureIdleCpu(pids: readonly number[]): Promise<number> {
+  const cpu = () => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+  const before = cpu();
+  await delay(idleMs);
+  return rounded(((cpu() - before) / idleMs) * 100);
+}
+
+async function measureBroadcast({ clients, commander, minted }: Running, owner: readonly number[]) {
+  const { groupId, groupSize } = minted;
+  const members = clients.map((_, place) => owner.slice(0, groupSize).filter((of) => of === place).length);
+  const latencies: number[] = [];
+  for (let round = 0; round < broadcasts; round += 1) {
+    const holding = clients.filter((_, place) => (members[place] ?? 0) > 0);
+    const counts = members.filter((count) => count > 0);
+    const awaiting = await Promise.all(holding.map((client, place) => client.awaitMessages(requireAt(counts, place))));
+    const begun = await commander.broadcast(groupId, { item_id: 'milk', quantity: round });
+    const times = (await Promise.all(awaiting.map((client) => client.times))).flat();
+    latencies.push(...times.map((at) => at - begun));
+  }
+  return { ...percentilesOf(latencies), groupSize };
+}
+
+function requireAt<T>(list: readonly T[], index: number | undefined): T {
+  const found = index === undefined ? undefined : list[index];
+  if (found === undefined) throw new RangeError(`there is no ${index}`);
+  return found;
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
+import type { BenchSession } from './dialect.ts';
+
+export interface MintedSessions {
+  /** JSON file for the clients. */
+  readonly file: string;
+  readonly sessions: readonly BenchSession[];
+  /** The first sessions, `groupSize` of them, are of one group, the others each of their own. */
+  readonly groupId: string;
+  readonly groupSize: number;
+}
+
+const largestGroup = 1_000;
+
+/** Makes sessions with tokens that last for the whole benchmark. `directory`: for their file. */
+export async function mintSessions(keysFile: string, count: number, directory: string): Promise<MintedSessions> {
+  const sign = await createAccessTokenSigner({
+    keys: await loadKeyFile(keysFile),
+    algorithm: 'EdDSA',
+    issuer: 'https://auth.local',
+    audience: 'food-storage',
+    ttlSeconds: 3 * 60 * 60,
+  });
+  const groupId = randomUUID();
+  const groupSize = Math.min(largestGroup, Math.floor(count / 2));
+  const sessions: BenchSession[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const sessionId = randomUUID();
+    const home_group_id = index < groupSize ? groupId : randomUUID();
+    const ids = { user_id: randomUUID(), device_id: randomUUID(), home_group_id, sid: sessionId };
+    sessions.push({ sessionId, groupId: home_group_id, token: await sign({ ...ids, account_type: 'OFFICE', ver: 1 }) });
+  }
+  const file = join(directory, 'sessions.json');
+  await writeFile(file, JSON.stringify(sessions));
+  return { file, sessions, groupId, groupSize };
+}

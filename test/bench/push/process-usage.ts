@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Resident memory of a process in bytes: user space only. */
+function residentBytes(pid: number): number {
+  return kibibytes(`/proc/${pid}/status`, 'VmRSS');
+}
+
+/** What the kernel holds for connections, in bytes, on the whole machine. */
+export interface KernelMemory {
+  /** TCP's buffers (/proc/net/sockstat). */
+  readonly tcpBuffers: number;
+  /** Sockets, descriptors and the like (Slab of /proc/meminfo). */
+  readonly slab: number;
+}
+
+export function kernelMemory(): KernelMemory {
+  const pages = Number(/^TCP:.* mem (\d+)/m.exec(readFileSync('/proc/net/sockstat', 'utf8'))?.[1] ?? 0);
+  return { tcpBuffers: pages * 4_096, slab: kibibytes('/proc/meminfo', 'Slab') };
+}
+
+/** CPU time of a process so far, user and system, in milliseconds (to 10 ms). */
+export function cpuMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [user, system] = [Number(fields[11]), Number(fields[12])];
+  return (user + system) * 10;
+}
+
+const settledShare = 0.003;
+const lookMs = 2_000;
+const longestMs = 30_000;
+
+/** Waits until the processes' memory has changed by less than 0.3 % in 4 s, for half a minute at most; gives its sum. */
+export async function settledBytes(pids: readonly number[]): Promise<number> {
+  const sum = () => pids.reduce((bytes, pid) => bytes + residentBytes(pid), 0);
+  const end = performance.now() + longestMs;
+  const seen = [sum()];
+  for (;;) {
+    await delay(lookMs);
+    seen.push(sum());
+    const recent = seen.slice(-3);
+    const spread = Math.max(...recent) - Math.min(...recent);
+    const isSettled = recent.length === 3 && spread < settledShare * Math.max(...recent);
+    if (isSettled || performance.now() > end) return seen.at(-1) ?? 0;
+  }
+}
+
+function kibibytes(file: string, name: string): number {
+  const found = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'))?.[1];
+  if (found === undefined) throw new Error(`${file} has no ${name}`);
+  return Number(found) * 1_024;
+}

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A server under load. */
+export interface ServerProcess {
+  readonly pid: number;
+  readonly port: number;
+  end(): Promise<void>;
+}
+
+export interface ServerOptions {
+  /** Program and arguments. */
+  readonly command: readonly [string, ...string[]];
+  readonly env: NodeJS.ProcessEnv;
+  /** Finds the port in what it writes once it listens. */
+  readonly listening: RegExp;
+}
+
+/** Starts a server and waits until it listens. Throws with its output where it ends instead. */
+export async function startServer({ command, env, listening }: ServerOptions): Promise<ServerProcess> {
+  const [program, ...args] = command;
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = once(child, 'exit');
+  const port = Promise.withResolvers<number>();
+  let output = '';
+  const read = (chunk: string) => {
+    if (output.length < 65_536) output += chunk;
+    const found = listening.exec(output)?.[1];
+    if (found !== undefined) port.resolve(Number(found));
+  };
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', read);
+  exited.then(() => port.reject(new Error(`${command.join(' ')} ended before it listened: ${output}`)), port.reject);
+  return {
+    port: await port.promise,
+    pid: child.pid ?? 0,
+    async end() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

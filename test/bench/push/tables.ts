@@ -1,0 +1,70 @@
+import type { CandidateResult } from './measure-candidate.ts';
+import type { LogoutResult } from './measure-logouts.ts';
+import type { Percentiles } from './percentiles.ts';
+
+const latency = ({ p50, p99, max }: Percentiles) => `${p50} / ${p99} / ${max}`;
+
+/** Markdown: a line per candidate and number of streams, then its latencies. */
+export function candidatesTable(candidates: Readonly<Record<string, CandidateResult>>): string {
+  const memory = Object.entries(candidates).flatMap(([name, { emptyMiB, levels }]) =>
+    levels.map((level) => [
+      name,
+      level.streams,
+      level.bytesPerStream,
+      level.kernelBytesPerConnection.tcpBuffers,
+      level.kernelBytesPerConnection.slab,
+      level.handshakesPerSecond,
+      level.openingSeconds,
+      level.cpuMsPerHandshake,
+      emptyMiB,
+    ]),
+  );
+  const latencies = Object.entries(candidates).map(([name, result]) => {
+    const { commandToClose, broadcast, idleCpuPercent } = result;
+    return [name, latency(commandToClose), latency(broadcast), broadcast.groupSize, idleCpuPercent, result.lost];
+  });
+  return [
+    table(
+      [
+        '',
+        'streams',
+        'user space, bytes per stream',
+        'TCP buffers, both ends, bytes',
+        'kernel slab, both ends, bytes',
+        'handshakes/s',
+        'opened in s',
+        'CPU ms per handshake',
+        'empty process, MiB',
+      ],
+      memory,
+    ),
+    table(
+      [
+        '',
+        'command → close, p50 / p99 / max ms',
+        'group message → frame, p50 / p99 / max ms',
+        'group',
+        'idle CPU, % of a core',
+        'streams lost',
+      ],
+      latencies,
+    ),
+  ].join('\n\n');
+}
+
+export function logoutTable({ single, singleAnswer, flood }: LogoutResult): string {
+  const rows = [
+    ['one in flight', latency(single), latency(singleAnswer)],
+    [
+      `${flood.wantedPerSecond}/s begun, ${flood.donePerSecond}/s done`,
+      latency(flood.requestToClose),
+      latency(flood.requestToAnswer),
+    ],
+  ];
+  return table(['HTTP logouts', 'request → close, p50 / p99 / max ms', 'request → 200, p50 / p99 / max ms'], rows);
+}
+
+function table(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const line = (cells: readonly unknown[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,26 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A webhook as a process of its own: it counts deliveries and the ids among them, and tells whoever started it. */
+export interface ReceivedCount {
+  readonly port: number;
+  readonly deliveries: number;
+  readonly ids: number;
+}
+
+const ids = new Set<unknown>();
+let deliveries = 0;
+const server = createServer((request, response) => {
+  request.resume().on('end', () => {
+    deliveries += 1;
+    ids.add(request.headers['webhook-id']);
+    response.writeHead(204).end();
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  const tell = () => process.send?.({ port, deliveries, ids: ids.size } satisfies ReceivedCount);
+  tell();
+  setInterval(tell, 100);
+});
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,327 @@
+import { randomUUID } from 'node:crypto';
+import { createDenyList, denialLifetimeMs, redisKeys } from '@auth-account/messaging';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import {
+  accept,
+  bearer,
+  cheapHashes,
+  currentGroup,
+  expectSound,
+  insertInvite,
+  joinByInvite,
+  leave,
+  refresh,
+  removeMember,
+} from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi(cheapHashes);
+});
+afterAll(() => api.close());
+
+const invalid = expect.objectContaining({ error_code: 'IAD_JWT_ACCESS_INVALID' });
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const sessionOf = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
+const groupOf = (home_group_id: string) => api.collections.groups.findOne({ _id: home_group_id });
+
+/** A household of two: its owner, and a member who came by an invite. */
+async function newHousehold() {
+  const owner = await newSession(api);
+  const invite = await insertInvite(api, owner.home_group_id);
+  return { owner, invite, member: await joinByInvite(api, invite) };
+}
+
+describe('the current group', () => {
+  test('names its members with their roles, the one who has been there for longest first', async () => {
+    const { owner, member } = await newHousehold();
+    const answer = await currentGroup(api, member);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.json).toEqual({
+      status: 'success',
+      data: {
+        home_group_id: owner.home_group_id,
+        account_type: 'HOME',
+        stock_deficit: 'masked',
+        role: 'member',
+        created_at: timestamp,
+        members: [
+          { user_id: owner.user_id, email: owner.email, role: 'owner', joined_at: timestamp },
+          { user_id: member.user_id, email: member.email, role: 'member', joined_at: timestamp },
+        ],
+        timestamp,
+      },
+    });
+    expect((await currentGroup(api, owner)).json.data.role).toBe('owner');
+  });
+
+  test('of an office says that a deficit is refused', async () => {
+    const email = newEmail();
+    await api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
+    const { data } = (await currentGroup(api, await logIn(api, email))).json;
+    expect(data).toMatchObject({ account_type: 'OFFICE', stock_deficit: 'refused', role: 'owner' });
+  });
+
+  test('is not shown to a former member, even where neither Redis nor the session has heard of it', async () => {
+    const { member } = await newHousehold();
+    const setGroup = (home_group_id: string) =>
+      api.collections.users.updateOne({ _id: member.user_id }, { $set: { home_group_id } });
+    await setGroup(randomUUID());
+    expect(await currentGroup(api, member)).toMatchObject({ status: 401, json: invalid });
+    await setGroup(member.home_group_id);
+  });
+});
+
+describe('accepting an invite', () => {
+  test('moves the user as a member, ends no session, and a refresh leads into the new group', async () => {
+    const [owner, mover] = [await newSession(api), await newSession(api)];
+    const tablet = await logIn(api, mover.email);
+    const invite = await insertInvite(api, owner.home_group_id, { max_uses: 3 });
+    const answer = await accept(api, mover, invite.toUpperCase());
+    expect(answer.status).toBe(200);
+    const { home_group_id } = owner;
+    expect(answer.json).toEqual({
+      status: 'success',
+      data: { home_group_id, account_type: 'HOME', role: 'member', timestamp },
+    });
+    for (const device of [mover, tablet]) {
+      expect(await currentGroup(api, device)).toMatchObject({ status: 401, json: invalid });
+      const tokens = await refresh(api, device);
+      expect(tokens).toMatchObject({ home_group_id, session_id: device.session_id });
+      expect((await currentGroup(api, tokens)).json.data).toMatchObject({ home_group_id, role: 'member' });
+      expect(await sessionOf(device.session_id)).toMatchObject({
+        is_revoked: false,
+        claims: { home_group_id, account_type: 'HOME', ver: 2 },
+        claims_changed_at: expect.any(Date),
+        claims_request_id: 'test-request-1',
+      });
+    }
+    expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: 1 });
+    expect(await groupOf(home_group_id)).toMatchObject({ member_count: 2, owner_id: owner.user_id });
+    expect(await groupOf(mover.home_group_id)).toMatchObject({ member_count: 0, closed_at: expect.any(Date) });
+    expect(await api.collections.users.findOne({ _id: mover.user_id })).toMatchObject({
+      home_group_id,
+      role: 'member',
+      sessions_changed_at: expect.any(Date),
+    });
+  });
+
+  test.each([{}, { leave_current_group: false }])('with %j is 400: the app asks the user first', async (body) => {
+    const [owner, mover] = [await newSession(api), await newSession(api)];
+    const answer = await accept(api, mover, await insertInvite(api, owner.home_group_id), body);
+    expect([answer.status, answer.json.error_code]).toEqual([400, 'IAD_GROUP_ALREADY_MEMBER']);
+    expect(answer.headers['x-error-code']).toBe('IAD_GROUP_ALREADY_MEMBER');
+    expect((await currentGroup(api, mover)).status).toBe(200);
+  });
+
+  test('into the own group is 400, also where the invite is over: who repeats a move that was made learns that it was', async () => {
+    const [owner, mover] = [await newSession(api), await newSession(api)];
+    const invite = await insertInvite(api, owner.home_group_id, { max_uses: 1 });
+    await accept(api, mover, invite);
+    const answer = await accept(api, await refresh(api, mover), invite);
+    expect([answer.status, answer.json.error_code]).toEqual([400, 'IAD_GROUP_ALREADY_MEMBER']);
+    expect(await groupOf(owner.home_group_id)).toMatchObject({ member_count: 2 });
+  });
+
+  test.each([
+    ['expired', { expires_at: new Date(Date.now() - 1_000) }, 410, 'IAD_GROUP_INVITE_EXPIRED'],
+    ['revoked', { revoked_at: new Date() }, 410, 'ERR-INVITE-TOKEN-INVALID'],
+    ['used up', { max_uses: 2, uses: 2 }, 410, 'ERR-INVITE-TOKEN-INVALID'],
+  ])('that is %s is refused, before the user is asked', async (_, fields, status, code) => {
+    const [owner, mover] = [await newSession(api), await newSession(api)];
+    const invite = await insertInvite(api, owner.home_group_id, fields);
+    for (const body of [{ leave_current_group: true }, {}]) {
+      const answer = await accept(api, mover, invite, body);
+      expect([answer.status, answer.json.error_code]).toEqual([status, code]);
+      expect(answer.headers['cache-control']).toBe('no-store');
+      if (code === 'ERR-INVITE-TOKEN-INVALID') expect(answer.json.details.provided_token).toBe(invite);
+    }
+    expect((await currentGroup(api, mover)).status).toBe(200);
+  });
+
+  test('into a group that is closed is 410, as by a revoked invite', async () => {
+    const [owner, mover] = [await newSession(api), await newSession(api)];
+    const invite = await insertInvite(api, owner.home_group_id);
+    await api.collections.groups.updateOne({ _id: owner.home_group_id }, { $set: { closed_at: new Date() } });
+    const answer = await accept(api, mover, invite);
+    expect([answer.status, answer.json.error_code]).toEqual([410, 'ERR-INVITE-TOKEN-INVALID']);
+    expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: 0 });
+    await api.collections.groups.updateOne({ _id: owner.home_group_id }, { $set: { closed_at: null } });
+  });
+
+  test.each([
+    ['a UUID', randomUUID()],
+    ['a word', 'none'],
+    ['an odd one', '%24where'],
+    ['a long one', 'x'.repeat(2_000)],
+  ])('%s that never named an invite is 404', async (_, token) => {
+    const answer = await accept(api, await newSession(api), token);
+    expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-INVITE-TOKEN-INVALID']);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.json.details.provided_token).toBe(decodeURIComponent(token));
+  });
+
+  test('with a leave_current_group that is no boolean is 422, and without a token 401', async () => {
+    const mover = await newSession(api);
+    const answer = await accept(api, mover, randomUUID(), { leave_current_group: 'yes' });
+    expect(answer.status).toBe(422);
+    expect(answer.json.details).toEqual([
+      { loc: ['body', 'leave_current_group'], msg: expect.any(String), type: 'bool_type' },
+    ]);
+    expect((await api.post(`/api/v1/invites/${randomUUID()}/accept`, {})).status).toBe(401);
+  });
+});
+
+describe('leaving', () => {
+  test('leads into a new household of one’s own, and the owner stays the owner', async () => {
+    const { owner, member } = await newHousehold();
+    const answer = await leave(api, member);
+    expect(answer.status).toBe(200);
+    const { home_group_id } = answer.json.data;
+    expect(answer.json.data).toEqual({ home_group_id, account_type: 'HOME', role: 'owner', timestamp });
+    expect(home_group_id).not.toBe(owner.home_group_id);
+    expect(await currentGroup(api, member)).toMatchObject({ status: 401, json: invalid });
+    const { members, role } = (await currentGroup(api, await refresh(api, member))).json.data;
+    expect([role, members]).toEqual(['owner', [expect.objectContaining({ user_id: member.user_id })]]);
+    expect((await currentGroup(api, owner)).json.data.members).toHaveLength(1);
+  });
+
+  test('an owner who leaves hands the group to its longest-standing member', async () => {
+    const { owner, invite, member } = await newHousehold();
+    const youngest = await joinByInvite(api, invite);
+    expect((await leave(api, owner)).status).toBe(200);
+    const { members } = (await currentGroup(api, youngest)).json.data;
+    expect(members).toEqual([
+      expect.objectContaining({ user_id: member.user_id, role: 'owner' }),
+      expect.objectContaining({ user_id: youngest.user_id, role: 'member' }),
+    ]);
+    expect(await groupOf(owner.home_group_id)).toMatchObject({ owner_id: member.user_id, member_count: 2 });
+    // The heir's tokens say nothing of the role, and stay.
+    expect((await currentGroup(api, member)).status).toBe(200);
+  });
+
+  test('an office left by its last member is closed, and its invites die', async () => {
+    const email = newEmail();
+    await api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
+    const last = await logIn(api, email);
+    const invite = await insertInvite(api, last.home_group_id);
+    const { data } = (await leave(api, last)).json;
+    expect(data).toMatchObject({ account_type: 'HOME', role: 'owner' });
+    expect(await groupOf(last.home_group_id)).toMatchObject({ member_count: 0, closed_at: expect.any(Date) });
+    expect((await accept(api, await newSession(api), invite)).status).toBe(410);
+    expect(await refresh(api, last)).toMatchObject({ home_group_id: data.home_group_id, account_type: 'HOME' });
+  });
+
+  test.each<[string, (alone: TokenPair & { user_id: string }) => Promise<Answer>]>([
+    ['by leaving', (alone) => leave(api, alone)],
+    ['by removing themselves', (alone) => removeMember(api, alone, alone.user_id)],
+  ])(
+    'who is alone in a household moves on into a new one, %s: the old one closes and its invites die',
+    async (_, go) => {
+      const alone = await newSession(api);
+      const invite = await insertInvite(api, alone.home_group_id);
+      expect((await go(alone)).status).toBe(200);
+      expect(await groupOf(alone.home_group_id)).toMatchObject({ member_count: 0, closed_at: expect.any(Date) });
+      expect(await currentGroup(api, alone)).toMatchObject({ status: 401, json: invalid });
+      const { home_group_id } = await refresh(api, alone);
+      expect(home_group_id).not.toBe(alone.home_group_id);
+      expect(await groupOf(home_group_id)).toMatchObject({
+        account_type: 'HOME',
+        owner_id: alone.user_id,
+        member_count: 1,
+      });
+      const late = await accept(api, await newSession(api), invite);
+      expect([late.status, late.json.error_code]).toEqual([410, 'ERR-INVITE-TOKEN-INVALID']);
+    },
+  );
+});
+
+describe('removing a member', () => {
+  test('is as if that member had left', async () => {
+    const { owner, member } = await newHousehold();
+    const answer = await removeMember(api, owner, member.user_id.toUpperCase());
+    expect(answer.status).toBe(200);
+    expect(answer.json.data).toEqual({ message: 'MEMBER_REMOVED', user_id: member.user_id, timestamp });
+    expect(await currentGroup(api, member)).toMatchObject({ status: 401, json: invalid });
+    const home = (await currentGroup(api, await refresh(api, member))).json.data;
+    expect(home).toMatchObject({ account_type: 'HOME', role: 'owner', members: [{ user_id: member.user_id }] });
+    expect((await currentGroup(api, owner)).json.data.members).toHaveLength(1);
+  });
+
+  test('is for the owner only, whoever it is about', async () => {
+    const { owner, member } = await newHousehold();
+    for (const userId of [owner.user_id, member.user_id, randomUUID()]) {
+      const answer = await removeMember(api, member, userId);
+      expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-GROUP-OWNER-REQUIRED']);
+    }
+    expect((await currentGroup(api, owner)).json.data.members).toHaveLength(2);
+  });
+
+  test.each<[string, () => Promise<string> | string]>([
+    ['of another group', async () => (await newSession(api)).user_id],
+    ['whom nobody knows', () => randomUUID()],
+    ['with an odd id', () => '%24where'],
+  ])('one %s is 404', async (_, userId) => {
+    const { owner } = await newHousehold();
+    const answer = await removeMember(api, owner, await userId());
+    expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-GROUP-MEMBER-NOT-FOUND']);
+  });
+
+  test('twice is 404 the second time', async () => {
+    const { owner, member } = await newHousehold();
+    await removeMember(api, owner, member.user_id);
+    expect((await removeMember(api, owner, member.user_id)).status).toBe(404);
+  });
+
+  test('the owner’s own id means leaving', async () => {
+    const { owner, member } = await newHousehold();
+    expect((await removeMember(api, owner, owner.user_id)).json.data.user_id).toBe(owner.user_id);
+    expect((await currentGroup(api, member)).json.data.role).toBe('owner');
+    expect(await currentGroup(api, owner)).toMatchObject({ status: 401, json: invalid });
+  });
+});
+
+test('with a complete deny list the old tokens are refused by Redis alone, and the new ones are good', async () => {
+  const redis = new Redis(testEnvironment().redisUrl);
+  const denyList = createDenyList(redis, redisKeys(api.keyPrefix), denialLifetimeMs(600));
+  await (await denyList.beginRebuild()).complete();
+  try {
+    const { member } = await newHousehold();
+    const before = await api.metric('auth_deny_list_fallbacks_total');
+    await leave(api, member);
+    expect(await denyList.find([member.session_id])).toEqual([{ kind: 'below', ver: 2 }]);
+    expect((await currentGroup(api, member)).status).toBe(401);
+    expect((await currentGroup(api, await refresh(api, member))).status).toBe(200);
+    expect(await api.metric('auth_deny_list_fallbacks_total')).toBe(before);
+  } finally {
+    await redis.del(redisKeys(api.keyPrefix).denyListComplete);
+    redis.disconnect();
+  }
+});
+
+test('with Redis away MongoDB knows the version that is good', async () => {
+  const own = await startTestApi({ ...cheapHashes, REDIS_URL: 'redis://127.0.0.1:1' });
+  const [owner, mover] = [await newSession(own), await newSession(own)];
+  expect((await accept(own, mover, await insertInvite(own, owner.home_group_id))).status).toBe(200);
+  expect((await currentGroup(own, mover)).status).toBe(401);
+  expect((await currentGroup(own, await refresh(own, mover))).status).toBe(200);
+  expect(await own.metric('auth_revocation_announcements_lost_total')).toBe(1);
+  await own.close();
+});
+
+test('a token of the group that was left can do nothing there, as whoever asks', async () => {
+  const { owner, member } = await newHousehold();
+  await leave(api, owner);
+  for (const answer of [await removeMember(api, owner, member.user_id), await leave(api, owner)]) {
+    expect(answer).toMatchObject({ status: 401, json: invalid });
+  }
+  const sessions = await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(owner) });
+  expect(sessions.status).toBe(401);
+});
+
+test('after all of this the stores are sound', () => expectSound(api));

@@ -1,0 +1,363 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import type { Answer } from '../support/http-client.ts';
+import { joinBy, newInvite } from '../support/invites.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const path = '/api/v1/invites';
+const daySeconds = 86_400;
+
+let api: TestApi;
+let owner: Account & TokenPair;
+beforeAll(async () => {
+  api = await startTestApi({ ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' });
+  owner = await newSession(api);
+});
+afterAll(() => api.close());
+
+const bearer = ({ access_token }: Pick<TokenPair, 'access_token'>) => ({ Authorization: `Bearer ${access_token}` });
+const create = (body: unknown, by: TokenPair = owner, headers = {}) =>
+  api.post(path, body, { ...bearer(by), ...headers });
+const list = (by: TokenPair = owner) => api.send({ method: 'GET', path, headers: bearer(by) });
+const revoke = (token: string, by: TokenPair = owner) =>
+  api.send({ method: 'DELETE', path: `${path}/${token}`, headers: bearer(by) });
+const look = (token: string) => api.send({ method: 'GET', path: `${path}/${token}` });
+const stored = (token: string) => api.collections.invites.findOne({ _id: token });
+const change = (token: string, fields: object) => api.collections.invites.updateOne({ _id: token }, { $set: fields });
+const expire = (token: string) => change(token, { expires_at: new Date(Date.now() - 1) });
+
+/** Somebody who has joined the owner's group by an invite. */
+async function newMember(): Promise<TokenPair> {
+  const email = newEmail();
+  expect((await joinBy(api, await newInvite(api, owner), email)).status).toBe(201);
+  return logIn(api, email);
+}
+
+function expectError(answer: Answer, status: number, code: string): void {
+  expect([answer.status, answer.json.error_code]).toEqual([status, code]);
+}
+
+describe('POST /api/v1/invites', () => {
+  test('makes an invite for a week and any number of people, where nothing else is asked for', async () => {
+    const before = Date.now();
+    const answer = await create({});
+    expect(answer.status).toBe(201);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.headers['idempotency-replayed']).toBeUndefined();
+    const { data } = answer.json;
+    expect(data).toEqual({
+      invite_token: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      account_type: 'HOME',
+      expires_at: expect.any(String),
+      valid: true,
+      reason: null,
+      max_uses: null,
+      uses: 0,
+      created_by: owner.user_id,
+      created_at: data.timestamp,
+      revoked_at: null,
+      timestamp: expect.any(String),
+    });
+    expect(Date.parse(data.expires_at) - Date.parse(data.created_at)).toBe(7 * daySeconds * 1_000);
+    expect(Date.parse(data.created_at)).toBeGreaterThanOrEqual(before);
+    expect(await stored(data.invite_token)).toMatchObject({ home_group_id: owner.home_group_id, max_uses: null });
+  });
+
+  test.each([
+    [{ expires_in: 60, max_uses: 1 }, 60, 1],
+    [{ expires_in: 30 * daySeconds, max_uses: null }, 30 * daySeconds, null],
+    [{ max_uses: 2_147_483_647, unknown: 'field' }, 7 * daySeconds, 2_147_483_647],
+  ])('takes %j', async (body, seconds, maxUses) => {
+    const { data } = (await create(body)).json;
+    expect(Date.parse(data.expires_at) - Date.parse(data.created_at)).toBe(seconds * 1_000);
+    expect(data.max_uses).toBe(maxUses);
+    expect(Object.keys((await stored(data.invite_token)) ?? {})).not.toContain('unknown');
+  });
+
+  test.each([
+    ['expires_in', 59, 'greater_than_equal'],
+    ['expires_in', 30 * daySeconds + 1, 'less_than_equal'],
+    ['expires_in', 60.5, 'int_type'],
+    ['expires_in', '3600', 'int_type'],
+    ['expires_in', null, 'int_type'],
+    ['max_uses', 0, 'greater_than_equal'],
+    ['max_uses', -1, 'greater_than_equal'],
+    ['max_uses', 2_147_483_648, 'less_than_equal'],
+    ['max_uses', 1.5, 'int_type'],
+    ['max_uses', '1', 'int_type'],
+    ['max_uses', { $gt: 0 }, 'int_type'],
+  ])('refuses %s %j with %s', async (field, value, type) => {
+    const answer = await create({ [field]: value });
+    expectError(answer, 422, 'ERR-VALIDATION-FAILED');
+    expect(answer.json.details).toEqual([{ loc: ['body', field], msg: expect.any(String), type }]);
+  });
+
+  test('tells the type of an office', async () => {
+    const email = newEmail();
+    await api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
+    const manager = await logIn(api, email);
+    const { data } = (await create({}, manager)).json;
+    expect(data.account_type).toBe('OFFICE');
+    expect((await look(data.invite_token)).json.data.account_type).toBe('OFFICE');
+    expect((await joinBy(api, data.invite_token)).json.data).toMatchObject({
+      account_type: 'OFFICE',
+      home_group_id: manager.home_group_id,
+    });
+  });
+
+  test('is for the owner: a member gets 403, in the language asked for', async () => {
+    const member = await newMember();
+    const before = await api.collections.invites.countDocuments();
+    const answer = await create({}, member, { 'Accept-Language': 'ru' });
+    expectError(answer, 403, 'ERR-GROUP-OWNER-REQUIRED');
+    expect(answer.json.details.action).toMatch(/владельца/);
+    expect(await api.collections.invites.countDocuments()).toBe(before);
+  });
+
+  test('a token of a group that the caller has left makes no invite there', async () => {
+    const former = await newSession(api);
+    // As after a change of group, seen by a gap of the deny list.
+    await api.collections.groups.updateOne({ _id: former.home_group_id }, { $set: { owner_id: randomUUID() } });
+    expectError(await create({}, former), 403, 'ERR-GROUP-OWNER-REQUIRED');
+  });
+
+  test('a group has 100 valid invites at most; one that is over makes room', async () => {
+    const crowded = await newSession(api);
+    const first = await newInvite(api, crowded, { max_uses: 1 });
+    const invite = await stored(first);
+    if (invite === null) throw new Error('no invite');
+    const others = Array.from({ length: 99 }, () => ({ ...invite, _id: randomUUID() }));
+    await api.collections.invites.insertMany(others);
+    const refused = await create({}, crowded);
+    expectError(refused, 409, 'ERR-INVITE-LIMIT-REACHED');
+    expect(refused.json.details).toEqual({ limit: 100, action: expect.any(String) });
+    const [used = '', expired = '', revoked = ''] = others.map(({ _id }) => _id);
+    expect((await joinBy(api, used)).status).toBe(201);
+    await expire(expired);
+    await revoke(revoked, crowded);
+    for (let i = 0; i < 3; i += 1) expect((await create({}, crowded)).status).toBe(201);
+    expect((await create({}, crowded)).status).toBe(409);
+    // The others' groups have their own.
+    expect((await create({})).status).toBe(201);
+  });
+
+  test('a user makes only so many within an hour, revoked or not; a replay counts for nothing', async () => {
+    const strict = await startTestApi({ INVITE_CREATE_LIMIT_PER_USER: '2' });
+    const [eager, other] = [await newSession(strict), await newSession(strict)];
+    const invite = (by: TokenPair, key: string) => strict.post(path, {}, { ...bearer(by), 'Idempotency-Key': key });
+    for (const key of ['one', 'two']) {
+      const { status, json } = await invite(eager, key);
+      expect(status).toBe(201);
+      const { invite_token } = json.data;
+      await strict.send({ method: 'DELETE', path: `${path}/${invite_token}`, headers: bearer(eager) });
+    }
+    expect((await invite(eager, 'one')).status).toBe(201);
+    const refused = await invite(eager, 'three');
+    expectError(refused, 429, 'ERR-RATE-LIMITED');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000);
+    expect((await invite(other, 'one')).status).toBe(201);
+    await strict.close();
+  });
+});
+
+describe('GET /api/v1/invites', () => {
+  test('lists the group’s invites with their state, the newest first', async () => {
+    const own = await newSession(api);
+    const tokens: string[] = [];
+    for (const fields of [{}, {}, { max_uses: 1 }, { max_uses: 2 }]) tokens.push(await newInvite(api, own, fields));
+    const [expired = '', revoked = '', used = '', good = ''] = tokens;
+    await expire(expired);
+    await revoke(revoked, own);
+    for (const token of [used, good]) expect((await joinBy(api, token)).status).toBe(201);
+    const answer = await list(own);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    const { invites, has_more } = answer.json.data;
+    const summary = invites.map(({ invite_token, valid, reason, uses }: Record<string, unknown>) => [
+      invite_token,
+      valid,
+      reason,
+      uses,
+    ]);
+    expect(summary).toEqual([
+      [good, true, null, 1],
+      [used, false, 'used_up', 1],
+      [revoked, false, 'revoked', 0],
+      [expired, false, 'expired', 0],
+    ]);
+    expect(invites.map(({ revoked_at }: { revoked_at: unknown }) => typeof revoked_at)).toEqual([
+      'object',
+      'object',
+      'string',
+      'object',
+    ]);
+    expect(has_more).toBe(false);
+  });
+
+  test('leaves out no valid one, and of those that are over all but the 100 newest', async () => {
+    const own = await newSession(api);
+    const good = await newInvite(api, own);
+    const invite = await stored(good);
+    if (invite === null) throw new Error('no invite');
+    await change(good, { created_at: new Date(invite.created_at.getTime() - daySeconds) });
+    const at = (i: number) => new Date(invite.created_at.getTime() + i);
+    const over = Array.from({ length: 101 }, (_, i) => ({
+      ...invite,
+      _id: randomUUID(),
+      created_at: at(i),
+      revoked_at: at(i),
+    }));
+    await api.collections.invites.insertMany(over);
+    const { invites, has_more } = (await list(own)).json.data;
+    const listed = invites.map(({ invite_token }: { invite_token: string }) => invite_token);
+    const newest = over.slice(1).map(({ _id }) => _id);
+    expect(listed).toEqual([...newest.reverse(), good]);
+    expect(has_more).toBe(true);
+  });
+
+  test('is for the owner', async () => {
+    expectError(await list(await newMember()), 403, 'ERR-GROUP-OWNER-REQUIRED');
+  });
+});
+
+describe('DELETE /api/v1/invites/{token}', () => {
+  test('revokes, and answers the same when it is sent again', async () => {
+    const token = await newInvite(api, owner);
+    const first = await revoke(token);
+    expect(first.status).toBe(200);
+    const { timestamp, ...data } = first.json.data;
+    expect(data).toMatchObject({ invite_token: token, valid: false, reason: 'revoked', revoked_at: timestamp });
+    const again = await revoke(token.toUpperCase());
+    expect(again.status).toBe(200);
+    expect(again.json.data).toEqual({ ...data, timestamp: expect.any(String) });
+    const late = await joinBy(api, token);
+    expectError(late, 410, 'ERR-INVITE-TOKEN-INVALID');
+    expect(late.headers['x-error-code']).toBeUndefined();
+  });
+
+  test('keeps those who have joined', async () => {
+    const token = await newInvite(api, owner);
+    const { user_id } = (await joinBy(api, token)).json.data;
+    expect((await revoke(token)).json.data.uses).toBe(1);
+    expect(await api.collections.users.findOne({ _id: user_id })).toMatchObject({
+      home_group_id: owner.home_group_id,
+      role: 'member',
+    });
+  });
+
+  test.each([
+    ['has expired', 'expired', expire],
+    ['is used up', 'used_up', (token: string) => change(token, { max_uses: 1, uses: 1 })],
+  ])('one that %s stays what it is', async (_, reason, end) => {
+    const token = await newInvite(api, owner);
+    await end(token);
+    const answer = await revoke(token);
+    expect(answer.status).toBe(200);
+    expect(answer.json.data).toMatchObject({ valid: false, reason, revoked_at: null });
+    expect((await stored(token))?.revoked_at).toBeNull();
+  });
+
+  test('another group’s answers 404 and stays good', async () => {
+    const token = await newInvite(api, await newSession(api));
+    const answer = await revoke(token);
+    expectError(answer, 404, 'ERR-INVITE-TOKEN-INVALID');
+    expect(answer.json.details.provided_token).toBe(token);
+    expect((await stored(token))?.revoked_at).toBeNull();
+  });
+
+  test.each([randomUUID(), 'none', '%24where', '%00', 'x'.repeat(2_000)])(
+    'what names none (%#) answers 404',
+    async (token) => {
+      const answer = await revoke(token);
+      expectError(answer, 404, 'ERR-INVITE-TOKEN-INVALID');
+      expect(answer.json.details.provided_token).toBe(decodeURIComponent(token));
+    },
+  );
+
+  test('is for the owner, whatever the token', async () => {
+    const member = await newMember();
+    const token = await newInvite(api, owner);
+    for (const each of [token, 'none']) expectError(await revoke(each, member), 403, 'ERR-GROUP-OWNER-REQUIRED');
+    expect((await stored(token))?.revoked_at).toBeNull();
+  });
+});
+
+describe('GET /api/v1/invites/{token}', () => {
+  test('tells anybody what it leads to, and nothing of whom', async () => {
+    const { data } = (await create({ max_uses: 3 })).json;
+    const answer = await look(data.invite_token.toUpperCase());
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.json.data).toEqual({
+      account_type: 'HOME',
+      expires_at: data.expires_at,
+      valid: true,
+      reason: null,
+      timestamp: expect.any(String),
+    });
+    for (const known of [owner.email, owner.user_id, owner.home_group_id]) expect(answer.text).not.toContain(known);
+  });
+
+  test.each([
+    ['expired', expire],
+    ['revoked', revoke],
+    ['used_up', (token: string) => change(token, { max_uses: 1, uses: 1 })],
+  ] as const)('says where it is %s', async (reason, end) => {
+    const token = await newInvite(api, owner);
+    await end(token);
+    const answer = await look(token);
+    expect(answer.status).toBe(200);
+    expect(answer.json.data).toMatchObject({ valid: false, reason });
+  });
+
+  test.each([randomUUID(), 'none', '%24ne', '%00', 'x'.repeat(2_000)])(
+    'what names none (%#) answers 404',
+    async (token) => {
+      const answer = await look(token);
+      expectError(answer, 404, 'ERR-INVITE-TOKEN-INVALID');
+      expect(answer.headers['cache-control']).toBe('no-store');
+      expect(answer.json.details.provided_token).toBe(decodeURIComponent(token));
+    },
+  );
+
+  test('too many of one address answer 429', async () => {
+    const strict = await startTestApi({ INVITE_LIMIT_PER_ADDRESS: '2' });
+    const statuses: number[] = [];
+    let last: Answer | undefined;
+    for (let i = 0; i < 3; i += 1) {
+      last = await strict.send({ method: 'GET', path: `${path}/none` });
+      statuses.push(last.status);
+    }
+    expect(statuses).toEqual([404, 404, 429]);
+    expect(Number(last?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    await strict.close();
+  });
+});
+
+describe('the paths', () => {
+  test.each([
+    ['POST', path],
+    ['GET', path],
+    ['DELETE', `${path}/${randomUUID()}`],
+  ])('%s %s needs an access token', async (method, each) => {
+    expectError(await api.send({ method, path: each, body: {} }), 401, 'IAD_JWT_ACCESS_INVALID');
+  });
+
+  test.each([
+    ['PUT', path, 'GET, HEAD, POST'],
+    ['POST', `${path}/none`, 'DELETE, GET, HEAD'],
+  ])('%s %s is no method of theirs', async (method, each, allowed) => {
+    const answer = await api.send({ method, path: each, body: {} });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow?.split(', ').sort().join(', ')).toBe(allowed);
+  });
+});
+
+test('what is over stays for at least 30 days after its end', async () => {
+  const indexes = await api.collections.invites.indexes();
+  // An invite ends when it expires or earlier.
+  expect(indexes).toContainEqual(
+    expect.objectContaining({ key: { expires_at: 1 }, expireAfterSeconds: 30 * daySeconds }),
+  );
+});

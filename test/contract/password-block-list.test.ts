@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newEmail } from '../support/accounts.ts';
+import { seedAccounts } from '../support/seed-accounts.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+
+let dir: string;
+let api: TestApi;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-block-list-'));
+  const file = join(dir, 'passwords.txt');
+  await writeFile(file, 'sunshine1\nk\u00e4sekuchen\nshort\n');
+  api = await startTestApi({ ...cheap, PASSWORD_BLOCKLIST_FILE: file });
+});
+afterAll(async () => {
+  await api.close();
+  await rm(dir, { recursive: true });
+});
+
+const register = (fields: object) =>
+  api.post('/api/v1/auth/register', {
+    email: newEmail(),
+    password: 'correct horse battery',
+    space_creation_mode: 'CREATE_NEW_HOME',
+    ...fields,
+  });
+
+const blocked = {
+  loc: ['body', 'password'],
+  msg: 'Value error, the password is on a list of common passwords',
+  type: 'value_error',
+};
+
+describe('a password on the list', () => {
+  test.each(['sunshine1', 'Sunshine1', 'KA\u0308SEKUCHEN'])('is refused at registration: %s', async (password) => {
+    const { status, json, text } = await register({ password });
+    expect(status).toBe(422);
+    expect(json).toMatchObject({ error_code: 'ERR-VALIDATION-FAILED', details: [blocked] });
+    expect(text).not.toContain(password);
+    expect(await api.collections.users.countDocuments()).toBe(0);
+  });
+
+  test('is reported together with what else is wrong', async () => {
+    const { status, json } = await register({ password: 'short', email: 'nobody' });
+    expect(status).toBe(422);
+    expect(json.details.map(({ loc, type }: typeof blocked) => [loc.join('.'), type])).toEqual([
+      ['body.email', 'string_pattern_mismatch'],
+      ['body.password', 'string_too_short'],
+      ['body.password', 'value_error'],
+    ]);
+  });
+
+  test('still logs in who has it from before', async () => {
+    const { hash } = await import('@node-rs/argon2');
+    const passwordHash = await hash('sunshine1', { memoryCost: 8, timeCost: 1, parallelism: 1 });
+    const [email] = await seedAccounts(api.collections, 1, passwordHash);
+    expect((await api.post('/api/v1/auth/login', { email, password: 'sunshine1' })).status).toBe(200);
+  });
+});
+
+test('a password that only holds one of them is taken', async () => {
+  expect((await register({ password: 'sunshine1 in Riga' })).status).toBe(201);
+});

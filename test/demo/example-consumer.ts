@@ -1,0 +1,75 @@
+import { RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import {
+  type ConsumerReport,
+  createEventConsumer,
+  type EventConsumer,
+  type Inbox,
+  type RedisClient,
+  type RedisKeys,
+} from '@auth-account/messaging';
+import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
+import type { ClientSession, Db, MongoClient } from 'mongodb';
+
+/** What the example prepares for a new group. */
+export interface StartingConfiguration {
+  /** `home_group_id`. */
+  readonly _id: string;
+  readonly account_type: string;
+  /** How often it was prepared: 1, or the inbox does not hold. */
+  readonly prepared: number;
+}
+
+export interface ExampleConsumerOptions {
+  readonly mongo: MongoClient;
+  /** The consumer's own database. */
+  readonly db: Db;
+  /** Opened with `workerOptions()`. */
+  readonly redis: RedisClient;
+  readonly keys: RedisKeys;
+  readonly subscriber: string;
+  readonly say: (line: string) => void;
+  readonly onReport?: (report: ConsumerReport) => void;
+  /** What tests put around the inbox and the effect. */
+  readonly around?: {
+    readonly inbox?: (inbox: Inbox<ClientSession>) => Inbox<ClientSession>;
+    readonly afterEffect?: (signal: AbortSignal) => Promise<void>;
+  };
+}
+
+/**
+ * A sibling service in small: for each registration that made a group it prepares the group's starting configuration, once,
+ * however often the event comes.
+ */
+export async function startExampleConsumer(options: ExampleConsumerOptions): Promise<EventConsumer> {
+  const { mongo, db, redis, keys, subscriber, say, onReport, around = {} } = options;
+  const inbox = await openMongoInbox({ client: mongo, collection: db.collection<InboxDocument>('inbox') });
+  const configurations = db.collection<StartingConfiguration>('starting_configurations');
+  const groups = new Map<string, string>();
+
+  return createEventConsumer({
+    connection: redis,
+    keys,
+    topic: registeredTopic,
+    schema: RegisteredEvent,
+    subscriber,
+    inbox: around.inbox?.(inbox) ?? inbox,
+    async handle(event, { session, signal }) {
+      const { home_group_id, account_type, is_new_group } = event.data;
+      if (is_new_group) {
+        const change = { $set: { account_type }, $inc: { prepared: 1 } };
+        await configurations.updateOne({ _id: home_group_id }, change, { upsert: true, session });
+        groups.set(event.id, home_group_id);
+      }
+      await around.afterEffect?.(signal);
+    },
+    onReport(report) {
+      const group = groups.get(report.eventId ?? '');
+      groups.delete(report.eventId ?? '');
+      if (report.outcome === 'processed' && group !== undefined) {
+        say(`prepared the starting configuration of group ${group}`);
+      }
+      onReport?.(report);
+    },
+    onError: (error) => say(`the queue fails: ${error.message}`),
+  });
+}

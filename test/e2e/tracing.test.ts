@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { startTestStack, type TestStack } from '../support/test-stack.ts';
+
+let otlp: OtlpReceiver;
+let stack: TestStack;
+beforeAll(async () => {
+  otlp = await startOtlpReceiver();
+  stack = await startTestStack({
+    OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  });
+}, 60_000);
+afterAll(async () => {
+  await stack.close();
+  await otlp.close();
+}, 30_000);
+
+/** Names of a span and of those above it, with the services that made them. */
+function pathOf(span: ReceivedSpan, spans: readonly ReceivedSpan[]): string[] {
+  const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);
+  return [...(parent ? pathOf(parent, spans) : []), `${span.service} ${span.name}`];
+}
+
+/** The spans of one request, once those that are named have come from their services, with all that is above them. */
+async function spansOf(requestId: string, ...last: [service: string, name: string][]): Promise<ReceivedSpan[]> {
+  const ofRequest = (received: readonly ReceivedSpan[]) =>
+    received.filter(({ attributes }) => attributes['request.id'] === requestId);
+  const has = (spans: readonly ReceivedSpan[], service: string, name: string) => {
+    const found = spans.find((span) => span.service === service && span.name === name);
+    return found !== undefined && pathOf(found, spans)[0]?.startsWith('auth-api POST');
+  };
+  const spans = await otlp.waitFor((received) => {
+    const own = ofRequest(received);
+    return last.every(([service, name]) => has(own, service, name));
+  });
+  return ofRequest(spans);
+}
+
+describe('a registration', () => {
+  let requestId: string;
+  let spans: ReceivedSpan[];
+  let webhook: Awaited<ReturnType<TestStack['receiver']['waitFor']>>;
+  beforeAll(async () => {
+    requestId = `phone-${randomUUID()}`;
+    const answer = await stack.post(
+      '/api/v1/auth/register',
+      { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' },
+      { 'X-Request-ID': requestId },
+    );
+    webhook = await stack.receiver.waitFor(answer.json.data.user_id);
+    spans = await spansOf(requestId, ['auth-worker', 'event.deliver'], ['auth-api', 'POST /api/v1/auth/register']);
+  });
+
+  test('is one trace from the request to the webhook, and every span names the request', () => {
+    expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+    const inTrace = otlp.spans().filter(({ traceId }) => traceId === spans[0]?.traceId);
+    expect(inTrace.filter(({ attributes }) => attributes['request.id'] !== requestId)).toEqual([]);
+    const delivery = spans.find(({ name }) => name === 'event.deliver');
+    const path = delivery ? pathOf(delivery, spans) : [];
+    expect(path[0]).toBe('auth-api POST /api/v1/auth/register');
+    expect(path.at(-1)).toBe('auth-worker event.deliver');
+    expect(path.length).toBeGreaterThan(3);
+  });
+
+  test('shows the hash, the transaction and each of its writes', () => {
+    const names = spans.map(({ service, name }) => `${service} ${name}`);
+    for (const name of ['password.hash', 'mongodb.transaction', 'insert users', 'insert groups', 'insert outbox']) {
+      expect(names).toContain(`auth-api ${name}`);
+    }
+    const insert = spans.find(({ name }) => name === 'insert outbox');
+    expect(insert && pathOf(insert, spans)).toContain('auth-api mongodb.transaction');
+  });
+
+  test('names of the webhook nothing but its origin: its path may be a secret', () => {
+    const request = spans.find(({ service, name }) => service === 'auth-worker' && name === 'POST');
+    expect(request?.attributes).toMatchObject({
+      'url.full': new URL(stack.receiver.url).origin,
+      'url.path': '/…',
+      'url.query': '',
+    });
+  });
+
+  test('is carried on to the subscriber by one X-Request-ID and one traceparent', () => {
+    const { headers, event } = webhook;
+    expect(headers['x-request-id']).toBe(requestId);
+    expect(headers.traceparent).toMatch(new RegExp(`^00-${spans[0]?.traceId}-[0-9a-f]{16}-01$`));
+    expect(event.requestid).toBe(requestId);
+    expect(event.traceparent).toContain(String(spans[0]?.traceId));
+  });
+});
+
+test('a logout is one trace from the request to the close of the stream', async () => {
+  const session = await newSession(stack);
+  const stream = await stack.openStream(session);
+  const requestId = `phone-${randomUUID()}`;
+  const { access_token, refresh_token } = session;
+  await stack.post(
+    '/api/v1/auth/logout',
+    { refresh_token },
+    { Authorization: `Bearer ${access_token}`, 'X-Request-ID': requestId },
+  );
+  expect(await stream.closed).toMatchObject({ code: 1000 });
+  const spans = await spansOf(requestId, ['auth-push-gateway', 'push.close'], ['auth-api', 'POST /api/v1/auth/logout']);
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+  const close = spans.find(({ name }) => name === 'push.close');
+  expect(close && pathOf(close, spans)[0]).toBe('auth-api POST /api/v1/auth/logout');
+  expect(spans.map(({ name }) => name)).toContain('access_token.verify');
+});
+
+test('a trace that the app began is continued', async () => {
+  const traceId = randomUUID().replaceAll('-', '');
+  const requestId = `phone-${randomUUID()}`;
+  const headers = { 'X-Request-ID': requestId, traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+  await stack.post('/api/v1/auth/refresh', { refresh_token: 'none' }, headers);
+  const spans = await spansOf(requestId, ['auth-api', 'POST /api/v1/auth/refresh']);
+  expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
+});
+
+test('log lines within a request name its trace', async () => {
+  const session = await newSession(stack);
+  const requestId = `phone-${randomUUID()}`;
+  await stack.post('/api/v1/auth/refresh', session, { 'X-Request-ID': requestId });
+  const [span] = await spansOf(requestId, ['auth-api', 'POST /api/v1/auth/refresh']);
+  const lines = stack.logs.api.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line));
+  expect(lines.length).toBeGreaterThan(0);
+  expect(new Set(lines.map(({ trace_id }) => trace_id))).toEqual(new Set([span?.traceId]));
+});
+
+test('histograms carry exemplars that lead to the trace', async () => {
+  const session = await newSession(stack);
+  const stream = await stack.openStream(session);
+  await logOut(stack, session);
+  await stream.closed;
+  const exemplarsOf = async (service: 'api' | 'push-gateway' | 'worker', histogram: string) => {
+    const headers = { accept: 'application/openmetrics-text; version=1.0.0' };
+    const answer = await fetch(`http://127.0.0.1:${stack.opsPorts[service]}/metrics`, { headers });
+    const found = (await answer.text()).matchAll(new RegExp(`^${histogram}_bucket.* # {trace_id="(\\w+)"`, 'gm'));
+    return Array.from(found, ([, traceId]) => traceId);
+  };
+  const known = async (traceIds: readonly unknown[]) => {
+    const spans = await otlp.waitFor((received) =>
+      traceIds.every((id) => received.some((span) => span.traceId === id)),
+    );
+    return spans.length > 0 && traceIds.length > 0;
+  };
+  expect(await known(await exemplarsOf('api', 'http_request_duration_seconds'))).toBe(true);
+  expect(await known(await exemplarsOf('push-gateway', 'push_close_latency_seconds'))).toBe(true);
+  expect(await known(await exemplarsOf('worker', 'auth_event_delivery_duration_seconds'))).toBe(true);
+});
+
+test('no span holds a password, a token, an address or the path of an invite', async () => {
+  const email = newEmail();
+  const invite = randomUUID();
+  const secret = `canary-${randomUUID()}`;
+  const body = { email, password: secret, space_creation_mode: 'JOIN_EXISTING', invite_token: invite };
+  await stack.post('/api/v1/auth/register', body);
+  await stack.post('/api/v1/auth/register', { ...body, space_creation_mode: 'CREATE_NEW_HOME' });
+  await stack.post('/api/v1/auth/register', { ...body, space_creation_mode: 'CREATE_NEW_HOME' });
+  const tokens = await logIn(stack, email, { password: secret });
+  await stack.post(`/api/v1/invites/${invite}/accept`, {}, { Authorization: `Bearer ${tokens.access_token}` });
+  const requestId = `phone-${randomUUID()}`;
+  await stack.post(`/nowhere/${invite}?secret=${secret}`, {}, { 'X-Request-ID': requestId });
+  await spansOf(requestId, ['auth-api', 'POST']);
+  const last = `phone-${randomUUID()}`;
+  await logOut({ post: (path, sent, headers) => stack.post(path, sent, { ...headers, 'X-Request-ID': last }) }, tokens);
+  await spansOf(last, ['auth-api', 'POST /api/v1/auth/logout']);
+  const sent = otlp.raw();
+  for (const hidden of [email, secret, invite, tokens.access_token, tokens.refresh_token]) {
+    expect(sent).not.toContain(hidden);
+  }
+});

@@ -1,0 +1,129 @@
+import { lines, of, quantile, rate, spread } from './panel.ts';
+import { processRow } from './process-row.ts';
+import type { Dashboard, Row } from './to-grafana.ts';
+
+const duration = 'http_request_duration_seconds';
+
+const requests: Row = {
+  title: 'Requests',
+  panels: [
+    lines([[rate(`${duration}_count`, 'method, route'), '{{method}} {{route}}']], {
+      title: 'Requests by route',
+      description: 'Route templates; none: no route matched.',
+      unit: 'reqps',
+    }),
+    lines([[rate(`${duration}_count`, 'route, status', 'status=~"[45].."'), '{{route}} {{status}}']], {
+      title: 'Errors by route',
+      description: '4xx are errors of the clients, 5xx ours.',
+      unit: 'reqps',
+    }),
+    lines([[quantile(0.99, duration, 'route'), '{{route}}']], {
+      title: 'Duration by route, p99',
+      description: 'Exemplars lead to their traces.',
+      unit: 's',
+    }),
+    lines([[rate('auth_rate_limited_total', 'rule'), '{{rule}}']], {
+      title: 'Rate limited',
+      description: 'Requests refused with 429, by rule (docs/decisions.md, Guessing).',
+      unit: 'reqps',
+    }),
+  ],
+};
+
+const passwords: Row = {
+  title: 'Password hashes',
+  panels: [
+    lines(spread('auth_password_hash_duration_seconds'), {
+      title: 'Duration',
+      description: 'Without the wait for a slot.',
+      unit: 's',
+    }),
+    lines(spread('auth_password_hash_wait_seconds'), {
+      title: 'Wait for a slot',
+      description: 'Of those hashes that got one.',
+      unit: 's',
+    }),
+    lines(
+      [
+        [`sum(auth_password_hash_slots${of()})`, 'slots'],
+        [`sum(auth_password_hashes_running${of()})`, 'running'],
+        [`sum(auth_password_hashes_waiting${of()})`, 'waiting'],
+      ],
+      { title: 'Queue', description: 'All processes together.', unit: 'none' },
+    ),
+    lines([[rate('auth_password_hashes_shed_total', 'reason'), '{{reason}}']], {
+      title: 'Shed',
+      description: 'full: no place in the queue; late: waited too long. Answered with 503 ERR-OVERLOADED.',
+      unit: 'ops',
+    }),
+  ],
+};
+
+const accounts: Row = {
+  title: 'Accounts and sessions',
+  panels: [
+    lines([[rate('auth_registrations_total', 'mode, outcome'), '{{mode}} {{outcome}}']], {
+      title: 'Registrations',
+      description: 'By mode and outcome.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_logins_total', 'outcome'), '{{outcome}}']], {
+      title: 'Logins',
+      description: 'Whose password was verified.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_refreshes_total', 'outcome'), '{{outcome}}']], {
+      title: 'Refreshes',
+      description: 'converged: a repeated or slower request; stolen: the session was ended.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_sessions_ended_total', 'reason'), '{{reason}}']], {
+      title: 'Sessions ended',
+      description: 'By reason.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_group_changes_total', 'change'), '{{change}}']], {
+      title: 'Changes of groups',
+      description: 'A registration by invite is none.',
+      unit: 'ops',
+    }),
+    lines([[rate('access_token_lookups_total', 'result'), '{{result}}']], {
+      title: 'Access tokens',
+      description: 'hit: verified before; miss: its signature was looked at.',
+      unit: 'ops',
+    }),
+  ],
+};
+
+const stores: Row = {
+  title: 'MongoDB and Redis',
+  panels: [
+    lines([[rate('auth_transactions_total', 'outcome'), '{{outcome}}']], {
+      title: 'Transactions',
+      description: 'refused: what it found forbids it; failed: MongoDB.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_transaction_retries_total', 'kind'), '{{kind}}']], {
+      title: 'Transactions tried again',
+      description: 'work: a conflict with another transaction; commit: its result was not known.',
+      unit: 'ops',
+    }),
+    lines(
+      [
+        [rate('auth_deny_list_fallbacks_total'), 'deny list asked in MongoDB'],
+        [rate('auth_login_limits_insured_total'), 'limits counted by the process'],
+        [rate('auth_events_left_to_relay_total'), 'events left to the relay'],
+        [rate('auth_revocation_announcements_lost_total'), 'revocations not announced'],
+      ],
+      { title: 'Without Redis', description: 'What was done in another way, or left to the worker.', unit: 'ops' },
+    ),
+  ],
+};
+
+export const api: Dashboard = {
+  name: 'api',
+  title: 'API',
+  description: 'Requests, password hashes, accounts and sessions, stores.',
+  job: 'auth-api',
+  rows: [requests, passwords, accounts, stores, processRow],
+};

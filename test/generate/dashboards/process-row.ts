@@ -1,0 +1,34 @@
+import { lines, of } from './panel.ts';
+import type { Row } from './to-grafana.ts';
+
+/** What every service has: its processes. */
+export const processRow: Row = {
+  title: 'Processes',
+  panels: [
+    lines([[`rate(process_cpu_seconds_total${of()}[$__rate_interval])`, '{{instance}}']], {
+      title: 'CPU',
+      description: 'Cores in use.',
+      unit: 'none',
+    }),
+    lines([[`process_resident_memory_bytes${of()}`, '{{instance}}']], {
+      title: 'Memory',
+      description: 'Resident.',
+      unit: 'bytes',
+    }),
+    lines([[`nodejs_eventloop_lag_p99_seconds${of()}`, '{{instance}}']], {
+      title: 'Lag of the event loop, p99',
+      description: 'Every request of the process waits that long.',
+      unit: 's',
+    }),
+    lines([[`auth_ready${of()}`, '{{instance}}']], {
+      title: 'Ready',
+      description: '1 where /readyz answers 200.',
+      unit: 'none',
+    }),
+    lines([[`count by (version, node) (auth_build_info${of()})`, '{{version}} on Node {{node}}']], {
+      title: 'Builds',
+      description: 'How many processes run which.',
+      unit: 'none',
+    }),
+  ],
+};

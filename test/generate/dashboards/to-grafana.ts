@@ -1,0 +1,146 @@
+import type { Panel, Unit } from './panel.ts';
+
+/** Panels under a heading. */
+export interface Row {
+  readonly title: string;
+  readonly panels: readonly Panel[];
+}
+
+export interface Dashboard {
+  /** Name of the file, and part of the uid, by which dashboards link to each other. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** What the variable `job` is at first: one service, or `$__all`. */
+  readonly job: string;
+  readonly rows: readonly Row[];
+}
+
+/** Of Grafana 12.0; earlier releases from 10 on show it too. */
+const schemaVersion = 41;
+const columns = 24;
+const heights = { stat: 4, timeseries: 8 } as const;
+const datasource = { type: 'prometheus', uid: '$datasource' } as const;
+
+function variable(name: string, label: string, query: string, current: string) {
+  const isAll = current === '$__all';
+  return {
+    type: 'query',
+    name,
+    label,
+    datasource,
+    query: { query, refId: name },
+    definition: query,
+    refresh: 2,
+    sort: 1,
+    multi: true,
+    includeAll: true,
+    allValue: name === 'job' ? 'auth-.*' : '.*',
+    current: { selected: true, text: [isAll ? 'All' : current], value: [current] },
+  };
+}
+
+function templating(job: string) {
+  return {
+    list: [
+      { type: 'datasource', name: 'datasource', label: 'Prometheus', query: 'prometheus', current: {}, refresh: 1 },
+      variable('namespace', 'Namespace', 'label_values(auth_build_info, namespace)', '$__all'),
+      variable('job', 'Service', 'label_values(auth_build_info{namespace=~"$namespace"}, job)', job),
+    ],
+  };
+}
+
+function fieldConfig({ unit, steps, decimals, kind }: Panel) {
+  const thresholds = (steps ?? [[undefined, 'green']]).map(([from, color]) => ({ value: from ?? null, color }));
+  const line = { drawStyle: 'line', lineWidth: 1, fillOpacity: 10, showPoints: 'never', spanNulls: false };
+  return {
+    defaults: {
+      unit: unit satisfies Unit,
+      ...(decimals === undefined ? {} : { decimals }),
+      ...(kind === 'timeseries' ? { min: 0, custom: line } : { noValue: 'none' }),
+      color: { mode: kind === 'stat' ? 'thresholds' : 'palette-classic' },
+      thresholds: { mode: 'absolute', steps: thresholds },
+    },
+    overrides: [],
+  };
+}
+
+function optionsOf({ kind }: Panel) {
+  return kind === 'stat'
+    ? { reduceOptions: { calcs: ['lastNotNull'] }, colorMode: 'background', graphMode: 'none', textMode: 'auto' }
+    : { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } };
+}
+
+function toPanel(panel: Panel, id: number, place: { readonly x: number; readonly y: number }) {
+  const { kind, title, description, queries, width } = panel;
+  return {
+    id,
+    type: kind,
+    title,
+    description,
+    datasource,
+    gridPos: { ...place, w: width, h: heights[kind] },
+    fieldConfig: fieldConfig(panel),
+    options: optionsOf(panel),
+    targets: queries.map(([expr, legend], index) => ({
+      refId: String.fromCharCode(65 + index),
+      datasource,
+      expr,
+      ...(legend ? { legendFormat: legend } : {}),
+      ...(kind === 'stat' ? { instant: true } : { range: true, exemplar: expr.includes('_bucket') }),
+    })),
+  };
+}
+
+/** Rows under each other, panels from left to right and on as far as there is room. */
+function layOut(rows: readonly Row[]) {
+  const panels: object[] = [];
+  let y = 0;
+  for (const row of rows) {
+    const title = { type: 'row', title: row.title, collapsed: false, panels: [] };
+    panels.push({ id: panels.length + 1, ...title, gridPos: { x: 0, y, w: columns, h: 1 } });
+    y += 1;
+    let x = 0;
+    let height = 0;
+    for (const panel of row.panels) {
+      if (x + panel.width > columns) {
+        y += height;
+        [x, height] = [0, 0];
+      }
+      panels.push(toPanel(panel, panels.length + 1, { x, y }));
+      x += panel.width;
+      height = Math.max(height, heights[panel.kind]);
+    }
+    y += height;
+  }
+  return panels;
+}
+
+/** The dashboard as Grafana imports it. */
+export function toGrafana({ name, title, description, job, rows }: Dashboard): object {
+  return {
+    uid: `auth-account-${name}`,
+    title: `Auth / ${title}`,
+    description,
+    tags: ['auth-account'],
+    schemaVersion,
+    editable: true,
+    graphTooltip: 1,
+    refresh: '30s',
+    time: { from: 'now-6h', to: 'now' },
+    timezone: 'utc',
+    links: [
+      {
+        type: 'dashboards',
+        title: 'Auth',
+        tags: ['auth-account'],
+        asDropdown: true,
+        includeVars: true,
+        keepTime: true,
+      },
+    ],
+    annotations: { list: [] },
+    templating: templating(job),
+    panels: layOut(rows),
+  };
+}

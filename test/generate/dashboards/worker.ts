@@ -1,0 +1,80 @@
+import { lines, of, quantile, rate } from './panel.ts';
+import { processRow } from './process-row.ts';
+import type { Dashboard, Row } from './to-grafana.ts';
+
+const events: Row = {
+  title: 'Events',
+  panels: [
+    lines([[`max(auth_outbox_oldest_age_seconds${of()})`, 'oldest']], {
+      title: 'Age of the oldest event',
+      description: 'That some subscriber does not have.',
+      unit: 's',
+    }),
+    lines([[`max(auth_outbox_depth${of()})`, 'events']], {
+      title: 'Outbox',
+      description: 'Events that some subscriber does not have; 100,000 at most are counted.',
+      unit: 'short',
+    }),
+    lines([[rate('auth_outbox_claims_total'), 'rows']], {
+      title: 'Taken up by the relay',
+      description: 'Rows that had been left: the api could not hand them over, or nobody delivered them in time.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_event_deliveries_total', 'subscriber, outcome'), '{{subscriber}} {{outcome}}']], {
+      title: 'Deliveries',
+      description: 'Attempts by subscriber and outcome.',
+      unit: 'ops',
+    }),
+    lines([[quantile(0.99, 'auth_event_delivery_duration_seconds', 'subscriber'), '{{subscriber}}']], {
+      title: 'Duration of an attempt, p99',
+      description: 'Exemplars lead to their traces.',
+      unit: 's',
+    }),
+    lines(
+      [
+        [`max by (subscriber) (auth_dead_letters${of()})`, '{{subscriber}}'],
+        [`max by (subscriber) (auth_subscriber_parked${of()})`, '{{subscriber}} parked'],
+      ],
+      { title: 'Dead letters, parked subscribers', description: 'authctl events list --dead-letters', unit: 'short' },
+    ),
+  ],
+};
+
+const sessions: Row = {
+  title: 'Sessions',
+  panels: [
+    lines([[rate('auth_force_logouts_total', 'outcome'), '{{outcome}}']], {
+      title: 'Forced logouts',
+      description: 'Attempts by outcome; repeated: it had been done.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_revocations_reconciled_total'), 'revocations']], {
+      title: 'Revocations made good',
+      description: 'That Redis did not have and that were written from MongoDB.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_deny_list_rebuilds_total'), 'rebuilds']], {
+      title: 'Deny list written again',
+      description: 'As a whole: Redis had lost its data or changed its primary.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_transactions_total', 'outcome'), '{{outcome}}']], {
+      title: 'Transactions',
+      description: 'failed: MongoDB.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_transaction_retries_total', 'kind'), '{{kind}}']], {
+      title: 'Transactions tried again',
+      description: 'work: a conflict with another transaction; commit: its result was not known.',
+      unit: 'ops',
+    }),
+  ],
+};
+
+export const worker: Dashboard = {
+  name: 'worker',
+  title: 'Worker',
+  description: 'Events on their way, forced logouts, what is made good.',
+  job: 'auth-worker',
+  rows: [events, sessions, processRow],
+};

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Account, newSession, type TokenPair } from '../support/accounts.ts';
+import { accept, cheapHashes, expectSound, insertInvite } from '../support/groups.ts';
+import { joinBy } from '../support/invites.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let pods: [TestApi, TestApi];
+beforeAll(async () => {
+  // Fifty hashes at once may take as long as they like on a busy machine.
+  const settings = { ...cheapHashes, HASH_QUEUE_TIMEOUT_MS: '60000' };
+  const api = await startTestApi(settings);
+  const other = await startTestApi({ ...settings, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  pods = [api, other];
+});
+afterAll(async () => {
+  const [api, other] = pods;
+  await other.close({ keepData: true });
+  await api.close();
+});
+
+const podFor = (i: number) => pods[i % 2 === 0 ? 0 : 1];
+
+async function people(count: number): Promise<(Account & TokenPair)[]> {
+  const found: (Account & TokenPair)[] = [];
+  while (found.length < count) found.push(...(await Promise.all(pods.map((pod) => newSession(pod)))));
+  return found;
+}
+
+async function retries(): Promise<number> {
+  const counts = await Promise.all(pods.map((pod) => pod.metric('auth_transaction_retries_total', { kind: 'work' })));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+test('a hundred who join one group at once over two pods, half of them new, are all let in', async () => {
+  const [api] = pods;
+  const { home_group_id } = await newSession(api);
+  const invite = await insertInvite(api, home_group_id);
+  const movers = await people(50);
+  const before = await retries();
+  const answers = await Promise.all(
+    movers.flatMap((mover, i) => [accept(podFor(i), mover, invite), joinBy(podFor(i + 1), invite)]),
+  );
+  expect(answers.filter(({ status }) => status >= 300).map(({ text }) => text)).toEqual([]);
+  expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({ member_count: 101 });
+  expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: 100 });
+  // Only the two pods can hinder each other.
+  expect((await retries()) - before).toBeLessThan(100);
+  await expectSound(api);
+});

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { logIn, newEmail, password, type TokenPair } from '../support/accounts.ts';
+import {
+  accept,
+  cheapHashes,
+  currentGroup,
+  expectSound,
+  insertInvite,
+  leave,
+  refresh,
+  removeMember,
+} from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { type GroupModel, newGroupModel, type Outcome, type Person } from './group-model.ts';
+
+/** For how long courses are run, as many as there can be; `npm run test:model` asks for more. */
+const seconds = Number(process.env.MODEL_SECONDS ?? 3);
+const seed = process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) };
+
+const types = ['HOME', 'HOME', 'OFFICE', 'HOME'] as const;
+
+const person = fc.nat({ max: types.length - 1 });
+const device = fc.nat({ max: 1 });
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('accept'), person, device, host: person, agreed: fc.constant(true) }),
+  },
+  fc.record({ kind: fc.constant('accept'), person, device, host: person, agreed: fc.boolean() }),
+  fc.record({ kind: fc.constant('accept old'), person, device, group: fc.nat() }),
+  fc.record({ kind: fc.constant('leave'), person, device }),
+  fc.record({ kind: fc.constant('remove'), person, device, member: person }),
+  fc.record({ kind: fc.constant('log in'), person, device }),
+  fc.record({ kind: fc.constant('refresh'), person, device }),
+) as fc.Arbitrary<Step>;
+
+type Step = { readonly person: Person; readonly device: number } & (
+  | { readonly kind: 'accept'; readonly host: Person; readonly agreed: boolean }
+  | { readonly kind: 'accept old'; readonly group: number }
+  | { readonly kind: 'remove'; readonly member: Person }
+  | { readonly kind: 'leave' | 'log in' | 'refresh' }
+);
+
+/** A device with its tokens, and how often its user had moved when it got them. */
+interface Device {
+  readonly id: string;
+  tokens: TokenPair;
+  seen: number;
+}
+
+interface User {
+  readonly id: string;
+  readonly email: string;
+  readonly devices: Device[];
+}
+
+interface World {
+  readonly model: GroupModel;
+  readonly users: readonly User[];
+  /** Of each group of the model, its id and an invite into it. */
+  readonly real: { readonly id: string; readonly invite: string }[];
+}
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi(cheapHashes);
+});
+afterAll(() => api.close());
+
+async function begin(): Promise<World> {
+  const users: User[] = [];
+  const real: World['real'] = [];
+  for (const type of types) {
+    const email = newEmail();
+    const body = { email, password, space_creation_mode: `CREATE_NEW_${type}` };
+    const { user_id, home_group_id } = (await api.post('/api/v1/auth/register', body)).json.data;
+    const devices: Device[] = [];
+    for (const id of [randomUUID(), randomUUID()]) {
+      devices.push({ id, tokens: await logIn(api, email, { device_id: id }), seen: 0 });
+    }
+    users.push({ id: user_id, email, devices });
+    real.push({ id: home_group_id, invite: await insertInvite(api, home_group_id) });
+  }
+  return { model: newGroupModel(types), users, real };
+}
+
+const outcomes: Record<string, Outcome> = {
+  200: 'done',
+  '400 IAD_GROUP_ALREADY_MEMBER': 'already member',
+  '410 ERR-INVITE-TOKEN-INVALID': 'invite over',
+  '403 ERR-GROUP-OWNER-REQUIRED': 'not the owner',
+  '404 ERR-GROUP-MEMBER-NOT-FOUND': 'no such member',
+};
+
+function outcomeOf({ status, json }: Answer): Outcome | string {
+  const key = status === 200 ? '200' : `${status} ${json.error_code}`;
+  return outcomes[key] ?? key;
+}
+
+/** Gives each new group of the model the id that it really has. */
+async function nameGroups({ model, users, real }: World): Promise<void> {
+  for (const [group, { members }] of [...model.groups.entries()].slice(real.length)) {
+    const member = users[members[0] as Person] as User;
+    const id = (await api.collections.users.findOne({ _id: member.id }))?.home_group_id as string;
+    real[group] = { id, invite: await insertInvite(api, id) };
+  }
+}
+
+async function takeTokens(world: World, who: Person, held: Device, tokens: TokenPair): Promise<void> {
+  held.tokens = tokens;
+  held.seen = world.model.movesOf(who);
+  expect(tokens.home_group_id).toBe(world.real[world.model.groupOf(who)]?.id);
+}
+
+/** The request, and what the model says of it; undefined for what needs no access token. */
+function requestOf(world: World, step: Step, tokens: TokenPair): [() => Promise<Answer>, () => Outcome] | undefined {
+  const { model, users, real } = world;
+  const into = (group: number, agreed: boolean): [() => Promise<Answer>, () => Outcome] => {
+    const body = { leave_current_group: agreed };
+    const invite = real[group]?.invite ?? '';
+    return [() => accept(api, tokens, invite, body), () => model.accept(step.person, group, agreed)];
+  };
+  if (step.kind === 'accept') return into(model.groupOf(step.host), step.agreed);
+  if (step.kind === 'accept old') return into(step.group % real.length, true);
+  if (step.kind === 'leave') return [() => leave(api, tokens), () => model.leave(step.person)];
+  if (step.kind !== 'remove') return undefined;
+  const member = users[step.member] as User;
+  return [() => removeMember(api, tokens, member.id), () => model.remove(step.person, step.member)];
+}
+
+async function take(world: World, step: Step): Promise<void> {
+  const user = world.users[step.person] as User;
+  const held = user.devices[step.device] as Device;
+  const request = requestOf(world, step, held.tokens);
+  if (step.kind === 'log in') {
+    await takeTokens(world, step.person, held, await logIn(api, user.email, { device_id: held.id }));
+  } else if (request === undefined) {
+    await takeTokens(world, step.person, held, await refresh(api, held.tokens));
+  } else if (held.seen !== world.model.movesOf(step.person)) {
+    expect(outcomeOf(await request[0]())).toBe('401 IAD_JWT_ACCESS_INVALID');
+  } else {
+    const answer = await request[0]();
+    expect(outcomeOf(answer)).toBe(request[1]());
+    await nameGroups(world);
+  }
+}
+
+/** Every device refreshes, is where its user is, and sees there what the model says. */
+async function expectSame({ model, users, real }: World): Promise<void> {
+  for (const [who, { devices }] of users.entries()) {
+    const { type, owner, members } = model.groups[model.groupOf(who)] as GroupModel['groups'][number];
+    for (const { tokens } of devices) {
+      const { data } = (await currentGroup(api, await refresh(api, tokens))).json;
+      expect([data.home_group_id, data.account_type]).toEqual([real[model.groupOf(who)]?.id, type]);
+      expect(data.members.map(({ user_id, role }: { user_id: string; role: string }) => [user_id, role])).toEqual(
+        members.map((member) => [users[member]?.id, member === owner ? 'owner' : 'member']),
+      );
+    }
+  }
+}
+
+test(
+  'whoever comes, goes and is removed, in whatever order: everybody is where the model has them, and is told so',
+  async () => {
+    const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
+      const world = await begin();
+      for (const each of steps) await take(world, each);
+      await expectSame(world);
+    });
+    const end = performance.now() + seconds * 1_000;
+    do {
+      await fc.assert(property, { numRuns: 3, ...seed });
+    } while (performance.now() < end);
+    await expectSound(api);
+  },
+  60_000 + seconds * 2_000,
+);

@@ -1,0 +1,66 @@
+/** A person of the model, by number. */
+export type Person = number;
+
+/** A group: its owner, and all its members in the order in which they came. */
+interface Group {
+  readonly type: 'HOME' | 'OFFICE';
+  owner: Person;
+  members: Person[];
+}
+
+/** What a request is to answer. */
+export type Outcome = 'done' | 'already member' | 'invite over' | 'not the owner' | 'no such member';
+
+/** What decisions, "Groups and invites" say, told again without stores: who lives where, and who owns it. */
+export interface GroupModel {
+  readonly groups: readonly Group[];
+  groupOf(person: Person): number;
+  /** How often the person has changed the group: tokens from before the last time are refused. */
+  movesOf(person: Person): number;
+  accept(person: Person, group: number, isAgreed: boolean): Outcome;
+  leave(person: Person): Outcome;
+  remove(caller: Person, person: Person): Outcome;
+}
+
+/** Everybody begins in a space of their own, of that type. */
+export function newGroupModel(types: readonly Group['type'][]): GroupModel {
+  const groups: Group[] = types.map((type, person) => ({ type, owner: person, members: [person] }));
+  const moves = types.map(() => 0);
+  const groupOf = (person: Person) => groups.findIndex(({ members }) => members.includes(person));
+  const present = (person: Person) => groups[groupOf(person)] as Group;
+
+  function move(person: Person, target: Group): Outcome {
+    const left = present(person);
+    left.members = left.members.filter((member) => member !== person);
+    if (left.owner === person && left.members[0] !== undefined) left.owner = left.members[0];
+    target.members = [...target.members, person];
+    moves[person] = (moves[person] ?? 0) + 1;
+    return 'done';
+  }
+
+  function moveHome(person: Person): Outcome {
+    const home: Group = { type: 'HOME', owner: person, members: [] };
+    move(person, home);
+    groups.push(home);
+    return 'done';
+  }
+
+  return {
+    groups,
+    groupOf,
+    movesOf: (person) => moves[person] ?? 0,
+    accept(person, group, isAgreed) {
+      const target = groups[group] as Group;
+      if (groupOf(person) === group) return 'already member';
+      if (target.members.length === 0) return 'invite over';
+      return isAgreed ? move(person, target) : 'already member';
+    },
+    leave: moveHome,
+    remove(caller, person) {
+      const { owner, members } = present(caller);
+      if (owner !== caller) return 'not the owner';
+      if (person === caller) return moveHome(person);
+      return members.includes(person) ? moveHome(person) : 'no such member';
+    },
+  };
+}

@@ -1,0 +1,282 @@
+import { expect } from '@jest/globals';
+import fc from 'fast-check';
+import { signToken } from '../support/gateway-scene.ts';
+import { openStream, type PushClient } from '../support/push-client.ts';
+import { eventually } from '../support/worker-scene.ts';
+import type { Part, ZombieScene } from './zombie-scene.ts';
+
+/** A stream that the gateway has opened, and how it ended. */
+interface Stream {
+  readonly client: PushClient;
+  /** Claims version of its token. */
+  readonly ver: number;
+  /** Why it may end other than by a revocation. */
+  readonly mayEnd: Set<number>;
+  ended: { readonly code: number; readonly at: number } | undefined;
+}
+
+interface Device {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly groupId: string;
+  /** As committed in MongoDB. */
+  isRevoked: boolean;
+  ver: number;
+  /** Of the access token that the app holds: it has not refreshed since. */
+  tokenVer: number;
+  readonly streams: Stream[];
+}
+
+/** What the model knows. */
+export interface World {
+  readonly devices: readonly Device[];
+  readonly away: Set<Part>;
+}
+
+/** What the runs have shown. */
+export interface Figures {
+  runs: number;
+  commands: number;
+  streams: number;
+  /** Milliseconds from the commands that arrived to the close frame, each. */
+  readonly atOnce: number[];
+  /** Milliseconds from when the parts could talk to the last zombie's close frame, one per run that had any. */
+  readonly madeGood: number[];
+}
+
+export interface Real {
+  readonly scene: ZombieScene;
+  readonly figures: Figures;
+}
+
+const deviceCount = 3;
+/** "At once" on a machine that does other things too; the figures show what it was. */
+const atOnceMs = 1_500;
+/** An access token's life, and the 30 s for which its stream may go on. */
+const tokenLifeMs = 600_000 + 30_000;
+
+/** New devices, each with a stream. */
+export async function newWorld(real: Real): Promise<World> {
+  const rows = await Promise.all(Array.from({ length: deviceCount }, () => real.scene.insertSession()));
+  const devices = rows.map((row): Device => ({ ...row, isRevoked: false, ver: 1, tokenVer: 1, streams: [] }));
+  for (const device of devices) expect(await tryToOpen(device, real)).toBeDefined();
+  return { devices, away: new Set() };
+}
+
+function isZombie({ isRevoked, ver }: Device, stream: Stream): boolean {
+  return stream.ended === undefined && (isRevoked || stream.ver < ver);
+}
+
+function command(name: string, run: (world: World, real: Real) => Promise<void>): fc.AsyncCommand<World, Real> {
+  return {
+    check: () => true,
+    async run(world, real) {
+      real.figures.commands += 1;
+      await run(world, real);
+      expectNoneToEndUnasked(world);
+    },
+    toString: () => name,
+  };
+}
+
+/** Whoever may live, lives. */
+function expectNoneToEndUnasked({ devices }: World): void {
+  for (const device of devices) {
+    for (const { ended, ver, mayEnd } of device.streams) {
+      if (ended === undefined || mayEnd.has(ended.code)) continue;
+      const isDue = device.isRevoked || ver < device.ver;
+      expect({ code: ended.code, isDue }).toEqual({ code: expect.any(Number), isDue: true });
+      expect(device.isRevoked ? [1000, 4004] : [4004]).toContain(ended.code);
+    }
+  }
+}
+
+async function tryToOpen(device: Device, { scene, figures }: Real): Promise<Stream | undefined> {
+  const ver = device.tokenVer;
+  const token = await signToken(scene.env, { ...device, ver }, { now: scene.clock.now });
+  const client = await openStream(scene.gateway().base, { sessionId: device.sessionId, token }).catch(() => undefined);
+  if (client === undefined) return undefined;
+  figures.streams += 1;
+  const stream: Stream = { client, ver, mayEnd: new Set(), ended: undefined };
+  client.closed.then(
+    ({ code }) => {
+      stream.ended = { code, at: performance.now() };
+    },
+    () => undefined,
+  );
+  for (const former of device.streams) former.mayEnd.add(4003);
+  device.streams.push(stream);
+  return stream;
+}
+
+/** Announces, and where both ends are there, expects every stream that it concerns to end at once. */
+async function announce(device: Device, world: World, { scene, figures }: Real): Promise<void> {
+  const hears = !world.away.has('gateway') && (await isSubscribed(scene));
+  const concerned = device.streams.filter((stream) => isZombie(device, stream));
+  const since = performance.now();
+  const denial = device.isRevoked
+    ? ({ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const)
+    : ({ kind: 'below', ver: device.ver } as const);
+  const isAnnounced = await scene.announce(device.sessionId, denial);
+  if (!isAnnounced || !hears) return;
+  await eventually('the streams close at once', () => concerned.every(({ ended }) => ended !== undefined), atOnceMs);
+  figures.atOnce.push(...concerned.map(({ ended }) => (ended?.at ?? 0) - since));
+}
+
+function mendAll({ proxies }: ZombieScene): void {
+  for (const proxy of Object.values(proxies)) {
+    proxy.mend();
+    proxy.release();
+  }
+}
+
+async function isReady(scene: ZombieScene): Promise<boolean> {
+  return (await scene.gateway().unreadiness()).length === 0;
+}
+
+async function isSubscribed(scene: ZombieScene): Promise<boolean> {
+  return !(await scene.gateway().unreadiness()).some((reason) => reason.startsWith('redis:'));
+}
+
+async function commitLogout(device: Device, { scene }: Real): Promise<void> {
+  await scene.revoke(device.sessionId);
+  device.isRevoked = true;
+}
+
+const byDevice = (name: string, run: (device: Device, world: World, real: Real) => Promise<void>) =>
+  fc
+    .nat(deviceCount - 1)
+    .map((index) => command(`${name} ${index}`, (world, real) => run(world.devices[index] as Device, world, real)));
+
+const opens = byDevice('open', async (device, _world, real) => {
+  await tryToOpen(device, real);
+});
+
+const logsOut = byDevice('log out', async (device, world, real) => {
+  await commitLogout(device, real);
+  await announce(device, world, real);
+});
+
+const commits = byDevice('commit the logout of', (device, _world, real) => commitLogout(device, real));
+
+const announces = byDevice('announce', async (device, world, real) => {
+  if (device.isRevoked || device.ver > 1) await announce(device, world, real);
+});
+
+const opensWhileLoggingOut = byDevice('open while logging out', async (device, world, real) => {
+  await Promise.all([tryToOpen(device, real), commitLogout(device, real).then(() => announce(device, world, real))]);
+});
+
+const moves = byDevice('move', async (device, world, real) => {
+  if (device.isRevoked) return;
+  await real.scene.move(device.sessionId, device.ver + 1);
+  device.ver += 1;
+  await announce(device, world, real);
+});
+
+const movesUnheard = byDevice('commit the move of', async (device, _world, real) => {
+  if (device.isRevoked) return;
+  await real.scene.move(device.sessionId, device.ver + 1);
+  device.ver += 1;
+});
+
+const refreshes = byDevice('refresh', async (device) => {
+  if (!device.isRevoked) device.tokenVer = device.ver;
+});
+
+const parts = fc.constantFrom<Part>('gateway', 'api', 'worker');
+
+const cuts = parts.map((part) =>
+  command(`cut ${part}`, async ({ away }, { scene }) => {
+    scene.proxies[part].cut();
+    away.add(part);
+  }),
+);
+
+const mends = parts.map((part) =>
+  command(`mend ${part}`, async ({ away }, { scene }) => {
+    scene.proxies[part].mend();
+    scene.proxies[part].release();
+    away.delete(part);
+  }),
+);
+
+const mendsAll = fc.constant(
+  command('mend all and wait', async ({ away }, { scene }) => {
+    mendAll(scene);
+    away.clear();
+    await eventually('readiness', () => isReady(scene));
+  }),
+);
+
+const hangs = parts.map((part) =>
+  command(`hang ${part}`, async ({ away }, { scene }) => {
+    scene.proxies[part].hold('');
+    away.add(part);
+  }),
+);
+
+const emptiesRedis = fc.constant(command('empty Redis', (_world, { scene }) => scene.emptyRedis()));
+
+const restarts = fc.constant(
+  command('restart the gateway', async ({ devices }, { scene }) => {
+    for (const { streams } of devices) for (const { mayEnd } of streams) mayEnd.add(1001).add(1006);
+    await scene.restartGateway();
+  }),
+);
+
+/** With Redis away from the gateway no stream outlives its token. */
+const outlives = fc.constant(
+  command('cut gateway, and let the tokens expire', async ({ devices, away }, { scene }) => {
+    scene.proxies.gateway.cut();
+    away.add('gateway');
+    const open = devices.flatMap(({ streams }) => streams).filter(({ ended }) => ended === undefined);
+    for (const { mayEnd } of open) mayEnd.add(4002);
+    scene.clock.pass(tokenLifeMs + 1_000);
+    await eventually('all end with their tokens', () => open.every(({ ended }) => ended !== undefined), 4_000);
+  }),
+);
+
+const waits = fc
+  .nat(300)
+  .map((ms) => command(`wait ${ms} ms`, () => new Promise((resolve) => setTimeout(resolve, ms))));
+
+const often = <T>(times: number, arbitrary: T): T[] => Array.from({ length: times }, () => arbitrary);
+
+export const course = fc.commands(
+  [
+    ...often(4, opens),
+    ...often(2, logsOut),
+    ...often(2, opensWhileLoggingOut),
+    ...often(4, cuts),
+    ...often(2, commits),
+    ...[mends, mendsAll, announces, moves, movesUnheard, refreshes, hangs, emptiesRedis, restarts, waits, outlives],
+  ],
+  { maxCommands: 24, size: 'max' },
+);
+
+/**
+ * From here on all can talk: within the promised time every zombie is gone, one that gets in meanwhile included, and no
+ * other gets in.
+ */
+export async function expectToConverge(world: World, real: Real, promisedMs: number): Promise<void> {
+  const { scene, figures } = real;
+  mendAll(scene);
+  world.away.clear();
+  const since = performance.now();
+  const zombies = world.devices.flatMap((device) => device.streams.filter((stream) => isZombie(device, stream)));
+  await eventually('every zombie is gone', () => zombies.every(({ ended }) => ended !== undefined), promisedMs);
+  if (zombies.length > 0) figures.madeGood.push(Math.max(...zombies.map(({ ended }) => (ended?.at ?? 0) - since)));
+  await eventually('readiness', () => isReady(scene));
+  await Promise.all(world.devices.map((device) => expectNoNewZombie(device, real, promisedMs)));
+  expectNoneToEndUnasked(world);
+  for (const stream of world.devices.flatMap(({ streams }) => streams)) stream.client.socket.terminate();
+}
+
+async function expectNoNewZombie(device: Device, real: Real, promisedMs: number): Promise<void> {
+  if (!device.isRevoked && device.tokenVer >= device.ver) return;
+  const isRefused = async () => (await tryToOpen(device, real)) === undefined;
+  await eventually('the session is refused', isRefused, promisedMs);
+  const isGone = () => device.streams.every((stream) => !isZombie(device, stream));
+  await eventually('what got in meanwhile is gone', isGone, promisedMs);
+}

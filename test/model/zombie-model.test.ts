@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { course, expectToConverge, type Figures, newWorld } from './zombie-commands.ts';
+import { openZombieScene, promisedMs, type ZombieScene } from './zombie-scene.ts';
+
+/** `npm run test:zombies` asks for more; `MODEL_SEED` repeats a run. */
+const numRuns = Number(process.env.ZOMBIE_RUNS ?? 10);
+const seed = process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) };
+
+const figures: Figures = { runs: 0, commands: 0, streams: 0, atOnce: [], madeGood: [] };
+let scene: ZombieScene;
+
+beforeAll(async () => {
+  scene = await openZombieScene();
+}, 60_000);
+
+afterAll(async () => {
+  if (process.env.MODEL_FIGURES) report();
+  await scene.close();
+});
+
+function report(): void {
+  const summary = (values: number[]) => {
+    const sorted = values.toSorted((a, b) => a - b);
+    const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)]?.toFixed(1);
+    return { count: sorted.length, p50: at(0.5), p99: at(0.99), longest: at(1) };
+  };
+  const { atOnce, madeGood, ...counts } = figures;
+  console.log({ ...counts, atOnceMs: summary(atOnce), madeGoodMs: summary(madeGood) });
+}
+
+test(
+  'no stream outlives its session: gone at once where the command arrives, and soon where it was lost',
+  async () => {
+    const property = fc.asyncProperty(course, async (commands) => {
+      const real = { scene, figures };
+      const model = await newWorld(real);
+      await fc.asyncModelRun(() => ({ model, real }), commands);
+      await expectToConverge(model, real, promisedMs);
+      figures.runs += 1;
+    });
+    await fc.assert(property, { numRuns, ...seed, endOnFailure: process.env.ZOMBIE_RUNS === undefined });
+    expect(figures.runs).toBeGreaterThanOrEqual(numRuns);
+  },
+  60_000 + numRuns * 10_000,
+);

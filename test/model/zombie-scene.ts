@@ -1,0 +1,172 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, type LocalRedis, startRedis } from '@auth-account/local-stack';
+import {
+  createDenyList,
+  type Denial,
+  type DenyList,
+  denialLifetimeMs,
+  failFastOptions,
+  openRedis,
+  redisKeys,
+} from '@auth-account/messaging';
+import { collectionsOf, createSessionStore, ensureIndexes, type SessionDocument } from '@auth-account/stores';
+import { Binary, MongoClient } from 'mongodb';
+import { startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
+import { type HoldingProxy, startHoldingProxy } from '../support/holding-proxy.ts';
+import { serviceEnvironment, uniqueName } from '../support/test-api.ts';
+import { eventually } from '../support/worker-scene.ts';
+import { startTestWorker } from '../support/worker-service.ts';
+
+/** Who talks to Redis, each through a proxy of its own. */
+export type Part = 'gateway' | 'api' | 'worker';
+
+/** Shorter than the defaults by that much together, so that a run takes about a second. */
+const intervals = { RECONCILE_INTERVAL_MS: '200', DENY_LIST_INTERVAL_MS: '100' };
+const shortenedMs = 2_000 - 200 + (1_000 - 100);
+
+/** The promise of 5 s, less what the intervals are shorter here. */
+export const promisedMs = 5_000 - shortenedMs;
+
+/** The real gateway and worker on a real MongoDB, and a Redis of their own that each reaches through a proxy. */
+export interface ZombieScene {
+  readonly env: Readonly<Record<string, string>>;
+  readonly proxies: Readonly<Record<Part, HoldingProxy>>;
+  /** The gateway's clock. */
+  readonly clock: { now(): number; pass(ms: number): void };
+  gateway(): TestGateway;
+  restartGateway(): Promise<void>;
+  emptyRedis(): Promise<void>;
+  insertSession(): Promise<{ sessionId: string; userId: string; groupId: string }>;
+  /** What a logout commits. */
+  revoke(sessionId: string): Promise<void>;
+  /** What a change of group commits. */
+  move(sessionId: string, ver: number): Promise<void>;
+  /** What the api does after the commit; false where Redis did not take it. */
+  announce(sessionId: string, denial: Denial): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export async function openZombieScene(): Promise<ZombieScene> {
+  const dir = await mkdtemp(join(tmpdir(), 'auth-account-zombies-'));
+  const guard = createProcessGuard(dir);
+  const redis = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+  const name = uniqueName();
+  const env: Record<string, string> = { ...serviceEnvironment(name), ...intervals, DRAIN_SECONDS: '0' };
+  const proxies = {
+    gateway: await startHoldingProxy(redis.port),
+    api: await startHoldingProxy(redis.port),
+    worker: await startHoldingProxy(redis.port),
+  };
+  const mongo = new MongoClient(env.MONGODB_URI ?? '');
+  const db = mongo.db(name);
+  await ensureIndexes(db);
+  const worker = await startTestWorker({ ...env, REDIS_URL: proxies.worker.url });
+  const api = openRedis({ REDIS_URL: proxies.api.url }, failFastOptions(250));
+  api.on('error', () => undefined);
+  const admin = openRedis({ REDIS_URL: redis.url }, { maxRetriesPerRequest: null });
+  const denyList = createDenyList(api, redisKeys(name), denialLifetimeMs(600));
+  const clock = createClock();
+  const start = async () => {
+    const gateway = await startTestGateway({ env: { ...env, REDIS_URL: proxies.gateway.url } }, {}, clock);
+    return gateway;
+  };
+  let gateway = await start();
+  await eventually('the gateway is ready', async () => (await gateway.unreadiness()).length === 0);
+  return {
+    env,
+    proxies,
+    clock,
+    gateway: () => gateway,
+    async restartGateway() {
+      await gateway.close();
+      gateway = await start();
+    },
+    async emptyRedis() {
+      await admin.call('FLUSHALL');
+    },
+    ...sessionsIn(db),
+    announce: (sessionId, denial) => announce(denyList, sessionId, denial),
+    async close() {
+      for (const redisClient of [api, admin]) redisClient.disconnect();
+      await gateway.close();
+      await worker.close();
+      await db.dropDatabase();
+      await mongo.close();
+      await Promise.all(Object.values(proxies).map((proxy) => proxy.close()));
+      await endRedis(redis, dir);
+      guard.dismiss();
+    },
+  };
+}
+
+async function endRedis(redis: LocalRedis, dir: string): Promise<void> {
+  await redis.kill();
+  await rm(dir, { recursive: true, force: true });
+}
+
+function createClock() {
+  let passed = 0;
+  return {
+    now: () => Date.now() + passed,
+    pass(ms: number) {
+      passed += ms;
+    },
+  };
+}
+
+async function announce(denyList: DenyList, sessionId: string, denial: Denial): Promise<boolean> {
+  const reason = denial.kind === 'revoked' ? denial.reason : 'GROUP_CHANGED';
+  try {
+    await denyList.deny([{ sessionId, denial, reason, requestId: 'zombie-model', decidedAt: Date.now() }]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function sessionsIn(db: Parameters<typeof collectionsOf>[0]) {
+  const { sessions } = collectionsOf(db);
+  const store = createSessionStore(collectionsOf(db));
+  return {
+    async insertSession() {
+      const document = newSessionDocument();
+      await sessions.insertOne(document);
+      return { sessionId: document._id, userId: document.user_id, groupId: document.claims.home_group_id };
+    },
+    async revoke(sessionId: string) {
+      await store.revokeAll([sessionId], { reason: 'logout', at: new Date(), requestId: 'zombie-model' });
+    },
+    async move(sessionId: string, ver: number) {
+      const changed = { 'claims.ver': ver, claims_changed_at: new Date(), claims_request_id: 'zombie-model' };
+      await sessions.updateOne({ _id: sessionId }, { $set: changed });
+    },
+  };
+}
+
+function newSessionDocument(): SessionDocument {
+  const now = new Date();
+  const later = new Date(now.getTime() + 86_400_000);
+  return {
+    _id: randomUUID(),
+    token: randomBytes(32).toString('base64url'),
+    user_id: randomUUID(),
+    is_revoked: false,
+    nonce: new Binary(randomBytes(32)),
+    kid: 'key-1',
+    gen: 1,
+    parent: 0,
+    floor: 0,
+    handed_out_at: now,
+    claims: { home_group_id: randomUUID(), account_type: 'HOME', ver: 1 },
+    device_id: randomUUID(),
+    device_name: null,
+    platform: null,
+    created_at: now,
+    last_used_at: now,
+    expires_at: later,
+    absolute_expires_at: later,
+  };
+}

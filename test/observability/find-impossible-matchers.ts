@@ -1,0 +1,37 @@
+import type { ServiceMetrics } from '../generate/service-metrics.ts';
+import { type Matcher, type Selector, selectorsOf } from './promql.ts';
+
+/** Labels that Prometheus or its service discovery adds. */
+const scraperLabels = new Set(['namespace', 'instance', 'le']);
+const seriesSuffix = /_(bucket|sum|count)$/;
+
+function isMetBy({ operator, value }: Matcher, values: readonly string[]): boolean {
+  if (operator === '=') return values.includes(value);
+  if (operator === '=~') return values.some((each) => new RegExp(`^(?:${value})$`).test(each));
+  return true;
+}
+
+function impossibleIn({ metric, matchers }: Selector, services: readonly ServiceMetrics[]): string[] {
+  const definedAs = [metric, metric.replace(seriesSuffix, '')];
+  const exporters = services.flatMap(({ job, metrics }) =>
+    metrics.filter(({ name }) => definedAs.includes(name)).map(({ labels }) => ({ job, labels })),
+  );
+  if (exporters.length === 0) return [];
+  const valuesOf = (label: string) =>
+    label === 'job'
+      ? exporters.map(({ job }) => job)
+      : exporters.flatMap(({ labels }) => [...(labels.get(label) ?? [])]);
+  const isKnown = (label: string) => label === 'job' || exporters.some(({ labels }) => labels.has(label));
+  return matchers
+    .filter(({ label }) => !scraperLabels.has(label))
+    .filter((matcher) => !isKnown(matcher.label) || !isMetBy(matcher, valuesOf(matcher.label)))
+    .map(({ label, operator, value }) => `${metric}{${label}${operator}"${value}"}`);
+}
+
+/**
+ * What the expression asks of labels that no series can answer: a label that the metric does not have, a value that none
+ * of its series begins with, or the metrics of another service. Such a rule is silent for ever.
+ */
+export function findImpossibleMatchers(expression: string, services: readonly ServiceMetrics[]): string[] {
+  return selectorsOf(expression).flatMap((selector) => impossibleIn(selector, services));
+}

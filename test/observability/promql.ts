@@ -1,0 +1,61 @@
+import type { SyntaxNode } from '@lezer/common';
+import { parser } from '@prometheus-io/lezer-promql';
+
+/** Part of an expression. */
+interface Part {
+  readonly name: string;
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+  readonly node: SyntaxNode;
+}
+
+/** Every part of a PromQL expression, from the whole to the single words. Throws where Prometheus's grammar refuses it. */
+export function partsOf(expression: string): Part[] {
+  const parts: Part[] = [];
+  parser.parse(expression).iterate({
+    enter({ name, type, from, to, node }) {
+      const text = expression.slice(from, to);
+      if (type.isError) throw new SyntaxError(`no PromQL at character ${from}: ${expression}`);
+      parts.push({ name, text, from, to, node });
+    },
+  });
+  return parts;
+}
+
+/** The metrics that the expression asks for. */
+export function metricsOf(expression: string): string[] {
+  return partsOf(expression)
+    .filter(({ name, node }) => name === 'Identifier' && node.parent?.name === 'VectorSelector')
+    .map(({ text }) => text);
+}
+
+/** `label op "value"` of a selector. */
+export interface Matcher {
+  readonly label: string;
+  readonly operator: string;
+  readonly value: string;
+}
+
+export interface Selector {
+  readonly metric: string;
+  readonly matchers: readonly Matcher[];
+}
+
+/** The selectors of an expression, with what they ask of labels. */
+export function selectorsOf(expression: string): Selector[] {
+  const textOf = (node: SyntaxNode | null) => (node === null ? '' : expression.slice(node.from, node.to));
+  return partsOf(expression)
+    .filter(({ name }) => name === 'VectorSelector')
+    .map(({ node }) => {
+      const matchers = node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? [];
+      return {
+        metric: textOf(node.getChild('Identifier')),
+        matchers: matchers.map((matcher) => ({
+          label: textOf(matcher.getChild('LabelName')),
+          operator: textOf(matcher.getChild('MatchOp')),
+          value: JSON.parse(textOf(matcher.getChild('StringLiteral'))) as string,
+        })),
+      };
+    });
+}

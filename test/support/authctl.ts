@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { runAuthctl } from '@auth-account/authctl/run';
+
+/** How a command line ended. */
+export interface AuthctlRun {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface AuthctlOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What somebody at a terminal answers; without it nobody is there. */
+  readonly answer?: string;
+  readonly now?: () => Date;
+}
+
+/** Runs a command line in this process. */
+export async function authctl(args: readonly string[], options: AuthctlOptions = {}): Promise<AuthctlRun> {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const [out, err] = [text(stdout), text(stderr)];
+  if (options.answer !== undefined) stdin.end(`${options.answer}\n`);
+  const exitCode = await runAuthctl(args, {
+    stdin,
+    stdout,
+    stderr,
+    isInteractive: options.answer !== undefined,
+    hasProgress: false,
+    now: options.now ?? (() => new Date()),
+    env: options.env ?? {},
+  });
+  stdout.end();
+  stderr.end();
+  return { exitCode, stdout: await out, stderr: await err };
+}
+
+/** Runs it with `--json` and gives what it printed; throws where it did not exit with `exitCode`. */
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the shape that it asserts.
+export async function authctlJson(args: readonly string[], options: AuthctlOptions = {}, exitCode = 0): Promise<any> {
+  const run = await authctl([...args, '--json'], options);
+  if (run.exitCode !== exitCode) throw new Error(`authctl exited with ${run.exitCode}: ${run.stdout}${run.stderr}`);
+  return JSON.parse(run.stdout === '' ? run.stderr : run.stdout);
+}
+
+const main = fileURLToPath(new URL('../../services/authctl/src/main.ts', import.meta.url));
+
+/** Runs it as a process of its own. */
+export function authctlProcess(args: readonly string[], env: Readonly<Record<string, string>>): Promise<AuthctlRun> {
+  const { promise, resolve } = Promise.withResolvers<AuthctlRun>();
+  execFile(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...env } }, (error, stdout, stderr) => {
+    resolve({ exitCode: Number(error?.code ?? 0), stdout, stderr });
+  });
+  return promise;
+}

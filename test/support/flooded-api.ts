@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createProcessGuard,
+  findFreePort,
+  type LocalService,
+  runMigrations,
+  startService,
+} from '@auth-account/local-stack';
+import { MongoClient } from 'mongodb';
+import { send } from './http-client.ts';
+import type { MemoryCgroup } from './memory-cgroup.ts';
+import { serviceEnvironment, uniqueName } from './test-api.ts';
+
+/** An api process as in production, with a database of its own. */
+export interface FloodedApi {
+  readonly base: string;
+  readonly database: string;
+  readonly mongodbUri: string;
+  /** Resident memory in MiB. */
+  memory(): Promise<number>;
+  /** As the api logged it: how many hashes at once. */
+  slots(): number;
+  close(): Promise<void>;
+}
+
+const mib = 1_048_576;
+
+/** Starts it, within a memory cgroup where one is given. */
+export async function startFloodedApi(
+  settings: Readonly<Record<string, string>>,
+  cgroup?: MemoryCgroup,
+): Promise<FloodedApi> {
+  const dir = await mkdtemp(join(tmpdir(), 'auth-account-flood-'));
+  const guard = createProcessGuard(dir);
+  const database = uniqueName();
+  const [port, opsPort] = [await findFreePort(), await findFreePort()];
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    ...serviceEnvironment(database),
+    VALIDATE_RESPONSES: 'false',
+    API_PORT: String(port),
+    API_OPS_PORT: String(opsPort),
+    LOG_LEVEL: 'info',
+    ...settings,
+  };
+  await runMigrations({ env, onLine: () => undefined, onSpawn: guard.watch });
+  const lines: string[] = [];
+  const onLine = (line: string) => lines.push(line);
+  const onSpawn = (pid: number) => {
+    guard.watch(pid);
+    cgroup?.take(pid);
+  };
+  const api: LocalService = startService('api', { env, onLine, log: onLine, onSpawn });
+  const mongodbUri = env.MONGODB_URI ?? '';
+  await api.waitUntilReady(40_000);
+  return {
+    base: `http://127.0.0.1:${port}`,
+    database,
+    mongodbUri,
+    async memory() {
+      const { text } = await send(`http://127.0.0.1:${opsPort}`, { method: 'GET', path: '/metrics' });
+      return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / mib;
+    },
+    slots: () => Number(/"slots":(\d+)/.exec(lines.find((line) => line.includes('hash gate')) ?? '')?.[1]),
+    async close() {
+      await api.stop();
+      const mongo = new MongoClient(mongodbUri);
+      await mongo.db(database).dropDatabase();
+      await mongo.close();
+      await rm(dir, { recursive: true, force: true });
+      guard.dismiss();
+    },
+  };
+}

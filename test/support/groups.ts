@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { createInviteStore, type InviteDocument } from '@auth-account/stores';
+import { expect } from '@jest/globals';
+import { type Account, logIn, newEmail, password, type TokenPair } from './accounts.ts';
+import type { Answer } from './http-client.ts';
+import type { TestApi } from './test-api.ts';
+
+/** What these need of an api. */
+export type GroupApi = Pick<TestApi, 'collections' | 'post' | 'send'>;
+
+/** Passwords are no part of these tests: hashes as cheap as Argon2 makes them. */
+export const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+
+export type Caller = Pick<TokenPair, 'access_token'>;
+
+export const bearer = ({ access_token }: Caller) => ({ Authorization: `Bearer ${access_token}` });
+
+export const currentGroup = (api: Pick<GroupApi, 'send'>, caller: Caller): Promise<Answer> =>
+  api.send({ method: 'GET', path: '/api/v1/groups/current', headers: bearer(caller) });
+
+export const leave = (api: Pick<GroupApi, 'send'>, caller: Caller): Promise<Answer> =>
+  api.send({ method: 'POST', path: '/api/v1/groups/leave', headers: bearer(caller) });
+
+export const accept = (
+  api: Pick<GroupApi, 'post'>,
+  caller: Caller,
+  token: string,
+  body: object = { leave_current_group: true },
+): Promise<Answer> => api.post(`/api/v1/invites/${token}/accept`, body, bearer(caller));
+
+export const removeMember = (api: Pick<GroupApi, 'send'>, caller: Caller, userId: string): Promise<Answer> =>
+  api.send({ method: 'DELETE', path: `/api/v1/groups/current/members/${userId}`, headers: bearer(caller) });
+
+/** Refreshes, and throws where that does not answer 200. */
+export async function refresh(
+  api: Pick<GroupApi, 'post'>,
+  tokens: Pick<TokenPair, 'refresh_token'>,
+): Promise<TokenPair> {
+  const answer = await api.post('/api/v1/auth/refresh', { refresh_token: tokens.refresh_token });
+  if (answer.status !== 200) throw new Error(`refresh answered ${answer.status}: ${answer.text}`);
+  return answer.json.data;
+}
+
+/** Writes an invite into the group, and gives its token. */
+export async function insertInvite(
+  { collections }: Pick<GroupApi, 'collections'>,
+  home_group_id: string,
+  fields: Partial<InviteDocument> = {},
+): Promise<string> {
+  const group = await collections.groups.findOne({ _id: home_group_id });
+  if (group === null) throw new Error(`there is no group ${home_group_id}`);
+  const { account_type, owner_id: created_by } = group;
+  const created_at = new Date();
+  const expires_at = new Date(created_at.getTime() + 3_600_000);
+  const invite = { home_group_id, account_type, created_by, created_at, expires_at, max_uses: null } as const;
+  const _id = randomUUID();
+  await createInviteStore(collections).insert({ _id, ...invite, uses: 0, revoked_at: null, ...fields });
+  return _id;
+}
+
+/** Registers into the group of the invite and logs in. */
+export async function joinByInvite(api: GroupApi, invite_token: string): Promise<Account & TokenPair> {
+  const email = newEmail();
+  const body = { email, password, space_creation_mode: 'JOIN_EXISTING', invite_token };
+  const answer = await api.post('/api/v1/auth/register', body);
+  if (answer.status !== 201) throw new Error(`registration answered ${answer.status}: ${answer.text}`);
+  return { email, user_id: answer.json.data.user_id, ...(await logIn(api, email)) };
+}
+
+/**
+ * What is true of the stores whatever has happened: a group counts as many members as it has users, one of them owns it,
+ * and nobody else does; a closed one has none, and no invite that is still good; and every live session says of its user
+ * what the user's document says.
+ */
+export async function expectSound({ collections }: Pick<GroupApi, 'collections'>): Promise<void> {
+  const [users, groups, sessions, invites] = await Promise.all([
+    collections.users.find().toArray(),
+    collections.groups.find().toArray(),
+    collections.sessions.find({ is_revoked: false }).toArray(),
+    collections.invites.find({ revoked_at: null }).toArray(),
+  ]);
+  const usersOf = Map.groupBy(users, ({ home_group_id }) => home_group_id);
+  const faults = groups.flatMap(({ _id, owner_id, member_count, closed_at, account_type }) => {
+    const members = usersOf.get(_id) ?? [];
+    const owners = members.filter(({ role }) => role === 'owner').map((user) => user._id);
+    const isOpen = closed_at === null;
+    const found = { members: members.length, owners, isOpen, types: new Set(members.map((user) => user.account_type)) };
+    const isEmpty = members.length === 0;
+    const should = {
+      members: member_count,
+      owners: isEmpty ? [] : [owner_id],
+      isOpen: !isEmpty,
+      types: new Set(isEmpty ? [] : [account_type]),
+    };
+    const survivors = isOpen ? 0 : invites.filter((invite) => invite.home_group_id === _id).length;
+    return isSame(found, should) && survivors === 0 ? [] : [{ group: _id, found, should, survivors }];
+  });
+  const claims = sessions.flatMap((session) => {
+    const user = users.find(({ _id }) => _id === session.user_id);
+    const says = [session.claims.home_group_id, session.claims.account_type];
+    return isSame(says, [user?.home_group_id, user?.account_type]) ? [] : [{ session: session._id, says }];
+  });
+  expect({ faults, claims, strays: users.length - groups.reduce((sum, group) => sum + group.member_count, 0) }).toEqual(
+    {
+      faults: [],
+      claims: [],
+      strays: 0,
+    },
+  );
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  const text = (value: unknown) => JSON.stringify(value, (_, part) => (part instanceof Set ? [...part] : part));
+  return text(a) === text(b);
+}

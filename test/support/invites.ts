@@ -1,0 +1,19 @@
+import { type ApiClient, newEmail, password, type TokenPair } from './accounts.ts';
+import type { Answer } from './http-client.ts';
+
+/** Makes an invite into the group of these tokens, gives its token, and throws where that does not answer 201. */
+export async function newInvite(
+  api: ApiClient,
+  { access_token }: Pick<TokenPair, 'access_token'>,
+  fields: object = {},
+): Promise<string> {
+  const answer = await api.post('/api/v1/invites', fields, { Authorization: `Bearer ${access_token}` });
+  if (answer.status !== 201) throw new Error(`the invite answered ${answer.status}: ${answer.text}`);
+  return answer.json.data.invite_token;
+}
+
+/** Registers somebody by the invite, whatever that answers. */
+export function joinBy(api: ApiClient, invite_token: string, email = newEmail()): Promise<Answer> {
+  const body = { email, password, space_creation_mode: 'JOIN_EXISTING', invite_token };
+  return api.post('/api/v1/auth/register', body);
+}

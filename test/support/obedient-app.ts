@@ -1,0 +1,44 @@
+import { openRawStream, type RawHandshake } from './raw-stream.ts';
+
+/** What an app saw of a drain, in `performance.now()`. */
+export interface Move {
+  /** The close frame, and what the `reconnect` frame before it said. */
+  readonly closedAt: number;
+  readonly closeCode: number;
+  readonly afterMs: number;
+  /** When it connected to the other gateway, and with what answer. */
+  readonly arrivedAt: number;
+  readonly status: number;
+}
+
+export interface ObedientApp {
+  /** Settles when it has moved. */
+  readonly moved: Promise<Move>;
+  close(): void;
+}
+
+/** Opens a stream on the first gateway; when it is told to go, it connects to the second one after the time it was told. */
+export async function startObedientApp(first: string, second: string, handshake: RawHandshake): Promise<ObedientApp> {
+  const frames: { readonly opcode: number; readonly payload: Buffer; readonly at: number }[] = [];
+  const stream = openRawStream(first, handshake, (frame) => frames.push({ ...frame, at: performance.now() }));
+  let last = stream.socket;
+  const status = await stream.status;
+  if (status !== 101) throw new Error(`the first gateway answered ${status}`);
+
+  async function move(): Promise<Move> {
+    await stream.ended;
+    const [told, closed] = frames.slice(-2);
+    const frame = JSON.parse(told?.payload.toString() ?? '{}') as { type?: string; after_ms?: number };
+    if (frame.type !== 'reconnect' || closed?.opcode !== 8) throw new Error('the stream ended without a word');
+    const afterMs = frame.after_ms ?? Number.NaN;
+    const wait = Math.max(0, (told?.at ?? 0) + afterMs - performance.now());
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    const arrivedAt = performance.now();
+    const next = openRawStream(second, handshake);
+    last = next.socket;
+    const closeCode = closed.payload.readUInt16BE();
+    return { closedAt: closed.at, closeCode, afterMs, arrivedAt, status: await next.status };
+  }
+
+  return { moved: move(), close: () => last.destroy() };
+}

@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import { findFreePort, type LocalRedis, type OnSpawn, startRedis } from '@auth-account/local-stack';
+import { Redis } from 'ioredis';
+import { eventually } from './worker-scene.ts';
+
+/** A Redis Cluster of three masters and one replica per master on loopback. */
+export interface RedisCluster {
+  /** `redis+cluster://…` */
+  readonly url: string;
+  /** The servers, masters first. */
+  readonly nodes: readonly LocalRedis[];
+  /** The server that is master of the key's slot, as the others see it. */
+  masterOf(key: string): Promise<LocalRedis>;
+  /** Hands the key's slot, with all that is in it, to another master. */
+  moveSlotOf(key: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const masters = 3;
+const slots = 16_384;
+
+interface Node {
+  readonly server: LocalRedis;
+  readonly busPort: number;
+  readonly client: Redis;
+}
+
+/** Starts it and waits until every node says that it is whole. Its replica stands in `nodes` three places behind a master. */
+export async function startRedisCluster(dir: string, onSpawn: OnSpawn, binary: string): Promise<RedisCluster> {
+  const nodes = await Promise.all(
+    Array.from({ length: masters * 2 }, (_, index) => startNode(dir, index, onSpawn, binary)),
+  );
+  const [first] = nodes as [Node, ...Node[]];
+  await Promise.all(
+    nodes.slice(0, masters).map(async ({ client }, index) => {
+      const from = Math.floor((slots * index) / masters);
+      await client.cluster('ADDSLOTSRANGE', from, Math.floor((slots * (index + 1)) / masters) - 1);
+      await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+    }),
+  );
+  for (const { server, busPort } of nodes.slice(1)) {
+    await first.client.call('CLUSTER', 'MEET', '127.0.0.1', server.port, busPort);
+  }
+  await eventually('every node knows the others', async () => {
+    const known = await Promise.all(nodes.map(({ client }) => client.cluster('NODES')));
+    return known.every(
+      (text) => String(text).match(/ connected/g)?.length === nodes.length && !String(text).includes('handshake'),
+    );
+  });
+  await Promise.all(
+    nodes.slice(masters).map(async ({ client }, index) => {
+      const id = await nodes[index]?.client.cluster('MYID');
+      await client.cluster('REPLICATE', String(id));
+    }),
+  );
+  await eventually('the cluster is whole', async () => {
+    const states = await Promise.all(nodes.map(({ client }) => client.cluster('INFO')));
+    const links = await Promise.all(nodes.slice(masters).map(({ client }) => client.info('replication')));
+    return (
+      states.every((state) => String(state).includes('cluster_state:ok')) &&
+      links.every((text) => text.includes('master_link_status:up'))
+    );
+  });
+  async function masterOf(key: string): Promise<Node> {
+    for (const { client, server } of nodes) {
+      if (server.pid() === undefined) continue;
+      const slot = Number(await client.cluster('KEYSLOT', key));
+      const ranges = (await client.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+      const port = ranges.find(([from, to]) => from <= slot && slot <= to)?.[2][1];
+      const holder = nodes.find((node) => node.server.port === port);
+      if (holder !== undefined) return holder;
+    }
+    throw new Error(`no node knows the master of ${key}`);
+  }
+
+  return {
+    url: `redis+cluster://${nodes
+      .slice(0, masters)
+      .map(({ server }) => `127.0.0.1:${server.port}`)
+      .join(',')}`,
+    nodes: nodes.map(({ server }) => server),
+    masterOf: async (key) => (await masterOf(key)).server,
+    async moveSlotOf(key) {
+      const source = await masterOf(key);
+      const target = nodes.slice(0, masters).find((node) => node !== source);
+      if (target === undefined) throw new Error('there is no other master');
+      await moveSlot(Number(await source.client.cluster('KEYSLOT', key)), source, target);
+    },
+    async close() {
+      for (const { client } of nodes) client.disconnect();
+      await Promise.all(nodes.map(({ server }) => server.kill()));
+    },
+  };
+}
+
+async function moveSlot(slot: number, source: Node, target: Node): Promise<void> {
+  const [sourceId, targetId] = await Promise.all([source, target].map(({ client }) => client.cluster('MYID')));
+  await target.client.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(sourceId));
+  await source.client.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(targetId));
+  for (;;) {
+    const names = (await source.client.call('CLUSTER', 'GETKEYSINSLOT', slot, 1_000)) as string[];
+    if (names.length === 0) break;
+    await source.client.call('MIGRATE', '127.0.0.1', target.server.port, '', 0, 5_000, 'KEYS', ...names);
+  }
+  for (const { client } of [target, source]) await client.call('CLUSTER', 'SETSLOT', slot, 'NODE', String(targetId));
+}
+
+async function startNode(dir: string, index: number, onSpawn: OnSpawn, binary: string): Promise<Node> {
+  const busPort = await findFreePort();
+  const server = await startRedis({
+    dir: join(dir, `node-${index}`),
+    binary,
+    extraArgs: [
+      ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000', '--cluster-port', String(busPort)],
+      ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
+    ],
+    log: () => undefined,
+    onSpawn,
+  });
+  const client = new Redis(server.url, { maxRetriesPerRequest: 1 });
+  client.on('error', () => undefined);
+  return { server, busPort, client };
+}

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findFreePort, type LocalRedis, type OnSpawn, startRedis } from '@auth-account/local-stack';
+import { Redis } from 'ioredis';
+import { eventually } from './worker-scene.ts';
+
+/** A primary, its replica, and one sentinel that alone decides, on loopback. */
+export interface SentinelGroup {
+  /** `redis+sentinel://…` */
+  readonly url: string;
+  readonly primary: LocalRedis;
+  readonly replica: LocalRedis;
+  /** The port of the server that the sentinel has clients use. */
+  currentPort(): Promise<number>;
+  close(): Promise<void>;
+}
+
+const groupName = 'accounts';
+
+/** Starts them and waits until the sentinel knows both servers. */
+export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: string): Promise<SentinelGroup> {
+  const common = { binary, log: () => undefined, onSpawn };
+  const primary = await startRedis({ ...common, dir: join(dir, 'primary') });
+  const replication = ['--replicaof', '127.0.0.1', String(primary.port), '--repl-diskless-sync-delay', '0'];
+  const replica = await startRedis({ ...common, dir: join(dir, 'replica'), extraArgs: replication });
+  const port = await findFreePort();
+  const settings = join(dir, 'sentinel.conf');
+  const lines = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `dir ${dir}`,
+    `sentinel monitor ${groupName} 127.0.0.1 ${primary.port} 1`,
+    `sentinel down-after-milliseconds ${groupName} 500`,
+    `sentinel failover-timeout ${groupName} 3000`,
+  ];
+  await writeFile(settings, lines.join('\n'));
+  const sentinel = spawn(binary, [settings, '--sentinel'], { stdio: 'ignore' });
+  const ended = once(sentinel, 'exit');
+  if (sentinel.pid !== undefined) onSpawn(sentinel.pid);
+  const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 50, maxRetriesPerRequest: null });
+  client.on('error', () => undefined);
+  await eventually('the sentinel knows the replica', async () => {
+    const replicas = (await client.call('SENTINEL', 'replicas', groupName)) as unknown[];
+    return JSON.stringify(replicas).includes(String(replica.port)) && JSON.stringify(replicas).includes('"ok"');
+  });
+  return {
+    url: `redis+sentinel://127.0.0.1:${port}/${groupName}`,
+    primary,
+    replica,
+    async currentPort() {
+      const [, current] = (await client.call('SENTINEL', 'get-master-addr-by-name', groupName)) as [string, string];
+      return Number(current);
+    },
+    async close() {
+      client.disconnect();
+      sentinel.kill('SIGKILL');
+      await Promise.all([ended, primary.kill(), replica.kill()]);
+    },
+  };
+}

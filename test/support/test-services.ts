@@ -1,0 +1,57 @@
+import { type EventReceiver, startEventReceiver } from './event-receiver.ts';
+import { startTestGateway, type TestGateway } from './gateway-scene.ts';
+import { refusalOf } from './push-client.ts';
+import { openStream, type StreamClient } from './stream-client.ts';
+import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
+import { startTestWorker, type TestWorker } from './worker-service.ts';
+
+/** The three services in this process, on one database and key prefix of their own. */
+export interface TestServices {
+  /** `KEY_PREFIX` and the database's name. */
+  readonly name: string;
+  readonly api: TestApi;
+  readonly gateway: TestGateway;
+  readonly worker: TestWorker;
+  readonly receiver: EventReceiver;
+  openStream(tokens: StreamTokens): Promise<StreamClient>;
+  /** The status with which the gateway refuses this handshake; throws where it opens a stream. */
+  refusal(tokens: StreamTokens): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface StreamTokens {
+  readonly access_token: string;
+  readonly session_id: string;
+  readonly push_stream_path: string;
+}
+
+/** `settings` go over what a test has; `only` over that, by service: say its own way to Redis. */
+export async function startTestServices(
+  settings: Readonly<Record<string, string>>,
+  only: Readonly<Partial<Record<'api' | 'gateway' | 'worker', Readonly<Record<string, string>>>>> = {},
+): Promise<TestServices> {
+  const name = uniqueName();
+  const receiver = await startEventReceiver();
+  const subscriber = { name: 'analytics', kind: 'webhook', url: receiver.url, secret: receiver.secret };
+  const env = { ...serviceEnvironment(name), EVENT_SUBSCRIBERS: JSON.stringify([subscriber]), ...settings };
+  const api = await startTestApi({ ...env, ...only.api });
+  const worker = await startTestWorker({ ...env, ...only.worker });
+  const gateway = await startTestGateway({ env }, { ...only.gateway });
+  return {
+    name,
+    api,
+    gateway,
+    worker,
+    receiver,
+    openStream: ({ push_stream_path, access_token }) => openStream(gateway.base + push_stream_path, access_token),
+    async refusal({ session_id, access_token }) {
+      return (await refusalOf(gateway.base, { sessionId: session_id, token: access_token })).status;
+    },
+    async close() {
+      await gateway.close();
+      await worker.close();
+      await api.close();
+      await receiver.close();
+    },
+  };
+}

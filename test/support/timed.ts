@@ -1,0 +1,17 @@
+import type { Answer } from './http-client.ts';
+
+/** One answer of the flooded api. */
+export interface Timed {
+  readonly status: number;
+  readonly ms: number;
+  readonly retryAfter: string | undefined;
+  /** Code of the socket's error where there was no answer; the status is 0 then. */
+  readonly error?: string | undefined;
+}
+
+/** How long a request took, and what was answered. */
+export async function timed(work: () => Promise<Pick<Answer, 'status' | 'headers'>>): Promise<Timed> {
+  const start = performance.now();
+  const { status, headers } = await work();
+  return { status, ms: performance.now() - start, retryAfter: headers['retry-after'] };
+}
