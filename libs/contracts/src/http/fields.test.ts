@@ -50,12 +50,16 @@ describe('the pattern of e-mail addresses', () => {
     ['hyphens', (n: number) => `a@${'b-'.repeat(n)}`],
   ])('costs no more than in proportion to %s', (_, make) => {
     const [short, long] = [make(50_000), make(800_000)];
+    // The quickest of several: others may take the processor away, and nobody gives it back faster than it is.
     const measure = (text: string) => {
-      const start = performance.now();
-      for (let i = 0; i < 5; i += 1) pattern.test(text);
-      return performance.now() - start;
+      const times = Array.from({ length: 8 }, () => {
+        const start = performance.now();
+        pattern.test(text);
+        return performance.now() - start;
+      });
+      return Math.min(...times);
     };
     measure(short);
-    expect(measure(long) / Math.max(measure(short), 0.05)).toBeLessThan(100);
+    expect(measure(long) / Math.max(measure(short), 0.01)).toBeLessThan(100);
   });
 });
