@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import {
 import { createSessionStore, type SessionDocument } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { Binary } from 'mongodb';
+import { newSessionDocument } from '../support/session-document.ts';
 import { commitEvent, longAgo, newEvent } from '../support/worker-events.ts';
 import { eventually, openWorkerScene, type WorkerScene } from '../support/worker-scene.ts';
 import { startTestWorker } from '../support/worker-service.ts';
@@ -31,31 +31,6 @@ function closing<T extends { close(): Promise<void> }>(part: T): T {
 
 const lifetimeMs = denialLifetimeMs(600);
 
-function liveSession(): SessionDocument {
-  const now = new Date();
-  const later = new Date(now.getTime() + 86_400_000);
-  return {
-    _id: randomUUID(),
-    token: randomBytes(32).toString('base64url'),
-    user_id: randomUUID(),
-    is_revoked: false,
-    nonce: new Binary(randomBytes(32)),
-    kid: 'key-1',
-    gen: 1,
-    parent: 0,
-    floor: 0,
-    handed_out_at: now,
-    claims: { home_group_id: randomUUID(), account_type: 'HOME', ver: 1 },
-    device_id: randomUUID(),
-    device_name: null,
-    platform: null,
-    created_at: now,
-    last_used_at: now,
-    expires_at: later,
-    absolute_expires_at: later,
-  };
-}
-
 interface Revoking {
   readonly reason?: SessionDocument['revoked_reason'];
   readonly at?: Date;
@@ -64,7 +39,7 @@ interface Revoking {
 
 /** A session that is revoked in MongoDB, and of which Redis was told nothing. */
 async function revokeUnheard(scene: WorkerScene, { reason = 'logout', at = new Date(), alsoClose }: Revoking = {}) {
-  const session = liveSession();
+  const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
   const revocation = { reason, at, requestId: `logout-${session._id}`, ...(alsoClose ? { alsoClose } : {}) };
   await createSessionStore(scene.collections).revokeAll([session._id], revocation);
@@ -84,7 +59,7 @@ async function listen(scene: WorkerScene, redisUrl = scene.env.REDIS_URL ?? ''):
 
 /** A session whose user changed the group in MongoDB, twice, and of which Redis was told nothing. */
 async function moveUnheard(scene: WorkerScene, at = new Date()) {
-  const session = liveSession();
+  const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
   const store = createSessionStore(scene.collections);
   for (const requestId of ['accept', 'leave']) {
@@ -219,7 +194,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const movedLongAgo = await moveUnheard(scene, new Date(Date.now() - lifetimeMs - 60_000));
     // More than a page, at one and the same time.
     const at = new Date(Date.now() - 120_000);
-    const many = Array.from({ length: 1_201 }, liveSession);
+    const many = Array.from({ length: 1_201 }, newSessionDocument);
     await scene.collections.sessions.insertMany(many);
     const ids = many.map(({ _id }) => _id);
     await createSessionStore(scene.collections).revokeAll(ids, { reason: 'logout', at, requestId: 'many' });

@@ -1,4 +1,3 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,10 +11,11 @@ import {
   openRedis,
   redisKeys,
 } from '@auth-account/messaging';
-import { collectionsOf, createSessionStore, ensureIndexes, type SessionDocument } from '@auth-account/stores';
-import { Binary, MongoClient } from 'mongodb';
+import { collectionsOf, createSessionStore, ensureIndexes } from '@auth-account/stores';
+import { MongoClient } from 'mongodb';
 import { startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
 import { type HoldingProxy, startHoldingProxy } from '../support/holding-proxy.ts';
+import { newSessionDocument } from '../support/session-document.ts';
 import { serviceEnvironment, uniqueName } from '../support/test-api.ts';
 import { eventually } from '../support/worker-scene.ts';
 import { startTestWorker } from '../support/worker-service.ts';
@@ -143,30 +143,5 @@ function sessionsIn(db: Parameters<typeof collectionsOf>[0]) {
       const changed = { 'claims.ver': ver, claims_changed_at: new Date(), claims_request_id: 'zombie-model' };
       await sessions.updateOne({ _id: sessionId }, { $set: changed });
     },
-  };
-}
-
-function newSessionDocument(): SessionDocument {
-  const now = new Date();
-  const later = new Date(now.getTime() + 86_400_000);
-  return {
-    _id: randomUUID(),
-    token: randomBytes(32).toString('base64url'),
-    user_id: randomUUID(),
-    is_revoked: false,
-    nonce: new Binary(randomBytes(32)),
-    kid: 'key-1',
-    gen: 1,
-    parent: 0,
-    floor: 0,
-    handed_out_at: now,
-    claims: { home_group_id: randomUUID(), account_type: 'HOME', ver: 1 },
-    device_id: randomUUID(),
-    device_name: null,
-    platform: null,
-    created_at: now,
-    last_used_at: now,
-    expires_at: later,
-    absolute_expires_at: later,
   };
 }

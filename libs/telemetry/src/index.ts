@@ -1,6 +1,7 @@
 export { createAuditLog, type WriteAudit } from './create-audit-log.ts';
 export { createLogger, type Logger, type LoggerOptions } from './create-logger.ts';
 export { createMetrics, type Metrics } from './create-metrics.ts';
+export { createTransactionMetrics } from './create-transaction-metrics.ts';
 export { createZeroedCounter } from './create-zeroed-counter.ts';
 export { exemplarLabels } from './exemplar-labels.ts';
 export { activeTraceIds } from './tracing/active-trace-ids.ts';

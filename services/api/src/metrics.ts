@@ -1,5 +1,5 @@
 import { SpaceCreationMode } from '@auth-account/contracts';
-import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
+import { createTransactionMetrics, createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter } from 'prom-client';
 import { createAuditCounters } from './audit/audit-counters.ts';
 import { createRequestDuration } from './http/request-duration.ts';
@@ -31,23 +31,6 @@ export function createApiMetrics({ registry }: Metrics) {
 }
 
 const registrationModes: readonly string[] = SpaceCreationMode.enum;
-
-function createTransactionMetrics(registry: Metrics['registry']) {
-  return {
-    transactions: createZeroedCounter({
-      registry,
-      name: 'auth_transactions_total',
-      help: 'Transactions by outcome: committed, refused (what it found forbids it), failed (MongoDB)',
-      values: { outcome: ['committed', 'refused', 'failed'] },
-    }),
-    transactionRetries: createZeroedCounter({
-      registry,
-      name: 'auth_transaction_retries_total',
-      help: 'Transactions whose work or commit was tried again',
-      values: { kind: ['work', 'commit'] },
-    }),
-  };
-}
 
 /** What is done in another way while Redis is away. */
 function createFallbackMetrics(registry: Metrics['registry']) {

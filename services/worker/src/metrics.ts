@@ -1,4 +1,4 @@
-import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
+import { createTransactionMetrics, createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
 /** How a delivery attempt ended. */
@@ -69,18 +69,7 @@ export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly st
       help: 'Attempts to carry out forced-logout commands',
       values: { outcome: forceLogoutOutcomes },
     }),
-    transactions: createZeroedCounter({
-      registry,
-      name: 'auth_transactions_total',
-      help: 'Transactions by outcome: committed, refused (what it found forbids it), failed (MongoDB)',
-      values: { outcome: ['committed', 'refused', 'failed'] },
-    }),
-    transactionRetries: createZeroedCounter({
-      registry,
-      name: 'auth_transaction_retries_total',
-      help: 'Transactions whose work or commit was tried again',
-      values: { kind: ['work', 'commit'] },
-    }),
+    ...createTransactionMetrics(registry),
     reconciled: new Counter({
       name: 'auth_revocations_reconciled_total',
       help: 'Revocations that Redis did not have and that were written from MongoDB',
