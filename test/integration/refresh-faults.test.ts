@@ -44,7 +44,7 @@ afterAll(() => end(), 30_000);
 
 const documentOf = async (session_id: string) =>
   (await scene.collections.sessions.findOne({ _id: session_id })) as SessionDocument;
-const failing = (data: Partial<FailCommand>): FailCommand => ({ failCommands: ['findAndModify'], appName, ...data });
+const failing = (data: Partial<FailCommand>): FailCommand => ({ failCommands: ['update'], appName, ...data });
 const shutdownInProgress = 91;
 const operationFailed = 96;
 
@@ -96,7 +96,7 @@ test('a reply of MongoDB’s that is lost after the write makes one successor, n
   const proxy = await startReplyDroppingProxy(mongo.ports[0] as number);
   const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
   const { refresh_token, session_id } = await newSession(behind);
-  proxy.dropReplyTo('findAndModify');
+  proxy.dropReplyTo('update');
   const answer = await behind.refresh(refresh_token);
   expect(proxy.dropped()).toBe(1);
   expect(answer.status).toBe(200);
@@ -114,7 +114,7 @@ test('the api killed between commit and answer: another one gives the answer tha
   processes.push(victim);
   const { refresh_token, session_id } = await newSession(api);
 
-  proxy.hold('findAndModify');
+  proxy.hold('update');
   const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
   const request = { path: '/api/v1/auth/refresh', body: { refresh_token }, headers };
   const lost = send(victim.base, request).then(

@@ -29,7 +29,7 @@ export interface SessionStore {
   /** Is the session revoked, and which version of its claims is good? Reads with majority concern. */
   findStanding(sessionId: string): Promise<SessionStanding | undefined>;
   /** The user's live sessions at `now`, the one used last first. */
-  listOwn(userId: string, now: Date): Promise<SessionDocument[]>;
+  listOwn(userId: string, now: Date): Promise<ListedSession[]>;
   /** Are all of them revoked? Reads with majority concern. */
   areRevoked(sessionIds: readonly string[]): Promise<boolean>;
   /** The user's sessions that are not revoked, the one unused for longest first. */
@@ -41,11 +41,14 @@ export interface SessionStore {
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
   revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
   /**
-   * Revokes the session if it is live and the user's, and, where a hash is given, its newest token has it. Gives the
-   * session as it then is, undefined where it is not so.
+   * Revokes the session if it is live and the user's, and, where a hash is given, its newest token has it. False where it
+   * is not so.
    */
-  revokeOwn(match: OwnSession, revocation: Revocation): Promise<SessionDocument | undefined>;
-  /** The compare-and-set of a refresh: undefined where the session has changed since it was read, or is revoked. */
+  revokeOwn(match: OwnSession, revocation: Revocation): Promise<boolean>;
+  /**
+   * The compare-and-set of a refresh: the session as it then is, undefined where it or its claims have changed since it was
+   * read, or it is revoked.
+   */
   rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
   /** Gives the user's sessions that are not revoked new claims, of the next version, and gives these versions. */
   changeClaims(userId: string, change: ClaimsChange, session: ClientSession): Promise<ClaimsVersion[]>;
@@ -60,6 +63,10 @@ export type SessionStanding = Pick<SessionDocument, 'is_revoked'> & {
 };
 
 export type SessionSummary = Pick<SessionDocument, '_id' | 'device_id' | 'last_used_at'>;
+
+const listed = { device_id: 1, device_name: 1, platform: 1, created_at: 1, last_used_at: 1, expires_at: 1 } as const;
+
+export type ListedSession = Pick<SessionDocument, '_id' | keyof typeof listed>;
 
 export type OwnedSession = Pick<SessionDocument, '_id' | 'user_id'>;
 
@@ -102,11 +109,11 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       const options = { projection, readConcern: { level: 'majority' } } as const;
       return (await sessions.findOne<SessionStanding>({ _id: sessionId }, options)) ?? undefined;
     },
-    listOwn(userId, now) {
-      return sessions
-        .find({ user_id: userId, is_revoked: false, expires_at: { $gt: now } })
-        .sort({ last_used_at: -1 })
-        .toArray();
+    async listOwn(userId, now) {
+      const own = { user_id: userId, is_revoked: false, expires_at: { $gt: now } };
+      const found = await sessions.find<ListedSession>(own, { projection: listed }).toArray();
+      // 50 at most: sorting them here costs less than a stage in MongoDB.
+      return found.sort((a, b) => b.last_used_at.getTime() - a.last_used_at.getTime());
     },
     async areRevoked(sessionIds) {
       const options = { readConcern: { level: 'majority' } } as const;
@@ -142,13 +149,15 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
         expires_at: { $gt: revocation.at },
         ...(tokenHash === undefined ? {} : { token: tokenHash }),
       };
-      const options = { returnDocument: 'after' } as const;
-      return (await sessions.findOneAndUpdate(filter, { $set: revoked(revocation) }, options)) ?? undefined;
+      return (await sessions.updateOne(filter, { $set: revoked(revocation) })).matchedCount === 1;
     },
-    async rotate({ _id, gen, parent }, rotation) {
-      const filter = { _id, gen, parent, is_revoked: false };
-      const options = { returnDocument: 'after' } as const;
-      return (await sessions.findOneAndUpdate(filter, { $set: rotation }, options)) ?? undefined;
+    async rotate(seen, rotation) {
+      const { _id, gen, parent, claims } = seen;
+      // All that ever changes in a live session, so that what it is afterwards is known without asking. A retryable
+      // findAndModify keeps an image of the document besides.
+      const filter = { _id, gen, parent, 'claims.ver': claims.ver, is_revoked: false };
+      const { matchedCount } = await sessions.updateOne(filter, { $set: rotation });
+      return matchedCount === 1 ? { ...seen, ...rotation } : undefined;
     },
     async changeClaims(userId, { home_group_id, account_type, at, requestId }, session) {
       const live = { user_id: userId, is_revoked: false };

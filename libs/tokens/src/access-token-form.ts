@@ -9,18 +9,25 @@ const maximumLength = 4_096;
  */
 const compactPattern = /^([\w-]+)\.([\w-]+)\.[\w-]{85}[AQgw]$/;
 
+/** What a token says, as read from it and not yet believed. */
+export interface TokenText {
+  readonly kid: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
 /**
- * The `kid` of a token that is written as our signer writes: the three header members that it sets and no other (no
- * `jwk`, `jku`, `x5u`, `crit`, `b64`, `zip`), and JSON that reads back to the same text (no member twice, no white space).
- * Undefined for any other string. Nothing is proven by it.
+ * Reads a token that is written as our signer writes: the three header members that it sets and no other (no `jwk`, `jku`,
+ * `x5u`, `crit`, `b64`, `zip`), and JSON that reads back to the same text (no member twice, no white space). Undefined for
+ * any other string. Nothing is proven by it.
  */
-export function readKid(token: string, algorithm: AccessTokenAlgorithm, type: string): string | undefined {
-  const [, header, payload] = (token.length <= maximumLength && compactPattern.exec(token)) || [];
-  const parsed = header === undefined ? undefined : parseExactly(header);
-  if (parsed === undefined || payload === undefined || parseExactly(payload) === undefined) return undefined;
-  const { alg, typ, kid, ...others } = parsed;
+export function readTokenText(token: string, algorithm: AccessTokenAlgorithm, type: string): TokenText | undefined {
+  const [, head, body] = (token.length <= maximumLength && compactPattern.exec(token)) || [];
+  const header = head === undefined ? undefined : parseExactly(head);
+  const payload = header === undefined || body === undefined ? undefined : parseExactly(body);
+  if (header === undefined || payload === undefined) return undefined;
+  const { alg, typ, kid, ...others } = header;
   const isOurs = alg === algorithm && typ === type && Object.keys(others).length === 0;
-  return isOurs && typeof kid === 'string' ? kid : undefined;
+  return isOurs && typeof kid === 'string' ? { kid, payload } : undefined;
 }
 
 function parseExactly(part: string): Record<string, unknown> | undefined {
@@ -28,7 +35,9 @@ function parseExactly(part: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject && JSON.stringify(value) === text ? (value as Record<string, unknown>) : undefined;
+    if (!isObject || JSON.stringify(value) !== text) return undefined;
+    // Bytes that are no UTF-8 have become others by now, and bits that mean nothing are gone.
+    return Buffer.from(text, 'utf8').toString('base64url') === part ? (value as Record<string, unknown>) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

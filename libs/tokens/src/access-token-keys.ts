@@ -1,3 +1,4 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import type { KeyEntry, KeySet } from './key-file.ts';
 
@@ -15,7 +16,7 @@ export async function assertAccessTokenKeys(
   algorithm: AccessTokenAlgorithm,
   use: 'sign' | 'verify',
 ): Promise<void> {
-  await importPublicKeys(set, algorithm);
+  importPublicKeys(set, algorithm);
   if (use === 'sign') await importSigningKey(set, algorithm);
 }
 
@@ -25,9 +26,13 @@ export function publicKeySet(keys: KeySet, algorithm: AccessTokenAlgorithm): { k
 }
 
 /** Every key of the set, by its `kid`. */
-export async function importPublicKeys(set: KeySet, algorithm: AccessTokenAlgorithm): Promise<Map<string, CryptoKey>> {
-  const entries = set.keys.map(async (key) => [key.kid, await importKey(publicJwk(key), algorithm)] as const);
-  return new Map(await Promise.all(entries));
+export function importPublicKeys(set: KeySet, algorithm: AccessTokenAlgorithm): ReadonlyMap<string, KeyObject> {
+  return new Map(
+    set.keys.map((key) => {
+      assertFits(key, algorithm);
+      return [key.kid, createPublicKey({ key: publicJwk(key), format: 'jwk' })];
+    }),
+  );
 }
 
 /** The first key of the set, with its private part. */
@@ -35,19 +40,17 @@ export async function importSigningKey(
   { keys: [first] }: KeySet,
   algorithm: AccessTokenAlgorithm,
 ): Promise<{ readonly kid: string; readonly key: CryptoKey }> {
-  const key = await importKey(first, algorithm);
+  assertFits(first, algorithm);
+  const key = await importJWK(first as JWK, algorithm);
+  if (key instanceof Uint8Array) throw new Error(`key ${first.kid} is a symmetric key`);
   if (key.type !== 'private') throw new Error(`key ${first.kid} cannot sign: it has no private part`);
   return { kid: first.kid, key };
 }
 
-async function importKey(jwk: KeyEntry, algorithm: AccessTokenAlgorithm): Promise<CryptoKey> {
+function assertFits({ kid, ...jwk }: KeyEntry, algorithm: AccessTokenAlgorithm): void {
   const { kty, crv } = kinds[algorithm];
-  if (jwk.kty !== kty || jwk.crv !== crv) {
-    throw new Error(`key ${jwk.kid} does not fit ${algorithm}: it must be of kty ${kty} and crv ${crv}`);
-  }
-  const key = await importJWK(jwk as JWK, algorithm);
-  if (key instanceof Uint8Array) throw new Error(`key ${jwk.kid} is a symmetric key`);
-  return key;
+  if (jwk.kty === kty && jwk.crv === crv) return;
+  throw new Error(`key ${kid} does not fit ${algorithm}: it must be of kty ${kty} and crv ${crv}`);
 }
 
 function publicJwk({ kid, kty, crv, x, y }: KeyEntry): KeyEntry {

@@ -3,9 +3,11 @@ import express, { type Express } from 'express';
 import helmet from 'helmet';
 import type { Histogram } from 'prom-client';
 import { mountDocs } from './http/docs/mount-docs.ts';
+import { inSequence } from './http/in-sequence.ts';
 import { beginRequest } from './http/middleware/begin-request.ts';
 import { handleError } from './http/middleware/handle-error.ts';
 import { observeRequest, type RequestLabels } from './http/middleware/observe-request.ts';
+import { refuseUnknownRoute } from './http/middleware/refuse-unknown-route.ts';
 import { requireRequestId } from './http/middleware/require-request-id.ts';
 import { type MountDeps, mountRoutes, nameRoute } from './http/mount-routes.ts';
 
@@ -36,11 +38,11 @@ export function createApp({ requestIdMode, trustedProxyHops, logger, requestDura
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.set('trust proxy', trustedProxyHops);
-  app.use(securityHeaders);
-  app.use(beginRequest, nameRoute(), observeRequest(logger, requestDuration));
+  app.use(inSequence([securityHeaders, beginRequest, nameRoute(), observeRequest(logger, requestDuration)]));
   app.use('/api/v1', requireRequestId(requestIdMode));
-  mountDocs(app);
   mountRoutes(app, mount);
+  mountDocs(app);
+  app.use(refuseUnknownRoute);
   // Twice: where answers are validated, the second answers for an error that the first one may not send.
   app.use(handleError(logger), handleError(logger));
   return app;

@@ -23,6 +23,7 @@ import {
   watchKeyFile,
 } from '@auth-account/tokens';
 import { createPushApp, type PushApp } from './app.ts';
+import { createAskRedis } from './ask-redis.ts';
 import type { PushGatewayConfig, pushGatewayConfig } from './config.ts';
 import { closeConnection } from './connection.ts';
 import { createConnectionRegistry } from './connection-registry.ts';
@@ -122,8 +123,7 @@ export async function compose(
     upgrade: createUpgrade({
       verifyAccessToken,
       registry,
-      denyList,
-      takeStreamNumber: createStreamNumbers(redis, keys),
+      askRedis: createAskRedis({ denyList, takeStreamNumbers: createStreamNumbers(redis, keys) }),
       isDraining: drain.isDraining,
       openSocket: opener.open,
       allowedOrigins: config.ALLOWED_ORIGINS,

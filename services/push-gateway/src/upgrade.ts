@@ -1,8 +1,8 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
-import type { Denial, DenyList } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { RedisAnswer } from './ask-redis.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionRegistry, PendingUpgrade } from './connection-registry.ts';
 import { type Handshake, readHandshake } from './handshake.ts';
@@ -16,8 +16,7 @@ import { sendError } from './send-error.ts';
 export interface UpgradeDeps {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   readonly registry: Pick<ConnectionRegistry, 'hasRoom' | 'beginUpgrade' | 'endUpgrade'>;
-  readonly denyList: Pick<DenyList, 'find'>;
-  readonly takeStreamNumber: () => Promise<number>;
+  readonly askRedis: (sessionId: string) => Promise<RedisAnswer>;
   readonly isDraining: () => boolean;
   readonly openSocket: SocketOpener['open'];
   readonly allowedOrigins: readonly string[];
@@ -62,11 +61,9 @@ export function createUpgrade(deps: UpgradeDeps) {
     }
   }
 
-  /** One round trip: both questions are sent at once. */
-  async function askRedis(sessionId: string): Promise<{ denial: Denial | undefined; streamNumber: number }> {
+  async function askRedis(sessionId: string): Promise<RedisAnswer> {
     try {
-      const [[denial], streamNumber] = await Promise.all([deps.denyList.find([sessionId]), deps.takeStreamNumber()]);
-      return { denial, streamNumber };
+      return await deps.askRedis(sessionId);
     } catch (error) {
       throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { cause: error });
     }

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 export interface ServerProcess {
   readonly pid: number;
   readonly port: number;
-  end(): Promise<void>;
+  /** SIGKILL unless told otherwise. */
+  end(signal?: NodeJS.Signals): Promise<void>;
 }
 
 export interface ServerOptions {
@@ -33,8 +34,8 @@ export async function startServer({ command, env, listening }: ServerOptions): P
   return {
     port: await port.promise,
     pid: child.pid ?? 0,
-    async end() {
-      child.kill('SIGKILL');
+    async end(signal = 'SIGKILL') {
+      child.kill(signal);
       await exited;
     },
   };

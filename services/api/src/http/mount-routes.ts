@@ -4,6 +4,7 @@ import { nameActiveRoute } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Express, RequestHandler } from 'express';
 import { checkAnswersOf } from './check-answers.ts';
+import { inSequence } from './in-sequence.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { jsonBody } from './middleware/json-body.ts';
 import { readIdempotencyKey } from './middleware/read-idempotency-key.ts';
@@ -25,13 +26,12 @@ export interface MountDeps {
   readonly validateResponses: boolean;
 }
 
-/** Mounts the route table: for each route its checks in the contract's order, then its handler; 405 and 404 for the rest. */
+/** Mounts the route table: for each route its checks in the contract's order, then its handler; 405 for other methods. */
 export function mountRoutes(app: Express, deps: MountDeps): void {
   const { handlers, bodyChecks = {}, validateResponses } = deps;
   const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];
   for (const [name, route] of all) {
-    app[route.method](
-      route.path,
+    const steps = [
       nameOperation(route.path),
       ...(validateResponses ? [checkAnswersOf(route)] : []),
       ...(route.carriesToken ? [noStore] : []),
@@ -39,7 +39,8 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
       ...(route.body ? [...jsonBody, validateBody(route.body, bodyChecks[name])] : []),
       ...(route.headers.includes('Idempotency-Key') ? [readIdempotencyKey] : []),
       handlers[name],
-    );
+    ];
+    app[route.method](route.path, inSequence(steps));
   }
   for (const [path, group] of Map.groupBy(all, ([, route]) => route.path)) {
     // Express answers HEAD by the handler of GET.
@@ -49,9 +50,6 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
       throw new AppError('ERR-METHOD-NOT-ALLOWED', { headers: { Allow: allow } });
     });
   }
-  app.use(() => {
-    throw new AppError('ERR-ROUTE-NOT-FOUND');
-  });
 }
 
 /** A path with parameters has its name from here on. */

@@ -28,8 +28,8 @@ export function createRevokeSession({ sessions, announce, audit, now }: RevokeSe
     const at = now();
     const isOwn = sessionId === caller.sid;
     const reason = isOwn ? 'logout' : 'revoked_by_user';
-    const session = await sessions.revokeOwn({ sessionId, userId: caller.user_id }, { reason, at, requestId });
-    if (session === undefined) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
+    const isRevoked = await sessions.revokeOwn({ sessionId, userId: caller.user_id }, { reason, at, requestId });
+    if (!isRevoked) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
     audit({ event: 'session.revoked', user_id: caller.user_id, session_id: sessionId, reason }, origin);
     await announce({ sessionIds: [sessionId], reason: isOwn ? 'LOGOUT_CONFIRMED' : 'SESSION_REVOKED', requestId, at });
     return { message: 'SESSION_TERMINATED', session_id: sessionId, timestamp: now().toISOString() };

@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import type { Request, RequestHandler, Response } from 'express';
+import { inSequence } from './in-sequence.ts';
+
+/** What was called, and what `next` was called with at the end. */
+function runAll(...handlers: RequestHandler[]): Promise<unknown[]> {
+  const { promise, resolve } = Promise.withResolvers<unknown[]>();
+  const calls: unknown[] = [];
+  const request = { note: (name: string) => calls.push(name) } as unknown as Request;
+  inSequence(handlers)(request, {} as Response, (error?: unknown) => resolve([...calls, error]));
+  return promise;
+}
+
+const noting =
+  (name: string, then: RequestHandler = (_req, _res, next) => next()): RequestHandler =>
+  (req, res, next) => {
+    (req as unknown as { note(name: string): void }).note(name);
+    return then(req, res, next);
+  };
+const failure = new Error('no');
+
+test('handlers follow each other, and then comes what follows them all', async () => {
+  expect(await runAll(noting('a'), noting('b'))).toEqual(['a', 'b', undefined]);
+});
+
+test('nothing to do is done at once', async () => {
+  expect(await runAll()).toEqual([undefined]);
+});
+
+test.each<[string, RequestHandler]>([
+  [
+    'throws',
+    () => {
+      throw failure;
+    },
+  ],
+  ['rejects with', () => Promise.reject(failure)],
+  ['gives to next', (_req, _res, next) => next(failure)],
+])('what a handler %s goes past those after it', async (_, fail) => {
+  expect(await runAll(noting('a', fail), noting('b'))).toEqual(['a', failure]);
+});
+
+test('one that goes on after an await is followed all the same', async () => {
+  const late: RequestHandler = async (_req, _res, next) => {
+    await Promise.resolve();
+    next();
+  };
+  expect(await runAll(noting('a', late), noting('b'))).toEqual(['a', 'b', undefined]);
+});

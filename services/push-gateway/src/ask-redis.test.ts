@@ -1,0 +1,51 @@
+import type { Denial } from '@auth-account/messaging';
+import { expect, test } from '@jest/globals';
+import { createAskRedis } from './ask-redis.ts';
+
+const revoked: Denial = { kind: 'revoked', reason: 'SESSION_REVOKED' };
+
+/** A Redis that denies one session, and notes how it was asked. */
+function scene(denied = '') {
+  const asked: string[][] = [];
+  let last = 100;
+  const ask = createAskRedis({
+    denyList: {
+      async find(sessionIds) {
+        asked.push([...sessionIds]);
+        if (sessionIds.includes('broken')) throw new Error('Redis is away');
+        return sessionIds.map((id) => (id === denied ? revoked : undefined));
+      },
+    },
+    async takeStreamNumbers(count) {
+      last += count;
+      return last - count + 1;
+    },
+  });
+  return { ask, asked };
+}
+
+test('what is asked in one turn goes together, and each has its own answer', async () => {
+  const { ask, asked } = scene('b');
+  const answers = await Promise.all(['a', 'b', 'c'].map(ask));
+  expect(asked).toEqual([['a', 'b', 'c']]);
+  expect(answers).toEqual([
+    { denial: undefined, streamNumber: 101 },
+    { denial: revoked, streamNumber: 102 },
+    { denial: undefined, streamNumber: 103 },
+  ]);
+});
+
+test('what is asked later is asked again, with higher numbers', async () => {
+  const { ask, asked } = scene();
+  const [first, second] = await Promise.all([ask('a'), ask('a')]);
+  const third = await ask('a');
+  expect(asked).toEqual([['a', 'a'], ['a']]);
+  expect([first, second, third].map(({ streamNumber }) => streamNumber)).toEqual([101, 102, 103]);
+});
+
+test('a failure is told to all that asked together, and to nobody after them', async () => {
+  const { ask } = scene();
+  const together = await Promise.allSettled([ask('a'), ask('broken')]);
+  expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  await expect(ask('a')).resolves.toMatchObject({ denial: undefined });
+});

@@ -1,0 +1,130 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createDenyList, denialLifetimeMs, openRedis, redisKeys, workerOptions } from '@auth-account/messaging';
+import { collectionsOf, type SessionDocument } from '@auth-account/stores';
+import {
+  createAccessTokenSigner,
+  createAccessTokenVerifier,
+  createRefreshTokens,
+  createVerifierCache,
+  loadKeyFile,
+  refreshTokenHash,
+} from '@auth-account/tokens';
+import { hash, verify } from '@node-rs/argon2';
+import express, { type Request } from 'express';
+import { Binary, MongoClient } from 'mongodb';
+
+/**
+ * The api's work and nothing else, as a process: no validation, no limits, no logs, metrics, audit or traces, no request
+ * ids, no idempotency, no outbox relay, no gate in front of the hashes. What it writes, it writes as durably as the api.
+ */
+const { MONGODB_URI = '', MONGODB_DATABASE = '', REDIS_URL = '', KEY_PREFIX = '' } = process.env;
+const { ACCESS_TOKEN_KEYS_FILE = '', REFRESH_TOKEN_KEYS_FILE = '' } = process.env;
+
+const mongo = new MongoClient(MONGODB_URI, { writeConcern: { w: 'majority' } });
+const { users, groups, sessions, outbox } = collectionsOf(mongo.db(MONGODB_DATABASE));
+const redis = openRedis({ REDIS_URL }, workerOptions());
+const denyList = createDenyList(redis, redisKeys(KEY_PREFIX), denialLifetimeMs(600));
+const refreshTokens = createRefreshTokens(await loadKeyFile(REFRESH_TOKEN_KEYS_FILE));
+const settings = {
+  keys: await loadKeyFile(ACCESS_TOKEN_KEYS_FILE),
+  algorithm: 'EdDSA',
+  issuer: 'https://auth.local',
+  audience: 'food-storage',
+} as const;
+const sign = await createAccessTokenSigner({ ...settings, ttlSeconds: 600 });
+const check = createVerifierCache(await createAccessTokenVerifier(settings), { ...settings, maxEntries: 10_000 });
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
+const app = express();
+app.use(express.json());
+const callerOf = (req: Request) => check(req.headers.authorization?.slice('Bearer '.length) ?? '');
+
+app.post('/api/v1/auth/register', async (req, res) => {
+  const { email, password } = req.body;
+  const [at, userId, groupId] = [new Date(), randomUUID(), randomUUID()];
+  const password_hash = await hash(password, cost);
+  await mongo.withSession((session) =>
+    session.withTransaction(async () => {
+      const space = { home_group_id: groupId, account_type: 'HOME' } as const;
+      await users.insertOne(
+        {
+          ...{ _id: userId, email, email_key: email, password_hash, ...space },
+          ...{ role: 'owner', created_at: at, joined_at: at },
+        },
+        { session },
+      );
+      const group = { owner_id: userId, member_count: 1, created_at: at, closed_at: null };
+      await groups.insertOne({ _id: groupId, account_type: 'HOME', ...group }, { session });
+      const row = { topic: 'bare', state: 'pending', created_at: at, locked_until: at, attempts: 0, deliveries: {} };
+      await outbox.insertOne({ ...row, _id: randomUUID(), event: {} } as never, { session });
+    }),
+  );
+  res.status(201).json({ data: { user_id: userId, home_group_id: groupId } });
+});
+
+app.post('/api/v1/auth/login', async (req, res) => {
+  const { email, password } = req.body;
+  const user = await users.findOne({ email_key: email });
+  if (user === null || !(await verify(user.password_hash, password))) throw new Error('wrong');
+  const [at, sessionId, nonce, kid] = [new Date(), randomUUID(), randomBytes(32), refreshTokens.currentKid];
+  const later = (days: number) => new Date(at.getTime() + days * 86_400_000);
+  const session: SessionDocument = {
+    ...{ _id: sessionId, user_id: user._id, is_revoked: false, nonce: new Binary(nonce), kid },
+    token: refreshTokenHash(refreshTokens.issue({ kid, sessionId, generation: 1 }, nonce)),
+    ...{ gen: 1, parent: 0, floor: 0, handed_out_at: at },
+    claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
+    ...{ device_id: randomUUID(), device_name: null, platform: null, created_at: at, last_used_at: at },
+    ...{ expires_at: later(30), absolute_expires_at: later(180) },
+  };
+  await mongo.withSession((transaction) =>
+    transaction.withTransaction(async () => {
+      await users.updateOne({ _id: user._id }, { $set: { last_login_at: at } }, { session: transaction });
+      await sessions.insertOne(session, { session: transaction });
+    }),
+  );
+  res.json({ data: await tokensOf(session) });
+});
+
+app.get('/api/v1/auth/sessions', async (req, res) => {
+  const { user_id, sid } = await callerOf(req);
+  await denyList.peek([sid]);
+  res.json({ data: { sessions: await sessions.find({ user_id, is_revoked: false }).toArray() } });
+});
+
+app.post('/api/v1/auth/refresh', async (req, res) => {
+  const parts = refreshTokens.parse(req.body.refresh_token);
+  if (parts === undefined) throw new Error('none');
+  const token = refreshTokenHash(req.body.refresh_token);
+  const at = new Date();
+  const next = refreshTokenHash(randomUUID());
+  const session = await sessions.findOneAndUpdate(
+    { _id: parts.sessionId, token, is_revoked: false },
+    { $set: { token: next, gen: parts.generation + 1, last_used_at: at } },
+    { returnDocument: 'after' },
+  );
+  if (session === null) throw new Error('no session');
+  res.json({ data: await tokensOf(session) });
+});
+
+app.post('/api/v1/auth/logout', async (req, res) => {
+  const { user_id } = await callerOf(req);
+  const parts = refreshTokens.parse(req.body.refresh_token);
+  const filter = { _id: parts?.sessionId ?? '', user_id, is_revoked: false };
+  const session = await sessions.findOneAndUpdate(filter, { $set: { is_revoked: true, revoked_at: new Date() } });
+  if (session === null) throw new Error('no session');
+  const reason = 'LOGOUT_CONFIRMED';
+  const denial = { kind: 'revoked', reason } as const;
+  await denyList.deny([{ sessionId: session._id, denial, reason, requestId: 'bare', decidedAt: Date.now() }]);
+  res.json({ data: { message: 'SESSION_TERMINATED' } });
+});
+
+async function tokensOf({ _id: sid, user_id, claims, device_id, kid, gen, nonce }: SessionDocument) {
+  const access_token = await sign({ user_id, ...claims, sid, device_id });
+  const refresh_token = refreshTokens.issue({ kid, sessionId: sid, generation: gen }, Buffer.from(nonce.value()));
+  return { access_token, refresh_token, session_id: sid, user_id };
+}
+
+await mongo.connect();
+const server = app.listen(0, '127.0.0.1', () => {
+  console.log(JSON.stringify({ port: (server.address() as { port: number }).port, msg: 'api listens' }));
+});

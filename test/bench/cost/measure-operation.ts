@@ -1,0 +1,39 @@
+import type { TestServers } from '@auth-account/local-stack';
+import { cpuMs } from '../push/process-usage.ts';
+import type { Candidate } from './candidate.ts';
+import { type Ground, type OperationName, operations } from './operations.ts';
+
+/** CPU milliseconds for one operation, user and system, by process. */
+export interface OperationCost {
+  readonly server: number;
+  readonly mongod: number;
+  readonly redis: number;
+}
+
+export interface Load {
+  readonly count: number;
+  readonly atOnce: number;
+}
+
+/** Runs the operation as often at the candidate, and tells what each took. */
+export async function measureOperation(
+  name: OperationName,
+  { lane, pid, collections }: Candidate,
+  { mongo, redis, keys }: TestServers,
+  { count, atOnce, passwordHash }: Load & Pick<Ground, 'passwordHash'>,
+): Promise<OperationCost> {
+  const run = await operations[name]({ collections, keys, passwordHash }, count);
+  const pids = { server: [pid], mongod: mongo.pids(), redis: [redis.pid() ?? 0] };
+  const used = () => Object.values(pids).map((each) => each.reduce((sum, one) => sum + cpuMs(one), 0));
+  const before = used();
+  let next = 0;
+  const client = async () => {
+    while (next < count) {
+      next += 1;
+      await run(lane, next - 1);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, client));
+  const [server = 0, mongod = 0, redisMs = 0] = used().map((ms, place) => (ms - (before[place] ?? 0)) / count);
+  return { server, mongod, redis: redisMs };
+}
