@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger, Metrics } from '@auth-account/telemetry';
 import type { Check } from './check.ts';
 import { runChecks } from './run-checks.ts';
+import { soundRequestsOnly } from './sound-requests-only.ts';
 
 export interface OpsServerOptions {
   readonly host: string;
@@ -23,6 +24,9 @@ export interface OpsServer {
 
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 type Route = (request: IncomingMessage) => Answer | Promise<Answer>;
+
+/** Probes and scrapers need a few; what sends nothing is gone after 5 s. */
+const maxConnections = 1_000;
 
 const json = (status: number, value: unknown): Answer => ({
   status,
@@ -57,6 +61,8 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+    // What was refused may have a body, and nobody reads it.
+    ...(status === 404 || status === 405 ? { connection: 'close' } : {}),
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
@@ -82,9 +88,17 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
   }
 
   const server = createServer(
-    { requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 5_000, connectionsCheckingInterval: 1_000 },
-    (request, response) => void answer(request).then((result) => send(request, response, result)),
+    {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: 5_000,
+      requestTimeout: 5_000,
+      keepAliveTimeout: 5_000,
+      connectionsCheckingInterval: 1_000,
+    },
+    soundRequestsOnly((request, response) => void answer(request).then((result) => send(request, response, result))),
   );
+  server.maxConnections = maxConnections;
+  server.maxHeadersCount = 0; // past it Node leaves headers out without a word; `soundRequestsOnly` refuses
   server.setTimeout(10_000); // a connection on which nothing moves, whoever is to blame
 
   return {

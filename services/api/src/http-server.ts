@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { soundRequestsOnly } from '@auth-account/lifecycle';
 
 /** Longer than a load balancer keeps an idle connection (60 s at the usual ones), so that it is never the first to close. */
 const keepAliveTimeoutMs = 65_000;
@@ -8,18 +11,27 @@ const keepAliveTimeoutMs = 65_000;
 /** Connections that the kernel may hold for us; a burst past it costs its clients a second of TCP's own retry. */
 const backlog = 4_096;
 
-/** An HTTP/1.1 server with explicit limits: slow and oversized requests end, whoever sends them. */
+/** Past this a new connection is closed at once: what those that send nothing may take together stays bounded. */
+const maxConnections = 10_000;
+
+/**
+ * An HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, whoever sends
+ * them. Requests on one connection are not counted: past `maxRequestsPerSocket` Node answers 503 to what is under way.
+ */
 export function createHttpServer(listener: RequestListener): Server {
-  return createServer(
+  const server = createServer(
     {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
-      requestTimeout: 20_000,
+      requestTimeout: 15_000,
       keepAliveTimeout: keepAliveTimeoutMs,
-      connectionsCheckingInterval: 5_000,
+      connectionsCheckingInterval: 1_000,
     },
-    listener,
+    soundRequestsOnly(listener),
   );
+  server.maxConnections = maxConnections;
+  server.maxHeadersCount = 0; // past it Node leaves headers out without a word; `soundRequestsOnly` refuses
+  return server;
 }
 
 /** Listens, or throws (`EADDRINUSE` and the like). */
@@ -29,9 +41,17 @@ export async function listen(server: Server, port: number, host: string): Promis
   return server.address() as AddressInfo;
 }
 
-/** Takes no new connection, lets what is in flight end, and closes idle connections as they fall idle. */
+/** How long a connection that a client keeps has for one more request before it is cut. */
+const retireMs = 2_000;
+
+/**
+ * Ends the server without a request lost: for up to 2 s every answer says `Connection: close`, so that clients part with
+ * the connections they keep (RFC 9112, section 9.6: who cuts an idle one may meet a request on its way); then takes no
+ * new connection, lets what is in flight end, and closes idle connections as they fall idle.
+ */
 export async function drain(server: Server): Promise<void> {
   if (!server.listening) return;
+  await retireConnections(server);
   const closed = once(server, 'close');
   server.close();
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
@@ -41,4 +61,13 @@ export async function drain(server: Server): Promise<void> {
   } finally {
     clearInterval(sweep);
   }
+}
+
+async function retireConnections(server: Server): Promise<void> {
+  server.prependListener('request', (_request, response) => {
+    response.shouldKeepAlive = false;
+  });
+  const count = promisify(server.getConnections.bind(server));
+  const deadline = performance.now() + retireMs;
+  while ((await count()) > 0 && performance.now() < deadline) await sleep(20);
 }

@@ -9,6 +9,7 @@ import {
 import { AppError } from '@auth-account/errors';
 import { type Connection, maxBackpressureBytes } from './connection.ts';
 import { readRequestHead } from './handshake.ts';
+import { hasDoubtfulLength } from './has-doubtful-length.ts';
 import type { SocketData, SocketOpener } from './open-socket.ts';
 import { sendError } from './send-error.ts';
 import type { createUpgrade } from './upgrade.ts';
@@ -54,7 +55,10 @@ export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSe
     maxBackpressure: maxBackpressureBytes,
     idleTimeout: idleTimeoutSeconds,
     sendPingsAutomatically: true,
-    upgrade,
+    upgrade(res, req, context) {
+      if (hasDoubtfulLength(req)) res.close();
+      else upgrade(res, req, context);
+    },
     open: opener.onOpen,
     message(socket, message, isBinary) {
       const { connection } = socket.getUserData();
@@ -93,7 +97,9 @@ function mountRefusals(app: TemplatedApp): void {
 }
 
 function answer(res: HttpResponse, req: HttpRequest, error: AppError): void {
-  sendError(res, error, readRequestHead(req));
+  // What stands behind it in the same bytes is answered too: not where it may be no request of this client's.
+  if (hasDoubtfulLength(req)) res.close();
+  else sendError(res, error, readRequestHead(req));
 }
 
 function listen(app: TemplatedApp, port: number, host: string): Promise<number> {

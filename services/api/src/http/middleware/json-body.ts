@@ -5,6 +5,20 @@ import { parseJson } from '../validation/parse-json.ts';
 /** Bytes of a request body (decisions, "body"). */
 const bodyLimit = 16 * 1024;
 
+/**
+ * The reader takes in the rest of a body that is too large before it says so, or its client might not read the answer. Not
+ * where more than this many bytes are announced: they are refused and the connection ended at once.
+ */
+const patienceLimit = 1_048_576;
+
+const refuseHuge: RequestHandler = (req, res, next) => {
+  if (Number(req.headers['content-length']) > patienceLimit) {
+    res.shouldKeepAlive = false;
+    throw new AppError('ERR-PAYLOAD-TOO-LARGE');
+  }
+  next();
+};
+
 const readRaw = express.raw({ type: () => true, limit: bodyLimit, inflate: false });
 
 const requireJson: RequestHandler = (req, _res, next) => {
@@ -21,7 +35,7 @@ const parseBody: RequestHandler = (req, _res, next) => {
  * Reads a JSON body. Raises `ERR-UNSUPPORTED-MEDIA-TYPE` (also for a compressed one), `ERR-PAYLOAD-TOO-LARGE` and, for
  * what is no JSON, `ERR-VALIDATION-FAILED` with type `json_invalid`.
  */
-export const jsonBody: readonly RequestHandler[] = [requireJson, readRaw, parseBody];
+export const jsonBody: readonly RequestHandler[] = [requireJson, refuseHuge, readRaw, parseBody];
 
 function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(contentType);

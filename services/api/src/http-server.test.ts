@@ -1,0 +1,82 @@
+import type { Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createHttpServer, drain, listen } from './http-server.ts';
+
+let server: Server | undefined;
+const clients: Socket[] = [];
+
+async function serve(answerAfterMs = 0): Promise<number> {
+  server = createHttpServer(async (_request, response) => {
+    await sleep(answerAfterMs);
+    response.end('ok');
+  });
+  return (await listen(server, 0, '127.0.0.1')).port;
+}
+
+/** A connection that a client keeps; `got` is all that came on it. */
+function keepConnection(port: number) {
+  const socket = connect(port, '127.0.0.1');
+  clients.push(socket);
+  let got = '';
+  socket.on('data', (chunk) => {
+    got += chunk.toString();
+  });
+  const { promise: closed, resolve } = Promise.withResolvers<number>();
+  socket.on('close', () => resolve(performance.now()));
+  return {
+    closed,
+    async ask(): Promise<string> {
+      got = '';
+      socket.write('GET / HTTP/1.1\r\nHost: test\r\n\r\n');
+      while (!got.endsWith('ok')) await sleep(2);
+      return got;
+    },
+  };
+}
+
+afterEach(() => {
+  for (const client of clients.splice(0)) client.destroy();
+  server?.close();
+});
+
+describe('drain', () => {
+  test('answers a kept connection once more and has it closed by that answer', async () => {
+    const kept = keepConnection(await serve());
+    expect(await kept.ask()).toMatch(/^Connection: keep-alive\r$/m);
+    const drained = drain(server as Server);
+    expect(await kept.ask()).toMatch(/^Connection: close\r$/m);
+    await kept.closed;
+    await drained;
+  });
+
+  test('cuts a kept connection that is not used after two seconds, and takes new ones until then', async () => {
+    const port = await serve();
+    const kept = keepConnection(port);
+    await kept.ask();
+    const start = performance.now();
+    const drained = drain(server as Server);
+    expect(await keepConnection(port).ask()).toMatch(/^Connection: close\r$/m);
+    await drained;
+    const took = (await kept.closed) - start;
+    expect(took).toBeGreaterThan(1_900);
+    expect(took).toBeLessThan(4_000);
+  });
+
+  test('lets a request end that is under way', async () => {
+    const kept = keepConnection(await serve(300));
+    const answer = kept.ask();
+    await sleep(100);
+    const drained = drain(server as Server);
+    expect(await answer).toMatch(/ok$/);
+    await drained;
+  });
+
+  test('ends at once where there is no connection', async () => {
+    await serve();
+    const start = performance.now();
+    await drain(server as Server);
+    expect(performance.now() - start).toBeLessThan(500);
+  });
+});

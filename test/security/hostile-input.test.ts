@@ -1,0 +1,272 @@
+import { waitUntil } from '@auth-account/local-stack';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { percentilesOf } from '../bench/push/percentiles.ts';
+import { logOut, newSession } from '../support/accounts.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { newDevice, signToken } from '../support/gateway-scene.ts';
+import { cheapHashes } from '../support/groups.ts';
+import { send } from '../support/http-client.ts';
+import { serviceEnvironment } from '../support/test-api.ts';
+import { startTestStack, type TestStack } from '../support/test-stack.ts';
+import { type ApiProcess, startApiProcess } from '../support/token-api-process.ts';
+import { bodyAttacks, oddRequests } from './hostile/body-attacks.ts';
+import { type Exchange, exchange } from './hostile/exchange.ts';
+import { frameAttacks, oddFrames } from './hostile/frame-attacks.ts';
+import { type Attack, headerFloods, malformedHeads, smugglingAttacks } from './hostile/http-attacks.ts';
+import { measureSideBySide } from './hostile/side-by-side.ts';
+import { type SlowClients, startSlowClients } from './hostile/slow-clients.ts';
+import { findMisdeed, type Surface, surfacesOf } from './hostile/surfaces.ts';
+import { findLoss, findSurvival } from './hostile/try-frames.ts';
+import { tryUpgrade, upgradeAttacks } from './hostile/upgrade-attacks.ts';
+import { serviceNames, takeVitalSigns, type VitalSigns } from './hostile/vital-signs.ts';
+
+/** The long form (`npm run test:hostile`) says more. */
+const slowCount = Number(process.env.HOSTILE_SLOW_CLIENTS ?? 100);
+const upgradeCount = Number(process.env.HOSTILE_UPGRADES ?? 800);
+const roundCount = Number(process.env.HOSTILE_ROUNDS ?? 2);
+const pairCount = Number(process.env.HOSTILE_PAIRS ?? 300);
+
+/** What a machine that is busy with other tests may add to a time-out, in milliseconds. */
+const slackMs = 10_000;
+/** Where both sides are this quick, in milliseconds, twice as long is the machine's noise. */
+const noiseMs = 25;
+/** MiB by which a process may have grown after all rounds: V8 gives memory back when it likes. */
+const memoryBound = 64;
+
+const figures: Record<string, unknown> = {};
+
+let stack: TestStack;
+let streamUrl: string;
+let surfaces: Surface[];
+/** Of the same stores as those that are attacked, and left in peace. */
+let quiet: { readonly api: ApiProcess; readonly gateway: GatewayProcess };
+let env: Record<string, string>;
+let before: Record<string, VitalSigns>;
+let slow: { readonly name: string; readonly limitMs: number; readonly clients: SlowClients }[];
+/** Begun at once, as some of them last as long as a time-out. */
+let exchanges: { readonly surface: Surface; readonly attack: Attack; readonly done: Promise<Exchange> }[];
+
+const attacksOn = (surface: Surface) => [
+  ...smugglingAttacks(surface),
+  ...malformedHeads(surface),
+  ...headerFloods(surface),
+];
+
+function startSlow(): typeof slow {
+  return surfaces.flatMap(({ name, port, readPath, bodyPath, headMs, requestMs }) => {
+    const count = name.startsWith('ops') ? Math.ceil(slowCount / 10) : slowCount;
+    const common = { port, count, intervalMs: 1_000 };
+    const head = `GET ${readPath} HTTP/1.1\r\nHost: a.example\r\n`;
+    const clients = [
+      {
+        name: `heads at the ${name}`,
+        limitMs: headMs,
+        clients: startSlowClients({ ...common, opening: head, drip: 'X: y\r\n' }),
+      },
+    ];
+    if (name !== 'api') return clients; // nobody else reads a body: the answer comes at once
+    const body = `POST ${bodyPath} HTTP/1.1\r\nHost: a.example\r\nX-Request-ID: slow\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n`;
+    return [
+      ...clients,
+      {
+        name: `bodies at the ${name}`,
+        limitMs: requestMs,
+        clients: startSlowClients({ ...common, opening: body, drip: ' ' }),
+      },
+    ];
+  });
+}
+
+beforeAll(async () => {
+  stack = await startTestStack({ ...cheapHashes, LOG_LEVEL: 'info' });
+  const { dbName } = stack.collections.users;
+  env = { ...serviceEnvironment(dbName), REDIS_URL: stack.redis.url, LOG_LEVEL: 'info' };
+  const [session, api, gateway] = await Promise.all([
+    newSession(stack),
+    startApiProcess(env),
+    startGatewayProcess(env),
+  ]);
+  quiet = { api, gateway };
+  streamUrl = (session as typeof session & { push_stream_url: string }).push_stream_url;
+  surfaces = surfacesOf(stack, streamUrl);
+  before = await allSigns();
+  slow = startSlow();
+  exchanges = surfaces.flatMap((surface) =>
+    attacksOn(surface).map((attack) => {
+      const waitMs = Math.max(surface.headMs, surface.requestMs) + slackMs;
+      return { surface, attack, done: exchange(surface.port, attack.bytes, { waitMs }) };
+    }),
+  );
+}, 180_000);
+
+afterAll(async () => {
+  for (const { clients } of slow ?? []) clients.stop();
+  await Promise.allSettled((exchanges ?? []).map(({ done }) => done));
+  if (process.env.HOSTILE_FIGURES) console.info(figures);
+  await quiet?.api.kill();
+  quiet?.gateway.signal('SIGKILL');
+  await stack?.close();
+}, 30_000);
+
+async function allSigns(): Promise<Record<string, VitalSigns>> {
+  const all = serviceNames.map(async (name) => [name, await takeVitalSigns(stack, name)] as const);
+  return Object.fromEntries(await Promise.all(all));
+}
+
+async function floodUpgrades(count: number): Promise<Record<string, number>> {
+  const device = newDevice();
+  const attacks = upgradeAttacks({ sessionId: device.sessionId, token: await signToken(env, device) });
+  const outcomes: Record<string, number> = {};
+  let next = 0;
+  const visitor = async () => {
+    while (next < count) {
+      const attack = attacks[next++ % attacks.length];
+      if (attack === undefined) return;
+      const outcome = await tryUpgrade(Number(new URL(streamUrl).port), attack, 14_000 + slackMs);
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 100 }, visitor));
+  return outcomes;
+}
+
+/** Problems by the name of what was sent. */
+async function problemsOf<T extends { readonly name: string }>(
+  attacks: readonly T[],
+  find: (attack: T) => Promise<string | undefined>,
+): Promise<string[]> {
+  const found = await Promise.all(attacks.map(async (attack) => [attack.name, await find(attack)] as const));
+  return found.flatMap(([name, problem]) => (problem === undefined ? [] : [`${name}: ${problem}`]));
+}
+
+const apiPort = () => Number(new URL(stack.apiUrl).port);
+
+async function sendToApi({ bytes, status }: { bytes: Buffer; status: number }): Promise<string | undefined> {
+  const { statuses, endedMs } = await exchange(apiPort(), bytes, { waitMs: 16_000 + slackMs });
+  if (endedMs === undefined) return 'the connection was left open';
+  return statuses.length === 1 && statuses[0] === status ? undefined : `answered ${statuses}, not ${status}`;
+}
+
+describe('the api', () => {
+  test.each(['register', 'login', 'refresh'])('refuses every body that is no good: %s', async (name) => {
+    expect(await problemsOf(bodyAttacks(`/api/v1/auth/${name}`), sendToApi)).toEqual([]);
+  });
+
+  test('answers odd paths and headers as the contract says', async () => {
+    expect(await problemsOf(oddRequests(), sendToApi)).toEqual([]);
+  });
+});
+
+describe('the push gateway', () => {
+  const target = () => ({ base: new URL(streamUrl).origin, env });
+
+  test('ends a stream at the first illegal frame of any kind', async () => {
+    expect(await problemsOf(frameAttacks(), (attack) => findSurvival(target(), attack))).toEqual([]);
+  });
+
+  test('keeps a stream whose frames are odd, but right', async () => {
+    expect(await problemsOf(oddFrames(), (attack) => findLoss(target(), attack))).toEqual([]);
+  });
+
+  test('answers or ends every bad handshake of a flood, and has no fault of its own', async () => {
+    const outcomes = await floodUpgrades(upgradeCount);
+    figures.upgrades = outcomes;
+    expect(Object.keys(outcomes).filter((outcome) => !/^(?:101|4\d\d|505|aborted|ended)$/.test(outcome))).toEqual([]);
+  }, 600_000);
+});
+
+describe('while slow clients drip', () => {
+  test('the p99 of the others at most doubles', async () => {
+    const [attacked, peaceful] = [stack.apiUrl, quiet.api.base];
+    const gateways = [streamUrl, quiet.gateway.base].map((url) => url.replace('ws:', 'http:'));
+    const read =
+      (base = '', path = '/.well-known/jwks.json') =>
+      () =>
+        send(base, { method: 'GET', path });
+    const measured = await measureSideBySide(
+      {
+        api: read(attacked),
+        'quiet api': read(peaceful),
+        gateway: read(gateways[0], '/'),
+        'quiet gateway': read(gateways[1], '/'),
+      },
+      pairCount,
+    );
+    const p99 = (name: keyof typeof measured) => percentilesOf(measured[name]).p99;
+    figures.slow = Object.fromEntries(slow.map(({ name, clients }) => [name, clients.open()]));
+    figures.latencies = Object.fromEntries(Object.entries(measured).map(([name, all]) => [name, percentilesOf(all)]));
+    expect(slow.filter(({ clients }) => clients.open() === 0)).toEqual([]);
+    expect(p99('api')).toBeLessThan(2 * p99('quiet api') + noiseMs);
+    expect(p99('gateway')).toBeLessThan(2 * p99('quiet gateway') + noiseMs);
+  }, 600_000);
+
+  test('none of them is suffered for longer than its port allows', async () => {
+    await waitUntil(async () => slow.every(({ clients }) => clients.lifetimes().count > 0), {
+      what: 'the slow clients to be ended',
+      timeoutMs: 30_000,
+    });
+    figures.lifetimes = Object.fromEntries(slow.map(({ name, clients }) => [name, clients.lifetimes()]));
+    expect(slow.filter(({ limitMs, clients }) => clients.lifetimes().longestMs > limitMs + slackMs)).toEqual([]);
+  }, 40_000);
+});
+
+describe('every port', () => {
+  test('answers or ends whatever is no request, in bounded time, and nothing that hides behind it', async () => {
+    const found = exchanges.map(async ({ surface, attack, done }) => {
+      const misdeed = findMisdeed(surface, attack, await done);
+      return misdeed === undefined ? [] : [`${surface.name}: ${attack.name}: ${misdeed}`];
+    });
+    figures.exchanges = exchanges.length;
+    expect((await Promise.all(found)).flat()).toEqual([]);
+  }, 60_000);
+});
+
+describe('after all of it', () => {
+  test('no service has grown by more than its bound in another round', async () => {
+    const bases = await allSigns();
+    for (let round = 1; round < roundCount; round += 1) await assault();
+    for (const { clients } of slow) clients.stop();
+    let now = bases;
+    await waitUntil(
+      async () => {
+        now = await allSigns();
+        return serviceNames.every((name) => grown(name, bases, now) < memoryBound);
+      },
+      { what: 'memory to be given back', timeoutMs: 20_000 },
+    );
+    figures.memory = Object.fromEntries(
+      serviceNames.map((name) => [name, [before, bases, now].map((signs) => signs[name]?.memory)]),
+    );
+  }, 3_600_000);
+
+  test('no service has been restarted, answered 5xx or logged an error', async () => {
+    for (const [name, { pid, restarts, faults, errorLines }] of Object.entries(await allSigns())) {
+      expect({ name, pid, restarts, faults, errorLines }).toEqual({
+        ...{ name, pid: before[name]?.pid, restarts: 0, faults: before[name]?.faults, errorLines: [] },
+      });
+    }
+  });
+
+  test('whoever registers, logs in, opens a stream and logs out, can', async () => {
+    const session = await newSession(stack);
+    const stream = await stack.openStream(session);
+    expect((await logOut(stack, session)).status).toBe(200);
+    expect((await stream.closed).reason).toBe('LOGOUT_CONFIRMED');
+    for (const name of serviceNames) expect((await stack.ops(name, '/readyz')).status).toBe(200);
+  });
+});
+
+function grown(name: string, from: typeof before, to: typeof before): number {
+  return (to[name]?.memory ?? 0) - (from[name]?.memory ?? 0);
+}
+
+/** Everything once more that does not wait for a time-out. */
+async function assault(): Promise<void> {
+  const bodies = bodyAttacks('/api/v1/auth/login').map((attack) => sendToApi(attack));
+  const heads = surfaces.flatMap((surface) =>
+    attacksOn(surface).map(({ bytes }) => exchange(surface.port, bytes, { waitMs: 1_000 })),
+  );
+  const target = { base: new URL(streamUrl).origin, env };
+  const frames = frameAttacks().map((attack) => findSurvival(target, attack));
+  await Promise.all([...bodies, ...heads, ...frames, floodUpgrades(upgradeCount)]);
+}

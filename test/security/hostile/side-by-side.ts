@@ -1,0 +1,19 @@
+/** Milliseconds of each request, by whom it was sent to. */
+export type Latencies<Name extends string> = Readonly<Record<Name, readonly number[]>>;
+
+/** Asks each in turn, one request at a time, so that whatever else the machine does falls on all of them alike. */
+export async function measureSideBySide<Name extends string>(
+  sides: Readonly<Record<Name, () => Promise<unknown>>>,
+  rounds: number,
+): Promise<Latencies<Name>> {
+  const names = Object.keys(sides) as Name[];
+  const latencies = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of names) {
+      const began = performance.now();
+      await sides[name]();
+      latencies[name].push(performance.now() - began);
+    }
+  }
+  return latencies;
+}

@@ -1,0 +1,78 @@
+import { connect, type Socket } from 'node:net';
+
+/** How long a slow client was suffered. */
+export interface Lifetimes {
+  /** Connections that the server has ended. */
+  readonly count: number;
+  /** The longest in milliseconds. */
+  readonly longestMs: number;
+}
+
+export interface SlowClients {
+  /** Connections that are open now. */
+  open(): number;
+  /** Of the connections that the server has ended so far. */
+  lifetimes(): Lifetimes;
+  stop(): void;
+}
+
+export interface SlowClientOptions {
+  readonly port: number;
+  readonly count: number;
+  /** Sent at once. */
+  readonly opening: string;
+  /** Sent by a client in each interval, for ever. */
+  readonly drip: string;
+  readonly intervalMs: number;
+}
+
+/** Ticks in each interval, at each of which a part of the clients sends: writes that come all at once would be a load of their own. */
+const parts = 10;
+
+/** Clients that take their time. A connection that the server ends is replaced: as many stay. */
+export function startSlowClients({ port, count, opening, drip, intervalMs }: SlowClientOptions): SlowClients {
+  const sockets = new Map<number, Socket>();
+  let ended = 0;
+  let longestMs = 0;
+  let isStopped = false;
+  let part = 0;
+
+  function begin(place: number): void {
+    const socket = connect({ port, host: '127.0.0.1' });
+    let began: number | undefined;
+    socket.on('connect', () => {
+      began = performance.now();
+      socket.write(opening);
+    });
+    socket.on('error', () => undefined); // its close event follows
+    socket.on('close', () => {
+      if (isStopped) return;
+      if (began !== undefined) {
+        ended += 1;
+        longestMs = Math.max(longestMs, performance.now() - began);
+      }
+      setImmediate(begin, place);
+    });
+    socket.resume();
+    sockets.set(place, socket);
+  }
+
+  for (let place = 0; place < count; place += 1) begin(place);
+  const timer = setInterval(() => {
+    part = (part + 1) % parts;
+    for (let place = part; place < count; place += parts) {
+      const socket = sockets.get(place);
+      if (socket?.readyState === 'open') socket.write(drip);
+    }
+  }, intervalMs / parts);
+
+  return {
+    open: () => Array.from(sockets.values()).filter(({ readyState }) => readyState === 'open').length,
+    lifetimes: () => ({ count: ended, longestMs }),
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+      for (const socket of sockets.values()) socket.destroy();
+    },
+  };
+}

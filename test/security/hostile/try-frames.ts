@@ -1,0 +1,61 @@
+import { type GatewayScene, newDevice, signToken } from '../../support/gateway-scene.ts';
+import { openRawStream, type RawStream } from '../../support/raw-stream.ts';
+import { encodeFrame, type FrameAttack, type OddFrames, opcodes, ping } from './frame-attacks.ts';
+
+/** Whom the streams are opened with: any key of the services makes a session that the gateway takes. */
+export interface FrameTarget {
+  /** `ws://…` of the gateway. */
+  readonly base: string;
+  readonly env: GatewayScene['env'];
+}
+
+const deadlineMs = 10_000;
+
+/** What is wrong where illegal frames do not end their stream; undefined: nothing. */
+export async function findSurvival(target: FrameTarget, { bytes }: FrameAttack): Promise<string | undefined> {
+  const { stream } = await open(target);
+  stream.socket.write(bytes);
+  const isEnded = await within(stream.ended);
+  stream.socket.destroy();
+  return isEnded ? undefined : 'the stream was not ended';
+}
+
+/** What is wrong where odd frames end their stream, or are not answered as they should; undefined: nothing. */
+export async function findLoss(target: FrameTarget, { bytes, pongs }: OddFrames): Promise<string | undefined> {
+  const { stream, heard } = await open(target, pongs + 1);
+  stream.socket.write(Buffer.concat([bytes, encodeFrame({ opcode: opcodes.text, payload: ping })]));
+  const isHeard = await within(Promise.race([heard, stream.ended.then(() => Promise.reject(new Error('ended')))]));
+  stream.socket.destroy();
+  return isHeard ? undefined : 'the stream was not kept';
+}
+
+/** `heard` resolves at so many pongs. */
+async function open(
+  { base, env }: FrameTarget,
+  pongs = 1,
+): Promise<{ readonly stream: RawStream; readonly heard: Promise<void> }> {
+  const device = newDevice();
+  const heard = Promise.withResolvers<void>();
+  let count = 0;
+  const token = await signToken(env, device);
+  const stream = openRawStream(base, { sessionId: device.sessionId, token }, ({ opcode, payload }) => {
+    if (opcode === opcodes.text && payload.toString() === '{"type":"pong"}') count += 1;
+    if (count === pongs) heard.resolve();
+  });
+  const status = await stream.status;
+  if (status !== 101) throw new Error(`the gateway answered ${status}`);
+  return { stream, heard: heard.promise };
+}
+
+/** Whether it comes to a good end in time. */
+async function within(work: Promise<void>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, deadlineMs, false);
+  work.then(
+    () => resolve(true),
+    () => resolve(false),
+  );
+  const isGood = await promise;
+  clearTimeout(timer);
+  return isGood;
+}
