@@ -3,7 +3,11 @@ import type { VariableCheck } from './variable-schema.ts';
 
 /** MongoDB, the truth. To be spread into a service's schema. */
 export const mongoConfig = {
-  MONGODB_URI: Type.String({ minLength: 1, secret: true, description: 'Connection string of a MongoDB replica set' }),
+  MONGODB_URI: Type.String({
+    minLength: 1,
+    secret: true,
+    description: 'Connection string of a MongoDB replica set. Time-outs of the driver that it names replace our own',
+  }),
   MONGODB_DATABASE: Type.String({ minLength: 1, maxLength: 63, default: 'auth', description: 'Name of the database' }),
 };
 

@@ -8,6 +8,7 @@ const unavailableNames = new Set([
   'MongoNetworkTimeoutError',
   'MongoServerSelectionError',
   'MongoPoolClearedError',
+  'PoolClearedOnNetworkError',
   'MongoPoolClosedError',
   'MongoNotConnectedError',
   'MongoTopologyClosedError',
@@ -28,9 +29,16 @@ const unavailableCodes = new Set<unknown>([
   13436, // NotPrimaryOrSecondary
 ]);
 
+/** The driver (7.8) does not wrap what a socket says that the other end has just closed. */
+const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET']);
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
 /** Does the error say that the store is away or between primaries, so that the same request may succeed later? */
 export function isStoreUnavailable(error: unknown): boolean {
-  if (!(error instanceof MongoError)) return false;
+  if (!(error instanceof MongoError)) return brokenSocketCodes.has(codeOf(error));
   if (unavailableNames.has(error.name) || unavailableCodes.has(error.code)) return true;
   return ['RetryableWriteError', 'TransientTransactionError', 'UnknownTransactionCommitResult'].some((label) =>
     error.hasErrorLabel(label),

@@ -52,7 +52,7 @@ const limitTimeoutMs = 250;
 
 /** A client that connects when it is first used. */
 export function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
-  return new MongoClient(config.MONGODB_URI, mongoOptions('auth-api'));
+  return new MongoClient(config.MONGODB_URI, mongoOptions('auth-api', config.MONGODB_URI));
 }
 
 function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: number): RedisClient {

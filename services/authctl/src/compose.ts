@@ -49,7 +49,7 @@ export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise
 
 function openMongo({ MONGODB_URI }: Config<typeof mongoSchema>): MongoClient {
   try {
-    return new MongoClient(MONGODB_URI, { ...mongoOptions('authctl'), appName: 'authctl' });
+    return new MongoClient(MONGODB_URI, { ...mongoOptions('authctl', MONGODB_URI), appName: 'authctl' });
   } catch (error) {
     const expected = `a connection string (${(error as Error).message})`;
     const problem = {

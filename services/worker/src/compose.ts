@@ -41,7 +41,7 @@ function openConnections(config: WorkerConfig, logger: Logger) {
     return redis;
   };
   return {
-    mongo: new MongoClient(config.MONGODB_URI, mongoOptions('auth-worker')),
+    mongo: new MongoClient(config.MONGODB_URI, mongoOptions('auth-worker', config.MONGODB_URI)),
     denying: open(failFastOptions()),
     // A connection of its own: a burst of events must not delay a close command.
     adding: open(failFastOptions()),

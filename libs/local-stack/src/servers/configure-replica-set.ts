@@ -13,18 +13,26 @@ interface ReplicaSetConfig {
 }
 
 /**
- * Makes the mongod processes on these ports the one replica set `name`, whatever the data of the first one says:
+ * Makes the mongod processes on these ports the one replica set `name`, in which they go by the ports `announced` (their
+ * own, or those of proxies before them), whatever the data of the first one says:
  * without a configuration it gets one; a configuration that names other addresses (data that were moved, or another
  * port than last time) is replaced by force.
  */
-export async function configureReplicaSet(name: string, ports: readonly number[]): Promise<void> {
+export async function configureReplicaSet(
+  name: string,
+  ports: readonly number[],
+  announced: readonly number[] = ports,
+): Promise<void> {
   const clients = ports.map(connect);
   try {
     // Initiation asks every member at once and fails when one does not answer.
     await Promise.all(clients.map((client) => client.db('admin').command({ ping: 1 })));
     const admin = clients[0]?.db('admin');
     if (admin === undefined) throw new Error('A replica set needs a member.');
-    await waitUntil(() => configure(admin, name, ports), { what: 'A configured replica set', timeoutMs: TIMEOUT_MS });
+    await waitUntil(() => configure(admin, name, announced), {
+      what: 'A configured replica set',
+      timeoutMs: TIMEOUT_MS,
+    });
   } finally {
     await Promise.all(clients.map((client) => client.close()));
   }
@@ -77,6 +85,7 @@ function configFor(name: string, ports: readonly number[], version: number): Rep
     _id: name,
     version,
     members: ports.map((port, index) => ({ _id: index, host: `127.0.0.1:${port}` })),
-    settings: { electionTimeoutMillis: 2000, heartbeatIntervalMillis: 500 },
+    // Another primary within seconds, also where the former one hangs; shorter ones depose a primary that is only busy.
+    settings: { electionTimeoutMillis: 2000, heartbeatIntervalMillis: 500, heartbeatTimeoutSecs: 4 },
   };
 }

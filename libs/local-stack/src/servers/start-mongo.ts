@@ -16,6 +16,11 @@ export interface StartMongoOptions {
   /** The first member's port; the others, and the first where it is left out, get free ones. */
   readonly port?: number;
   readonly members?: 1 | 2 | 3;
+  /**
+   * Given the members' ports, answers with the ports by which members and clients are to find them, in the same order:
+   * those of proxies, for fault tests. Called before anything starts.
+   */
+  readonly announce?: (ports: readonly number[]) => Promise<readonly number[]>;
   /** Passed to mongod as `--setParameter name=value`. */
   readonly setParameters?: Readonly<Record<string, string>>;
   /** Path of mongod; found or provided when left out. */
@@ -29,9 +34,12 @@ export interface StartMongoOptions {
 export interface LocalMongo {
   /** Connection string of the replica set, without a database name. */
   readonly uri: string;
+  /** On which the members listen. */
   readonly ports: readonly number[];
   /** Of the members that run at this moment. */
   pids(): number[];
+  /** Of the member with this index; undefined while it does not run. */
+  pid(member: number): number | undefined;
   /** Ends the members (or the one with this index) in an orderly way. */
   stop(member?: number): Promise<void>;
   /**
@@ -52,6 +60,7 @@ export interface LocalMongo {
 export async function startMongo(options: StartMongoOptions): Promise<LocalMongo> {
   const binary = options.binary ?? (await provideMongodbBinary({ log: options.log }));
   const ports = await choosePorts(options.port, options.members ?? 1);
+  const announced = (await options.announce?.(ports)) ?? ports;
   const members = ports.map((port, index) =>
     createMongoMember({
       binary,
@@ -63,10 +72,10 @@ export async function startMongo(options: StartMongoOptions): Promise<LocalMongo
       onUnexpectedExit: () => options.onUnexpectedExit?.(),
     }),
   );
-  const mongo = createLocalMongo(members);
+  const mongo = createLocalMongo(members, announced);
   try {
     await Promise.all(members.map((member) => member.start()));
-    await raceWithDeath(members, configureReplicaSet(REPLICA_SET, ports));
+    await raceWithDeath(members, configureReplicaSet(REPLICA_SET, ports, announced));
     await mongo.waitForPrimary();
   } catch (error) {
     await mongo.kill();
@@ -81,7 +90,7 @@ async function choosePorts(first: number | undefined, count: number): Promise<nu
   return [...ports];
 }
 
-function createLocalMongo(members: readonly MongoMember[]): LocalMongo {
+function createLocalMongo(members: readonly MongoMember[], announced: readonly number[]): LocalMongo {
   const ports = members.map((member) => member.port);
   const chosen = (index?: number) => (index === undefined ? members : members.slice(index, index + 1));
   const end = async (signal: NodeJS.Signals, index?: number) => {
@@ -92,9 +101,10 @@ function createLocalMongo(members: readonly MongoMember[]): LocalMongo {
       if (members.every((member) => member.pid() === undefined)) await members[0]?.assertRunning();
     });
   return {
-    uri: `mongodb://${ports.map((port) => `127.0.0.1:${port}`).join(',')}/?replicaSet=${REPLICA_SET}`,
+    uri: `mongodb://${announced.map((port) => `127.0.0.1:${port}`).join(',')}/?replicaSet=${REPLICA_SET}`,
     ports,
     pids: () => members.map((member) => member.pid()).filter((pid) => pid !== undefined),
+    pid: (member) => members[member]?.pid(),
     stop: (index) => end('SIGTERM', index),
     kill: (signal = 'SIGKILL', index) => end(signal, index),
     async start(index) {

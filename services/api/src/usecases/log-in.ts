@@ -18,6 +18,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { Announcement } from '../push/announce.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
+import { assertAwaited } from './assert-awaited.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
 
@@ -43,7 +44,7 @@ const sessionLimit = 50;
  * Login (decisions, "Login"): one session per user and device.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and an unknown address alike, after the same work,
- * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A login whose client has gone ends without effect.
  */
 export function createLogIn(
   deps: LogInDeps,
@@ -101,6 +102,8 @@ export function createLogIn(
       }
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId });
       await sessions.insert(session, transactionSession);
+      // An app that has given up logs in again: this session must not take the place of that one.
+      assertAwaited(origin);
       return { session, ended };
     };
     const { session, ended } = await transaction(work, { isCommitted: () => sessions.exists(sessionId) });

@@ -6,6 +6,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Announcement } from '../push/announce.ts';
 import type { RequestOrigin } from '../request-origin.ts';
+import { assertAwaited } from './assert-awaited.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { extendedExpiry, type SessionLifetime } from './session-lifetime.ts';
@@ -78,6 +79,8 @@ export function createRefresh(
 
   async function revokeStolen(session: SessionDocument, origin: RequestOrigin): Promise<never> {
     const { requestId } = origin;
+    // Its app may have refreshed by another request since, which made this token a void one.
+    assertAwaited(origin);
     const at = now();
     const reason = 'refresh_token_reuse';
     audit({ event: 'refresh.stolen', ...idsOf(session) }, origin);

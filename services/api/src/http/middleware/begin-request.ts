@@ -26,6 +26,7 @@ export const beginRequest: RequestHandler = (req, res, next) => {
   extendContext(res, {
     requestId,
     receivedAt: performance.now(),
+    isAbandoned: () => !req.socket.writable,
     address: req.ip,
     locale: negotiateLocale(req.headers['accept-language']),
     ...(typeof traceparent === 'string' && traceparentPattern.test(traceparent) ? { traceparent } : {}),

@@ -1,0 +1,25 @@
+import type { FaultStack } from '../stack/start-fault-stack.ts';
+import type { FaultKind } from './fault.ts';
+import { linkFaults } from './link-faults.ts';
+import { mongoFaults } from './mongo-faults.ts';
+import { redisFaults } from './redis-faults.ts';
+import { serviceFaults } from './service-faults.ts';
+
+const all: readonly FaultKind[] = [...mongoFaults, ...redisFaults, ...serviceFaults, ...linkFaults];
+
+/** The kinds that can be done here; `onObstacle` is told of the others. */
+export function possibleFaults(stack: FaultStack, onObstacle: (name: string, why: string) => void): FaultKind[] {
+  return all.filter((kind) => {
+    const obstacle = kind.findObstacle?.(stack);
+    if (obstacle !== undefined) onObstacle(kind.name, obstacle);
+    return obstacle === undefined;
+  });
+}
+
+/** Round after round of all kinds, each round in an order by chance. */
+export function* faultSequence(kinds: readonly FaultKind[], random: () => number): Generator<FaultKind, never> {
+  for (;;) {
+    const left = [...kinds];
+    while (left.length > 0) yield* left.splice(Math.floor(random() * left.length), 1);
+  }
+}

@@ -1,0 +1,60 @@
+import { anyOf } from '../load/app.ts';
+import type { SubscriberMood } from '../stack/webhook-subscriber.ts';
+import type { FaultKind } from './fault.ts';
+
+const ways = ['reset', 'silence'] as const;
+
+const cutMongo: FaultKind = {
+  name: 'a process cut off from MongoDB',
+  isKill: false,
+  holdMs: [1_000, 8_000],
+  async inject({ services, replicaSet }, random) {
+    const users = services.filter(({ service }) => service !== 'push-gateway');
+    const [{ name }, how] = [anyOf(random, users), anyOf(random, ways)];
+    for (const proxy of replicaSet.proxies) proxy.cut(how, [name]);
+    return {
+      detail: `${name}, ${how}`,
+      async mend() {
+        for (const proxy of replicaSet.proxies) proxy.mend();
+      },
+    };
+  },
+};
+
+const cutRedis: FaultKind = {
+  name: 'a process cut off from Redis',
+  isKill: false,
+  holdMs: [1_000, 8_000],
+  async inject({ services }, random) {
+    const [{ name, redisProxy }, how] = [anyOf(random, services), anyOf(random, ways)];
+    redisProxy.cut(how);
+    return { detail: `${name}, ${how}`, mend: async () => redisProxy.mend() };
+  },
+};
+
+const cutApps: FaultKind = {
+  name: 'apps cut off from a process',
+  isKill: false,
+  holdMs: [200, 4_000],
+  async inject({ services }, random) {
+    const fronts = services.filter(({ front }) => front !== undefined);
+    const [{ name, front }, how] = [anyOf(random, fronts), anyOf(random, ways)];
+    front?.cut(how);
+    return { detail: `${name}, ${how}`, mend: async () => front?.mend() };
+  },
+};
+
+const moods: readonly SubscriberMood[] = ['slow', 'hang', 'fail'];
+
+const slowSubscriber: FaultKind = {
+  name: 'a subscriber slow, hanging or failing',
+  isKill: false,
+  holdMs: [3_000, 10_000],
+  async inject({ subscribers }, random) {
+    const [subscriber, mood] = [anyOf(random, subscribers), anyOf(random, moods)];
+    subscriber.setMood(mood);
+    return { detail: `${subscriber.name}, ${mood}`, mend: async () => subscriber.setMood('good') };
+  },
+};
+
+export const linkFaults: readonly FaultKind[] = [cutMongo, cutRedis, cutApps, slowSubscriber];

@@ -1,0 +1,47 @@
+import { WebSocket } from 'ws';
+
+/** An app's push stream, open and greeted. */
+export interface AppStream {
+  isOpen(): boolean;
+  /** Breaks the connection, as an app that is killed does. */
+  terminate(): void;
+}
+
+export interface StreamOptions {
+  readonly port: number;
+  readonly path: string;
+  readonly accessToken: string;
+  readonly requestId: string;
+  readonly timeoutMs: number;
+  /** Once it was open: how it ended. */
+  readonly onClose: (code: number) => void;
+}
+
+/** Opens it. Answers with the status of a refusal, or undefined where none came. */
+export function openAppStream(options: StreamOptions): Promise<AppStream | number | undefined> {
+  const { port, path, accessToken, requestId, timeoutMs, onClose } = options;
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, {
+      headers: { Authorization: `Bearer ${accessToken}`, 'X-Request-ID': requestId },
+    });
+    let isGreeted = false;
+    const timer = setTimeout(() => socket.terminate(), timeoutMs);
+    socket.on('unexpected-response', (request, response) => {
+      response.resume();
+      request.destroy();
+      clearTimeout(timer);
+      resolve(response.statusCode);
+    });
+    socket.once('message', () => {
+      isGreeted = true;
+      clearTimeout(timer);
+      resolve({ isOpen: () => socket.readyState === WebSocket.OPEN, terminate: () => socket.terminate() });
+    });
+    socket.on('error', () => undefined); // its close event follows
+    socket.on('close', (code) => {
+      clearTimeout(timer);
+      if (isGreeted) onClose(code);
+      resolve(undefined);
+    });
+  });
+}

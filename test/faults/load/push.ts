@@ -1,0 +1,64 @@
+import { closeCodes } from '@auth-account/contracts';
+import type { App } from './app.ts';
+import { type AppStream, openAppStream } from './app-stream.ts';
+import type { SessionRecord } from './ledger.ts';
+import { refresh } from './sessions.ts';
+
+const switchingProtocols = 101;
+
+/** What an app does about the close of its present stream, and what it must never be told. */
+function onClose(app: App, session: SessionRecord, stream: AppStream, code: number): void {
+  const { world, person, device } = app;
+  session.streams.delete(stream);
+  if (device.stream !== stream) return;
+  device.stream = undefined;
+  const { sessionId } = session;
+  const detail = { person: person.id, sessionId, code };
+  const saysOver = code === closeCodes.LOGOUT_CONFIRMED || code === closeCodes.SESSION_REVOKED;
+  if (saysOver && session.state === 'live') world.history.violate('the stream of a live session was ended', detail);
+  if (code === closeCodes.STREAM_REPLACED) world.history.violate('the newest stream of a session was replaced', detail);
+  if (code === closeCodes.TOKEN_EXPIRED || code === closeCodes.GROUP_CHANGED) device.mustRefresh = true;
+  world.history.note('stream closed', detail);
+}
+
+/** Opens the device's stream through any gateway; a refused token is refreshed once. */
+export async function openStream(app: App): Promise<void> {
+  for (let round = 0; round < 2; round += 1) {
+    if (app.device.mustRefresh && (await refresh(app)) !== 'refreshed') return;
+    const answer = await tryToOpen(app);
+    if (answer !== 401) return;
+    app.device.mustRefresh = true;
+  }
+}
+
+/** The status with which the gateway answered; undefined where it did not. */
+async function tryToOpen(app: App): Promise<number | undefined> {
+  const { world, person, device } = app;
+  const { session } = device;
+  if (session === undefined) return undefined;
+  const { history } = world;
+  const gateway = Math.floor(person.random() * world.gatewayPorts.length);
+  const at = history.now();
+  const requestId = world.nextRequestId();
+  let opened: AppStream | undefined;
+  const answer = await openAppStream({
+    port: world.gatewayPorts[gateway] ?? 0,
+    path: session.streamPath,
+    accessToken: session.accessToken,
+    requestId,
+    timeoutMs: person.timeoutMs,
+    onClose: (code) => opened && onClose(app, session, opened, code),
+  });
+  if (typeof answer === 'object') opened = answer;
+  const status = typeof answer === 'object' ? switchingProtocols : answer;
+  const isRefused = status === 401 || status === 403 || status === 429;
+  let outcome: 'acknowledged' | 'refused' | 'unknown' = isRefused ? 'refused' : 'unknown';
+  if (opened !== undefined) outcome = 'acknowledged';
+  const common = { kind: 'stream', sort: 'stream', person: person.id, requestId, code: undefined } as const;
+  history.record({ ...common, via: `gateway-${gateway + 1}`, outcome, status, at, took: history.now() - at });
+  if (opened !== undefined) {
+    session.streams.add(opened);
+    device.stream = opened;
+  }
+  return status;
+}

@@ -1,0 +1,145 @@
+import { type Answered, type App, type Call, callUntilAnswered } from './app.ts';
+import type { Reply } from './app-request.ts';
+
+/** How a session stands after a refresh. */
+export type Refreshed = 'refreshed' | 'over' | 'unanswered';
+
+interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly session_id: string;
+  readonly home_group_id: string;
+  readonly user_id: string;
+  readonly push_stream_path: string;
+}
+
+/** Takes over what a login or a refresh answered. */
+function takeTokens({ world, person, device }: App, { data }: Reply): void {
+  const tokens = data as unknown as Tokens;
+  const { sessions } = world.ledger;
+  const { session_id: sessionId, access_token: accessToken, push_stream_path: streamPath } = tokens;
+  const record = sessions.get(sessionId) ?? {
+    sessionId,
+    userId: tokens.user_id,
+    deviceId: device.deviceId,
+    accessToken,
+    streamPath,
+    state: 'live',
+    streams: new Set(),
+  };
+  record.accessToken = accessToken;
+  sessions.set(sessionId, record);
+  device.session = record;
+  device.refreshToken = tokens.refresh_token;
+  device.mustRefresh = false;
+  if (person.userId !== undefined && person.userId !== tokens.user_id) {
+    world.history.violate('tokens of another user', { person: person.id, sessionId });
+  }
+  if (person.groupId !== undefined && person.groupId !== tokens.home_group_id) {
+    const { groupId } = person;
+    world.history.violate('tokens name another group than the app was told', { person: person.id, groupId, sessionId });
+  }
+}
+
+/** The app was told that this device's session is over, or knows it. */
+function endSession({ world, device }: App): void {
+  const { session } = device;
+  if (session === undefined) return;
+  session.state = 'ended';
+  session.endedAt ??= world.history.now();
+  device.session = undefined;
+  device.stream = undefined;
+}
+
+export async function logIn(app: App): Promise<void> {
+  const { world, person, device } = app;
+  const { email, password } = person;
+  const body = { email, password, device_id: device.deviceId, device_name: 'Phone', platform: 'android' };
+  const request = () => ({ method: 'POST', path: '/api/v1/auth/login', body }) as const;
+  const { reply } = await callUntilAnswered(app, { kind: 'login', sort: 'write', request });
+  if (reply === undefined) return;
+  if (reply.status === 200) takeTokens(app, reply);
+  else world.history.violate('a right password was refused', { person: person.id, ...pick(reply) });
+}
+
+/** The same refresh token again and again until there is an answer; a 401 is right only where the app ended the session. */
+export async function refresh(app: App): Promise<Refreshed> {
+  const { world, person, device } = app;
+  const request = () =>
+    ({ method: 'POST', path: '/api/v1/auth/refresh', body: { refresh_token: device.refreshToken } }) as const;
+  const { reply } = await callUntilAnswered(app, { kind: 'refresh', sort: 'write', request });
+  if (reply === undefined) return 'unanswered';
+  if (reply.status === 200) {
+    takeTokens(app, reply);
+    return 'refreshed';
+  }
+  if (device.session?.state === 'live') {
+    const { sessionId } = device.session;
+    world.history.violate('a good client was logged out', { person: person.id, sessionId, ...pick(reply) });
+  }
+  endSession(app);
+  return 'over';
+}
+
+const mostRounds = 8;
+
+/**
+ * A call with the device's access token. A 401 is followed by a refresh and the call again, as the catalogue says.
+ * Undefined where there is no answer, or no session any more.
+ */
+export async function callAuthorized(
+  app: App,
+  call: Call,
+): Promise<(Answered & { readonly reply: Reply }) | undefined> {
+  const { device } = app;
+  let wasUnsure = false;
+  for (let round = 0; round < mostRounds; round += 1) {
+    if (device.mustRefresh && (await refresh(app)) !== 'refreshed') return undefined;
+    const accessToken = device.session?.accessToken ?? '';
+    const answered = await callUntilAnswered(app, { ...call, request: () => ({ ...call.request(), accessToken }) });
+    const { reply } = answered;
+    wasUnsure ||= answered.wasUnsure;
+    if (reply === undefined) return undefined;
+    if (reply.status !== 401) return { reply, wasUnsure };
+    device.mustRefresh = true;
+  }
+  return undefined; // the clocks of the processes differ by more than a token's life
+}
+
+export async function logOut(app: App): Promise<void> {
+  const { world, person, device } = app;
+  if (device.session === undefined || (device.mustRefresh && (await refresh(app)) !== 'refreshed')) return;
+  const { session } = device;
+  const isRepeated = session.state === 'unsure';
+  session.state = 'unsure';
+  const request = () =>
+    ({ method: 'POST', path: '/api/v1/auth/logout', body: { refresh_token: device.refreshToken } }) as const;
+  const answered = await callAuthorized(app, { kind: 'logout', sort: 'write', request });
+  if (answered === undefined) return;
+  const { reply, wasUnsure } = answered;
+  if (reply.status !== 200 && !(reply.status === 404 && (wasUnsure || isRepeated))) {
+    world.history.violate('a logout was refused', { person: person.id, sessionId: session.sessionId, ...pick(reply) });
+  }
+  endSession(app);
+}
+
+/** Ends the sessions of all devices of the user. */
+export async function logOutAll(app: App): Promise<void> {
+  const { world, person, device } = app;
+  if (device.session === undefined || (device.mustRefresh && (await refresh(app)) !== 'refreshed')) return;
+  const apps = person.devices.map((each) => ({ world, person, device: each }));
+  for (const { device: each } of apps) if (each.session !== undefined) each.session.state = 'unsure';
+  const request = () => ({ method: 'POST', path: '/api/v1/auth/logout-all', body: {} }) as const;
+  const answered = await callAuthorized(app, { kind: 'logout-all', sort: 'write', request });
+  // Its own session over, by the refresh that followed a lost answer, is as good as the answer.
+  const isDone = answered === undefined ? device.session === undefined : answered.reply.status === 200;
+  if (isDone) for (const each of apps) endSession(each);
+  else if (answered !== undefined) {
+    world.history.violate('a logout of all was refused', { person: person.id, ...pick(answered.reply) });
+  }
+}
+
+/** What of an answer a violation tells. */
+export function pick({ status, code }: Reply): { status: number; code: string | undefined } {
+  return { status, code };
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { type App, anyOf, callUntilAnswered, type Person, type World } from './app.ts';
+import type { InviteRecord, Registration } from './ledger.ts';
+import { callAuthorized, pick } from './sessions.ts';
+
+const mostInvitesTried = 30;
+
+/** One of the newest invites, most of which are good. */
+function findInvite({ ledger }: World, { random, groupId }: Person): InviteRecord | undefined {
+  const newest = [...ledger.invites.values()].slice(-mostInvitesTried).filter((invite) => invite.groupId !== groupId);
+  return newest.length === 0 ? undefined : anyOf(random, newest);
+}
+
+/** Registers a household, an office or somebody with an invite; by the same Idempotency-Key until it is answered. */
+export async function register(world: World, person: Person): Promise<void> {
+  const { email, password, random } = person;
+  const chance = random();
+  const invite = chance < 0.4 ? findInvite(world, person) : undefined;
+  const space_creation_mode = chance < 0.8 ? 'CREATE_NEW_HOME' : 'CREATE_NEW_OFFICE';
+  const mode = invite ? { space_creation_mode: 'JOIN_EXISTING', invite_token: invite.token } : { space_creation_mode };
+  const idempotencyKey = randomUUID();
+  const registration: Registration = { email, invite: invite?.token, person, outcome: 'unknown' };
+  world.ledger.registrations.set(email, registration);
+  const body = { email, password, ...mode };
+  const request = () => ({ method: 'POST', path: '/api/v1/auth/register', body, idempotencyKey }) as const;
+  const { reply } = await callUntilAnswered({ world, person }, { kind: 'register', sort: 'write', request });
+  if (reply === undefined) return;
+  if (reply.status === 201) {
+    registration.outcome = 'acknowledged';
+    registration.userId = String(reply.data.user_id);
+    person.userId = registration.userId;
+    person.groupId = String(reply.data.home_group_id);
+    person.isOwner = invite === undefined;
+    if (invite !== undefined && invite.groupId !== person.groupId) {
+      world.history.violate('a registration by invite led into another group', { email, invite: invite.token });
+    }
+    return;
+  }
+  registration.outcome = 'refused';
+  // The address is nobody else's: 409 would be the answer to the registration's own first try.
+  const isOver = invite !== undefined && (reply.status === 410 || reply.status === 404);
+  if (!isOver) world.history.violate('a registration was refused', { email, ...pick(reply) });
+}
+
+export async function createInvite(app: App): Promise<void> {
+  const { world, person } = app;
+  const max_uses = person.random() < 0.5 ? null : 1 + Math.floor(person.random() * 3);
+  const idempotencyKey = randomUUID();
+  const request = () => ({ method: 'POST', path: '/api/v1/invites', body: { max_uses }, idempotencyKey }) as const;
+  const answered = await callAuthorized(app, { kind: 'invite', sort: 'write', request });
+  if (answered === undefined) return;
+  const { status, data } = answered.reply;
+  const { groupId } = person;
+  if (status === 201 && groupId !== undefined) {
+    const token = String(data.invite_token);
+    world.ledger.invites.set(token, { token, groupId, maxUses: max_uses, accepted: 0, perhapsAccepted: 0 });
+  } else if (groupId !== undefined) {
+    world.history.violate('an owner could not invite', { person: person.id, ...pick(answered.reply) });
+  }
+}
+
+/** Moves into another group by an invite, or into a new household. */
+export async function move(app: App): Promise<void> {
+  const invite = app.person.random() < 0.6 ? findInvite(app.world, app.person) : undefined;
+  await (invite === undefined ? leave(app) : accept(app, invite));
+}
+
+async function accept(app: App, invite: InviteRecord): Promise<void> {
+  const { world, person } = app;
+  const { groupId: former } = person;
+  person.groupId = undefined;
+  const path = `/api/v1/invites/${invite.token}/accept`;
+  const request = () => ({ method: 'POST', path, body: { leave_current_group: true } }) as const;
+  const answered = await callAuthorized(app, { kind: 'accept', sort: 'write', request });
+  if (answered === undefined) {
+    invite.perhapsAccepted += 1;
+    return;
+  }
+  const { reply, wasUnsure } = answered;
+  const isDone = reply.status === 200 || (reply.status === 400 && wasUnsure);
+  if (isDone) {
+    invite.accepted += 1;
+    person.groupId = invite.groupId;
+    person.isOwner = false;
+  } else {
+    person.groupId = former;
+    const isOver = reply.status === 410 || reply.status === 404;
+    if (!isOver) world.history.violate('an invite was refused', { person: person.id, ...invite, ...pick(reply) });
+  }
+}
+
+async function leave(app: App): Promise<void> {
+  const { world, person } = app;
+  person.groupId = undefined;
+  const request = () => ({ method: 'POST', path: '/api/v1/groups/leave', body: {} }) as const;
+  const answered = await callAuthorized(app, { kind: 'leave', sort: 'write', request });
+  if (answered === undefined) return;
+  const { reply } = answered;
+  if (reply.status === 200) {
+    person.groupId = String(reply.data.home_group_id);
+    person.isOwner = true;
+  } else world.history.violate('leaving was refused', { person: person.id, ...pick(reply) });
+}
+
+/** Reads the devices or the group, which must be what the app was told. */
+export async function read(app: App): Promise<void> {
+  const { world, person, device } = app;
+  const isGroup = person.random() < 0.5;
+  const path = isGroup ? '/api/v1/groups/current' : '/api/v1/auth/sessions';
+  const answered = await callAuthorized(app, { kind: 'read', sort: 'read', request: () => ({ method: 'GET', path }) });
+  if (answered === undefined || device.session === undefined) return;
+  const { status, data } = answered.reply;
+  const { groupId } = person;
+  const { sessionId } = device.session;
+  const isRight = isGroup
+    ? groupId === undefined || data.home_group_id === groupId
+    : Array.isArray(data.sessions) && data.sessions.some((session) => session.session_id === sessionId);
+  if (status !== 200 || !isRight) {
+    const detail = { person: person.id, path, groupId, sessionId, ...pick(answered.reply) };
+    world.history.violate('a read shows something else than the app was told', detail);
+  }
+}

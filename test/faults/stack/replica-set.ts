@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { type LocalMongo, type OnSpawn, startMongo } from '@auth-account/local-stack';
+import { MongoClient } from 'mongodb';
+import { type CuttableProxy, startCuttableProxy } from './cuttable-proxy.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+
+/** Three members, each behind a proxy by which the services and the other members find it. */
+export interface ReplicaSet {
+  readonly mongo: LocalMongo;
+  /** By member. */
+  readonly proxies: readonly CuttableProxy[];
+  /** What the last member keeps its data on, where it can be filled. */
+  readonly disk: SmallDisk | undefined;
+  /** The member that takes writes; undefined where there is none. */
+  findPrimary(): Promise<number | undefined>;
+  /** Undefined where one member is primary and the others follow it, else what is not so. */
+  findComplaint(): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+interface MemberStatus {
+  readonly stateStr: string;
+  readonly self?: boolean;
+}
+
+/** Enough for the data and three journal files. */
+const diskMib = 1_024;
+
+export const diskMember = 2;
+
+export async function startReplicaSet(dir: string, onSpawn: OnSpawn): Promise<ReplicaSet> {
+  const disk = await mountSmallDisk(join(dir, `member-${diskMember}`), diskMib);
+  const proxies: CuttableProxy[] = [];
+  const mongo = await startMongo({
+    dir,
+    members: 3,
+    log: () => undefined,
+    onSpawn,
+    async announce(ports) {
+      for (const port of ports) proxies.push(await startCuttableProxy(port));
+      return proxies.map(({ port }) => port);
+    },
+  });
+
+  /** By a client of its own, past the proxies: one whose first connection failed cannot be used again. */
+  async function statusOf(member: number): Promise<readonly MemberStatus[] | undefined> {
+    const client = new MongoClient(`mongodb://127.0.0.1:${mongo.ports[member]}/?directConnection=true`, {
+      serverSelectionTimeoutMS: 2_000,
+      socketTimeoutMS: 2_000,
+      minHeartbeatFrequencyMS: 50,
+    });
+    try {
+      const { members } = await client.db('admin').command({ replSetGetStatus: 1 });
+      return members;
+    } catch {
+      return undefined; // down, frozen or not yet up: the caller asks again
+    } finally {
+      await client.close();
+    }
+  }
+
+  async function states(): Promise<string[]> {
+    const all = await Promise.all(mongo.ports.map((_, member) => statusOf(member)));
+    return all.map((members) => members?.find(({ self }) => self)?.stateStr ?? 'away');
+  }
+
+  return {
+    mongo,
+    proxies,
+    disk,
+    async findPrimary() {
+      const index = (await states()).indexOf('PRIMARY');
+      return index === -1 ? undefined : index;
+    },
+    async findComplaint() {
+      const now = await states();
+      const isWhole = [...now].sort().join() === 'PRIMARY,SECONDARY,SECONDARY';
+      return isWhole ? undefined : `MongoDB: ${now.join(', ')}`;
+    },
+    async close() {
+      await mongo.kill();
+      for (const proxy of proxies) await proxy.close();
+      await disk?.unmount();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, open, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** A directory on a file system of its own, in memory, that can be filled up. */
+export interface SmallDisk {
+  fill(): Promise<void>;
+  empty(): Promise<void>;
+  unmount(): Promise<void>;
+}
+
+const slackBlocks = 100;
+
+/** Unmounts as soon as the pipe from the present process ends, in whatever way that process ended. */
+const guardScript = 'read -r word; umount -l "$1"';
+
+/**
+ * Mounts a tmpfs of `mib` MiB on the directory, which is made. Undefined where that is not allowed (it needs root on
+ * Linux): there is no full disk to be tested then.
+ */
+export async function mountSmallDisk(dir: string, mib: number): Promise<SmallDisk | undefined> {
+  await mkdir(dir, { recursive: true });
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return undefined;
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${mib}m`, 'tmpfs', dir]);
+  } catch {
+    return undefined; // root in a container that may not mount
+  }
+  const guard = spawn('/bin/sh', ['-c', guardScript, 'sh', dir], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.unref();
+  const ballast = join(dir, 'ballast');
+  return {
+    async fill() {
+      const { bfree, bsize } = await statfs(dir);
+      // What is written meanwhile takes of the same room: the rest is filled a block at a time.
+      if (bfree > slackBlocks) await run('fallocate', ['-l', String((bfree - slackBlocks) * bsize), ballast]);
+      const file = await open(ballast, 'a');
+      try {
+        for (;;) await file.write(Buffer.alloc(bsize));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      } finally {
+        await file.close();
+      }
+    },
+    empty: () => rm(ballast, { force: true }),
+    async unmount() {
+      const unmounted = new Promise((resolve) => guard.once('exit', resolve));
+      guard.ref();
+      guard.stdin?.end();
+      await unmounted;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { RegisteredEvent } from '@auth-account/contracts';
+import { Webhook } from 'standardwebhooks';
+
+/** `hang`: it takes what comes and never answers. `fail`: it takes it and answers 500. `slow`: 204 after a second. */
+export type SubscriberMood = 'good' | 'slow' | 'hang' | 'fail';
+
+/** A webhook that keeps, by the id of the event, what it was sent, as a subscriber that has each effect once does. */
+export interface WebhookSubscriber {
+  readonly name: string;
+  /** Its item of `EVENT_SUBSCRIBERS`. */
+  readonly configuration: object;
+  /** Event id → what it tells of, and how often it came. */
+  readonly received: ReadonlyMap<string, ReceivedEvent>;
+  setMood(mood: SubscriberMood): void;
+  close(): Promise<void>;
+}
+
+export interface ReceivedEvent {
+  readonly userId: string;
+  readonly data: RegisteredEvent['data'];
+  deliveries: number;
+}
+
+const slowMs = 1_000;
+
+export async function startWebhookSubscriber(name: string): Promise<WebhookSubscriber> {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const webhook = new Webhook(secret);
+  const received = new Map<string, ReceivedEvent>();
+  const held = new Set<ServerResponse>();
+  let mood: SubscriberMood = 'good';
+
+  function keep({ id, subject, data }: RegisteredEvent): void {
+    const known = received.get(id);
+    if (known === undefined) received.set(id, { userId: subject, data, deliveries: 1 });
+    else known.deliveries += 1;
+  }
+
+  function answer(response: ServerResponse): void {
+    if (mood === 'hang') {
+      held.add(response);
+      response.once('close', () => held.delete(response));
+    } else if (mood === 'slow') setTimeout(() => response.writeHead(204).end(), slowMs);
+    else response.writeHead(mood === 'fail' ? 500 : 204).end();
+  }
+
+  /** A worker whose clock is minutes off signs what no subscriber takes: it is sent again later. */
+  function take(body: string, headers: Record<string, string>, response: ServerResponse): void {
+    try {
+      keep(webhook.verify(body, headers) as RegisteredEvent);
+    } catch {
+      response.writeHead(401).end();
+      return;
+    }
+    answer(response);
+  }
+
+  const server = createServer((request, response) => {
+    text(request).then(
+      (body) => take(body, request.headers as Record<string, string>, response),
+      () => response.destroy(),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
+  return {
+    name,
+    configuration: { name, kind: 'webhook', url, secret },
+    received,
+    setMood(next) {
+      mood = next;
+      if (next !== 'hang') for (const response of held) response.destroy();
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
