@@ -1,0 +1,176 @@
+{{/*
+The Secrets and ConfigMaps that a component has, each a directory without subPath, so that a changed Secret reaches the pod:
+  - name, path, volume (what the directory holds), env (variable: path of a file)
+A component gets what it needs and nothing more: the push gateway no MongoDB, the worker no keys.
+*/}}
+{{- define "auth-account.files" -}}
+{{- $v := .root.Values }}
+{{- $mode := 288 }}{{/* 0440: the user reads by fsGroup */}}
+{{- $own := dict }}
+{{- with .values.mongodb }}{{ $_ := set $own "mongodb" .existingSecret }}{{ end }}
+{{- with .values.redis }}{{ $_ := set $own "redis" .existingSecret }}{{ end }}
+{{- $isStore := has .name (list "api" "worker" "migrate") }}
+{{- $isCleaner := and (has .name (list "probe" "test")) .values.cleanUp }}
+{{- if or $isStore $isCleaner }}
+- name: {{ if and (eq .name "migrate") $own.mongodb }}migrate-{{ end }}mongodb
+  path: /etc/auth-account/mongodb
+  volume:
+    secret:
+      secretName: {{ required "mongodb.existingSecret is required: the name of a Secret whose key `uri` holds the connection string" (default $v.mongodb.existingSecret $own.mongodb) }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ $v.mongodb.uriKey | quote }}, path: uri}
+  env:
+    MONGODB_URI_FILE: /etc/auth-account/mongodb/uri
+{{- with $v.mongodb.tls.existingSecret }}
+- name: mongodb-tls
+  path: /etc/auth-account/mongodb-tls
+  volume:
+    secret:
+      secretName: {{ . }}
+      defaultMode: {{ $mode }}
+{{- end }}
+{{- end }}
+{{- if has .name (list "api" "push-gateway" "worker") }}
+- name: redis
+  path: /etc/auth-account/redis
+  volume:
+    secret:
+      secretName: {{ required "redis.existingSecret is required: the name of a Secret whose key `url` holds the address" (default $v.redis.existingSecret $own.redis) }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ $v.redis.urlKey | quote }}, path: url}
+        {{- with $v.redis.sentinelPasswordKey }}
+        - {key: {{ . | quote }}, path: sentinel-password}
+        {{- end }}
+  env:
+    REDIS_URL_FILE: /etc/auth-account/redis/url
+    {{- if $v.redis.sentinelPasswordKey }}
+    REDIS_SENTINEL_PASSWORD_FILE: /etc/auth-account/redis/sentinel-password
+    {{- end }}
+{{- with $v.redis.tls }}
+{{- if .existingSecret }}
+- name: redis-tls
+  path: /etc/auth-account/redis-tls
+  volume:
+    secret:
+      secretName: {{ .existingSecret }}
+      defaultMode: {{ $mode }}
+  env:
+    {{- with .caKey }}
+    REDIS_CA_FILE: /etc/auth-account/redis-tls/{{ . }}
+    {{- end }}
+    {{- with .certKey }}
+    REDIS_CERT_FILE: /etc/auth-account/redis-tls/{{ . }}
+    {{- end }}
+    {{- with .keyKey }}
+    REDIS_KEY_FILE: /etc/auth-account/redis-tls/{{ . }}
+    {{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if eq .name "api" }}
+- name: keys
+  path: /etc/auth-account/keys
+  volume:
+    secret:
+      secretName: {{ include "auth-account.keysSecret" .root }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ $v.keys.accessTokenKeysKey | quote }}, path: access-token-keys.json}
+        - {key: {{ $v.keys.refreshTokenKeysKey | quote }}, path: refresh-token-keys.json}
+        - {key: {{ $v.keys.serverKeysKey | quote }}, path: server-keys.json}
+  env:
+    ACCESS_TOKEN_KEYS_FILE: /etc/auth-account/keys/access-token-keys.json
+    REFRESH_TOKEN_KEYS_FILE: /etc/auth-account/keys/refresh-token-keys.json
+    SERVER_KEYS_FILE: /etc/auth-account/keys/server-keys.json
+{{- with .values.passwordBlocklist }}
+{{- if .existingConfigMap }}
+- name: password-blocklist
+  path: /etc/auth-account/password-blocklist
+  volume:
+    configMap:
+      name: {{ .existingConfigMap }}
+      items:
+        - {key: {{ .key | quote }}, path: passwords.txt}
+  env:
+    PASSWORD_BLOCKLIST_FILE: /etc/auth-account/password-blocklist/passwords.txt
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if eq .name "push-gateway" }}
+- name: keys
+  path: /etc/auth-account/keys
+  volume:
+    {{- if $v.keys.public.existingConfigMap }}
+    configMap:
+      name: {{ $v.keys.public.existingConfigMap }}
+      items:
+        - {key: {{ $v.keys.public.key | quote }}, path: access-token-keys.json}
+    {{- else if $v.keys.public.existingSecret }}
+    secret:
+      secretName: {{ $v.keys.public.existingSecret }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ $v.keys.public.key | quote }}, path: access-token-keys.json}
+    {{- else }}
+    secret:
+      secretName: {{ include "auth-account.keysSecret" .root }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ $v.keys.accessTokenKeysKey | quote }}, path: access-token-keys.json}
+    {{- end }}
+  env:
+    ACCESS_TOKEN_KEYS_FILE: /etc/auth-account/keys/access-token-keys.json
+{{- end }}
+{{- if eq .name "worker" }}
+{{- with .values.subscribers }}
+{{- if .existingSecret }}
+- name: subscribers
+  path: /etc/auth-account/subscribers
+  volume:
+    secret:
+      secretName: {{ .existingSecret }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ .key | quote }}, path: subscribers.json}
+  env:
+    EVENT_SUBSCRIBERS_FILE: /etc/auth-account/subscribers/subscribers.json
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "auth-account.keysSecret" -}}
+{{- required "keys.existingSecret is required: the name of a Secret with the key files access-token-keys.json, refresh-token-keys.json and server-keys.json, as `authctl keys rotate` makes them" .Values.keys.existingSecret }}
+{{- end }}
+
+{{/* Entries of `env` with the paths of the files. */}}
+{{- define "auth-account.fileEnv" -}}
+{{- range fromYamlArray (include "auth-account.files" .) }}
+{{- range $name, $path := .env }}
+- name: {{ $name }}
+  value: {{ $path }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Entries of `volumeMounts` for the files. */}}
+{{- define "auth-account.fileMounts" -}}
+{{- range fromYamlArray (include "auth-account.files" .) }}
+- name: {{ .name }}
+  mountPath: {{ .path }}
+  readOnly: true
+{{- end }}
+{{- end }}
+
+{{/* Entries of `volumes` for the files; with "only" that of one name. */}}
+{{- define "auth-account.fileVolumes" -}}
+{{- $only := .only }}
+{{- range fromYamlArray (include "auth-account.files" .) }}
+{{- if or (not $only) (eq .name $only) }}
+- name: {{ .name }}
+  {{- toYaml .volume | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- end }}

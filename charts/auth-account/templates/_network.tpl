@@ -1,0 +1,75 @@
+{{/* Ports of a rule. Takes a list of numbers or names; an empty one means every port. */}}
+{{- define "auth-account.networkPorts" -}}
+{{- with . -}}
+ports:
+  {{- range . }}
+  - protocol: TCP
+    port: {{ kindIs "string" . | ternary . (int .) }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Rules for what a component's pods may reach. Takes a component and "reaches", a list of: mongodb, redis, tracing. */}}
+{{- define "auth-account.egress" -}}
+{{- $v := .root.Values -}}
+- ports:
+    {{- range $v.networkPolicy.dns.ports }}
+    - protocol: UDP
+      port: {{ int . }}
+    - protocol: TCP
+      port: {{ int . }}
+    {{- end }}
+  {{- with $v.networkPolicy.dns.peers }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- range .reaches }}
+{{- if or (ne . "tracing") $v.tracing.endpoint }}
+{{- $target := (get $v .).networkPolicy }}
+- {{- include "auth-account.networkPorts" $target.ports | nindent 2 }}
+  {{- with $target.peers }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
+{{- end }}
+{{- with (default dict .values.networkPolicy).extraEgress }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Rules for who may reach a component's pods. Takes a component and "port", that of its clients, where it has one. */}}
+{{- define "auth-account.ingress" -}}
+{{- $v := .root.Values -}}
+- {{- include "auth-account.networkPorts" (list "ops") | nindent 2 }}
+  {{- with $v.networkPolicy.monitoring.peers }}
+  from:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- if .port }}
+- {{- include "auth-account.networkPorts" (list .port) | nindent 2 }}
+  {{- with $v.networkPolicy.clients.peers }}
+  from:
+    {{- toYaml . | nindent 4 }}
+    - podSelector:
+        matchLabels:
+          {{- include "auth-account.releaseLabels" $.root | nindent 10 }}
+        matchExpressions:
+          - {key: app.kubernetes.io/component, operator: In, values: [probe, test]}
+  {{- end }}
+{{- end }}
+{{- with .values.networkPolicy.extraIngress }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Rule for the way of the canary and the test to the Services. */}}
+{{- define "auth-account.egressToServices" -}}
+- {{- include "auth-account.networkPorts" (list "http" "ws") | nindent 2 }}
+  to:
+    - podSelector:
+        matchLabels:
+          {{- include "auth-account.releaseLabels" . | nindent 10 }}
+        matchExpressions:
+          - {key: app.kubernetes.io/component, operator: In, values: [api, push-gateway]}
+{{- end }}

@@ -1,0 +1,103 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { type Db, MongoClient, MongoServerError } from 'mongodb';
+
+/**
+ * Runs beside each member of the development cluster's MongoDB: initiates the replica set on its first member, adds the
+ * others, and gives the users the passwords of the Secret. Then it stays, and mends what is no longer so.
+ */
+const [podName = '', namespace = '', size = '1'] = process.argv.slice(2);
+const SECRETS = '/run/secrets/mongodb';
+const READY = '/tmp/ready';
+const INTERVAL_MS = 1_000;
+const SETTLED_INTERVAL_MS = 10_000;
+const AUTHENTICATION_FAILED = 18;
+const USER_EXISTS = 51003;
+
+const service = podName.replace(/-\d+$/, '');
+const hosts = Array.from(
+  { length: Number(size) },
+  (_, index) => `${service}-${index}.${service}.${namespace}.svc:27017`,
+);
+let hasUsers = false;
+
+process.once('SIGTERM', () => process.exit(0));
+await rm(READY, { force: true });
+for (let isSettled = false; ; await setTimeout(isSettled ? SETTLED_INTERVAL_MS : INTERVAL_MS)) {
+  isSettled = await settle().catch((error: Error) => {
+    process.stderr.write(`${error.message}\n`);
+    return false;
+  });
+  if (isSettled) await writeFile(READY, '');
+}
+
+/** One look at the member; true when it belongs to the replica set and there is nothing left to do for it. */
+async function settle(): Promise<boolean> {
+  try {
+    const auth = { username: 'root', password: await readPassword('root') };
+    return await withAdmin({ auth, authSource: 'admin' }, complete);
+  } catch (error) {
+    if (!hasCode(error, AUTHENTICATION_FAILED)) throw error;
+    return withAdmin({}, initiate);
+  }
+}
+
+async function complete(admin: Db): Promise<boolean> {
+  const { isWritablePrimary, secondary } = await admin.command({ hello: 1 });
+  if (!isWritablePrimary) return secondary === true;
+  const roles = ['readWrite', 'dbAdmin'].map((role) => ({ role, db: 'auth' }));
+  if (!hasUsers) await setUser(admin, 'auth', roles);
+  hasUsers = true;
+  return addMember(admin);
+}
+
+/** MongoDB takes one new voting member at a time. True when there is none to add. */
+async function addMember(admin: Db): Promise<boolean> {
+  const { config } = await admin.command({ replSetGetConfig: 1 });
+  const present = config.members.map((member: { host: string }) => member.host);
+  const missing = hosts.findIndex((host) => !present.includes(host));
+  if (missing === -1) return true;
+  const members = [...config.members, { _id: missing, host: hosts[missing] }];
+  await admin.command({ replSetReconfig: { ...config, version: config.version + 1, members } });
+  return false;
+}
+
+/** What MongoDB lets a client at its own address do as long as there is no user: begin the replica set, make one user. */
+async function initiate(admin: Db): Promise<boolean> {
+  if (podName !== `${service}-0`) return false;
+  const { isWritablePrimary, setName } = await admin.command({ hello: 1 });
+  if (setName === undefined) {
+    await admin.command({ replSetInitiate: { _id: 'rs0', members: [{ _id: 0, host: hosts[0] }] } });
+  } else if (isWritablePrimary) {
+    await setUser(admin, 'root', ['root']);
+  }
+  return false;
+}
+
+async function setUser(admin: Db, user: string, roles: readonly unknown[]): Promise<void> {
+  const pwd = await readPassword(user);
+  try {
+    await admin.command({ createUser: user, pwd, roles });
+  } catch (error) {
+    if (!hasCode(error, USER_EXISTS)) throw error;
+    await admin.command({ updateUser: user, pwd, roles });
+  }
+}
+
+async function readPassword(user: string): Promise<string> {
+  return (await readFile(`${SECRETS}/${user}-password`, 'utf8')).trim();
+}
+
+async function withAdmin(login: object, work: (admin: Db) => Promise<boolean>): Promise<boolean> {
+  const options = { ...login, directConnection: true, serverSelectionTimeoutMS: 5_000 };
+  const client = new MongoClient('mongodb://127.0.0.1:27017', options);
+  try {
+    return await work(client.db('admin'));
+  } finally {
+    await client.close();
+  }
+}
+
+function hasCode(error: unknown, code: number): boolean {
+  return error instanceof MongoServerError && error.code === code;
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# secrets.sh NAMESPACE: makes the Secrets that k8s/dev and the chart's development values name, with random values and
+# new keys; the namespace too where it is missing. What is there stays as it is. Needs kubectl and the installed project.
+set -euo pipefail
+namespace=${1:?NAMESPACE is missing}
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+export PATH="$root/node_modules/.bin:$PATH"
+umask 077
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+k() { kubectl --namespace "$namespace" "$@"; }
+has() { [ -n "$(k get secret "$1" --ignore-not-found --output name)" ]; }
+value() { k get secret "$1" --output "go-template={{index .data \"$2\" | base64decode}}"; }
+random() { head --bytes 24 /dev/urandom | base64 | tr '+/' '-_'; }
+# make SECRET KEY=TEXT…: by files, so that no secret stands in a process's arguments.
+make() {
+  local secret=$1 pair files=()
+  shift
+  for pair in "$@"; do
+    printf '%s' "${pair#*=}" > "$work/${pair%%=*}"
+    files+=("--from-file=$work/${pair%%=*}")
+  done
+  k create secret generic "$secret" "${files[@]}"
+}
+
+if [ -z "$(kubectl get namespace "$namespace" --ignore-not-found --output name)" ]; then
+  kubectl create namespace "$namespace"
+  kubectl label namespace "$namespace" pod-security.kubernetes.io/enforce=restricted
+fi
+
+has mongodb || make mongodb "keyfile=$(head --bytes 512 /dev/urandom | base64 --wrap 0)" \
+  "root-password=$(random)" "auth-password=$(random)"
+has auth-mongodb || make auth-mongodb \
+  "uri=mongodb://auth:$(value mongodb auth-password)@mongodb-0.mongodb.$namespace.svc:27017/?replicaSet=rs0&authSource=admin"
+
+if ! has redis; then
+  auth=$(random) messages=$(random)
+  # The second user may publish messages to apps and nothing else: docs/push.md.
+  make redis "auth-password=$auth" "messages-password=$messages" "users.acl=$(
+    printf 'user default off\n'
+    printf 'user auth on #%s ~* &* +@all -flushall -flushdb -shutdown -debug -acl -replicaof -failover -module -config +config|get\n' \
+      "$(printf %s "$auth" | sha256sum | cut -d ' ' -f 1)"
+    printf 'user messages on #%s resetkeys resetchannels &{auth}:messages -@all +publish +ping +info\n' \
+      "$(printf %s "$messages" | sha256sum | cut -d ' ' -f 1)"
+  )"
+fi
+has auth-redis || make auth-redis "url=redis://auth:$(value redis auth-password)@redis.$namespace.svc:6379"
+
+if ! has auth-keys; then
+  for kind in access refresh server; do
+    case $kind in server) name=server-keys.json ;; *) name=$kind-token-keys.json ;; esac
+    node "$root/services/authctl/src/main.ts" keys generate "$kind" --file "$work/$name" > /dev/null
+  done
+  k create secret generic auth-keys --from-file="$work/access-token-keys.json" \
+    --from-file="$work/refresh-token-keys.json" --from-file="$work/server-keys.json"
+fi
+has auth-subscribers || make auth-subscribers 'subscribers.json=[]'

@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+const root =
+  process.env.CHART_CACHE_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'auth-account');
+
+/** A folder outside the project, which clones share, for what is made of these files: another content is another folder. */
+export function cacheFolder(kind: string, files: readonly URL[]): string {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(file));
+  return join(root, kind, hash.digest('hex').slice(0, 16));
+}

@@ -1,0 +1,126 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { scoreExceptions, scoreSwitches } from './kube-score-exceptions.ts';
+import { isOfKind, parseManifests } from './manifest.ts';
+import { allRules } from './rules/all-rules.ts';
+import { type Ran, run } from './run.ts';
+import { kubernetesVersion } from './schemas/provide-schemas.ts';
+import type { Tools } from './tools/provide-tools.ts';
+import { chartFolder, type RefusedSet, type ValueSet } from './value-sets.ts';
+
+/** What a check found: nothing where all is right. */
+export interface Finding {
+  readonly check: string;
+  readonly problem: string | undefined;
+}
+
+export interface CheckDependencies {
+  readonly tools: Tools;
+  /** Folder with the schemas for kubeconform. */
+  readonly schemas: string;
+  /** Absent where it cannot be had. */
+  readonly promtool: string | undefined;
+}
+
+const release = ['auth-account', chartFolder, '--namespace', 'auth'];
+/** Of others, in `extraObjects`: no schema of ours. */
+const kindsOfOthers = 'BackendTrafficPolicy,ClientTrafficPolicy';
+
+function problemOf({ isRight, output }: Ran): string | undefined {
+  return isRight ? undefined : output;
+}
+
+/** The checks of the chart: each answers with what it found. */
+export function createChartChecks({ tools, schemas, promtool }: CheckDependencies) {
+  const render = (...args: string[]) =>
+    run(tools.helm, ['template', ...release, '--kube-version', kubernetesVersion, ...args]);
+
+  const lint = ({ file }: ValueSet) =>
+    run(tools.helm, ['lint', '--strict', chartFolder, '--kube-version', kubernetesVersion, '--values', file]);
+
+  const validate = (rendered: string) => {
+    const location = `${schemas}/{{ .ResourceKind }}{{ .KindSuffix }}.json`;
+    const args = ['-strict', '-summary', '-skip', kindsOfOthers, '-schema-location', location, rendered];
+    return run(tools.kubeconform, args);
+  };
+
+  const score = (rendered: string, set: ValueSet) => {
+    const exceptions = scoreExceptions.filter((one) => one.set === undefined || one.set === set.name);
+    const ignored = exceptions.flatMap(({ test }) => ['--ignore-test', test]);
+    return run(tools['kube-score'], ['score', '--output-format', 'ci', ...scoreSwitches, ...ignored, rendered]);
+  };
+
+  const checkRules = (manifests: ReturnType<typeof parseManifests>) => {
+    const problems = allRules.flatMap(({ title, find }) => find(manifests).map((found) => `${title}: ${found}`));
+    return problems.length > 0 ? problems.join('\n') : undefined;
+  };
+
+  const checkAlerts = async (manifests: ReturnType<typeof parseManifests>, folder: string): Promise<Finding[]> => {
+    const rule = manifests.find(isOfKind('PrometheusRule'));
+    if (!rule || promtool === undefined) return [];
+    const file = join(folder, 'rules.yaml');
+    await writeFile(file, stringify(rule.spec));
+    return [{ check: 'promtool', problem: problemOf(await run(promtool, ['check', 'rules', file])) }];
+  };
+
+  const withFolder = async <T>(use: (folder: string) => Promise<T>): Promise<T> => {
+    const folder = await mkdtemp(join(tmpdir(), 'auth-account-chart-'));
+    try {
+      return await use(folder);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+
+  return {
+    /** Lints and renders a set, and checks what it made. */
+    checkSet: (set: ValueSet) =>
+      withFolder(async (folder): Promise<Finding[]> => {
+        const [linting, rendering] = await Promise.all([lint(set), render('--values', set.file)]);
+        const linted = { check: 'lint', problem: problemOf(linting) };
+        const rendered = { check: 'template', problem: problemOf(rendering) };
+        if (!rendering.isRight) return [linted, rendered];
+        const file = join(folder, 'rendered.yaml');
+        await writeFile(file, rendering.stdout);
+        const manifests = parseManifests(rendering.stdout);
+        if (manifests.length === 0) return [linted, rendered];
+        const [validated, scored] = await Promise.all([validate(file), score(file, set)]);
+        return [
+          linted,
+          rendered,
+          { check: 'kubeconform', problem: problemOf(validated) },
+          { check: 'kube-score', problem: scored.isRight ? undefined : criticalsIn(scored.output) },
+          { check: 'rules', problem: checkRules(manifests) },
+          ...(await checkAlerts(manifests, folder)),
+        ];
+      }),
+
+    /** Renders a set that must be refused. */
+    checkRefused: ({ title, values, message }: RefusedSet, minimal: ValueSet) =>
+      withFolder(async (folder): Promise<Finding> => {
+        const file = join(folder, 'values.yaml');
+        await writeFile(file, stringify(values));
+        const { isRight, output } = await render('--values', minimal.file, '--values', file);
+        const check = `refuses ${title}`;
+        if (isRight) return { check, problem: 'it was rendered' };
+        return { check, problem: message.test(output) ? undefined : `the message does not say ${message}:\n${output}` };
+      }),
+
+    /** Runs the suites of helm-unittest. */
+    checkSuites: async (): Promise<Finding> => {
+      const args = ['--strict', '--file', 'tests/**/*_test.yaml', chartFolder];
+      const { isRight, output } = await run(tools['helm-unittest'], args);
+      const ran = Number(/^Tests:.*?(\d+) total/m.exec(output)?.[1] ?? 0);
+      if (isRight && ran === 0) return { check: 'helm-unittest', problem: `no test ran:\n${output}` };
+      return { check: `helm-unittest, ${ran} tests`, problem: isRight ? undefined : output };
+    },
+  };
+}
+
+/** The lines about what is critical, in kube-score's output for machines. */
+function criticalsIn(output: string): string {
+  const lines = output.split('\n').filter((line) => line.startsWith('[CRITICAL]'));
+  return lines.length > 0 ? lines.join('\n') : output;
+}

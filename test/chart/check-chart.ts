@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import { ProvisionError, providePrometheusBinary } from '@auth-account/local-stack';
+import { createChartChecks, type Finding } from './chart-checks.ts';
+import { provideSchemas } from './schemas/provide-schemas.ts';
+import { provideTools, ToolError } from './tools/provide-tools.ts';
+import { findValueSets, refusedSets } from './value-sets.ts';
+
+/**
+ * `npm run check:chart`: renders the chart with every set of values in its folder `ci` and checks what comes out: helm lint,
+ * kubeconform with the schemas of Kubernetes and of the custom resources, kube-score, our own rules (`rules/`), promtool. Then
+ * the sets that must be refused, and the suites of helm-unittest. Each check of each set counts as one. Where `CHECK_REPORT`
+ * names a file, `{ "passed": …, "failed": … }` is written there. Without the programs, and without Go to build them, it says so and is
+ * no failure.
+ */
+
+const count = { passed: 0, failed: 0 };
+
+function secondsSince(start: number): string {
+  return `${((performance.now() - start) / 1_000).toFixed(1).padStart(5)} s`;
+}
+
+/** One line for a set, and what was found where something was. */
+function report(title: string, findings: readonly Finding[], start: number): void {
+  const failures = findings.filter(({ problem }) => problem !== undefined);
+  count.failed += failures.length;
+  count.passed += findings.length - failures.length;
+  const checks = findings.map(({ check, problem }) =>
+    problem === undefined ? check : `${check.toUpperCase()} FAILED`,
+  );
+  console.log(
+    `${failures.length === 0 ? 'ok  ' : 'FAIL'} ${title.padEnd(22)} ${secondsSince(start)}  ${checks.join(', ')}`,
+  );
+  for (const { check, problem } of failures) console.log(`${check}:\n${problem}`.replace(/^/gm, '       '));
+}
+
+async function findPromtool(): Promise<string | undefined> {
+  try {
+    return await providePrometheusBinary('promtool', { log: () => undefined });
+  } catch (error) {
+    if (!(error instanceof ProvisionError)) throw error;
+    console.log(`The PrometheusRules are not checked.\n${error.message}`);
+    return undefined;
+  }
+}
+
+async function checkChart(): Promise<void> {
+  const begin = performance.now();
+  const tools = await provideTools(console.log);
+  const schemas = await provideSchemas(console.log);
+  const checks = createChartChecks({ tools, schemas, promtool: await findPromtool() });
+  console.log(`helm: ${tools.helm}, kube-score: ${tools['kube-score']}; ready after ${secondsSince(begin).trim()}`);
+
+  const sets = findValueSets();
+  for (const set of sets) {
+    const start = performance.now();
+    report(set.name, await checks.checkSet(set), start);
+  }
+  const minimal = sets.find(({ name }) => name === 'minimal');
+  if (sets.length < 10 || !minimal)
+    throw new Error('The folder ci has not ten sets of values with one called "minimal".');
+  for (const refused of refusedSets) {
+    const start = performance.now();
+    report('', [await checks.checkRefused(refused, minimal)], start);
+  }
+  const start = performance.now();
+  report('suites', [await checks.checkSuites()], start);
+  console.log(`${count.passed} passed, ${count.failed} failed in ${secondsSince(begin).trim()}`);
+  if (process.env.CHECK_REPORT) writeFileSync(process.env.CHECK_REPORT, JSON.stringify(count));
+  process.exitCode = count.failed > 0 ? 1 : 0;
+}
+
+try {
+  await checkChart();
+} catch (error) {
+  if (!(error instanceof ToolError)) throw error;
+  console.log(`LEFT OUT: the chart was not checked.\n${error.message}`);
+}

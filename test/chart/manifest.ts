@@ -1,0 +1,154 @@
+import { parseAllDocuments } from 'yaml';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Where a probe or a Service leads: the name of a port, or its number. */
+type PortReference = string | number;
+
+export interface Probe {
+  readonly httpGet?: { readonly path?: string; readonly port?: PortReference };
+  readonly [handler: string]: unknown;
+}
+
+export interface Container {
+  readonly name: string;
+  readonly image?: string;
+  readonly args?: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[];
+  readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string } }[];
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
+  readonly resources?: { readonly limits?: Labels; readonly requests?: Labels };
+  readonly securityContext?: {
+    readonly allowPrivilegeEscalation?: boolean;
+    readonly readOnlyRootFilesystem?: boolean;
+    readonly runAsNonRoot?: boolean;
+    readonly seccompProfile?: { readonly type?: string };
+    readonly capabilities?: { readonly drop?: readonly string[]; readonly add?: readonly string[] };
+  };
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly startupProbe?: Probe;
+  readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
+}
+
+export interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly automountServiceAccountToken?: boolean;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly securityContext?: Container['securityContext'];
+}
+
+export interface Selector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
+interface Metadata {
+  readonly name: string;
+  readonly labels?: Labels;
+  readonly annotations?: Labels;
+}
+
+/** What the rules read of the specs of all kinds; each knows which of it its kinds have. */
+interface ObjectSpec {
+  readonly template?: { readonly metadata?: { readonly labels?: Labels }; readonly spec: PodSpec };
+  /** Of a Service just labels. */
+  readonly selector?: Selector | Labels;
+  readonly replicas?: number;
+  readonly ports?: readonly { readonly targetPort?: PortReference }[];
+  readonly podSelector?: Selector;
+  readonly policyTypes?: readonly string[];
+  readonly egress?: readonly unknown[];
+  readonly minAvailable?: number | string;
+  readonly maxUnavailable?: number | string;
+  readonly scaleTargetRef?: { readonly name: string };
+  readonly minReplicas?: number;
+  readonly minReplicaCount?: number;
+}
+
+/** An object of Kubernetes, as far as the rules read it. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly automountServiceAccountToken?: boolean;
+  readonly data?: Labels;
+  readonly spec?: ObjectSpec | PodSpec;
+}
+
+/** The pods that an object makes. */
+export interface Workload {
+  readonly manifest: Manifest;
+  /** `app.kubernetes.io/component` */
+  readonly component: string;
+  readonly labels: Labels;
+  readonly pod: PodSpec;
+}
+
+/** The objects in the output of `helm template`, without those of the user (`extraObjects`). Throws where it is no YAML. */
+export function parseManifests(text: string): Manifest[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    if (document.errors.length > 0) throw document.errors[0];
+    if (/^ Source: .*extra-objects\.yaml$/m.test(document.contents?.commentBefore ?? document.commentBefore ?? ''))
+      return [];
+    const manifest: Manifest | null = document.toJS();
+    return manifest === null ? [] : [manifest];
+  });
+}
+
+/** What an object is called in the message of a rule. */
+export function nameOf({ kind, metadata }: Manifest): string {
+  return `${kind}/${metadata.name}`;
+}
+
+/** The spec of an object that is no pod. */
+export function specOf({ spec = {} }: Manifest): ObjectSpec {
+  return spec as ObjectSpec;
+}
+
+function podOf(manifest: Manifest): { labels: Labels; spec: PodSpec } | undefined {
+  const { kind, metadata, spec } = manifest;
+  if (kind === 'Pod') return { labels: metadata.labels ?? {}, spec: spec as PodSpec };
+  const { template } = specOf(manifest);
+  return template && { labels: template.metadata?.labels ?? {}, spec: template.spec };
+}
+
+/** The pods that an object is about by its selector: a Service, a NetworkPolicy, a PodDisruptionBudget, a Deployment … */
+export function selectorOf(manifest: Manifest): Selector | undefined {
+  const { selector, podSelector } = specOf(manifest);
+  if (manifest.kind === 'Service') return { matchLabels: selector as Labels };
+  return podSelector ?? (selector as Selector | undefined);
+}
+
+/** The objects that make pods. */
+export function findWorkloads(manifests: readonly Manifest[]): Workload[] {
+  return manifests.flatMap((manifest) => {
+    const pod = podOf(manifest);
+    if (pod === undefined) return [];
+    const { labels, spec } = pod;
+    return [{ manifest, labels, component: labels['app.kubernetes.io/component'] ?? '', pod: spec }];
+  });
+}
+
+export function isOfKind(kind: string) {
+  return (manifest: Manifest) => manifest.kind === kind;
+}
+
+/** Whether labels are those that a selector asks for; an empty one asks for nothing. */
+export function isSelected(labels: Labels, { matchLabels = {}, matchExpressions = [] }: Selector): boolean {
+  const hasAll = Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
+  return (
+    hasAll &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      const value = labels[key];
+      if (operator === 'In') return value !== undefined && values.includes(value);
+      if (operator === 'NotIn') return value === undefined || !values.includes(value);
+      return (value !== undefined) === (operator === 'Exists');
+    })
+  );
+}

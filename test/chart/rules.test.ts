@@ -1,0 +1,299 @@
+import { describe, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
+import { parseManifests } from './manifest.ts';
+import { allRules } from './rules/all-rules.ts';
+
+const labels = (component: string) => ({
+  'app.kubernetes.io/name': 'auth-account',
+  'app.kubernetes.io/instance': 'auth-account',
+  'app.kubernetes.io/component': component,
+});
+
+const objectLabels = (component: string) => ({
+  ...labels(component),
+  'app.kubernetes.io/version': '1.0.0',
+  'app.kubernetes.io/managed-by': 'Helm',
+});
+
+/** A small release that keeps every rule: the push gateway and what stands around it, and a hook. */
+function goodRelease() {
+  const podSelector = { matchLabels: labels('push-gateway') };
+  const container = {
+    name: 'push-gateway',
+    image: 'registry.example.com:5000/auth-account/push-gateway:1.0.0',
+    env: [
+      { name: 'REDIS_URL_FILE', value: '/etc/redis/url' },
+      { name: 'ACCESS_TOKEN_KEYS_FILE', value: '/etc/keys/keys.json' },
+      { name: 'OTEL_SERVICE_NAME', value: 'auth-push-gateway' },
+    ] as { name: string; value: string }[],
+    envFrom: [{ configMapRef: { name: 'gateway' } }],
+    ports: [
+      { name: 'ws', containerPort: 8081 },
+      { name: 'ops', containerPort: 9081 },
+    ] as { name?: string; containerPort: number }[],
+    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } } as Record<string, object>,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] } as { drop: string[]; add?: string[] },
+    },
+    lifecycle: { preStop: { sleep: { seconds: 5 } } },
+    livenessProbe: { httpGet: { path: '/livez', port: 'ops' }, periodSeconds: 10 },
+    readinessProbe: { httpGet: { path: '/readyz', port: 'ops' }, periodSeconds: 5 } as object | undefined,
+  };
+  const pod = {
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 20,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [container],
+    initContainers: [] as object[],
+  };
+  const metadata = (name: string) => ({ name, labels: objectLabels('push-gateway') as Record<string, string> });
+  const deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: metadata('gateway'),
+    spec: {
+      replicas: 2 as number | undefined,
+      selector: { ...podSelector },
+      template: { metadata: { labels: labels('push-gateway') }, spec: pod },
+    },
+  };
+  const configMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: metadata('gateway'),
+    data: { LOG_LEVEL: 'info', OUTBOX_RETENTION_SECONDS: '60' } as Record<string, string>,
+  };
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: metadata('gateway'),
+    spec: { selector: labels('push-gateway'), ports: [{ port: 80, targetPort: 'ws' }] },
+  };
+  const account = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: metadata('gateway'),
+    automountServiceAccountToken: false,
+  };
+  const closing = {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: metadata('default-deny'),
+    spec: {
+      podSelector: { matchLabels: { 'app.kubernetes.io/instance': 'auth-account' } },
+      policyTypes: ['Ingress', 'Egress'],
+    },
+  };
+  const policy = {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: metadata('gateway'),
+    spec: {
+      podSelector: { ...podSelector },
+      policyTypes: ['Ingress', 'Egress'],
+      egress: [{ ports: [{ port: 6379 }] }],
+    },
+  };
+  const budget = {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: metadata('gateway'),
+    spec: { selector: { ...podSelector }, maxUnavailable: 1 } as {
+      selector: object;
+      maxUnavailable?: number;
+      minAvailable?: string;
+    },
+  };
+  const hook = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      ...metadata('hook'),
+      annotations: { 'helm.sh/hook': 'test', 'helm.sh/hook-delete-policy': 'hook-succeeded' } as Record<string, string>,
+    },
+  };
+  const extra: object[] = [];
+  return { deployment, pod, container, configMap, service, account, closing, policy, budget, hook, extra };
+}
+
+type Release = ReturnType<typeof goodRelease>;
+
+function broken(change: (release: Release) => void): string[] {
+  const release = goodRelease();
+  change(release);
+  const { pod: _pod, container: _container, extra, ...objects } = release;
+  const text = [...Object.values(objects), ...extra].map((object) => stringify(object)).join('---\n');
+  const manifests = parseManifests(text);
+  return allRules.filter(({ find }) => find(manifests).length > 0).map(({ title }) => title);
+}
+
+const scaler = (name: string) => ({
+  apiVersion: 'autoscaling/v2',
+  kind: 'HorizontalPodAutoscaler',
+  metadata: { name: 'gateway', labels: objectLabels('push-gateway') },
+  spec: { scaleTargetRef: { name }, minReplicas: 1 },
+});
+
+/** Each rule with what breaks it. */
+const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>> = {
+  'every container has a limit of memory, and requests of CPU and memory': [
+    ({ container }) => {
+      container.resources.limits = {};
+    },
+    ({ container }) => {
+      container.resources.requests = { cpu: '1' };
+    },
+    ({ pod, container: { resources: _, ...container } }) => pod.initContainers.push({ ...container, name: 'wait' }),
+  ],
+  'every image has a digest or a tag other than latest': [
+    ({ container }) => {
+      container.image = 'registry.example.com:5000/gateway';
+    },
+    ({ container }) => {
+      container.image = 'gateway:latest';
+    },
+    ({ container }) => {
+      container.image = 'gateway@sha256:0123';
+    },
+  ],
+  'every container is restricted and writes nothing to its root': [
+    ({ pod }) => {
+      pod.securityContext.runAsNonRoot = false;
+    },
+    ({ pod }) => {
+      pod.securityContext.seccompProfile.type = 'Unconfined';
+    },
+    ({ container }) => {
+      container.securityContext.readOnlyRootFilesystem = false;
+    },
+    ({ container }) => {
+      container.securityContext.allowPrivilegeEscalation = true;
+    },
+    ({ container }) => {
+      container.securityContext.capabilities = { drop: [] };
+    },
+    ({ container }) => {
+      container.securityContext.capabilities.add = ['NET_ADMIN'];
+    },
+  ],
+  'every Deployment has a liveness and a readiness probe that differ': [
+    ({ container }) => {
+      container.readinessProbe = undefined;
+    },
+    ({ container }) => {
+      container.readinessProbe = { ...container.livenessProbe, periodSeconds: 5 };
+    },
+  ],
+  'no pod and no ServiceAccount has a token': [
+    ({ pod }) => {
+      pod.automountServiceAccountToken = true;
+    },
+    ({ account }) => {
+      account.automountServiceAccountToken = true;
+    },
+  ],
+  'every port of a container has a name': [({ container }) => container.ports.push({ containerPort: 9999 })],
+  'every variable is known to the configuration schemas': [
+    ({ configMap }) => {
+      configMap.data.LOG_LEVLE = 'info';
+    },
+    ({ container }) => container.env.push({ name: 'OTHER', value: '1' }),
+    // A file that the api reads and the push gateway does not.
+    ({ container }) => container.env.push({ name: 'SERVER_KEYS_FILE', value: '/etc/keys/server-keys.json' }),
+  ],
+  'every required variable is set, or its file': [({ container }) => container.env.shift()],
+  'no variable holds a secret': [
+    ({ container }) => container.env.push({ name: 'REDIS_URL', value: 'redis://cache' }),
+    ({ configMap }) => {
+      configMap.data.TOKEN_ISSUER = 'https://user:word@auth.example.com';
+    },
+  ],
+  'the release makes no Secret': [
+    ({ extra }) =>
+      extra.push({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', labels: objectLabels('api') } }),
+  ],
+  'every selector finds pods': [
+    ({ extra, budget }) => extra.push({ ...budget, spec: { selector: { matchLabels: labels('api') } } }),
+    ({ extra, policy }) => extra.push({ ...policy, spec: { podSelector: { matchLabels: labels('api') } } }),
+    ({ extra, service }) =>
+      extra.push({ ...service, kind: 'ServiceMonitor', spec: { selector: { matchLabels: labels('monitoring') } } }),
+  ],
+  'every Deployment selects its own pods and no others': [
+    ({ extra, deployment }) => extra.push({ ...deployment, metadata: { ...deployment.metadata, name: 'other' } }),
+    ({ deployment }) => {
+      deployment.spec.selector.matchLabels = labels('api');
+    },
+  ],
+  'every Service leads to a port that its pods have': [
+    ({ extra, service }) =>
+      extra.push({ ...service, spec: { ...service.spec, ports: [{ port: 81, targetPort: 'http' }] } }),
+  ],
+  'every port of a container is led to, or probed': [
+    ({ container }) => container.ports.push({ name: 'debug', containerPort: 9229 }),
+  ],
+  'with NetworkPolicies every pod has one of its own': [
+    ({ policy }) => {
+      policy.spec.egress = undefined as never;
+    },
+    ({ closing, policy }) => {
+      closing.spec.policyTypes = ['Ingress'];
+      policy.spec.policyTypes = ['Ingress'];
+    },
+  ],
+  'every PodDisruptionBudget lets a pod go': [
+    ({ budget }) => {
+      budget.spec.maxUnavailable = 0;
+    },
+    ({ budget: { spec } }) => {
+      spec.maxUnavailable = undefined as never;
+      spec.minAvailable = '51%';
+    },
+  ],
+  'what is scaled has no replicas of its own': [
+    ({ extra }) => extra.push(scaler('gateway')),
+    ({ extra }) => extra.push(scaler('another')),
+  ],
+  'the grace period is longer than a stop takes': [
+    ({ pod }) => {
+      pod.terminationGracePeriodSeconds = 12;
+    },
+    ({ configMap }) => {
+      configMap.data.SHUTDOWN_DELAY_SECONDS = '10';
+    },
+  ],
+  'every hook says when it is deleted': [
+    ({ hook }) => {
+      hook.metadata.annotations = { 'helm.sh/hook': 'test' };
+    },
+  ],
+  'every object bears the recommended labels': [
+    ({ service }) => {
+      service.metadata.labels = labels('push-gateway');
+    },
+  ],
+};
+
+describe('the rules for the chart', () => {
+  test('find nothing in a release that keeps them all', () => {
+    expect(broken(() => undefined)).toEqual([]);
+  });
+
+  const cases = Object.entries(breaches).flatMap(([title, changes]) =>
+    changes.map((change, index) => ({ title, number: index + 1, change })),
+  );
+  test.each(cases)('$title: breach $number is found, and no other rule is broken', ({ title, change }) => {
+    expect(broken(change)).toEqual([title]);
+  });
+
+  test('can each be broken', () => {
+    expect(Object.keys(breaches).toSorted()).toEqual(allRules.map(({ title }) => title).toSorted());
+  });
+
+  test("leave the user's own objects alone", () => {
+    const text =
+      '---\n# Source: auth-account/templates/extra-objects.yaml\napiVersion: v1\nkind: Secret\nmetadata: {name: own}\n';
+    expect(parseManifests(text)).toEqual([]);
+  });
+});

@@ -1,0 +1,93 @@
+import { allVariables, type Component, type Variable, variablesOf } from '../component-variables.ts';
+import { type Container, findWorkloads, isOfKind, type Manifest, nameOf } from '../manifest.ts';
+import type { Rule } from './rule.ts';
+
+/** Names of others: OpenTelemetry's, Node's, and the pod's name, which OpenTelemetry's are made of. */
+const foreign = /^(OTEL_[A-Z_]+|NODE_[A-Z_]+|POD_NAME)$/;
+
+/** Which program a container runs, by its name. */
+const programs: Readonly<Record<string, Component>> = {
+  api: 'api',
+  'push-gateway': 'pushGateway',
+  worker: 'worker',
+  probe: 'probe',
+  migrate: 'migrate',
+};
+
+const known = new Map(allVariables().map((variable) => [variable.name, variable]));
+
+/** A container that runs a program of ours, with all its variables. */
+interface Program {
+  readonly where: string;
+  readonly component: Component;
+  /** Those taken from a field or a Secret have no value here. */
+  readonly environment: ReadonlyMap<string, string | undefined>;
+}
+
+function environmentOf({ env = [], envFrom = [] }: Container, manifests: readonly Manifest[]): Program['environment'] {
+  const configMaps = new Map(manifests.filter(isOfKind('ConfigMap')).map((map) => [map.metadata.name, map.data ?? {}]));
+  const taken = envFrom.flatMap(({ configMapRef }) => Object.entries(configMaps.get(configMapRef?.name ?? '') ?? {}));
+  return new Map<string, string | undefined>([...taken, ...env.map(({ name, value }) => [name, value] as const)]);
+}
+
+function findPrograms(manifests: readonly Manifest[]): Program[] {
+  return findWorkloads(manifests).flatMap(({ manifest, pod }) =>
+    [...pod.containers, ...(pod.initContainers ?? [])].flatMap((container) => {
+      const component = programs[container.name];
+      if (component === undefined) return [];
+      const where = `${nameOf(manifest)}, container ${container.name}`;
+      return [{ where, component, environment: environmentOf(container, manifests) }];
+    }),
+  );
+}
+
+/** A variable that may come from a file has a second name. */
+function ownNames(variables: readonly Variable[]): Set<string> {
+  return new Set(variables.flatMap(({ name, schema }) => (schema.secret ? [name, `${name}_FILE`] : [name])));
+}
+
+/** What all services have in common stands in the environment of each; a file is given only to the one that reads it. */
+function isKnown(name: string, component: Component): boolean {
+  if (foreign.test(name) || ownNames(variablesOf(component)).has(name)) return true;
+  return known.has(name) && !name.endsWith('_FILE');
+}
+
+function hasCredentials(value: string | undefined): boolean {
+  return value !== undefined && /:\/\/[^/@\s]*:[^/@\s]+@/.test(value);
+}
+
+/** Rules about the variables of our programs, against their configuration schemas. */
+export const environmentRules: readonly Rule[] = [
+  {
+    title: 'every variable is known to the configuration schemas',
+    find: (manifests) =>
+      findPrograms(manifests).flatMap(({ where, component, environment }) => {
+        const unknown = [...environment.keys()].filter((name) => !isKnown(name, component));
+        return unknown.map((name) => `${where}: nobody reads ${name}`);
+      }),
+  },
+  {
+    title: 'every required variable is set, or its file',
+    find: (manifests) =>
+      findPrograms(manifests).flatMap(({ where, component, environment }) => {
+        const required = variablesOf(component).filter(({ isRequired }) => isRequired);
+        const missing = required.filter(({ name }) => !environment.has(name) && !environment.has(`${name}_FILE`));
+        return missing.map(({ name }) => `${where}: ${name} is required`);
+      }),
+  },
+  {
+    title: 'no variable holds a secret',
+    find: (manifests) =>
+      findPrograms(manifests).flatMap(({ where, environment }) => {
+        const open = [...environment].filter(
+          ([name, value]) => hasCredentials(value) || (value !== undefined && known.get(name)?.schema.secret === true),
+        );
+        return open.map(([name]) => `${where}: ${name} is written out`);
+      }),
+  },
+  {
+    title: 'the release makes no Secret',
+    find: (manifests) =>
+      manifests.filter(isOfKind('Secret')).map((secret) => `${nameOf(secret)}: is made by the chart`),
+  },
+];

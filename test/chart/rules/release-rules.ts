@@ -1,0 +1,91 @@
+import { findWorkloads, isOfKind, isSelected, type Manifest, nameOf, selectorOf, specOf } from '../manifest.ts';
+import type { Rule } from './rule.ts';
+
+const requiredLabels = ['name', 'instance', 'component', 'version', 'managed-by'].map(
+  (one) => `app.kubernetes.io/${one}`,
+);
+
+function isScaler({ kind }: Manifest): boolean {
+  return kind === 'HorizontalPodAutoscaler' || kind === 'ScaledObject';
+}
+
+/** How many pods a Deployment has at least, by its autoscaler where it has one. */
+function leastPods(deployment: Manifest, manifests: readonly Manifest[]): number {
+  const scalers = manifests.filter(isScaler).map(specOf);
+  const scaler = scalers.find(({ scaleTargetRef }) => scaleTargetRef?.name === deployment.metadata.name);
+  return scaler?.minReplicas ?? scaler?.minReplicaCount ?? specOf(deployment).replicas ?? 1;
+}
+
+/** Kubernetes rounds up. */
+function toCount(value: number | string, pods: number): number {
+  const text = String(value);
+  return text.endsWith('%') ? Math.ceil((Number.parseFloat(text) / 100) * pods) : Number(text);
+}
+
+function findBlockedDrains(manifests: readonly Manifest[]): string[] {
+  const deployments = findWorkloads(manifests).filter(({ manifest }) => manifest.kind === 'Deployment');
+  return manifests.filter(isOfKind('PodDisruptionBudget')).flatMap((budget) => {
+    const selector = selectorOf(budget) ?? {};
+    const own = deployments.find(({ labels }) => isSelected(labels, selector));
+    if (!own) return [];
+    const { minAvailable = 0, maxUnavailable } = specOf(budget);
+    const pods = leastPods(own.manifest, manifests);
+    const evictable = maxUnavailable === undefined ? pods - toCount(minAvailable, pods) : toCount(maxUnavailable, pods);
+    return evictable > 0 ? [] : [`${nameOf(budget)}: of ${pods} pods none may be evicted`];
+  });
+}
+
+/** Two that both set the number of pods take turns undoing each other's work. */
+function findTwoMasters(manifests: readonly Manifest[]): string[] {
+  const deployments = manifests.filter(isOfKind('Deployment'));
+  return manifests.filter(isScaler).flatMap((scaler) => {
+    const name = specOf(scaler).scaleTargetRef?.name;
+    const target = deployments.find(({ metadata }) => metadata.name === name);
+    if (!target) return [`${nameOf(scaler)}: Deployment/${name} is not there`];
+    return specOf(target).replicas === undefined ? [] : [`${nameOf(target)}: has replicas and is scaled`];
+  });
+}
+
+/** Seconds in which a service ends its requests after all delays and drains. */
+const stopSeconds = 2;
+/** What `DRAIN_SECONDS` is by default, where a component has it. */
+const drainSeconds: Readonly<Record<string, number>> = { 'push-gateway': 5 };
+
+function findShortGrace(manifests: readonly Manifest[]): string[] {
+  const configMaps = new Map(manifests.filter(isOfKind('ConfigMap')).map((map) => [map.metadata.name, map.data ?? {}]));
+  return findWorkloads(manifests).flatMap(({ manifest, component, pod }) => {
+    const container = pod.containers.find(({ name }) => name === component);
+    if (manifest.kind !== 'Deployment' || !container) return [];
+    const sources = (container.envFrom ?? []).map(({ configMapRef }) => configMaps.get(configMapRef?.name ?? ''));
+    const config: Record<string, string | undefined> = Object.assign({}, ...sources);
+    const preStop = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
+    const drain = drainSeconds[component] === undefined ? 0 : Number(config.DRAIN_SECONDS ?? drainSeconds[component]);
+    const needed = preStop + Number(config.SHUTDOWN_DELAY_SECONDS ?? 0) + drain + stopSeconds;
+    const grace = pod.terminationGracePeriodSeconds ?? 30;
+    return grace > needed ? [] : [`${nameOf(manifest)}: ${grace} s of grace for ${needed} s of work`];
+  });
+}
+
+/** Rules about how the objects of a release fit together. */
+export const releaseRules: readonly Rule[] = [
+  { title: 'every PodDisruptionBudget lets a pod go', find: findBlockedDrains },
+  { title: 'what is scaled has no replicas of its own', find: findTwoMasters },
+  { title: 'the grace period is longer than a stop takes', find: findShortGrace },
+  {
+    title: 'every hook says when it is deleted',
+    find: (manifests) =>
+      manifests.flatMap((manifest) => {
+        const { annotations = {} } = manifest.metadata;
+        const isLeft = 'helm.sh/hook' in annotations && !annotations['helm.sh/hook-delete-policy'];
+        return isLeft ? [`${nameOf(manifest)}: is left behind`] : [];
+      }),
+  },
+  {
+    title: 'every object bears the recommended labels',
+    find: (manifests) =>
+      manifests.flatMap((manifest) => {
+        const missing = requiredLabels.filter((label) => !manifest.metadata.labels?.[label]);
+        return missing.length > 0 ? [`${nameOf(manifest)}: lacks ${missing.join(', ')}`] : [];
+      }),
+  },
+];

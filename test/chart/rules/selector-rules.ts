@@ -1,0 +1,96 @@
+import {
+  findWorkloads,
+  isOfKind,
+  isSelected,
+  type Manifest,
+  nameOf,
+  selectorOf,
+  specOf,
+  type Workload,
+} from '../manifest.ts';
+import type { Rule } from './rule.ts';
+
+const selecting = new Set(['Service', 'NetworkPolicy', 'PodDisruptionBudget', 'PodMonitor']);
+
+function selectedBy(manifest: Manifest, workloads: readonly Workload[]): Workload[] {
+  const selector = selectorOf(manifest);
+  return selector ? workloads.filter(({ labels }) => isSelected(labels, selector)) : [];
+}
+
+function findLostSelectors(manifests: readonly Manifest[]): string[] {
+  const workloads = findWorkloads(manifests);
+  const services = manifests.filter(isOfKind('Service'));
+  const podless = manifests
+    .filter(({ kind }) => selecting.has(kind))
+    .filter((one) => selectedBy(one, workloads).length === 0);
+  const blind = manifests.filter(isOfKind('ServiceMonitor')).filter((monitor) => {
+    const selector = selectorOf(monitor) ?? {};
+    return !services.some(({ metadata }) => isSelected(metadata.labels ?? {}, selector));
+  });
+  return [
+    ...podless.map((one) => `${nameOf(one)}: selects no pod`),
+    ...blind.map((one) => `${nameOf(one)}: selects no Service`),
+  ];
+}
+
+/** A Deployment that selects another one's pods takes them for its own. */
+function findForeignPods(manifests: readonly Manifest[]): string[] {
+  const workloads = findWorkloads(manifests);
+  return manifests.filter(isOfKind('Deployment')).flatMap((deployment) => {
+    const selected = selectedBy(deployment, workloads);
+    if (selected.length === 1 && selected[0]?.manifest === deployment) return [];
+    return [
+      `${nameOf(deployment)}: selects ${selected.map(({ manifest }) => nameOf(manifest)).join(', ') || 'nothing'}`,
+    ];
+  });
+}
+
+function portNamesOf({ pod: { containers } }: Workload): string[] {
+  return containers.flatMap(({ ports = [] }) => ports.flatMap(({ name }) => name ?? []));
+}
+
+function targetsOf(service: Manifest): string[] {
+  return (specOf(service).ports ?? []).map(({ targetPort }) => String(targetPort));
+}
+
+function findAstrayServices(manifests: readonly Manifest[]): string[] {
+  const workloads = findWorkloads(manifests);
+  return manifests.filter(isOfKind('Service')).flatMap((service) => {
+    const names = new Set(selectedBy(service, workloads).flatMap(portNamesOf));
+    const lost = targetsOf(service).filter((target) => !names.has(target));
+    return lost.map((target) => `${nameOf(service)}: no pod has a port "${target}"`);
+  });
+}
+
+function findIdlePorts(manifests: readonly Manifest[]): string[] {
+  const services = manifests.filter(isOfKind('Service'));
+  return findWorkloads(manifests).flatMap((workload) => {
+    const own = services.filter((service) => selectedBy(service, [workload]).length > 0);
+    const probes = workload.pod.containers.flatMap((one) => [one.livenessProbe, one.readinessProbe, one.startupProbe]);
+    const used = new Set([...own.flatMap(targetsOf), ...probes.map((probe) => String(probe?.httpGet?.port))]);
+    const unused = portNamesOf(workload).filter((name) => !used.has(name));
+    return unused.map((name) => `${nameOf(workload.manifest)}: nobody leads to the port "${name}"`);
+  });
+}
+
+/** The policy that closes all pods opens nothing; each component has one more that says what it needs. */
+function findUnguarded(manifests: readonly Manifest[]): string[] {
+  const policies = manifests.filter(isOfKind('NetworkPolicy'));
+  if (policies.length === 0) return [];
+  return findWorkloads(manifests).flatMap((workload) => {
+    const own = policies.filter((policy) => selectedBy(policy, [workload]).length > 0).map(specOf);
+    const types = new Set(own.flatMap(({ policyTypes = [] }) => policyTypes));
+    const name = nameOf(workload.manifest);
+    if (!types.has('Ingress') || !types.has('Egress')) return [`${name}: is not closed in both directions`];
+    return own.some(({ egress }) => egress) ? [] : [`${name}: has no policy of its own`];
+  });
+}
+
+/** Rules about what finds pods and their ports. */
+export const selectorRules: readonly Rule[] = [
+  { title: 'every selector finds pods', find: findLostSelectors },
+  { title: 'every Deployment selects its own pods and no others', find: findForeignPods },
+  { title: 'every Service leads to a port that its pods have', find: findAstrayServices },
+  { title: 'every port of a container is led to, or probed', find: findIdlePorts },
+  { title: 'with NetworkPolicies every pod has one of its own', find: findUnguarded },
+];

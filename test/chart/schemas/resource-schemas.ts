@@ -1,0 +1,70 @@
+import { type JsonSchema, toStrictSchema } from './strict-schema.ts';
+
+/** A schema, and the name under which kubeconform looks for it: `deployment-apps-v1.json`. */
+export interface ResourceSchema {
+  readonly file: string;
+  readonly schema: JsonSchema;
+}
+
+interface OpenApi {
+  readonly definitions: Readonly<Record<string, JsonSchema>>;
+}
+
+interface CustomResourceDefinition {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly kind: string };
+    readonly versions: readonly { readonly name: string; readonly schema: { readonly openAPIV3Schema: JsonSchema } }[];
+  };
+}
+
+function fileOf(group: string, version: string, kind: string): string {
+  const parts = [kind, group.split('.')[0], version].filter((part) => part !== '');
+  return `${parts.join('-').toLowerCase()}.json`;
+}
+
+/** Quantities may be written as numbers too; the document calls them strings. */
+const quantity = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
+
+function referencesOf(schema: unknown): string[] {
+  const found = JSON.stringify(schema).matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g);
+  return Array.from(found, ([, name = '']) => name);
+}
+
+/** A definition with those it refers to, and those that these refer to. */
+function withReferences(name: string, definitions: OpenApi['definitions']): JsonSchema {
+  const taken: Record<string, JsonSchema> = {};
+  const open = [name];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const schema = definitions[next];
+    if (next in taken || schema === undefined) continue;
+    taken[next] = schema;
+    open.push(...referencesOf(schema));
+  }
+  return { $ref: `#/definitions/${name}`, definitions: taken };
+}
+
+/** The schemas of all kinds in Kubernetes' OpenAPI document (version 2). */
+export function toBuiltInSchemas({ definitions }: OpenApi): ResourceSchema[] {
+  const strict = Object.fromEntries(Object.entries(definitions).map(([name, one]) => [name, toStrictSchema(one)]));
+  strict[quantity] = { type: ['string', 'number'] };
+  return Object.entries(definitions).flatMap(([name, definition]) => {
+    const kinds = (definition['x-kubernetes-group-version-kind'] ?? []) as {
+      group: string;
+      version: string;
+      kind: string;
+    }[];
+    // Kinds without this are not objects; those with several (DeleteOptions, WatchEvent) are no resources.
+    const [only, ...more] = kinds;
+    if (!only || more.length > 0 || only.kind.endsWith('List')) return [];
+    return [{ file: fileOf(only.group, only.version, only.kind), schema: withReferences(name, strict) }];
+  });
+}
+
+/** The schemas of all versions of a CustomResourceDefinition. */
+export function toCustomSchemas({ spec }: CustomResourceDefinition): ResourceSchema[] {
+  return spec.versions.map(({ name, schema }) => ({
+    file: fileOf(spec.group, name, spec.names.kind),
+    schema: toStrictSchema(schema.openAPIV3Schema),
+  }));
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import { parseValueEntries } from '../generate/chart/value-entries.ts';
+import { toValuesSchema } from '../generate/chart/values-schema.ts';
+import { components, configOf, sharedConfig } from './component-variables.ts';
+import { chartFolder, findValueSets } from './value-sets.ts';
+
+const schema = JSON.parse(readFileSync(`${chartFolder}values.schema.json`, 'utf8'));
+const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
+
+function problemsOf(values: object): string[] {
+  validate(values);
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+describe("the chart's schema of values", () => {
+  test('takes the default values, and every set', () => {
+    const files = [`${chartFolder}values.yaml`, ...findValueSets().map(({ file }) => file)];
+    for (const file of files) expect(problemsOf(parse(readFileSync(file, 'utf8')) ?? {})).toEqual([]);
+  });
+
+  test('takes the variables of the configuration schemas, as numbers, texts or lists', () => {
+    const api = { config: { HASH_QUEUE_LIMIT: 5, HASH_CONCURRENCY: '2', VALIDATE_RESPONSES: true } };
+    const pushGateway = { config: { ALLOWED_ORIGINS: ['https://app.example.com'], DRAIN_SECONDS: null } };
+    expect(problemsOf({ config: { TOKEN_ISSUER: 'https://auth.example.com' }, api, pushGateway })).toEqual([]);
+  });
+
+  test.each([
+    ['a variable that is misspelt', { config: { TOKEN_ISUER: 'x' } }, '/config must NOT have additional properties'],
+    [
+      "another service's variable",
+      { worker: { config: { HASH_QUEUE_LIMIT: 1 } } },
+      '/worker/config must NOT have additional properties',
+    ],
+    ['a secret', { config: { REDIS_URL: 'redis://cache' } }, '/config must NOT have additional properties'],
+    ['a port', { api: { config: { API_PORT: 80 } } }, '/api/config must NOT have additional properties'],
+    ['a file', { api: { config: { SERVER_KEYS_FILE: '/keys' } } }, '/api/config must NOT have additional properties'],
+    ['a number below its range', { api: { config: { ARGON2_PASSES: 0 } } }, '/api/config/ARGON2_PASSES must be >= 1'],
+    ['a value that does not exist', { api: { replcias: 2 } }, '/api must NOT have additional properties'],
+    ['a text for a number', { api: { replicas: 'two' } }, '/api/replicas must be integer'],
+  ])('refuses %s', (_what, values, problem) => {
+    expect(problemsOf(values)).toEqual([problem]);
+  });
+
+  test('has in `config` whatever a component has that is not set by the chart', () => {
+    const shared = sharedConfig().map(({ name }) => name);
+    const own = components.flatMap((component) => configOf(component).map(({ name }) => name));
+    expect(own.filter((name) => !shared.includes(name))).toEqual([]);
+    expect(shared).toEqual(
+      expect.arrayContaining(['TOKEN_ISSUER', 'LOG_LEVEL', 'HASH_QUEUE_LIMIT', 'PROBE_EMAIL_DOMAIN']),
+    );
+    expect(shared.filter((name) => /_PORT$|_FILE$|MONGODB_URI|REDIS_URL/.test(name))).toEqual([]);
+  });
+});
+
+describe('the generator', () => {
+  test('takes texts and schemas from the comments, and types from the defaults', () => {
+    const entries = parseValueEntries(
+      [
+        '# Not part of it.',
+        '',
+        'part:',
+        '  # -- How many, and',
+        '  # a second line',
+        '  # @schema {"minimum":1}',
+        '  count: 2',
+        '  # -- Anything',
+        '  # @schema {"type":"object"}',
+        '  free: {}',
+      ].join('\n'),
+    );
+    expect(toValuesSchema(entries).properties).toMatchObject({
+      part: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          count: { type: 'integer', minimum: 1, default: 2, description: 'How many, and a second line' },
+          free: { type: 'object', description: 'Anything' },
+        },
+      },
+    });
+  });
+
+  test('refuses a default that does not say its type', () => {
+    expect(() => toValuesSchema(parseValueEntries('free: {}\n'))).toThrow('the default of free does not say its type');
+    expect(() => parseValueEntries('# @schema {"type"\nfree: {}\n')).toThrow('the schema of free is no JSON');
+  });
+});

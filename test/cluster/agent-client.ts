@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { AgentCalls } from './agent/protocol.ts';
+
+type Argument<K extends keyof AgentCalls> = Parameters<AgentCalls[K]>[0];
+type Result<K extends keyof AgentCalls> = Awaited<ReturnType<AgentCalls[K]>>;
+
+/** The agent in its pod (`agent/agent-main.ts`). */
+export interface AgentClient {
+  call<K extends keyof AgentCalls>(
+    name: K,
+    ...argument: Argument<K> extends undefined ? [] : [Argument<K>]
+  ): Promise<Result<K>>;
+  close(): Promise<void>;
+}
+
+const callLimitMs = 90_000;
+
+/** Starts an agent in a pod by `kubectl exec`; it ends with its stdin. */
+export async function openAgent(namespace: string, pod: string): Promise<AgentClient> {
+  const command = ['node', '/app/cluster-test/agent-main.ts'];
+  const child = spawn('kubectl', ['-n', namespace, 'exec', '-i', pod, '--', ...command], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let last = 0;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { id, result, error } = JSON.parse(line) as { id: number; result?: unknown; error?: string };
+    const call = waiting.get(id);
+    waiting.delete(id);
+    if (error === undefined) call?.resolve(result);
+    else call?.reject(new Error(error));
+  });
+  child.stdin.on('error', () => undefined); // its end is told by `exit`
+  child.on('exit', (status) => {
+    for (const { reject } of waiting.values()) reject(new Error(`the agent in ${pod} ended with ${status}`));
+    waiting.clear();
+  });
+  return {
+    call(name, ...[argument]) {
+      last += 1;
+      const call = Promise.withResolvers<unknown>();
+      waiting.set(last, call);
+      const timer = setTimeout(() => call.reject(new Error(`${name} took longer than ${callLimitMs} ms`)), callLimitMs);
+      child.stdin.write(`${JSON.stringify({ id: last, name, argument })}\n`);
+      return call.promise.finally(() => clearTimeout(timer)) as Promise<Result<typeof name>>;
+    },
+    async close() {
+      child.stdin.end();
+      if (child.exitCode === null) child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}

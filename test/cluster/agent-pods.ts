@@ -1,0 +1,77 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Images } from './cluster.ts';
+
+const source = join(import.meta.dirname, 'agent');
+
+/** Of the test's webhook, made anew by each run. */
+const webhookSecret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`;
+
+/** The agent's sources, its two pods and what makes the client a subscriber, as objects for `kubectl apply`. */
+export async function agentObjects(images: Images): Promise<object[]> {
+  const files = (await readdir(source)).filter((name) => name.endsWith('.ts'));
+  const data = await Promise.all(files.map(async (name) => [name, await readFile(join(source, name), 'utf8')]));
+  const subscriber = { name: 'analytics', kind: 'webhook', url: 'http://receiver:8090/events', secret: webhookSecret };
+  return [
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'cluster-test-agent' }, data: Object.fromEntries(data) },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'cluster-test-subscribers' },
+      stringData: { 'subscribers.json': JSON.stringify([subscriber]), secret: webhookSecret },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'receiver' },
+      spec: { selector: { 'cluster-test': 'client' }, ports: [{ port: 8090 }] },
+    },
+    agentPod('client', images),
+    agentPod('stranger', images),
+  ];
+}
+
+/** Runs the receiver and waits for `kubectl exec` to start agents beside it. */
+function agentPod(name: string, { registry, tag }: Images): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { 'cluster-test': name } },
+    spec: {
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 2,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 10_001,
+        runAsGroup: 10_001,
+        fsGroup: 10_001,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      containers: [
+        {
+          name: 'agent',
+          image: `${registry}/auth-account/authctl:${tag}`,
+          imagePullPolicy: 'Always',
+          // Below /app, where Node finds the packages of the image.
+          command: ['node', '/app/cluster-test/receiver-main.ts'],
+          env: [{ name: 'WEBHOOK_SECRET_FILE', value: '/etc/cluster-test/secret' }],
+          readinessProbe: { httpGet: { path: '/arrivals/none', port: 8090 }, periodSeconds: 1 },
+          resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          },
+          volumeMounts: [
+            { name: 'source', mountPath: '/app/cluster-test' },
+            { name: 'secret', mountPath: '/etc/cluster-test' },
+          ],
+        },
+      ],
+      volumes: [
+        { name: 'source', configMap: { name: 'cluster-test-agent' } },
+        { name: 'secret', secret: { secretName: 'cluster-test-subscribers' } },
+      ],
+    },
+  };
+}

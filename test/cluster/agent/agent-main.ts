@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { connect as connectSocket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { ask } from './ask.ts';
+import { type Fleet, startFleet } from './fleet.ts';
+import { type Load, startLoad } from './load.ts';
+import { logOutAcross } from './log-out-across.ts';
+import type { AgentCalls } from './protocol.ts';
+import { newSessions } from './sessions.ts';
+import { walkMainPath } from './walk-main-path.ts';
+
+/** The test's hand within the cluster: does what stdin says (`protocol.ts`) and ends with it. */
+const connectLimitMs = 3_000;
+let load: Load | undefined;
+let fleet: Fleet | undefined;
+
+function running<T>(what: T | undefined): T {
+  if (what === undefined) throw new Error('it was not started');
+  return what;
+}
+
+const calls: AgentCalls = {
+  ask,
+  async connect({ host, port }) {
+    const socket = connectSocket({ host, port });
+    try {
+      await once(socket, 'connect', { signal: AbortSignal.timeout(connectLimitMs) });
+      return 'connected';
+    } catch (error) {
+      if ((error as Error).name === 'AbortError') return 'timeout';
+      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return 'refused';
+      throw error;
+    } finally {
+      socket.on('error', () => undefined);
+      socket.destroy();
+    }
+  },
+  async newSession({ api }) {
+    const [session] = await newSessions(api, 1);
+    return running(session);
+  },
+  walkMainPath,
+  async startLoad(order) {
+    load = await startLoad(order);
+    return null;
+  },
+  lookAtLoad: async () => running(load).look(),
+  stopLoad: () => running(load).stop(),
+  async startFleet(order) {
+    fleet = await startFleet(order);
+    return null;
+  },
+  lookAtFleet: () => running(fleet).look(),
+  stopFleet: () => running(fleet).stop(),
+  logOutAcross,
+};
+
+async function answer(line: string): Promise<void> {
+  const { id, name, argument } = JSON.parse(line) as { id: number; name: keyof AgentCalls; argument: never };
+  let outcome: { readonly result: unknown } | { readonly error: string };
+  try {
+    outcome = { result: await calls[name](argument) };
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    outcome = { error: [code, message].filter(Boolean).join(': ') };
+  }
+  process.stdout.write(`${JSON.stringify({ id, ...outcome })}\n`);
+}
+
+const lines = createInterface({ input: process.stdin });
+lines.on('line', (line) => void answer(line));
+lines.on('close', () => process.exit(0));

@@ -1,0 +1,52 @@
+import { Agent, request } from 'node:http';
+
+/** One request of an agent. */
+export interface Question {
+  readonly url: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Goes as JSON. */
+  readonly body?: unknown;
+  /** Keeps the connection; without one, the request has a connection of its own. */
+  readonly agent?: Agent;
+}
+
+export interface Reply {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape that it asserts.
+  readonly json: any;
+  /** From the request to the last byte. */
+  readonly ms: number;
+}
+
+const timeoutMs = 10_000;
+
+/** An agent with one connection, which stays open between requests. */
+export function keepConnection(): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 1 });
+}
+
+/** Sends once, never again: rejects on any fault of the connection and after 10 s. */
+export function ask({ url, method = 'POST', headers = {}, body, agent }: Question): Promise<Reply> {
+  const start = performance.now();
+  const payload = body === undefined ? '' : JSON.stringify(body);
+  const needed = {
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(payload)),
+    'X-Request-ID': `cluster-${crypto.randomUUID()}`,
+  };
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const options = { method, agent: agent ?? false, signal: AbortSignal.timeout(timeoutMs) };
+  const sent = request(url, { ...options, headers: { ...needed, ...headers } }, async (answer) => {
+    try {
+      const text = Buffer.concat(await answer.toArray()).toString();
+      const json = answer.headers['content-type'] === 'application/json' ? JSON.parse(text) : text;
+      resolve({ status: answer.statusCode ?? 0, json, ms: performance.now() - start });
+    } catch (error) {
+      reject(error);
+    }
+  });
+  sent.on('error', reject);
+  sent.end(payload);
+  return promise;
+}

@@ -1,0 +1,141 @@
+import type { Agent } from 'node:http';
+import { ask, keepConnection, type Question } from './ask.ts';
+import type { LoadOrder, LoadReport } from './protocol.ts';
+import { bearer, newSessions, password, type Session } from './sessions.ts';
+
+/** A steady load that goes on until it is stopped. */
+export interface Load {
+  look(): LoadReport;
+  stop(): Promise<LoadReport>;
+}
+
+/** One account: its requests go one after another, as an app's do. */
+interface User {
+  session: Session;
+  readonly kept: Agent;
+  line: Promise<void>;
+}
+
+interface Figures {
+  readonly since: number;
+  readonly durations: number[];
+  readonly failures: Map<string, number>;
+  readonly failedAt: string[];
+}
+
+const loginEvery = 20;
+
+/**
+ * Refreshes, reads of the sessions and, one in twenty, logins at a fixed rate, whatever the answers take. Half of the requests go over
+ * connections that the users keep, half over fresh ones. Nothing is tried again: a failure is a connection that broke, ten
+ * seconds without an answer, or any other status than 200.
+ */
+export async function startLoad({ api, perSecond, users: count }: LoadOrder): Promise<Load> {
+  const users = (await newSessions(api, count)).map(
+    (session): User => ({ session, kept: keepConnection(), line: Promise.resolve() }),
+  );
+  let figures = newFigures();
+  let sent = 0;
+
+  function sendNext(): void {
+    const user = users[sent % users.length] as User;
+    // Each user takes its turn over kept and fresh connections.
+    const isKept = Math.floor(sent / users.length) % 2 === 0;
+    const work = chooseWork(sent);
+    sent += 1;
+    user.line = user.line.then(() => run(user, work, isKept));
+  }
+
+  async function run(user: User, work: Work, isKept: boolean): Promise<void> {
+    const kind = `${work.name} over a ${isKept ? 'kept' : 'fresh'} connection`;
+    const start = performance.now();
+    try {
+      const reply = await ask({ ...work.question(api, user.session), ...(isKept ? { agent: user.kept } : {}) });
+      figures.durations.push(reply.ms);
+      if (reply.status !== 200) note(`${kind}: ${reply.status} ${reply.json?.error_code ?? ''}`, start);
+      else if (reply.json.data.refresh_token) user.session = { ...user.session, ...reply.json.data };
+    } catch (error) {
+      const { code, name, message } = error as NodeJS.ErrnoException;
+      figures.durations.push(performance.now() - start);
+      note(`${kind}: ${code ?? name} (${message})`, start);
+    }
+  }
+
+  function note(what: string, start: number): void {
+    figures.failures.set(what, (figures.failures.get(what) ?? 0) + 1);
+    if (figures.failedAt.length < 10) {
+      const from = ((start - figures.since) / 1_000).toFixed(1);
+      figures.failedAt.push(`${from} to ${((performance.now() - figures.since) / 1_000).toFixed(1)} s: ${what}`);
+    }
+  }
+
+  function look(): LoadReport {
+    const report = reportOf(figures);
+    figures = newFigures();
+    return report;
+  }
+
+  const begin = performance.now();
+  const timer = setInterval(() => {
+    const due = ((performance.now() - begin) / 1_000) * perSecond;
+    while (sent < due) sendNext();
+  }, 5);
+  return {
+    look,
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(users.map(({ line }) => line));
+      for (const { kept } of users) kept.destroy();
+      return look();
+    },
+  };
+}
+
+interface Work {
+  readonly name: string;
+  question(api: string, session: Session): Question;
+}
+
+const login: Work = {
+  name: 'login',
+  question: (api, { email, device_id }) => ({
+    url: `${api}/api/v1/auth/login`,
+    body: { email, password, device_id },
+  }),
+};
+
+const refresh: Work = {
+  name: 'refresh',
+  question: (api, { refresh_token }) => ({ url: `${api}/api/v1/auth/refresh`, body: { refresh_token } }),
+};
+
+const listSessions: Work = {
+  name: 'sessions',
+  question: (api, session) => ({ url: `${api}/api/v1/auth/sessions`, method: 'GET', headers: bearer(session) }),
+};
+
+/** Spread by a multiplier that has nothing in common with the number of users, so that each does everything. */
+function chooseWork(index: number): Work {
+  const turn = (index * 7) % loginEvery;
+  if (turn === 0) return login;
+  return turn % 2 === 0 ? refresh : listSessions;
+}
+
+function newFigures(): Figures {
+  return { since: performance.now(), durations: [], failures: new Map(), failedAt: [] };
+}
+
+function reportOf({ since, durations, failures, failedAt }: Figures): LoadReport {
+  const sorted = durations.toSorted((a, b) => a - b);
+  const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+  return {
+    seconds: Math.round((performance.now() - since) / 100) / 10,
+    requests: sorted.length,
+    failed: [...failures.values()].reduce((sum, count) => sum + count, 0),
+    failures: Object.fromEntries(failures),
+    failedAt,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    maxMs: at(1),
+  };
+}

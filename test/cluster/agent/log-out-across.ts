@@ -1,0 +1,39 @@
+import { ask } from './ask.ts';
+import { type OpenStream, openStream } from './open-stream.ts';
+import type { AcrossOrder, AcrossReport } from './protocol.ts';
+import { bearer, newSessions, type Session } from './sessions.ts';
+
+interface Place {
+  readonly api: string;
+  readonly gateway: string;
+  readonly session: Session;
+  readonly stream: OpenStream;
+}
+
+/** Opens streams on every gateway pod, then logs each out through a certain api pod, one after another. */
+export async function logOutAcross({ apis, gateways, each }: AcrossOrder): Promise<AcrossReport[]> {
+  const pairs = apis.flatMap((api) => gateways.map((gateway) => ({ api, gateway })));
+  const sessions = await newSessions(apis[0] as string, pairs.length * each);
+  const places = await Promise.all(
+    sessions.map(async (session, index): Promise<Place> => {
+      const { api, gateway } = pairs[index % pairs.length] as { api: string; gateway: string };
+      return { api, gateway, session, stream: await openStream(gateway, session) };
+    }),
+  );
+  const reports = pairs.map((pair) => ({ ...pair, closeMs: [] as number[], ends: [] as string[], strays: 0 }));
+  for (const [index, place] of places.entries()) {
+    const report = reports[index % pairs.length] as (typeof reports)[number];
+    report.closeMs.push(await logOut(place));
+    const { code, reason } = await place.stream.ended;
+    report.ends.push(`${code} ${reason}`);
+    report.strays += places.slice(index + 1).filter(({ stream }) => !stream.isOpen()).length;
+  }
+  return reports;
+}
+
+async function logOut({ api, session, stream }: Place): Promise<number> {
+  const start = performance.now();
+  const { status } = await ask({ url: `${api}/api/v1/auth/logout`, headers: bearer(session), body: session });
+  if (status !== 200) throw new Error(`the logout was answered ${status}`);
+  return (await stream.ended).at - start;
+}

@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { bearer, type Session } from './sessions.ts';
+
+/** How a stream ended. */
+export interface StreamEnd {
+  readonly code: number;
+  readonly reason: string;
+  /** What the `reconnect` frame said, where one came. */
+  readonly afterMs: number | undefined;
+  /** `performance.now()`. */
+  readonly at: number;
+}
+
+export interface OpenStream {
+  readonly ended: Promise<StreamEnd>;
+  isOpen(): boolean;
+  terminate(): void;
+}
+
+/** Opens a push stream and waits for `hello`; throws where the handshake is refused or fails. */
+export async function openStream(push: string, session: Session): Promise<OpenStream> {
+  const url = `${push.replace(/^http/, 'ws')}/ws/push-stream/${session.session_id}`;
+  const socket = new WebSocket(url, { headers: bearer(session), perMessageDeflate: false, handshakeTimeout: 10_000 });
+  let afterMs: number | undefined;
+  const ended = new Promise<StreamEnd>((resolve) => {
+    socket.once('close', (code, reason) => {
+      resolve({ code, reason: reason.toString(), afterMs, at: performance.now() });
+    });
+  });
+  socket.on('message', (data) => {
+    const frame = JSON.parse(String(data)) as { readonly type: string; readonly after_ms?: number };
+    if (frame.type === 'reconnect') afterMs = frame.after_ms;
+  });
+  const gone = ended.then(({ code }) => Promise.reject(new Error(`closed with ${code} before hello`)));
+  await Promise.race([once(socket, 'message'), gone]);
+  gone.catch(() => undefined); // it is `ended` that tells of the end from here on
+  socket.on('error', () => undefined); // a broken connection is an end with 1006
+  return { ended, isOpen: () => socket.readyState === WebSocket.OPEN, terminate: () => socket.terminate() };
+}

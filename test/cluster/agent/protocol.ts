@@ -1,0 +1,100 @@
+/** What the test asks of the agent and what it gets: one JSON object a line, over stdin and stdout. */
+export interface AgentCalls {
+  ask(question: AskOrder): Promise<{ readonly status: number; readonly json: unknown; readonly ms: number }>;
+  /** Tries to connect; a NetworkPolicy that forbids it shows as `timeout`. */
+  connect(target: { readonly host: string; readonly port: number }): Promise<'connected' | 'refused' | 'timeout'>;
+  newSession(target: { readonly api: string }): Promise<AgentSession>;
+  walkMainPath(target: { readonly api: string; readonly push: string }): Promise<MainPathReport>;
+  startLoad(order: LoadOrder): Promise<null>;
+  /** What came since the last look. */
+  lookAtLoad(): Promise<LoadReport>;
+  stopLoad(): Promise<LoadReport>;
+  startFleet(order: FleetOrder): Promise<null>;
+  /** What came since the last look, once every stream is open again, or 20 s are over. */
+  lookAtFleet(): Promise<FleetReport>;
+  stopFleet(): Promise<FleetReport>;
+  logOutAcross(order: AcrossOrder): Promise<readonly AcrossReport[]>;
+}
+
+export interface AskOrder {
+  readonly url: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface AgentSession {
+  readonly session_id: string;
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+export interface MainPathReport {
+  readonly registerMs: number;
+  readonly loginMs: number;
+  readonly logoutMs: number;
+  /** From the request of the logout to the close frame. */
+  readonly closeMs: number;
+  readonly code: number;
+  readonly reason: string;
+  /** From the 201 to the event's arrival at the receiver. */
+  readonly eventMs: number;
+  readonly eventType: string;
+  /** Status of the second logout. */
+  readonly again: number;
+}
+
+export interface LoadOrder {
+  readonly api: string;
+  readonly perSecond: number;
+  readonly users: number;
+}
+
+export interface LoadReport {
+  readonly seconds: number;
+  readonly requests: number;
+  readonly failed: number;
+  /** How often what failed how. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** Seconds since the last look, of the first failures. */
+  readonly failedAt: readonly string[];
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+export interface FleetOrder {
+  readonly api: string;
+  readonly push: string;
+  readonly streams: number;
+}
+
+export interface FleetReport {
+  readonly open: number;
+  /** How many streams ended with which code. */
+  readonly closed: Readonly<Record<string, number>>;
+  readonly reopened: number;
+  /** Handshakes that failed, by what they were answered. */
+  readonly refused: Readonly<Record<string, number>>;
+  /** The longest that a stream was away, in ms. */
+  readonly longestAwayMs: number;
+}
+
+export interface AcrossOrder {
+  /** Addresses of single pods. */
+  readonly apis: readonly string[];
+  readonly gateways: readonly string[];
+  /** Logouts by each api of streams on each gateway. */
+  readonly each: number;
+}
+
+export interface AcrossReport {
+  readonly api: string;
+  readonly gateway: string;
+  /** Request of the logout to the close frame, in ms. */
+  readonly closeMs: readonly number[];
+  /** Codes and reasons. */
+  readonly ends: readonly string[];
+  /** Streams of others that closed meanwhile. */
+  readonly strays: number;
+}

@@ -1,0 +1,38 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+
+/**
+ * The subscriber of the cluster test: takes webhooks on `/events`, signed by Standard Webhooks under the secret in the file that
+ * WEBHOOK_SECRET_FILE names, and tells on `/arrivals/{user_id}` of the first one about that user.
+ */
+const { WEBHOOK_SECRET_FILE = '', PORT = '8090' } = process.env;
+const key = Buffer.from(readFileSync(WEBHOOK_SECRET_FILE, 'utf8').trim().replace('whsec_', ''), 'base64');
+const arrivals = new Map<string, { readonly type: string; readonly at: number }>();
+
+function isSigned({ headers }: IncomingMessage, body: string): boolean {
+  const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const expected = createHmac('sha256', key).update(text).digest();
+  return String(headers['webhook-signature'])
+    .split(' ')
+    .map((signature) => Buffer.from(signature.replace('v1,', ''), 'base64'))
+    .some((given) => given.length === expected.length && timingSafeEqual(given, expected));
+}
+
+async function answer(request: IncomingMessage): Promise<{ readonly status: number; readonly body?: unknown }> {
+  const { url = '', method } = request;
+  if (method === 'GET') return { status: 200, body: arrivals.get(url.replace('/arrivals/', '')) ?? null };
+  const body = Buffer.concat(await request.toArray()).toString();
+  if (!isSigned(request, body)) return { status: 401 };
+  const { subject, type } = JSON.parse(body) as { readonly subject: string; readonly type: string };
+  if (!arrivals.has(subject)) arrivals.set(subject, { type, at: Date.now() });
+  return { status: 204 };
+}
+
+const server = createServer(async (request, response) => {
+  const { status, body } = await answer(request);
+  response.writeHead(status, { 'Content-Type': 'application/json' });
+  response.end(body === undefined ? undefined : JSON.stringify(body));
+});
+server.listen(Number(PORT));
+process.on('SIGTERM', () => process.exit(0));

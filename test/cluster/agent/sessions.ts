@@ -1,0 +1,50 @@
+import { ask, type Question, type Reply } from './ask.ts';
+
+export const password = 'correct horse battery staple';
+
+/** An account with one session. */
+export interface Session {
+  readonly email: string;
+  readonly device_id: string;
+  readonly user_id: string;
+  readonly session_id: string;
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+/** Sends and throws where the answer has another status. */
+async function expectStatus(status: number, question: Question): Promise<Reply> {
+  const reply = await ask(question);
+  if (reply.status === status) return reply;
+  throw new Error(`${question.url} answered ${reply.status} in place of ${status}: ${JSON.stringify(reply.json)}`);
+}
+
+export const bearer = ({ access_token }: Pick<Session, 'access_token'>) => ({
+  Authorization: `Bearer ${access_token}`,
+});
+
+export async function register(api: string): Promise<{ readonly email: string; readonly user_id: string }> {
+  const email = `${crypto.randomUUID()}@cluster.invalid`;
+  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+  const { json } = await expectStatus(201, { url: `${api}/api/v1/auth/register`, body });
+  return { email, user_id: json.data.user_id };
+}
+
+/** Logs in on a device of its own, or on that one. */
+export async function logIn(api: string, email: string, device_id: string = crypto.randomUUID()): Promise<Session> {
+  const { json } = await expectStatus(200, { url: `${api}/api/v1/auth/login`, body: { email, password, device_id } });
+  return { ...json.data, email };
+}
+
+/** Accounts with a session each; few at once, for each costs two hashes. */
+export async function newSessions(api: string, count: number): Promise<Session[]> {
+  const sessions: Session[] = [];
+  while (sessions.length < count) {
+    const batch = Array.from({ length: Math.min(4, count - sessions.length) }, async () => {
+      const { email } = await register(api);
+      return logIn(api, email);
+    });
+    sessions.push(...(await Promise.all(batch)));
+  }
+  return sessions;
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask } from './ask.ts';
+import { openStream } from './open-stream.ts';
+import type { MainPathReport } from './protocol.ts';
+import { bearer, logIn, register } from './sessions.ts';
+
+/** Where the receiver beside this process tells what has arrived. */
+const arrivals = 'http://127.0.0.1:8090/arrivals';
+const eventLimitMs = 15_000;
+
+/** Registers, waits for the event, logs in, opens a stream, logs out twice. Throws where an answer is not the contract's. */
+export async function walkMainPath({ api, push }: { api: string; push: string }): Promise<MainPathReport> {
+  const start = performance.now();
+  const { email, user_id } = await register(api);
+  const registerMs = performance.now() - start;
+  const registeredAt = Date.now();
+  const event = await waitForEvent(user_id);
+  const beforeLogin = performance.now();
+  const session = await logIn(api, email);
+  const loginMs = performance.now() - beforeLogin;
+  const stream = await openStream(push, session);
+
+  const logout = { url: `${api}/api/v1/auth/logout`, headers: bearer(session), body: session };
+  const beforeLogout = performance.now();
+  const { status, ms: logoutMs } = await ask(logout);
+  if (status !== 200) throw new Error(`the logout was answered ${status}`);
+  const { code, reason, at } = await stream.ended;
+  const again = (await ask(logout)).status;
+  const eventMs = event.at - registeredAt;
+  return {
+    registerMs,
+    loginMs,
+    logoutMs,
+    closeMs: at - beforeLogout,
+    code,
+    reason,
+    eventMs,
+    eventType: event.type,
+    again,
+  };
+}
+
+async function waitForEvent(userId: string): Promise<{ readonly type: string; readonly at: number }> {
+  const deadline = performance.now() + eventLimitMs;
+  while (performance.now() < deadline) {
+    const { json } = await ask({ url: `${arrivals}/${userId}`, method: 'GET' });
+    if (json !== null) return json;
+    await sleep(10);
+  }
+  throw new Error(`no event about ${userId} came within ${eventLimitMs} ms`);
+}

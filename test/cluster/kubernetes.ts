@@ -1,0 +1,82 @@
+import { waitUntil } from '@auth-account/local-stack';
+import { runCommand } from './run-command.ts';
+
+/** As much of an object as the test reads. */
+export interface Pod {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+  readonly spec: { readonly containers: readonly { readonly name: string }[] };
+  readonly status: {
+    readonly phase: string;
+    readonly reason?: string;
+    readonly podIP?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+    readonly containerStatuses?: readonly { readonly name: string; readonly restartCount: number }[];
+  };
+}
+
+/** One namespace of the cluster that KUBECONFIG names. */
+export interface Kubernetes {
+  readonly namespace: string;
+  kubectl(args: readonly string[], input?: string): Promise<string>;
+  // biome-ignore lint/suspicious/noExplicitAny: the caller knows the kind, and so its shape.
+  read(args: readonly string[]): Promise<any>;
+  apply(...objects: readonly object[]): Promise<void>;
+  helm(args: readonly string[]): Promise<string>;
+  /** Pods of a component of the release. */
+  podsOf(component: string): Promise<readonly Pod[]>;
+  /** Waits until a Deployment has as many ready pods as it wants, of its newest template, and none of others is left. */
+  settled(component: string, timeoutMs?: number): Promise<readonly Pod[]>;
+  /** Names of all objects in the namespace as `kind/name`, but for those that come and go by themselves. */
+  listAll(): Promise<Set<string>>;
+}
+
+const release = 'auth-account';
+
+export function openKubernetes(namespace: string): Kubernetes {
+  const kubectl = (args: readonly string[], input = '') => runCommand('kubectl', ['-n', namespace, ...args], { input });
+  const read = async (args: readonly string[]) => JSON.parse(await kubectl([...args, '-o', 'json']));
+
+  async function podsOf(component: string): Promise<Pod[]> {
+    const labels = `app.kubernetes.io/instance=${release},app.kubernetes.io/component=${component}`;
+    return (await read(['get', 'pods', '-l', labels])).items;
+  }
+
+  return {
+    namespace,
+    kubectl,
+    read,
+    async apply(...objects) {
+      await kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+    },
+    helm: (args) => runCommand('helm', ['-n', namespace, ...args], { timeoutMs: 300_000 }),
+    podsOf,
+    async settled(component, timeoutMs = 120_000) {
+      await kubectl(['rollout', 'status', `deployment/${release}-${component}`, `--timeout=${timeoutMs}ms`]);
+      let pods: Pod[] = [];
+      const isSettled = async () => {
+        const { spec } = await read(['get', 'deployment', `${release}-${component}`]);
+        // What the kubelet has evicted stays as a record until somebody removes it.
+        pods = (await podsOf(component)).filter(({ status }) => !isOver(status.phase));
+        return pods.length === spec.replicas && pods.every(isReady);
+      };
+      await waitUntil(isSettled, { what: `${component} has settled`, timeoutMs, intervalMs: 500 });
+      return pods;
+    },
+    async listAll() {
+      const kinds = await kubectl(['api-resources', '--verbs=list', '--namespaced', '-o', 'name']);
+      const passing = /^events|metrics\.k8s\.io$/;
+      const wanted = kinds.split('\n').filter((kind) => kind !== '' && !passing.test(kind));
+      return new Set((await kubectl(['get', wanted.join(','), '-o', 'name'])).split('\n').filter(Boolean));
+    },
+  };
+}
+
+export function isReady({ metadata, status }: Pod): boolean {
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  return ready?.status === 'True' && metadata.deletionTimestamp === undefined;
+}
+
+/** All containers have ended for good. */
+export function isOver(phase: string): boolean {
+  return phase === 'Failed' || phase === 'Succeeded';
+}

@@ -1,0 +1,31 @@
+import { strict as assert } from 'node:assert';
+import { registeredTopic } from '@auth-account/contracts';
+import type { Cluster } from '../cluster.ts';
+
+/** The main path through the Services by their names, as an app's requests come from an ingress. */
+export async function checkMainPath({ reporter, agent }: Cluster): Promise<void> {
+  await reporter.check(
+    'main path through the Services: the event arrives, logout closes the stream with 1000',
+    async () => {
+      const target = { api: 'http://auth-account-api', push: 'http://auth-account-push-gateway' };
+      const walked = await agent.call('walkMainPath', target);
+      assert.equal(`${walked.code} ${walked.reason}`, '1000 LOGOUT_CONFIRMED');
+      assert.equal(walked.eventType, registeredTopic);
+      assert.equal(walked.again, 404, 'status of the second logout');
+      const { registerMs, loginMs, logoutMs, closeMs, eventMs } = walked;
+      const ms = (value: number) => `${value.toFixed(1)} ms`;
+      return [
+        `register ${ms(registerMs)}, login ${ms(loginMs)}, logout ${ms(logoutMs)}`,
+        `logout to close frame ${ms(closeMs)}; 201 to event at the subscriber ${ms(eventMs)}`,
+      ];
+    },
+  );
+}
+
+/** The chart's own canary. */
+export async function checkHelmTest({ reporter, kubernetes }: Cluster): Promise<void> {
+  await reporter.check('helm test: the canary walks the path', async () => {
+    const said = await kubernetes.helm(['test', 'auth-account', '--timeout', '90s']);
+    return said.split('\n').filter((line) => line.startsWith('Phase'));
+  });
+}

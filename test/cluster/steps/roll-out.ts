@@ -1,0 +1,35 @@
+import type { Cluster } from '../cluster.ts';
+import { assertNothingLost, describeSeen, underLoad } from '../under-load.ts';
+
+const components = ['api', 'push-gateway', 'worker'] as const;
+
+/** A rolling update of each Deployment, one after another. */
+export async function checkRollOuts({ reporter, kubernetes, agent }: Cluster): Promise<void> {
+  for (const component of components) {
+    await reporter.check(`rolling update of ${component}: 0 failed requests, streams closed by 1001 only`, async () => {
+      const seen = await underLoad(agent, async () => {
+        await kubernetes.kubectl(['rollout', 'restart', `deployment/auth-account-${component}`]);
+        await kubernetes.settled(component);
+      });
+      assertNothingLost(seen);
+      return describeSeen(seen);
+    });
+  }
+}
+
+/** A changed value by `helm upgrade`, and back by `helm rollback`. */
+export async function checkUpgrade({ reporter, kubernetes, agent }: Cluster, values: readonly string[]): Promise<void> {
+  const settle = () => Promise.all(components.map((component) => kubernetes.settled(component)));
+  const upgrade = ['upgrade', 'auth-account', 'charts/auth-account', ...values, '--set', 'config.LOG_LEVEL=warn'];
+  const ways = { 'helm upgrade with a changed value': upgrade, 'helm rollback': ['rollback', 'auth-account', '1'] };
+  for (const [name, args] of Object.entries(ways)) {
+    await reporter.check(`${name}: 0 failed requests, streams closed by 1001 only`, async () => {
+      const seen = await underLoad(agent, async () => {
+        await kubernetes.helm([...args, '--wait', '--timeout', '3m']);
+        await settle();
+      });
+      assertNothingLost(seen);
+      return describeSeen(seen);
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import { strict as assert } from 'node:assert';
+import { waitUntil } from '@auth-account/local-stack';
+import type { Cluster } from '../cluster.ts';
+
+const limitMs = 90_000;
+
+/** `before`: what there was when the release was not yet. */
+export async function checkUninstall({ reporter, kubernetes }: Cluster, before: ReadonlySet<string>): Promise<void> {
+  await reporter.check('helm uninstall leaves nothing but the data', async () => {
+    await kubernetes.helm(['uninstall', 'auth-account', '--wait', '--timeout', '2m']);
+    let left: string[] = [];
+    const isGone = async () => {
+      left = [...(await kubernetes.listAll())].filter((name) => !before.has(name));
+      return left.length === 0;
+    };
+    await waitUntil(isGone, { what: 'all is gone', timeoutMs: limitMs, intervalMs: 1_000 }).catch((error) => {
+      throw new Error(`left: ${left.join(', ')}`, { cause: error });
+    });
+    const after = await kubernetes.listAll();
+    const lost = [...before].filter((name) => !after.has(name));
+    assert.deepEqual(lost, [], 'gone though not of the release');
+    return [`${after.size} objects, the same as before the installation`];
+  });
+}

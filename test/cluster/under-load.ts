@@ -1,0 +1,45 @@
+import { strict as assert } from 'node:assert';
+import type { FleetReport, LoadReport } from './agent/protocol.ts';
+import type { AgentClient } from './agent-client.ts';
+
+/** What the clients saw while something was done to the cluster. */
+export interface Seen {
+  readonly load: LoadReport;
+  readonly fleet: FleetReport;
+}
+
+export const loadOrder = { perSecond: 50, users: 24 };
+export const fleetSize = 40;
+
+/** Does it while the load and the fleet go on, waits for the streams to be back, and gives what the clients saw. */
+export async function underLoad(agent: AgentClient, work: () => Promise<unknown>): Promise<Seen> {
+  await agent.call('lookAtLoad');
+  await agent.call('lookAtFleet');
+  await work();
+  const fleet = await agent.call('lookAtFleet');
+  return { load: await agent.call('lookAtLoad'), fleet };
+}
+
+/** No request failed, no stream ended but by 1001 and none was refused on its way back. */
+export function assertNothingLost({ load, fleet }: Seen): void {
+  assert.deepEqual(
+    load.failures,
+    {},
+    `${load.failed} of ${load.requests} requests failed\n${load.failedAt.join('\n')}`,
+  );
+  const odd = Object.keys(fleet.closed).filter((end) => end !== '1001 SERVER_DRAINING');
+  assert.deepEqual(odd, [], `streams ended otherwise than by 1001: ${JSON.stringify(fleet.closed)}`);
+  assert.deepEqual(fleet.refused, {}, 'handshakes were refused');
+  assert.equal(fleet.open, fleetSize, 'streams that are open again');
+}
+
+export function describeSeen({ load, fleet }: Seen): string[] {
+  const { requests, seconds, failed, p50Ms, p99Ms, maxMs } = load;
+  const closed = Object.entries(fleet.closed).map(([end, count]) => `${count} × ${end}`);
+  return [
+    `${requests} requests in ${seconds} s, ${failed} failed; p50 ${p50Ms}, p99 ${p99Ms}, slowest ${maxMs} ms`,
+    `streams closed: ${closed.join(', ') || 'none'}; ${fleet.reopened} opened again, the last one after ${fleet.longestAwayMs} ms; ${fleet.open} open`,
+    ...Object.entries(load.failures).map(([failure, count]) => `failed: ${count} × ${failure}`),
+    ...Object.entries(fleet.refused).map(([failure, count]) => `handshake failed: ${count} × ${failure}`),
+  ];
+}

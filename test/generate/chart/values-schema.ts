@@ -1,0 +1,62 @@
+import { components, configOf, sharedConfig } from '../../chart/component-variables.ts';
+import type { ValueEntry } from './value-entries.ts';
+import { toConfigSchema, toVariableSchemas } from './variable-schema.ts';
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+const configs: Readonly<Record<string, JsonSchema>> = {
+  config: toConfigSchema(sharedConfig()),
+  ...Object.fromEntries(components.map((component) => [`${component}.config`, toConfigSchema(configOf(component))])),
+};
+
+function isObjectType(type: unknown): boolean {
+  return type === 'object' || (Array.isArray(type) && type.includes('object'));
+}
+
+function deduce(value: unknown, path: string): JsonSchema {
+  if (typeof value === 'string' || typeof value === 'boolean') return { type: typeof value };
+  if (typeof value === 'number') return { type: Number.isInteger(value) ? 'integer' : 'number' };
+  throw new Error(`values.yaml: the default of ${path} does not say its type: give it a line "# @schema {…}"`);
+}
+
+function toSchema(entry: ValueEntry): JsonSchema {
+  const { path, description, value, entries, schema } = entry;
+  const config = configs[path];
+  if (config) return { description, default: value, ...config };
+  if (schema && 'type' in schema) return { description, default: value, ...schema };
+  if (entries.length > 0) return { description, ...toMapSchema(entries), ...schema };
+  const type = schema && 'enum' in schema ? {} : deduce(value, path);
+  return { description, default: value, ...type, ...schema };
+}
+
+function toMapSchema(entries: readonly ValueEntry[]): JsonSchema {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(entries.map((entry) => [entry.key, toSchema(entry)])),
+  };
+}
+
+/** The JSON Schema (draft 7, which Helm reads) of the chart's values. Maps take the keys that they have and no others. */
+export function toValuesSchema(entries: readonly ValueEntry[]): JsonSchema {
+  const { properties, ...root } = toMapSchema(entries);
+  // Helm hands it to every chart that is part of another one.
+  const global = { type: 'object', description: 'Values of a chart that this one is part of; nothing here is read' };
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Values of the chart auth-account',
+    ...root,
+    properties: { ...(properties as JsonSchema), global },
+    definitions: toVariableSchemas(sharedConfig()),
+  };
+}
+
+/** The type of a value in words, for the table. */
+export function describeValueType({ path, value, schema, entries }: ValueEntry): string {
+  if (configs[path]) return 'variables';
+  const { type, enum: allowed } = schema ?? {};
+  if (Array.isArray(allowed)) return allowed.map((one) => `\`${one}\``).join(', ');
+  if (Array.isArray(type)) return type.join(' or ');
+  if (isObjectType(type) || entries.length > 0) return 'map';
+  return type === 'array' || Array.isArray(value) ? 'list' : String(type ?? typeof value);
+}
