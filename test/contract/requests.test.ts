@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { send } from '../support/http-client.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -103,6 +105,27 @@ describe('the body', () => {
     const answer = await api.post(path, JSON.stringify({ email: 'x'.repeat(16 * 1024) }));
     expect(answer.status).toBe(413);
     expect(answer.json.error_code).toBe('ERR-PAYLOAD-TOO-LARGE');
+  });
+});
+
+describe('where a body of 10 GB is announced, the connection ends with the answer, and nothing of it is waited for', () => {
+  const id = 'X-Request-ID: huge';
+  const json = 'Content-Type: application/json';
+  test.each([
+    ['at an unknown path', 404, 'POST /api/v1/nothing', [id, json]],
+    ['for another method', 405, `PUT ${path}`, [id, json]],
+    ['without a request id', 400, `POST ${path}`, [json]],
+    ['without a token', 401, 'POST /api/v1/auth/logout', [id, json]],
+    ['as text', 415, `POST ${path}`, [id, 'Content-Type: text/plain']],
+    ['as JSON', 413, `POST ${path}`, [id, json]],
+  ])('%s: %i', async (_, status, line, headers) => {
+    const { hostname, port } = new URL(api.base);
+    const socket = connect(Number(port), hostname);
+    const head = [`${line} HTTP/1.1`, 'Host: a.example', ...headers, 'Content-Length: 10000000000'];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    const answer = await text(socket);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).toMatch(/^Connection: close\r$/m);
   });
 });
 

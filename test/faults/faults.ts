@@ -8,7 +8,8 @@ import { runFaults } from './run-faults.ts';
  * Redis on loopback, under a steady load of apps that remember what they were told, while one thing after the other
  * breaks: 15 minutes unless told otherwise. Prints each fault with what it cost, then the tables; ends with 1 where a
  * promise was not kept. Seed, history (a JSON object a line), report and the services' logs go to
- * `reports/faults-<seed>`; the same seed repeats the faults and what each user does, though not the times between.
+ * `reports/faults-<seed>`; the same seed repeats the kinds of fault, their order and length, but not what users do,
+ * which hangs on the answers that they get.
  */
 const { values } = parseArgs({
   options: {

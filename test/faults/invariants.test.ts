@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newEmail, password } from '../support/accounts.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
 import { checkStores } from './invariants/check-stores.ts';
+import { checkSubscribers } from './invariants/check-subscribers.ts';
 import { createHistory, type History } from './load/history.ts';
 import { createLedger, type Ledger } from './load/ledger.ts';
 
@@ -35,7 +37,8 @@ beforeEach(async () => {
   const { data } = (await api.post('/api/v1/auth/register', body, { 'Idempotency-Key': 'once' })).json;
   userId = data.user_id;
   const person = { groupId: data.home_group_id };
-  ledger.registrations.set(email, { email, invite: undefined, person, outcome: 'acknowledged', userId });
+  const registration = { email, invite: undefined, person, outcome: 'acknowledged', userId } as const;
+  ledger.registrations.set(email, { ...registration, firstGroupId: data.home_group_id });
   const tokens = (await api.post('/api/v1/auth/login', { email, password })).json.data;
   const { session_id: sessionId, device_id: deviceId, access_token: accessToken } = tokens;
   const common = { sessionId, userId, deviceId, accessToken, streamPath: '', streams: new Set<never>() };
@@ -84,4 +87,30 @@ test('finds a user in another group than the app was told', async () => {
     ledger.registrations.set(email, { ...registration, person: { groupId: 'another' } });
   }
   expect(await found()).toEqual(['a user is in another group than told']);
+});
+
+test('finds two users of one address', async () => {
+  const { users, groups, outbox } = scene.collections;
+  const [user, row] = [await users.findOneAndDelete({ _id: userId }), await outbox.findOne({})];
+  if (user === null || row === null) throw new Error('nobody is registered');
+  const twinId = randomUUID();
+  await users.insertMany([{ ...user, _id: twinId, email_key: 'twin@example.com', role: 'member' }, user]);
+  await groups.updateOne({}, { $set: { member_count: 2 } });
+  await outbox.insertOne({ ...row, _id: randomUUID(), event: { ...row.event, subject: twinId } });
+  expect(await found()).toEqual(['an address has several users']);
+});
+
+test('finds an event that names another group than the app was told', async () => {
+  const [user, row] = [await scene.collections.users.findOne({}), await scene.collections.outbox.findOne({})];
+  if (user === null || row === null) throw new Error('nobody is registered');
+  const { data, id } = row.event;
+  const check = (home_group_id: string) => {
+    const event = { userId, data: { ...data, home_group_id }, deliveries: 1 };
+    const subscribers = [{ name: 'analytics', received: new Map([[id, event]]) }];
+    checkSubscribers(subscribers, ledger, history, new Map([[userId, user]]));
+    return history.violations.map(({ what }) => what);
+  };
+  expect(check(data.home_group_id)).toEqual([]);
+  expect(check(randomUUID())).toEqual(['a subscriber was told something else than the app']);
+  await history.close();
 });

@@ -103,7 +103,6 @@ async function breakThings(stack: FaultStack, world: World, options: RunOptions)
   const until = history.now() + seconds * 1_000;
   const faults: FaultRecord[] = [];
   for (const kind of faultSequence(kinds, random)) {
-    if (history.now() > until || faults.length === most) break;
     const fault = await breakOnce(kind, stack, history, random);
     faults.push(fault);
     log(
@@ -111,6 +110,7 @@ async function breakThings(stack: FaultStack, world: World, options: RunOptions)
         `${fault.writeGap} ms, no read for ${fault.readGap} ms, ready after ${fault.readyAfter} ms; ` +
         `${sumOperations(history).acknowledged} acknowledged, ${history.violations.length} violations`,
     );
+    if (history.now() > until || faults.length >= most) break;
     if (faults.length % faultsBetweenLooks === 0) {
       await sleep(closeWithinMs);
       await checkEndedSessions(world);
@@ -167,5 +167,5 @@ async function checkAll(stack: FaultStack, world: World, load: Load): Promise<nu
   await checkEndedSessions(world);
   await waitForDelivery(stack, history);
   const users = await checkStores(ledger, history, stack.collections);
-  return checkSubscribers(stack, history, users);
+  return checkSubscribers(stack.subscribers, ledger, history, users);
 }

@@ -58,6 +58,18 @@ describe('keys generate', () => {
   });
 });
 
+test('keys public gives what verifies tokens, and nothing that signs them', async () => {
+  await authctlJson(['keys', 'generate', 'access'], { env });
+  await authctlJson(['keys', 'rotate', 'access'], { env });
+  const { stdout } = await authctl(['keys', 'public'], { env });
+  for (const part of await privateParts(path('access'))) expect(stdout).not.toContain(part);
+  await writeFile(join(dir, 'public.json'), stdout);
+  const shown = await loadKeyFile(join(dir, 'public.json'));
+  expect(shown.keys.map(({ kid }) => kid)).toEqual((await loadKeyFile(path('access'))).keys.map(({ kid }) => kid));
+  await assertAccessTokenKeys(shown, 'EdDSA', 'verify');
+  expect(await authctlJson(['keys', 'public'], { env })).toEqual(JSON.parse(stdout));
+});
+
 describe('keys rotate', () => {
   const rotate = (step: string[], now: number) =>
     authctlJson(['keys', 'rotate', 'access', ...step], { env, now: () => new Date(now) });

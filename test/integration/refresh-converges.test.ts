@@ -1,4 +1,5 @@
-import type { SessionDocument } from '@auth-account/stores';
+import { randomUUID } from 'node:crypto';
+import { createSessionStore, type SessionDocument } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, type TokenPair } from '../support/accounts.ts';
 import type { Answer } from '../support/http-client.ts';
@@ -147,6 +148,21 @@ test('a restart of the api between two refreshes is not noticed', async () => {
   const next = tokenOf(await again.refresh(token));
   expect(tokenOf(await api.refresh(token))).toBe(next);
   await again.close();
+});
+
+// After a failover another change of group may have the version of one that was read and rolled back.
+test.each([
+  ['group', { 'claims.home_group_id': randomUUID() }],
+  ['kind of account', { 'claims.account_type': 'OFFICE' as const }],
+])('a refresh signs only claims that it compared: another %s of the same version is read again', async (_, other) => {
+  await begin();
+  const seen = await documentOf();
+  await scene.collections.sessions.updateOne({ _id: seen._id }, { $set: other });
+  const store = createSessionStore(scene.collections);
+  const { token, kid, handed_out_at, last_used_at, expires_at } = seen;
+  const rotation = { token, kid, gen: 2, parent: 1, floor: 0, handed_out_at, last_used_at, expires_at };
+  expect(await store.rotate(seen, rotation)).toBeUndefined();
+  expect(await store.rotate(await documentOf(), rotation)).toMatchObject({ gen: 2, parent: 1 });
 });
 
 describe('a session expires', () => {

@@ -2,7 +2,7 @@ import { compose } from '@auth-account/api/compose';
 import { apiConfig } from '@auth-account/api/config';
 import { loadConfig } from '@auth-account/config';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
-import { createLogger, createMetrics } from '@auth-account/telemetry';
+import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { type Db, MongoClient } from 'mongodb';
 import type { ApiClient } from './accounts.ts';
 import { type Answer, type SentRequest, send } from './http-client.ts';
@@ -29,11 +29,13 @@ export interface TokenScene {
   readonly database: string;
   readonly mongo: MongoClient;
   readonly collections: Collections;
-  /** `env` goes over what every test's api has. */
-  start(env?: Readonly<Record<string, string>>): Promise<TokenApi>;
+  /** `env` goes over what every test's api has; `logger` writes nothing unless the test brings its own. */
+  start(env?: Readonly<Record<string, string>>, logger?: Logger): Promise<TokenApi>;
   /** Ends the apis that still run and drops the database. */
   close(): Promise<void>;
 }
+
+const silentLogger = () => createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
 /** Passwords are no part of these tests: hashes as cheap as Argon2 makes them. */
 const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
@@ -65,12 +67,12 @@ export async function openTokenScene(options: TokenSceneOptions = {}): Promise<T
     database: name,
     mongo,
     collections: collectionsOf(db),
-    async start(env = {}) {
+    async start(env = {}, logger = silentLogger()) {
       const settings = { ...serviceEnvironment(name), MONGODB_URI: mongodbUri, API_PORT: '0', ...cheapHashes, ...env };
       const api = await compose(
         {
           config: loadConfig(apiConfig, { env: settings }),
-          logger: createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+          logger,
           metrics: createMetrics({ service: 'api' }),
         },
         { now: clock.now, keyFileIntervalMs },

@@ -45,6 +45,6 @@ export {
   type SessionStore,
   type SessionSummary,
 } from './session-store.ts';
-export { isDuplicateKey, isStoreUnavailable } from './store-errors.ts';
+export { isBrokenSocket, isDuplicateKey, isStoreUnavailable } from './store-errors.ts';
 export { createSubscriberStore, type SubscriberStore } from './subscriber-store.ts';
 export { createUserStore, emailKey, type GroupMember, type Membership, type UserStore } from './user-store.ts';

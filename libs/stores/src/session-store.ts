@@ -153,9 +153,9 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
     },
     async rotate(seen, rotation) {
       const { _id, gen, parent, claims } = seen;
-      // All that ever changes in a live session, so that what it is afterwards is known without asking. A retryable
-      // findAndModify keeps an image of the document besides.
-      const filter = { _id, gen, parent, 'claims.ver': claims.ver, is_revoked: false };
+      // All that ever changes in a live session, so that what it is afterwards is known without asking (a retryable
+      // findAndModify keeps an image of the document besides).
+      const filter = { _id, gen, parent, ...withClaims(claims), is_revoked: false };
       const { matchedCount } = await sessions.updateOne(filter, { $set: rotation });
       return matchedCount === 1 ? { ...seen, ...rotation } : undefined;
     },
@@ -197,6 +197,11 @@ function listRevokedSince(
   const revokedSince = { is_revoked: true, revoked_at: { $gte: at } };
   const options = { projection, readConcern: { level: 'majority' }, batchSize: pageSize } as const;
   return inPages(sessions.find<RevokedSession>(revokedSince, options).sort({ revoked_at: 1 }), pageSize);
+}
+
+/** All of them: those that were read may have been rolled back since, and another change of group have their version. */
+function withClaims({ home_group_id, account_type, ver }: SessionClaims) {
+  return { 'claims.home_group_id': home_group_id, 'claims.account_type': account_type, 'claims.ver': ver };
 }
 
 function revoked({ reason, at, requestId, alsoClose }: Revocation): Partial<SessionDocument> {

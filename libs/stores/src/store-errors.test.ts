@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { MongoNetworkError } from 'mongodb';
-import { isStoreUnavailable } from './store-errors.ts';
+import { isBrokenSocket, isStoreUnavailable } from './store-errors.ts';
 
 /** The driver's own of this name is not exported: what a command gets whose connection was ended with its pool. */
 class PoolClearedOnNetworkError extends MongoNetworkError {
@@ -10,19 +10,30 @@ class PoolClearedOnNetworkError extends MongoNetworkError {
 }
 
 describe('the store is unavailable, so that the same request may succeed later', () => {
-  test.each([
-    ['a pool that was cleared under a command', new PoolClearedOnNetworkError('interrupted')],
-    ['a socket that the other end has closed', Object.assign(new Error('ended'), { code: 'EPIPE' })],
-    ['a connection that was reset', Object.assign(new Error('reset'), { code: 'ECONNRESET' })],
-  ])('after %s', (_, error) => {
-    expect(isStoreUnavailable(error)).toBe(true);
+  test('after a pool that was cleared under a command', () => {
+    expect(isStoreUnavailable(new PoolClearedOnNetworkError('interrupted'))).toBe(true);
   });
 
   test.each([
     ['a mistake of ours', new TypeError('undefined is not a function')],
     ['an error of another kind', Object.assign(new Error('no such file'), { code: 'ENOENT' })],
+    ['a socket that broke, which may be anyone’s', Object.assign(new Error('ended'), { code: 'EPIPE' })],
     ['nothing', undefined],
   ])('but not after %s', (_, error) => {
     expect(isStoreUnavailable(error)).toBe(false);
+  });
+});
+
+describe('a socket is broken', () => {
+  test.each(['EPIPE', 'ECONNRESET'])('after %s', (code) => {
+    expect(isBrokenSocket(Object.assign(new Error('ended'), { code }))).toBe(true);
+  });
+
+  test.each([
+    ['an error of another kind', Object.assign(new Error('no such file'), { code: 'ENOENT' })],
+    ['an error without a code', new Error('EPIPE')],
+    ['what is no error', { code: 'EPIPE' }],
+  ])('but not after %s', (_, error) => {
+    expect(isBrokenSocket(error)).toBe(false);
   });
 });

@@ -29,20 +29,23 @@ const unavailableCodes = new Set<unknown>([
   13436, // NotPrimaryOrSecondary
 ]);
 
-/** The driver (7.8) does not wrap what a socket says that the other end has just closed. */
 const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET']);
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}
 
 /** Does the error say that the store is away or between primaries, so that the same request may succeed later? */
 export function isStoreUnavailable(error: unknown): boolean {
-  if (!(error instanceof MongoError)) return brokenSocketCodes.has(codeOf(error));
+  if (!(error instanceof MongoError)) return false;
   if (unavailableNames.has(error.name) || unavailableCodes.has(error.code)) return true;
   return ['RetryableWriteError', 'TransientTransactionError', 'UnknownTransactionCommitResult'].some((label) =>
     error.hasErrorLabel(label),
   );
+}
+
+/**
+ * Does the error say that the other end of a socket has just closed it? The driver (7.8) passes on such a one as it is where
+ * it waits for the socket to drain. Nothing in it says whose socket it was: Redis's are the same.
+ */
+export function isBrokenSocket(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && brokenSocketCodes.has(error.code);
 }
 
 /** Did a unique index refuse the write? `index` narrows it to the one of that name. */

@@ -29,7 +29,7 @@ import { groupHandlers } from './http/group.routes.ts';
 import { inviteHandlers } from './http/invite.routes.ts';
 import { keyHandlers } from './http/key.routes.ts';
 import { blockedPasswordCheck } from './http/validation/body-checks.ts';
-import { createHttpServer, drain, listen } from './http-server.ts';
+import { createHttpServer, drain, listen, retireMs } from './http-server.ts';
 import { createApiMetrics } from './metrics.ts';
 import { createAnnounce } from './push/announce.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
@@ -49,6 +49,9 @@ interface Connections {
 
 /** Milliseconds for which a login or refresh waits for its limits where Redis hangs. */
 const limitTimeoutMs = 250;
+
+/** Milliseconds that the last request has which is taken on a stop: for as long a transaction may be tried again. */
+const lastRequestMs = 5_000;
 
 /** A client that connects when it is first used. */
 export function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
@@ -141,7 +144,7 @@ export async function compose(
     },
     stop: [
       { name: 'start', run: () => stopping.abort(), timeoutMs: 100 },
-      { name: 'http server', run: () => drain(server), timeoutMs: 6_000 },
+      { name: 'http server', run: () => drain(server), timeoutMs: retireMs + lastRequestMs },
       { name: 'key files and hash threads', run: security.close, timeoutMs: 500 },
       { name: 'event hand-over', run: () => handOver.idle(), timeoutMs: 1_000 },
       ...closeSteps(connections),

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -64,12 +65,20 @@ describe('drain', () => {
     expect(took).toBeLessThan(4_000);
   });
 
-  test('lets a request end that is under way', async () => {
-    const kept = keepConnection(await serve(300));
+  test.each([
+    ['while kept connections have time', 2_000],
+    ['after they have been cut', 50],
+  ])('lets a request end that is under way, and its connection by the answer: %s', async (_, retireForMs) => {
+    const kept = keepConnection(await serve(400));
     const answer = kept.ask();
-    await sleep(100);
-    const drained = drain(server as Server);
-    expect(await answer).toMatch(/ok$/);
+    await once(server as Server, 'request');
+    let isDrained = false;
+    const drained = drain(server as Server, retireForMs).then(() => {
+      isDrained = true;
+    });
+    await sleep(200);
+    expect(isDrained).toBe(false);
+    expect(await answer).toMatch(/^Connection: close\r$/m);
     await drained;
   });
 

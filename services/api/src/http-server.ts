@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -14,11 +14,15 @@ const backlog = 4_096;
 /** Past this a new connection is closed at once: what those that send nothing may take together stays bounded. */
 const maxConnections = 10_000;
 
+/** The answers of each server that are being worked on. */
+const underWay = new WeakMap<Server, Set<ServerResponse>>();
+
 /**
  * An HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, whoever sends
  * them. Requests on one connection are not counted: past `maxRequestsPerSocket` Node answers 503 to what is under way.
  */
 export function createHttpServer(listener: RequestListener): Server {
+  const answers = new Set<ServerResponse>();
   const server = createServer(
     {
       maxHeaderSize: 16 * 1024,
@@ -27,8 +31,13 @@ export function createHttpServer(listener: RequestListener): Server {
       keepAliveTimeout: keepAliveTimeoutMs,
       connectionsCheckingInterval: 1_000,
     },
-    soundRequestsOnly(listener),
+    soundRequestsOnly((request, response) => {
+      answers.add(response);
+      response.once('close', () => answers.delete(response));
+      listener(request, response);
+    }),
   );
+  underWay.set(server, answers);
   server.maxConnections = maxConnections;
   server.maxHeadersCount = 0; // past it Node leaves headers out without a word; `soundRequestsOnly` refuses
   return server;
@@ -42,16 +51,17 @@ export async function listen(server: Server, port: number, host: string): Promis
 }
 
 /** How long a connection that a client keeps has for one more request before it is cut. */
-const retireMs = 2_000;
+export const retireMs = 2_000;
 
 /**
- * Ends the server without a request lost: for up to 2 s every answer says `Connection: close`, so that clients part with
- * the connections they keep (RFC 9112, section 9.6: who cuts an idle one may meet a request on its way); then takes no
- * new connection, lets what is in flight end, and closes idle connections as they fall idle.
+ * Ends the server without a request lost: for up to `retireForMs` every answer, those under way too, says
+ * `Connection: close`, so that clients part with the connections they keep (RFC 9112, section 9.6: who cuts an idle one may
+ * meet a request on its way); then takes no new connection, lets what is in flight end, and closes idle connections as they
+ * fall idle.
  */
-export async function drain(server: Server): Promise<void> {
+export async function drain(server: Server, retireForMs = retireMs): Promise<void> {
   if (!server.listening) return;
-  await retireConnections(server);
+  await retireConnections(server, retireForMs);
   const closed = once(server, 'close');
   server.close();
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
@@ -63,11 +73,12 @@ export async function drain(server: Server): Promise<void> {
   }
 }
 
-async function retireConnections(server: Server): Promise<void> {
+async function retireConnections(server: Server, forMs: number): Promise<void> {
+  for (const response of underWay.get(server) ?? []) response.shouldKeepAlive = false;
   server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false;
   });
   const count = promisify(server.getConnections.bind(server));
-  const deadline = performance.now() + retireMs;
+  const deadline = performance.now() + forMs;
   while ((await count()) > 0 && performance.now() < deadline) await sleep(20);
 }

@@ -3,7 +3,7 @@ export interface RequestOrigin {
   readonly requestId: string;
   /** When it was taken up, in milliseconds on the clock of `performance.now()`. */
   readonly receivedAt?: number;
-  /** Whether the client has gone: it may have asked for the same again since, and gone on. */
+  /** Whether the end of the client's connection has come: it may have asked for the same again since, and gone on. */
   readonly isAbandoned?: () => boolean;
   /** `Idempotency-Key`, where the route takes one and it came. */
   readonly idempotencyKey?: string | undefined;

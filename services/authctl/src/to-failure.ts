@@ -1,6 +1,6 @@
 import { ConfigError } from '@auth-account/config';
 import { DenyListUnavailable } from '@auth-account/messaging';
-import { isStoreUnavailable } from '@auth-account/stores';
+import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
 import { CommanderError } from '@commander-js/extra-typings';
 import { CommandError } from './command-error.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -15,5 +15,7 @@ export function toFailure(error: unknown): { readonly message: string; readonly 
   const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
   if (isStoreUnavailable(error)) return { message: `MongoDB: ${message}`, exitCode: exitCodes.unavailable };
   if (error instanceof DenyListUnavailable) return { message: `Redis: ${message}`, exitCode: exitCodes.unavailable };
+  // MongoDB's or Redis's: the error does not say.
+  if (isBrokenSocket(error)) return { message: `a connection broke: ${message}`, exitCode: exitCodes.unavailable };
   return { message: `${name}: ${message}`, exitCode: exitCodes.internal };
 }

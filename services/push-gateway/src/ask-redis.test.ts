@@ -4,7 +4,7 @@ import { createAskRedis } from './ask-redis.ts';
 
 const revoked: Denial = { kind: 'revoked', reason: 'SESSION_REVOKED' };
 
-/** A Redis that denies one session, and notes how it was asked. */
+/** A Redis that denies one session, says nothing of the one called `lost`, and notes how it was asked. */
 function scene(denied = '') {
   const asked: string[][] = [];
   let last = 100;
@@ -13,7 +13,7 @@ function scene(denied = '') {
       async find(sessionIds) {
         asked.push([...sessionIds]);
         if (sessionIds.includes('broken')) throw new Error('Redis is away');
-        return sessionIds.map((id) => (id === denied ? revoked : undefined));
+        return sessionIds.filter((id) => id !== 'lost').map((id) => (id === denied ? revoked : undefined));
       },
     },
     async takeStreamNumbers(count) {
@@ -33,6 +33,30 @@ test('what is asked in one turn goes together, and each has its own answer', asy
     { denial: revoked, streamNumber: 102 },
     { denial: undefined, streamNumber: 103 },
   ]);
+});
+
+test('no more than 256 go together, and they do not wait for the end of the turn', async () => {
+  const { ask, asked } = scene('600');
+  const sessionIds = Array.from({ length: 601 }, (_, place) => String(place));
+  const answers = sessionIds.map(ask);
+  expect(asked.map(({ length }) => length)).toEqual([256, 256]);
+  const denied = (await Promise.all(answers)).flatMap(({ denial }, place) => (denial === undefined ? [] : [place]));
+  expect(denied).toEqual([600]);
+  expect(asked.flat()).toEqual(sessionIds);
+  expect(asked.map(({ length }) => length)).toEqual([256, 256, 89]);
+});
+
+test('as many as go together at most are asked once, and nothing is asked for nobody', async () => {
+  const { ask, asked } = scene();
+  await Promise.all(Array.from({ length: 256 }, () => ask('a')));
+  await ask('b');
+  expect(asked.map(({ length }) => length)).toEqual([256, 1]);
+});
+
+test('an answer that leaves a session out lets nobody in', async () => {
+  const { ask } = scene('a');
+  const together = await Promise.allSettled([ask('lost'), ask('a')]);
+  expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
 test('what is asked later is asked again, with higher numbers', async () => {

@@ -13,6 +13,12 @@ export interface AskRedisDeps {
   readonly takeStreamNumbers: (count: number) => Promise<number>;
 }
 
+/**
+ * Questions that are asked together at most. A turn in which more came is long, and the first of them would wait for its
+ * end; and behind a script of Redis (Sentinel, cluster) Lua takes no more than 8,000 keys at once.
+ */
+const maxTogether = 256;
+
 interface Question {
   readonly sessionId: string;
   readonly resolve: (answer: RedisAnswer) => void;
@@ -21,19 +27,24 @@ interface Question {
 
 /**
  * Makes what asks Redis the two questions of a handshake. Those of one turn of the event loop go together, in one round
- * trip: in a storm of reconnects commands to Redis took a quarter of the CPU of a handshake (docs/performance.md). The answer
- * is never older than the question.
+ * trip, 256 at most: in a storm of reconnects commands to Redis took a quarter of the CPU of a handshake
+ * (docs/performance.md). The answer is never older than the question. Rejects where the deny list doesn't speak of each
+ * session, as silence would mean "not denied".
  */
 export function createAskRedis({
   denyList,
   takeStreamNumbers,
 }: AskRedisDeps): (sessionId: string) => Promise<RedisAnswer> {
   let waiting: Question[] = [];
+  let endOfTurn: NodeJS.Immediate | undefined;
 
   async function ask(questions: readonly Question[]): Promise<void> {
     try {
       const sessionIds = questions.map(({ sessionId }) => sessionId);
       const [denials, first] = await Promise.all([denyList.find(sessionIds), takeStreamNumbers(questions.length)]);
+      if (denials.length !== questions.length) {
+        throw new Error(`the deny list answered for ${denials.length} of ${questions.length} sessions`);
+      }
       for (const [place, { resolve }] of questions.entries()) {
         resolve({ denial: denials[place], streamNumber: first + place });
       }
@@ -45,12 +56,15 @@ export function createAskRedis({
   function flush(): void {
     const questions = waiting;
     waiting = [];
+    clearImmediate(endOfTurn);
     void ask(questions);
   }
 
   return (sessionId) => {
     const { promise, resolve, reject } = Promise.withResolvers<RedisAnswer>();
-    if (waiting.push({ sessionId, resolve, reject }) === 1) setImmediate(flush);
+    const count = waiting.push({ sessionId, resolve, reject });
+    if (count === 1) endOfTurn = setImmediate(flush);
+    if (count === maxTogether) flush();
     return promise;
   };
 }

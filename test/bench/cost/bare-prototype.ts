@@ -92,18 +92,16 @@ app.get('/api/v1/auth/sessions', async (req, res) => {
 });
 
 app.post('/api/v1/auth/refresh', async (req, res) => {
-  const parts = refreshTokens.parse(req.body.refresh_token);
-  if (parts === undefined) throw new Error('none');
-  const token = refreshTokenHash(req.body.refresh_token);
-  const at = new Date();
-  const next = refreshTokenHash(randomUUID());
-  const session = await sessions.findOneAndUpdate(
-    { _id: parts.sessionId, token, is_revoked: false },
-    { $set: { token: next, gen: parts.generation + 1, last_used_at: at } },
-    { returnDocument: 'after' },
-  );
-  if (session === null) throw new Error('no session');
-  res.json({ data: await tokensOf(session) });
+  const { refresh_token: sent } = req.body;
+  const seen = await sessions.findOne({ _id: refreshTokens.parse(sent)?.sessionId ?? '' });
+  if (seen === null || !refreshTokens.isGenuine(sent, Buffer.from(seen.nonce.value()))) throw new Error('no session');
+  const next = { ...seen, gen: seen.gen + 1, parent: seen.gen, last_used_at: new Date() };
+  const { gen, parent, last_used_at } = next;
+  const filter = { _id: seen._id, token: refreshTokenHash(sent), is_revoked: false };
+  const rotation = { gen, parent, last_used_at, token: refreshTokenHash(refreshTokenOf(next)) };
+  const { matchedCount } = await sessions.updateOne(filter, { $set: rotation });
+  if (matchedCount === 0) throw new Error('no session');
+  res.json({ data: await tokensOf(next) });
 });
 
 app.post('/api/v1/auth/logout', async (req, res) => {
@@ -118,10 +116,14 @@ app.post('/api/v1/auth/logout', async (req, res) => {
   res.json({ data: { message: 'SESSION_TERMINATED' } });
 });
 
-async function tokensOf({ _id: sid, user_id, claims, device_id, kid, gen, nonce }: SessionDocument) {
+function refreshTokenOf({ _id: sessionId, kid, gen, nonce }: SessionDocument): string {
+  return refreshTokens.issue({ kid, sessionId, generation: gen }, Buffer.from(nonce.value()));
+}
+
+async function tokensOf(session: SessionDocument) {
+  const { _id: sid, user_id, claims, device_id } = session;
   const access_token = await sign({ user_id, ...claims, sid, device_id });
-  const refresh_token = refreshTokens.issue({ kid, sessionId: sid, generation: gen }, Buffer.from(nonce.value()));
-  return { access_token, refresh_token, session_id: sid, user_id };
+  return { access_token, refresh_token: refreshTokenOf(session), session_id: sid, user_id };
 }
 
 await mongo.connect();

@@ -6,8 +6,8 @@ import type { SessionRecord } from '../load/ledger.ts';
 /** What a logout promises for the time after it, once the parts can talk. */
 export const closeWithinMs = 5_000;
 
-/** Tokens that one checkpoint tries: each costs a request to every process. */
-const mostTokens = 40;
+/** Tokens that are tried at once: each costs a request to every process. */
+const tokensAtOnce = 40;
 const timeoutMs = 5_000;
 
 /**
@@ -26,7 +26,9 @@ export async function checkEndedSessions(world: World): Promise<void> {
     if (open.length > 0) history.violate('a stream outlived its session', describe(session));
     session.streams.clear();
   }
-  await Promise.all(due.slice(-mostTokens).map((session) => checkToken(world, session)));
+  for (let from = 0; from < due.length; from += tokensAtOnce) {
+    await Promise.all(due.slice(from, from + tokensAtOnce).map((session) => checkToken(world, session)));
+  }
   history.note('checkpoint', { sessions: due.length });
 }
 

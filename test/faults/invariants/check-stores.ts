@@ -29,6 +29,9 @@ export async function checkStores(
 /** Every 201 is a user, whoever was refused is none, and there is nobody else. */
 function checkRegistrations({ ledger, history, users }: Evidence): void {
   const byEmail = new Map([...users.values()].map((user) => [user.email, user]));
+  if (byEmail.size !== users.size) {
+    history.violate('an address has several users', { addresses: byEmail.size, users: users.size });
+  }
   for (const { email, outcome, userId, person } of ledger.registrations.values()) {
     const user = byEmail.get(email);
     byEmail.delete(email);

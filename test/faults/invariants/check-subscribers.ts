@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UserDocument } from '@auth-account/stores';
 import type { History } from '../load/history.ts';
+import type { Ledger } from '../load/ledger.ts';
 import type { FaultStack } from '../stack/start-fault-stack.ts';
+import type { ReceivedEvent, WebhookSubscriber } from '../stack/webhook-subscriber.ts';
 
 /** For so long at most events may be on their way once nothing is broken any more, in milliseconds. */
 const drainMs = 90_000;
@@ -20,19 +22,25 @@ export async function waitForDelivery({ collections }: FaultStack, history: Hist
   }
 }
 
-/** Each subscriber has one event of each user, by its id, and none of anybody else. Gives how many came twice. */
+/**
+ * Each subscriber has one event of each user, by its id, which says what the app was told, and none of anybody else.
+ * Gives how many came twice.
+ */
 export function checkSubscribers(
-  { subscribers }: FaultStack,
+  subscribers: readonly Pick<WebhookSubscriber, 'name' | 'received'>[],
+  ledger: Ledger,
   history: History,
   users: ReadonlyMap<string, UserDocument>,
 ): number {
   let repeated = 0;
   for (const { name, received } of subscribers) {
     const ids = new Map<string, string[]>();
-    for (const [id, { userId, deliveries }] of received) {
+    for (const [id, event] of received) {
+      const { userId, deliveries, data } = event;
       repeated += deliveries - 1;
       ids.set(userId, [...(ids.get(userId) ?? []), id]);
-      if (!users.has(userId)) history.violate('a subscriber was told of nobody', { subscriber: name, id, userId });
+      const fault = findFault(event, users.get(userId), ledger);
+      if (fault !== undefined) history.violate(fault, { subscriber: name, id, userId, data });
     }
     for (const userId of users.keys()) {
       const events = ids.get(userId) ?? [];
@@ -40,4 +48,13 @@ export function checkSubscribers(
     }
   }
   return repeated;
+}
+
+/** What is wrong with it: it must be about a user's registration, into the group that the 201 named, if one came. */
+function findFault({ data }: ReceivedEvent, user: UserDocument | undefined, ledger: Ledger): string | undefined {
+  if (user === undefined) return 'a subscriber was told of nobody';
+  const told = ledger.registrations.get(user.email)?.firstGroupId ?? data.home_group_id;
+  const isRight = data.user_id === user._id && data.home_group_id === told;
+  const isOfThen = data.registered_at === user.created_at.toISOString();
+  return isRight && isOfThen ? undefined : 'a subscriber was told something else than the app';
 }

@@ -16,6 +16,8 @@ export interface Registration {
   /** `unknown` as long as no answer was final. */
   outcome: 'acknowledged' | 'refused' | 'unknown';
   userId?: string;
+  /** What the 201 said; the user may have moved since. */
+  firstGroupId?: string;
 }
 
 export interface SessionRecord {

@@ -29,7 +29,8 @@ export async function register(world: World, person: Person): Promise<void> {
     registration.outcome = 'acknowledged';
     registration.userId = String(reply.data.user_id);
     person.userId = registration.userId;
-    person.groupId = String(reply.data.home_group_id);
+    registration.firstGroupId = String(reply.data.home_group_id);
+    person.groupId = registration.firstGroupId;
     person.isOwner = invite === undefined;
     if (invite !== undefined && invite.groupId !== person.groupId) {
       world.history.violate('a registration by invite led into another group', { email, invite: invite.token });

@@ -75,8 +75,8 @@ async function retire(world: World, person: Person): Promise<void> {
 }
 
 /**
- * Users come, do this and that at a steady rate and go, each from a random sequence of its own, so that a seed repeats
- * what everybody does; not when, as that is for the services and faults to say.
+ * Users come, do this and that at a steady rate and go, by chance. A seed does not repeat it: who is idle and how often a
+ * request is tried is for the services and faults to say.
  */
 export function startLoad({ world, seed, rate, population }: LoadOptions): Load {
   const random = createRandom(seed);

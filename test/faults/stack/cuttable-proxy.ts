@@ -51,7 +51,11 @@ export async function startCuttableProxy(target: number): Promise<CuttableProxy>
     client.on('data', (chunk: Buffer) => {
       if (lane.introduction === '') {
         lane.introduction = chunk.toString('latin1');
-        if (isCut(lane)) breakUp(lane);
+        if (isCut(lane)) {
+          breakUp(lane);
+          if (!client.destroyed) client.unshift(chunk); // to come once more when it is mended
+          return;
+        }
       }
       if (!lane.server.destroyed) lane.server.write(chunk);
     });

@@ -4,14 +4,16 @@ import { connect, type Socket } from 'node:net';
 export interface Lifetimes {
   /** Connections that the server has ended. */
   readonly count: number;
-  /** The longest in milliseconds. */
+  /** Clients of which the server has not ended any connection yet. */
+  readonly spared: number;
+  /** The longest in milliseconds, whether ended or open. */
   readonly longestMs: number;
 }
 
 export interface SlowClients {
   /** Connections that are open now. */
   open(): number;
-  /** Of the connections that the server has ended so far. */
+  /** Of all connections so far. */
   lifetimes(): Lifetimes;
   stop(): void;
 }
@@ -32,6 +34,8 @@ const parts = 10;
 /** Clients that take their time. A connection that the server ends is replaced: as many stay. */
 export function startSlowClients({ port, count, opening, drip, intervalMs }: SlowClientOptions): SlowClients {
   const sockets = new Map<number, Socket>();
+  const begun = new Map<Socket, number>();
+  const endedPlaces = new Set<number>();
   let ended = 0;
   let longestMs = 0;
   let isStopped = false;
@@ -39,15 +43,17 @@ export function startSlowClients({ port, count, opening, drip, intervalMs }: Slo
 
   function begin(place: number): void {
     const socket = connect({ port, host: '127.0.0.1' });
-    let began: number | undefined;
     socket.on('connect', () => {
-      began = performance.now();
+      begun.set(socket, performance.now());
       socket.write(opening);
     });
     socket.on('error', () => undefined); // its close event follows
     socket.on('close', () => {
       if (isStopped) return;
+      const began = begun.get(socket);
       if (began !== undefined) {
+        begun.delete(socket);
+        endedPlaces.add(place);
         ended += 1;
         longestMs = Math.max(longestMs, performance.now() - began);
       }
@@ -68,7 +74,14 @@ export function startSlowClients({ port, count, opening, drip, intervalMs }: Slo
 
   return {
     open: () => Array.from(sockets.values()).filter(({ readyState }) => readyState === 'open').length,
-    lifetimes: () => ({ count: ended, longestMs }),
+    lifetimes() {
+      const now = performance.now();
+      return {
+        count: ended,
+        spared: count - endedPlaces.size,
+        longestMs: Array.from(begun.values()).reduce((most, began) => Math.max(most, now - began), longestMs),
+      };
+    },
     stop() {
       isStopped = true;
       clearInterval(timer);

@@ -18,6 +18,7 @@ export const refreshOutcomes = {
   'refresh.expired': 'expired',
   'refresh.revoked': 'revoked',
   'refresh.stolen': 'stolen',
+  'refresh.abandoned': 'abandoned',
 } as const satisfies Partial<Record<AuditEventName, string>>;
 
 /** What can happen to a group. */

@@ -52,6 +52,7 @@ describe('counters', () => {
     { event: 'refresh.expired', ...session, reason: 'expired' },
     { event: 'refresh.revoked', ...session },
     { event: 'refresh.stolen', ...session },
+    { event: 'refresh.abandoned', ...session },
     { event: 'limit.exceeded', reason: 'register_address' },
     { event: 'logout.succeeded', ...session },
     { event: 'session.revoked', ...session, reason: 'replaced' },
@@ -68,7 +69,8 @@ describe('counters', () => {
           .map(({ labels, value }) => [Object.values(labels), value]),
       );
     expect(await valuesOf('logins')).toEqual({ succeeded: 1, failed: 2 });
-    expect(await valuesOf('refreshes')).toEqual({ rotated: 2, converged: 1, expired: 1, revoked: 1, stolen: 1 });
+    const once = { converged: 1, expired: 1, revoked: 1, stolen: 1, abandoned: 1 };
+    expect(await valuesOf('refreshes')).toEqual({ rotated: 2, ...once });
     expect(await valuesOf('rateLimited')).toEqual({ register_address: 1 });
     expect(await valuesOf('sessionsEnded')).toEqual({ logout: 1, replaced: 1 });
     expect(await valuesOf('groupChanges')).toEqual({ left: 1 });
@@ -77,7 +79,7 @@ describe('counters', () => {
   test('have every outcome at zero before the first event', async () => {
     const { counters } = openAudit();
     const outcomes = (await counters.refreshes.get()).values.map(({ value }) => value);
-    expect(outcomes).toEqual([0, 0, 0, 0, 0]);
+    expect(outcomes).toEqual([0, 0, 0, 0, 0, 0]);
   });
 });
 

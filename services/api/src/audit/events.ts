@@ -15,6 +15,7 @@ interface EventFields {
   };
   'refresh.revoked': { readonly user_id: string; readonly session_id: string };
   'refresh.stolen': { readonly user_id: string; readonly session_id: string };
+  'refresh.abandoned': { readonly user_id: string; readonly session_id: string };
   'logout.succeeded': { readonly user_id: string; readonly session_id: string };
   'logout.all': { readonly user_id: string; readonly session_id: string };
   'session.revoked': { readonly user_id: string; readonly session_id: string; readonly reason: RevocationReason };
@@ -49,6 +50,7 @@ export const auditEvents = {
   'refresh.expired': { outcome: 'failure' },
   'refresh.revoked': { outcome: 'failure' },
   'refresh.stolen': { outcome: 'failure' },
+  'refresh.abandoned': { outcome: 'failure' },
   'logout.succeeded': { outcome: 'success' },
   'logout.all': { outcome: 'success' },
   'session.revoked': { outcome: 'success' },

@@ -40,6 +40,21 @@ test.each<[string, RequestHandler]>([
   expect(await runAll(noting('a', fail), noting('b'))).toEqual(['a', failure]);
 });
 
+test.each([null, undefined, false, 0, ''])('%j given to next is no error', async (nothing) => {
+  const saysNothing: RequestHandler = (_req, _res, next) => next(nothing);
+  expect(await runAll(noting('a', saysNothing), noting('b'))).toEqual(['a', 'b', undefined]);
+});
+
+test('a handler that rejects with nothing has failed all the same', async () => {
+  const fail: RequestHandler = () => Promise.reject();
+  expect(await runAll(noting('a', fail), noting('b'))).toEqual(['a', expect.any(Error)]);
+});
+
+test('next by "route" leaves out the rest and is handed on', async () => {
+  const leave: RequestHandler = (_req, _res, next) => next('route');
+  expect(await runAll(noting('a', leave), noting('b'))).toEqual(['a', 'route']);
+});
+
 test('one that goes on after an await is followed all the same', async () => {
   const late: RequestHandler = async (_req, _res, next) => {
     await Promise.resolve();

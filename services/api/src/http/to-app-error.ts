@@ -1,8 +1,13 @@
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
 import { DenyListUnavailable } from '@auth-account/messaging';
-import { isStoreUnavailable } from '@auth-account/stores';
+import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
+import { RequestAbandoned } from '../usecases/assert-awaited.ts';
 
 const retryAfterSeconds = 2;
+
+/** A socket that breaks under a handler is MongoDB's or Redis's: what a client's says does not come here as an error. */
+const isDependencyAway = (error: unknown) =>
+  isStoreUnavailable(error) || isBrokenSocket(error) || error instanceof DenyListUnavailable;
 
 /** Errors of Express's body reader and router carry a `type` and a `status`. */
 interface HttpErrorLike {
@@ -13,7 +18,7 @@ interface HttpErrorLike {
 /** What the client is told of an error that a handler threw: the one place where foreign errors get a code. */
 export function toAppError(error: unknown): AnyAppError {
   if (isAppError(error)) return error;
-  if (isStoreUnavailable(error) || error instanceof DenyListUnavailable) {
+  if (isDependencyAway(error) || error instanceof RequestAbandoned) {
     return new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds, cause: error });
   }
   const { type, status } = (error ?? {}) as HttpErrorLike;

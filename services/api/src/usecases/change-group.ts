@@ -12,6 +12,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { AuditEvent } from '../audit/events.ts';
 import type { Announcement } from '../push/announce.ts';
 import type { RequestOrigin } from '../request-origin.ts';
+import { assertAwaited } from './assert-awaited.ts';
 
 export interface ChangeGroupDeps {
   readonly users: Pick<UserStore, 'move' | 'hasMoved' | 'promoteEldest'>;
@@ -80,6 +81,8 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
       await enter(session);
       const left = await leave(change, session);
       const changed = await sessions.changeClaims(userId, { ...to, at, requestId }, session);
+      // Whoever has given up may have gone and come back since: `from` is then right again, and the change no longer wanted.
+      assertAwaited(origin);
       return { ...left, changed };
     };
     const isCommitted = () => users.hasMoved(userId, to);

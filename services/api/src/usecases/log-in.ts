@@ -44,7 +44,7 @@ const sessionLimit = 50;
  * Login (decisions, "Login"): one session per user and device.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and an unknown address alike, after the same work,
- * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A login whose client has gone ends without effect.
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A login whose client is seen to have gone before the commit opens no session.
  */
 export function createLogIn(
   deps: LogInDeps,
@@ -102,7 +102,7 @@ export function createLogIn(
       }
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId });
       await sessions.insert(session, transactionSession);
-      // An app that has given up logs in again: this session must not take the place of that one.
+      // An app that has given up logs in again: this session should not take the place of that one.
       assertAwaited(origin);
       return { session, ended };
     };

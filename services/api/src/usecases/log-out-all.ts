@@ -6,6 +6,7 @@ import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
 import type { RequestOrigin } from '../request-origin.ts';
+import { assertAwaited } from './assert-awaited.ts';
 
 export interface LogOutAllDeps {
   readonly users: Pick<UserStore, 'touchSessions'>;
@@ -38,6 +39,8 @@ export function createLogOutAll({ users, sessions, transaction, announce, audit,
       own = except_current ? [] : live.filter((id) => id === caller.sid);
       await sessions.revokeAll(others, { reason: 'revoked_by_user', at, requestId }, session);
       await sessions.revokeAll(own, { reason: 'logout', at, requestId }, session);
+      // An app that has given up may have logged in again: that session should live.
+      assertAwaited(origin);
     };
     await transaction(work, { isCommitted: () => sessions.areRevoked([...others, ...own]) });
     const { user_id } = caller;

@@ -79,7 +79,9 @@ export function createRefresh(
 
   async function revokeStolen(session: SessionDocument, origin: RequestOrigin): Promise<never> {
     const { requestId } = origin;
-    // Its app may have refreshed by another request since, which made this token a void one.
+    // Its app may have refreshed by another request since, which made this token a void one. A thief who hangs up puts
+    // off being seen, and gets nothing by it: there is an event of its own to see.
+    if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
     assertAwaited(origin);
     const at = now();
     const reason = 'refresh_token_reuse';

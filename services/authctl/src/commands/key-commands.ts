@@ -1,4 +1,4 @@
-import { type AccessTokenAlgorithm, type KeySet, loadKeyFile, writeKeyFile } from '@auth-account/tokens';
+import { type AccessTokenAlgorithm, type KeySet, loadKeyFile, publicKeySet, writeKeyFile } from '@auth-account/tokens';
 import { Argument, type Command, Option } from '@commander-js/extra-typings';
 import { CommandError } from '../command-error.ts';
 import { type KeyConfig, keyConfig } from '../config.ts';
@@ -130,6 +130,12 @@ async function list(shell: Shell, kind: KeyKind | undefined, options: FileOption
   return { json: outcomes.map(({ json }) => json), text: outcomes.map(({ text }) => text).join('\n\n') };
 }
 
+/** What the push gateway and siblings verify by, where they have no private keys. */
+async function showPublic(file: KeyFile): Promise<Outcome> {
+  const jwks = publicKeySet(await readSet(file), file.algorithm);
+  return { json: jwks, text: JSON.stringify(jwks, null, 2) };
+}
+
 /** `keys …`: key files. Private parts are never printed. */
 export function addKeyCommands(program: Command, shell: Shell): void {
   const keys = program.command('keys').description('key files: make them, rotate them, see what is in them');
@@ -151,6 +157,12 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .addOption(fileOption())
     .addOption(algorithmOption())
     .action((kind, options) => shell.conclude(generate(keyFileOf(kind, options, shell.config(keyConfig)))));
+  keys
+    .command('public')
+    .description('the public halves of the access token keys, as /.well-known/jwks.json gives them')
+    .addOption(fileOption())
+    .addOption(algorithmOption())
+    .action((options) => shell.conclude(showPublic(keyFileOf('access', options, shell.config(keyConfig)))));
   keys
     .command('rotate')
     .description('publish a new key behind the first; then --activate it; at last --prune what is over')

@@ -4,6 +4,7 @@ import { negotiateLocale } from '@auth-account/errors';
 import { activeTraceparent, enterRequest } from '@auth-account/telemetry';
 import type { RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
+import { announcesHugeBody } from './announces-huge-body.ts';
 
 /** W3C Trace Context, version 00. */
 const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -17,12 +18,14 @@ export function readRequestId(header: string | string[] | undefined): string | u
 
 /**
  * First of all: gives the request its context and every answer its `X-Request-ID`, the one that came or one of ours.
- * Whether ours will do is for `requireRequestId` to say.
+ * Whether ours will do is for `requireRequestId` to say. Where a huge body is announced the connection ends with the answer.
  */
 export const beginRequest: RequestHandler = (req, res, next) => {
   const requestId = readRequestId(req.headers['x-request-id']) ?? randomUUID();
   const traceparent = activeTraceparent() ?? req.headers.traceparent;
   res.setHeader('X-Request-ID', requestId);
+  // On a connection that is kept Node would take all of it in and throw it away.
+  if (announcesHugeBody(req)) res.shouldKeepAlive = false;
   extendContext(res, {
     requestId,
     receivedAt: performance.now(),

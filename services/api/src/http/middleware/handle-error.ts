@@ -1,16 +1,18 @@
 import { type AppError, toHttp } from '@auth-account/errors';
 import type { Logger } from '@auth-account/telemetry';
 import type { ErrorRequestHandler } from 'express';
+import { RequestAbandoned } from '../../usecases/assert-awaited.ts';
 import { contextOf } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';
 import { toAppError } from '../to-app-error.ts';
 
-/** The edge: every error becomes an answer of the contract here, and nowhere else. Ours are logged, clients' are not. */
+/** The edge: every error becomes an answer of the contract here, and nowhere else. Faults of ours are logged as errors. */
 export function handleError(logger: Logger): ErrorRequestHandler {
   return (error, _req, res, next) => {
     const { requestId, locale } = contextOf(res);
     const appError = toAppError(error);
-    if (isFault(appError)) logger.error({ err: appError, request_id: requestId }, 'request failed');
+    if (error instanceof RequestAbandoned) logger.debug({ request_id: requestId }, 'request abandoned');
+    else if (isFault(appError)) logger.error({ err: appError, request_id: requestId }, 'request failed');
     if (res.headersSent) {
       next(error);
       return;

@@ -1,21 +1,14 @@
 import { AppError } from '@auth-account/errors';
 import express, { type RequestHandler } from 'express';
 import { parseJson } from '../validation/parse-json.ts';
+import { announcesHugeBody } from './announces-huge-body.ts';
 
 /** Bytes of a request body (decisions, "body"). */
 const bodyLimit = 16 * 1024;
 
-/**
- * The reader takes in the rest of a body that is too large before it says so, or its client might not read the answer. Not
- * where more than this many bytes are announced: they are refused and the connection ended at once.
- */
-const patienceLimit = 1_048_576;
-
-const refuseHuge: RequestHandler = (req, res, next) => {
-  if (Number(req.headers['content-length']) > patienceLimit) {
-    res.shouldKeepAlive = false;
-    throw new AppError('ERR-PAYLOAD-TOO-LARGE');
-  }
+/** Without reading any of it. */
+const refuseHuge: RequestHandler = (req, _res, next) => {
+  if (announcesHugeBody(req)) throw new AppError('ERR-PAYLOAD-TOO-LARGE');
   next();
 };
 

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { waitUntil } from '@auth-account/local-stack';
+import { expect, test } from '@jest/globals';
+import { startCuttableProxy } from './stack/cuttable-proxy.ts';
+
+test('a silent cut holds back what a new connection sends, until it is mended', async () => {
+  let heard = '';
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      heard += chunk.toString();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const proxy = await startCuttableProxy((server.address() as AddressInfo).port);
+  const say = async (text: string) => {
+    const socket = connect(proxy.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(text);
+    return socket;
+  };
+  const isHeard = (text: string) =>
+    waitUntil(async () => heard.includes(text), { what: text, timeoutMs: 5_000, intervalMs: 5 });
+
+  proxy.cut('silence', ['cut off']);
+  const held = await say('who is cut off;');
+  const free = await say('who is not;');
+  await isHeard('who is not;');
+  expect(heard).toBe('who is not;');
+  held.write('goes on;');
+  proxy.mend();
+  await isHeard('goes on;');
+  expect(heard).toBe('who is not;who is cut off;goes on;');
+
+  for (const socket of [held, free]) socket.destroy();
+  await proxy.close();
+  server.close();
+});
