@@ -11,7 +11,12 @@ trap 'rm -rf "$work"' EXIT
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -v -- -security | head -n 1 || true)
 debootstrap --variant=minbase --include=tini bookworm "$work/root" "${mirror:-http://deb.debian.org/debian}" > "$work/log" \
   || { tail -n 20 "$work/log" >&2; exit 1; }
-echo 'deb http://deb.debian.org/debian bookworm main' > "$work/root/etc/apt/sources.list"
+# Security updates, from where this machine has them, which may be out of reach of the image.
+security=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -- -security | head -n 1 || true)
+echo "deb ${security:-http://deb.debian.org/debian-security} bookworm-security main" > "$work/root/etc/apt/sources.list"
+chroot "$work/root" sh -c 'apt-get update -qq && apt-get upgrade -qq -y && apt-get clean' >> "$work/log" 2>&1 \
+  || { tail -n 20 "$work/log" >&2; exit 1; }
+printf 'deb http://deb.debian.org/%s main\n' 'debian bookworm' 'debian-security bookworm-security' > "$work/root/etc/apt/sources.list"
 # What Debian's and Node's slim images leave out as well.
 rm -rf "$work"/root/{var/lib/apt/lists,var/cache/apt,var/log,usr/share/{man,info,locale,doc-base,lintian}}/* "$work/root/etc/resolv.conf"
 find "$work/root/usr/share/doc" -type f ! -name copyright -delete

@@ -255,12 +255,12 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
     ({ extra }) => extra.push(scaler('gateway')),
     ({ extra }) => extra.push(scaler('another')),
   ],
-  'the grace period is longer than a stop takes': [
+  'the grace period is as long as a stop takes, with a reserve': [
     ({ pod }) => {
-      pod.terminationGracePeriodSeconds = 12;
+      pod.terminationGracePeriodSeconds = 16;
     },
     ({ configMap }) => {
-      configMap.data.SHUTDOWN_DELAY_SECONDS = '10';
+      configMap.data.SHUTDOWN_DELAY_SECONDS = '4';
     },
   ],
   'every hook says when it is deleted': [

@@ -25,10 +25,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 {{- define "auth-account.podLabels" -}}
 {{ include "auth-account.selectorLabels" . }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | replace "+" "_" | trunc 63 | trimSuffix "-" | quote }}
-{{- with .root.Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
-{{- with .values.podLabels }}
+{{- with mergeOverwrite (deepCopy .root.Values.commonLabels) (default dict .values.podLabels) }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}

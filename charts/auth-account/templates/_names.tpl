@@ -22,6 +22,13 @@
 {{- printf "%s-%s" (include "auth-account.fullname" .root) .name }}
 {{- end }}
 
+{{/* "true" where `helm test` has something to do: it calls the api and the push gateway of this release. */}}
+{{- define "auth-account.isTested" -}}
+{{- if and .Values.tests.enabled .Values.api.enabled .Values.pushGateway.enabled }}
+{{- true }}
+{{- end }}
+{{- end }}
+
 {{/* Name of a component's ServiceAccount. */}}
 {{- define "auth-account.serviceAccountName" -}}
 {{- if .values.serviceAccount.name }}

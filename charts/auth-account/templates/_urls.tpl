@@ -15,10 +15,11 @@
 {{/* Where apps reach the streams, as far as the chart knows; the Service where nothing leads in from outside. */}}
 {{- define "auth-account.publicPushUrl" -}}
 {{- $v := .Values }}
+{{- $hosts := default $v.httpRoute.hostnames $v.httpRoute.pushHostnames }}
 {{- if $v.ingress.enabled }}
 {{- printf "%s://%s" ($v.ingress.tls.enabled | ternary "wss" "ws") (default $v.ingress.host $v.ingress.pushHost) }}
-{{- else if $v.httpRoute.enabled }}
-{{- printf "%s://%s" ($v.httpRoute.tls | ternary "wss" "ws") (default $v.httpRoute.hostnames $v.httpRoute.pushHostnames | first) }}
+{{- else if and $v.httpRoute.enabled $hosts }}
+{{- printf "%s://%s" ($v.httpRoute.tls | ternary "wss" "ws") (first $hosts) }}
 {{- else }}
 {{- include "auth-account.pushServiceUrl" . }}
 {{- end }}

@@ -9,6 +9,17 @@
 {{- if and $v.keys.public.existingConfigMap $v.keys.public.existingSecret }}
 {{- fail "keys.public: set existingConfigMap or existingSecret, not both" }}
 {{- end }}
+{{- range $key := list "api" "pushGateway" "worker" }}
+{{- $pdb := (get $v $key).pdb }}
+{{- if and $pdb.enabled (kindIs "invalid" $pdb.maxUnavailable) (kindIs "invalid" $pdb.minAvailable) }}
+{{- fail (printf "%s.pdb: set maxUnavailable or minAvailable, or pdb.enabled to false: without either no pod could be evicted" $key) }}
+{{- end }}
+{{- end }}
+{{- $isApiKnown := or $v.api.enabled $v.probe.apiUrl }}
+{{- $isPushKnown := or $v.pushGateway.enabled $v.probe.pushUrl $v.probe.apiUrl }}
+{{- if and $v.probe.enabled (not (and $isApiKnown $isPushKnown)) }}
+{{- fail "probe.enabled: api or pushGateway is off, so the canary has nothing to call: set probe.apiUrl and probe.pushUrl" }}
+{{- end }}
 {{- if and $v.podMonitor.enabled $v.serviceMonitor.enabled }}
 {{- fail "podMonitor and serviceMonitor are both enabled: every pod would be scraped twice" }}
 {{- end }}

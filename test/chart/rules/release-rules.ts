@@ -46,10 +46,9 @@ function findTwoMasters(manifests: readonly Manifest[]): string[] {
   });
 }
 
-/** Seconds in which a service ends its requests after all delays and drains. */
-const stopSeconds = 2;
-/** What `DRAIN_SECONDS` is by default, where a component has it. */
-const drainSeconds: Readonly<Record<string, number>> = { 'push-gateway': 5 };
+/** Seconds in which a process ends after all delays, `DRAIN_SECONDS` included (libs/lifecycle), and what must be in reserve. */
+const stopSeconds = 10;
+const reserveSeconds = 2;
 
 function findShortGrace(manifests: readonly Manifest[]): string[] {
   const configMaps = new Map(manifests.filter(isOfKind('ConfigMap')).map((map) => [map.metadata.name, map.data ?? {}]));
@@ -59,10 +58,9 @@ function findShortGrace(manifests: readonly Manifest[]): string[] {
     const sources = (container.envFrom ?? []).map(({ configMapRef }) => configMaps.get(configMapRef?.name ?? ''));
     const config: Record<string, string | undefined> = Object.assign({}, ...sources);
     const preStop = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
-    const drain = drainSeconds[component] === undefined ? 0 : Number(config.DRAIN_SECONDS ?? drainSeconds[component]);
-    const needed = preStop + Number(config.SHUTDOWN_DELAY_SECONDS ?? 0) + drain + stopSeconds;
+    const needed = preStop + Number(config.SHUTDOWN_DELAY_SECONDS ?? 0) + stopSeconds + reserveSeconds;
     const grace = pod.terminationGracePeriodSeconds ?? 30;
-    return grace > needed ? [] : [`${nameOf(manifest)}: ${grace} s of grace for ${needed} s of work`];
+    return grace >= needed ? [] : [`${nameOf(manifest)}: ${grace} s of grace for ${needed} s of work`];
   });
 }
 
@@ -70,7 +68,7 @@ function findShortGrace(manifests: readonly Manifest[]): string[] {
 export const releaseRules: readonly Rule[] = [
   { title: 'every PodDisruptionBudget lets a pod go', find: findBlockedDrains },
   { title: 'what is scaled has no replicas of its own', find: findTwoMasters },
-  { title: 'the grace period is longer than a stop takes', find: findShortGrace },
+  { title: 'the grace period is as long as a stop takes, with a reserve', find: findShortGrace },
   {
     title: 'every hook says when it is deleted',
     find: (manifests) =>
