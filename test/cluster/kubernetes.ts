@@ -11,6 +11,10 @@ export interface Pod {
     readonly podIP?: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
     readonly containerStatuses?: readonly { readonly name: string; readonly restartCount: number }[];
+    readonly initContainerStatuses?: readonly {
+      readonly name: string;
+      readonly state: { readonly terminated?: { readonly exitCode: number } };
+    }[];
   };
 }
 

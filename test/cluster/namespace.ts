@@ -2,15 +2,24 @@ import { runCommand } from './run-command.ts';
 
 export const namespace = 'auth-cluster-test';
 
-/** Makes the namespace anew, under the Pod Security Standard "restricted". */
+/** What the test has made bears it, and nothing else is deleted. */
+const [ownKey, ownValue] = ['test', 'auth-account-cluster'];
+
+/** Makes the namespace anew, under the Pod Security Standard "restricted"; throws where one of that name is not the test's. */
 export async function createNamespace(): Promise<void> {
   await deleteNamespace();
-  await runCommand('kubectl', ['create', 'namespace', namespace]);
-  const labels = ['enforce', 'warn', 'audit'].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
-  await runCommand('kubectl', ['label', 'namespace', namespace, ...labels]);
+  const found = await runCommand('kubectl', ['get', 'namespace', namespace, '--ignore-not-found', '-o', 'name']);
+  if (found !== '') {
+    throw new Error(`the namespace ${namespace} is not the test's: it lacks the label ${ownKey}=${ownValue}`);
+  }
+  const modes = ['enforce', 'warn', 'audit'].map((mode) => [`pod-security.kubernetes.io/${mode}`, 'restricted']);
+  const labels = Object.fromEntries([[ownKey, ownValue], ...modes]);
+  const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } };
+  await runCommand('kubectl', ['create', '-f', '-'], { input: JSON.stringify(object) });
 }
 
 export async function deleteNamespace(): Promise<void> {
-  const args = ['delete', 'namespace', namespace, '--ignore-not-found', '--wait', '--timeout=150s'];
+  const own = ['-l', `${ownKey}=${ownValue}`, '--field-selector', `metadata.name=${namespace}`];
+  const args = ['delete', 'namespace', ...own, '--ignore-not-found', '--wait', '--timeout=150s'];
   await runCommand('kubectl', args, { timeoutMs: 160_000 });
 }

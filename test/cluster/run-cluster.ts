@@ -19,7 +19,7 @@ import { checkHelmTest, checkMainPath } from './steps/main-path.ts';
 import { checkNetworkPolicies } from './steps/network-policy.ts';
 import { checkRollOuts, checkUpgrade } from './steps/roll-out.ts';
 import { checkUninstall } from './steps/uninstall.ts';
-import { describeSeen, fleetSize, loadOrder } from './under-load.ts';
+import { assertNothingLost, describeSeen, fleetSize, loadOrder } from './under-load.ts';
 
 /**
  * `npm run test:cluster [-- --output FILE]`: builds the images, installs k8s/dev and the chart in a namespace of its own of the cluster
@@ -108,7 +108,9 @@ async function checkUnderLoad(cluster: Cluster): Promise<void> {
   await checkKills(cluster);
   await reporter.check('load and streams end', async () => {
     const fleet = await agent.call('stopFleet');
-    return describeSeen({ load: await agent.call('stopLoad'), fleet });
+    const seen = { load: await agent.call('stopLoad'), fleet };
+    assertNothingLost(seen, 'since the last check: ');
+    return describeSeen(seen);
   });
 }
 

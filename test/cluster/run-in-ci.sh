@@ -43,5 +43,10 @@ if [ -z "${KUBECONFIG:-}" ]; then
   fi
   install_missing
   use_lab
+else
+  [ -n "${CLUSTER_REGISTRY:-}" ] || { echo 'Cluster: KUBECONFIG is set, but CLUSTER_REGISTRY does not name its registry' >&2; exit 1; }
+  for tool in helm kubectl buildah debootstrap; do
+    command -v "$tool" > /dev/null || { echo "Cluster: KUBECONFIG is set, but $tool is missing" >&2; exit 1; }
+  done
 fi
 timeout --kill-after=180 "$limit" npm run --silent test:cluster -- --output "$output"

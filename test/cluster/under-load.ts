@@ -13,24 +13,41 @@ export const fleetSize = 40;
 
 /** Does it while the load and the fleet go on, waits for the streams to be back, and gives what the clients saw. */
 export async function underLoad(agent: AgentClient, work: () => Promise<unknown>): Promise<Seen> {
-  await agent.call('lookAtLoad');
-  await agent.call('lookAtFleet');
-  await work();
+  assertNothingLost(await look(agent), 'between the last check and this one: ');
+  let seen: Seen;
+  try {
+    await work();
+  } finally {
+    seen = await look(agent); // also where it threw: the next check must not be charged with it
+  }
+  const { requests, seconds } = seen.load;
+  const least = (loadOrder.perSecond * seconds) / 2; // the machine may be shared
+  assert.ok(requests >= least, `only ${requests} requests in ${seconds} s, which says nothing`);
+  return seen;
+}
+
+async function look(agent: AgentClient): Promise<Seen> {
   const fleet = await agent.call('lookAtFleet');
   return { load: await agent.call('lookAtLoad'), fleet };
 }
 
 /** No request failed, no stream ended but by 1001 and none was refused on its way back. */
-export function assertNothingLost({ load, fleet }: Seen): void {
+export function assertNothingLost({ load, fleet }: Seen, when = ''): void {
   assert.deepEqual(
     load.failures,
     {},
-    `${load.failed} of ${load.requests} requests failed\n${load.failedAt.join('\n')}`,
+    `${when}${load.failed} of ${load.requests} requests failed\n${load.failedAt.join('\n')}`,
   );
   const odd = Object.keys(fleet.closed).filter((end) => end !== '1001 SERVER_DRAINING');
-  assert.deepEqual(odd, [], `streams ended otherwise than by 1001: ${JSON.stringify(fleet.closed)}`);
-  assert.deepEqual(fleet.refused, {}, 'handshakes were refused');
-  assert.equal(fleet.open, fleetSize, 'streams that are open again');
+  assert.deepEqual(odd, [], `${when}streams ended otherwise than by 1001: ${JSON.stringify(fleet.closed)}`);
+  assert.deepEqual(fleet.refused, {}, `${when}handshakes were refused: ${JSON.stringify(fleet.refused)}`);
+  assert.equal(fleet.open, fleetSize, `${when}streams that are open again`);
+}
+
+/** As many streams had to move; where none did, the check has seen nothing of the gateway. */
+export function assertMoved({ fleet }: Seen, atLeast: number): void {
+  const moved = fleet.closed['1001 SERVER_DRAINING'] ?? 0;
+  assert.ok(moved >= atLeast, `only ${moved} streams were closed by 1001 in place of ${atLeast} or more`);
 }
 
 export function describeSeen({ load, fleet }: Seen): string[] {

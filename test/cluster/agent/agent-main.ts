@@ -44,7 +44,7 @@ const calls: AgentCalls = {
     load = await startLoad(order);
     return null;
   },
-  lookAtLoad: async () => running(load).look(),
+  lookAtLoad: () => running(load).look(),
   stopLoad: () => running(load).stop(),
   async startFleet(order) {
     fleet = await startFleet(order);

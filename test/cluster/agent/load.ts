@@ -5,7 +5,8 @@ import { bearer, newSessions, password, type Session } from './sessions.ts';
 
 /** A steady load that goes on until it is stopped. */
 export interface Load {
-  look(): LoadReport;
+  /** What came since the last look, and what is under way; nothing falls between two looks. */
+  look(): Promise<LoadReport>;
   stop(): Promise<LoadReport>;
 }
 
@@ -69,7 +70,8 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
     }
   }
 
-  function look(): LoadReport {
+  async function look(): Promise<LoadReport> {
+    await Promise.all(users.map(({ line }) => line));
     const report = reportOf(figures);
     figures = newFigures();
     return report;
@@ -84,9 +86,9 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
     look,
     async stop() {
       clearInterval(timer);
-      await Promise.all(users.map(({ line }) => line));
+      const report = await look();
       for (const { kept } of users) kept.destroy();
-      return look();
+      return report;
     },
   };
 }

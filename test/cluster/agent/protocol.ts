@@ -6,7 +6,7 @@ export interface AgentCalls {
   newSession(target: { readonly api: string }): Promise<AgentSession>;
   walkMainPath(target: { readonly api: string; readonly push: string }): Promise<MainPathReport>;
   startLoad(order: LoadOrder): Promise<null>;
-  /** What came since the last look. */
+  /** What came since the last look, with the answers to what was under way. */
   lookAtLoad(): Promise<LoadReport>;
   stopLoad(): Promise<LoadReport>;
   startFleet(order: FleetOrder): Promise<null>;

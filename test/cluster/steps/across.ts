@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { type Cluster, ports } from '../cluster.ts';
+import type { Kubernetes, Pod } from '../kubernetes.ts';
 
 const each = 5;
 
@@ -8,25 +9,38 @@ export async function checkLogoutsAcross({ reporter, kubernetes, agent }: Cluste
   await reporter.check(
     'scale-out of the gateway: whichever api pod takes a logout, the right stream closes',
     async () => {
-      await kubernetes.kubectl(['scale', 'deployment/auth-account-push-gateway', '--replicas=3']);
-      const [gateways, apis] = [await kubernetes.settled('push-gateway'), await kubernetes.settled('api')];
-      const reports = await agent.call('logOutAcross', {
-        apis: apis.map(({ status }) => `http://${status.podIP}:${ports.api}`),
-        gateways: gateways.map(({ status }) => `http://${status.podIP}:${ports.push}`),
-        each,
-      });
-      assert.equal(gateways.length, 3);
+      const reports = await withThreeGateways(kubernetes, async (gateways) =>
+        agent.call('logOutAcross', {
+          apis: (await kubernetes.settled('api')).map(({ status }) => `http://${status.podIP}:${ports.api}`),
+          gateways: gateways.map(({ status }) => `http://${status.podIP}:${ports.push}`),
+          each,
+        }),
+      );
       assert.deepEqual(new Set(reports.flatMap(({ ends }) => ends)), new Set(['1000 LOGOUT_CONFIRMED']));
       assert.equal(
         reports.reduce((sum, { strays }) => sum + strays, 0),
         0,
         'streams of others that closed',
       );
-      await kubernetes.kubectl(['scale', 'deployment/auth-account-push-gateway', '--replicas=2']);
       return reports.map(({ api, gateway, closeMs }) => {
         const sorted = closeMs.toSorted((a, b) => a - b);
         return `${api} → ${gateway}: ${sorted.length} logouts, request to close frame ${sorted.map((ms) => ms.toFixed(0)).join(', ')} ms`;
       });
     },
   );
+}
+
+/** Puts a third one beside the two, and takes one away again whatever comes of it. */
+async function withThreeGateways<T>(kubernetes: Kubernetes, work: (pods: readonly Pod[]) => Promise<T>): Promise<T> {
+  const scale = async (replicas: number) => {
+    await kubernetes.kubectl(['scale', 'deployment/auth-account-push-gateway', `--replicas=${replicas}`]);
+    return kubernetes.settled('push-gateway');
+  };
+  try {
+    const pods = await scale(3);
+    assert.equal(pods.length, 3);
+    return await work(pods);
+  } finally {
+    await scale(2);
+  }
 }

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { waitUntil } from '@auth-account/local-stack';
 import type { Cluster } from '../cluster.ts';
 import { isOver, isReady, type Kubernetes, type Pod } from '../kubernetes.ts';
-import { assertNothingLost, describeSeen, fleetSize, underLoad } from '../under-load.ts';
+import { assertMoved, assertNothingLost, describeSeen, fleetSize, underLoad } from '../under-load.ts';
 
 /** Evictions by the API, as a drain of a node makes them: the budget holds a second one back while the first is away. */
 export async function checkEviction({ reporter, kubernetes, agent }: Cluster): Promise<void> {
@@ -16,6 +16,7 @@ export async function checkEviction({ reporter, kubernetes, agent }: Cluster): P
       });
       assert.deepEqual(answers, ['evicted', 'refused: disruption budget']);
       assertNothingLost(seen);
+      if (component === 'push-gateway') assertMoved(seen, 1);
       return describeSeen(seen);
     });
   }

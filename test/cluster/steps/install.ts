@@ -20,10 +20,21 @@ export function checkInstall(kubernetes: Kubernetes, reporter: Reporter, images:
     const start = performance.now();
     const args = ['install', 'auth-account', 'charts/auth-account', ...valuesOf(images), '--wait', '--timeout', '4m'];
     await kubernetes.helm(args);
+    await waitForAutoscaler(kubernetes);
     const pods = (await Promise.all(components.map((component) => kubernetes.settled(component)))).flat();
     assert.equal(await countMigrations(kubernetes), 1, 'migrations that have completed');
     return [`${pods.length} pods ready ${((performance.now() - start) / 1_000).toFixed(0)} s after helm install`];
   });
+}
+
+/** The chart leaves the number of the api's pods to the HorizontalPodAutoscaler: a new Deployment has one until it is seen. */
+async function waitForAutoscaler({ read }: Kubernetes): Promise<void> {
+  const isScaled = async () => {
+    const autoscaler = await read(['get', 'hpa', 'auth-account-api']);
+    const deployment = await read(['get', 'deployment', 'auth-account-api']);
+    return deployment.spec.replicas >= autoscaler.spec.minReplicas;
+  };
+  await waitUntil(isScaled, { what: 'the HPA has set its minimum', timeoutMs: 120_000, intervalMs: 1_000 });
 }
 
 /** By the Jobs' events, which outlive a Job that a hook's policy deletes. */
@@ -52,14 +63,18 @@ export async function checkInitContainers(kubernetes: Kubernetes, reporter: Repo
         '3m',
       ];
       await kubernetes.helm(args);
-      const pods = await kubernetes.settled('api');
+      const pods = [...(await kubernetes.settled('api')), ...(await kubernetes.settled('worker'))];
+      for (const { metadata, status } of pods) {
+        const migration = status.initContainerStatuses?.find(({ name }) => name === 'migrate');
+        assert.equal(migration?.state.terminated?.exitCode, 0, `exit of the init container of ${metadata.name}`);
+      }
       await kubernetes.helm(['uninstall', 'auth-account', '--no-hooks', '--wait']);
       await waitUntil(async () => (await kubernetes.podsOf('api')).length === 0, {
         what: 'the pods are gone',
         timeoutMs: 60_000,
         intervalMs: 1_000,
       });
-      return [`${pods.length} pods of api, each after its init container`];
+      return [`${pods.length} pods of api and worker, each after its init container`];
     },
   );
 }

@@ -1,5 +1,5 @@
 import type { Cluster } from '../cluster.ts';
-import { assertNothingLost, describeSeen, underLoad } from '../under-load.ts';
+import { assertMoved, assertNothingLost, describeSeen, fleetSize, underLoad } from '../under-load.ts';
 
 const components = ['api', 'push-gateway', 'worker'] as const;
 
@@ -12,6 +12,7 @@ export async function checkRollOuts({ reporter, kubernetes, agent }: Cluster): P
         await kubernetes.settled(component);
       });
       assertNothingLost(seen);
+      if (component === 'push-gateway') assertMoved(seen, fleetSize);
       return describeSeen(seen);
     });
   }
@@ -29,6 +30,7 @@ export async function checkUpgrade({ reporter, kubernetes, agent }: Cluster, val
         await settle();
       });
       assertNothingLost(seen);
+      assertMoved(seen, fleetSize);
       return describeSeen(seen);
     });
   }
