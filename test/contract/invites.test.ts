@@ -115,11 +115,27 @@ describe('POST /api/v1/invites', () => {
     expect(await api.collections.invites.countDocuments()).toBe(before);
   });
 
-  test('a token of a group that the caller has left makes no invite there', async () => {
+  test('a token of a group that the caller has left is void for whatever only its owner may do: the app refreshes', async () => {
     const former = await newSession(api);
-    // As after a change of group, seen by a gap of the deny list.
-    await api.collections.groups.updateOne({ _id: former.home_group_id }, { $set: { owner_id: randomUUID() } });
-    expectError(await create({}, former), 403, 'ERR-GROUP-OWNER-REQUIRED');
+    const { home_group_id } = former;
+    const token = await newInvite(api, former);
+    const setGroup = (group: string) =>
+      api.collections.users.updateOne({ _id: former.user_id }, { $set: { home_group_id: group } });
+    const setOwner = (owner_id: string) =>
+      api.collections.groups.updateOne({ _id: home_group_id }, { $set: { owner_id } });
+    // As after a change of group, of which neither the deny list nor the session has heard.
+    await setOwner(randomUUID());
+    await setGroup(randomUUID());
+    const member = {
+      method: 'DELETE',
+      path: `/api/v1/groups/current/members/${randomUUID()}`,
+      headers: bearer(former),
+    };
+    const answers = [await create({}, former), await list(former), await revoke(token, former), await api.send(member)];
+    answers.push(await api.post(`/api/v1/invites/${token}/accept`, {}, bearer(former)));
+    for (const answer of answers) expectError(answer, 401, 'IAD_JWT_ACCESS_INVALID');
+    await setGroup(home_group_id);
+    await setOwner(former.user_id);
   });
 
   test('a group has 100 valid invites at most; one that is over makes room', async () => {

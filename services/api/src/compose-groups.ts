@@ -33,11 +33,11 @@ export function composeGroups(parts: GroupParts): GroupUseCases {
     announce,
     audit,
   });
-  const shared = { groups, changeGroup, ids, now };
+  const shared = { users, groups, changeGroup, ids, now };
   const leaveGroup = createLeaveGroup(shared);
   return {
-    findCurrentGroup: createFindCurrentGroup({ users, groups, now }),
-    acceptInvite: createAcceptInvite({ ...shared, users, invites }),
+    findCurrentGroup: createFindCurrentGroup(shared),
+    acceptInvite: createAcceptInvite({ ...shared, invites }),
     leaveGroup,
     removeMember: createRemoveMember({ ...shared, leaveGroup }),
   };

@@ -1,4 +1,10 @@
-import { collectionsOf, createGroupStore, createIdempotencyStore, createInviteStore } from '@auth-account/stores';
+import {
+  collectionsOf,
+  createGroupStore,
+  createIdempotencyStore,
+  createInviteStore,
+  createUserStore,
+} from '@auth-account/stores';
 import type { UseCaseParts } from './compose-use-cases.ts';
 import type { InviteUseCases } from './http/invite.routes.ts';
 import { createOpenIdempotent } from './idempotency/open-idempotent.ts';
@@ -16,6 +22,7 @@ export function composeInvites(parts: InviteParts): InviteUseCases {
   const now = () => new Date(parts.now());
   const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));
   const shared = {
+    users: createUserStore(collections),
     groups: createGroupStore(collections),
     invites: createInviteStore(collections),
     audit,

@@ -38,11 +38,14 @@ export function createAcceptInvite({ users, invites, groups, changeGroup, now }:
   ): Promise<InviteDocument> {
     const invite = await invites.find(token);
     if (invite === undefined) throw inviteInvalid(token, undefined);
-    if (invite.home_group_id === ownGroup) throw new AppError('IAD_GROUP_ALREADY_MEMBER');
+    const isMember = () => users.isMember(ownGroup, user_id);
+    if (invite.home_group_id === ownGroup) {
+      throw (await isMember()) ? new AppError('IAD_GROUP_ALREADY_MEMBER') : moved();
+    }
     const state = inviteState(invite, now());
     if (state === 'good') return invite;
     // It may be the caller, by another tap, who has just used it up.
-    throw (await users.isMember(ownGroup, user_id)) ? refused(token, state) : moved();
+    throw (await isMember()) ? refused(token, state) : moved();
   }
 
   /** Reads the invite again, by writing it: a revocation or the last use in between is seen here. */

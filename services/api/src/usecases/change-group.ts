@@ -35,7 +35,7 @@ export interface GroupChange {
   /** What the change is refused with where the user is not in `from`, or no longer. */
   readonly notThere: () => Error;
   /** Looks at the group that is left, in the transaction; throws where the change must not be. */
-  readonly assertAllowed?: (left: GroupDocument) => void;
+  readonly assertAllowed?: (left: GroupDocument) => Promise<void>;
   /** What the audit log says of the user's part in it. */
   readonly events: readonly AuditEvent[];
 }
@@ -59,7 +59,7 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
   async function leave({ userId, from, to, assertAllowed }: GroupChange, session: ClientSession): Promise<Left> {
     const left = await groups.removeMember(from, to.joined_at, session);
     if (left === undefined) throw new Error(`there is no group ${from}`);
-    assertAllowed?.(left);
+    await assertAllowed?.(left);
     if (left.closed_at !== null) {
       await invites.revokeOfGroup(from, to.joined_at, session);
       return { isClosed: true, heir: undefined };

@@ -1,6 +1,6 @@
 import { type CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import type { GroupStore, InviteDocument, InviteStore, RunTransaction } from '@auth-account/stores';
+import type { GroupStore, InviteDocument, InviteStore, RunTransaction, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
@@ -9,8 +9,10 @@ import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { describeInvite } from './describe-invite.ts';
+import { nonOwnerError } from './non-owner-error.ts';
 
 export interface CreateInviteDeps {
+  readonly users: Pick<UserStore, 'isMember'>;
   readonly groups: Pick<GroupStore, 'countInvite'>;
   readonly invites: Pick<InviteStore, 'exists' | 'insert' | 'countGood'>;
   readonly transaction: RunTransaction;
@@ -36,11 +38,11 @@ const inviteLimit = 100;
  * Makes an invite into the caller's group, which the caller has to own when it is committed: the transaction writes the
  * group's document, as does whatever closes the group or gives it another owner.
  *
- * Raises `ERR-GROUP-OWNER-REQUIRED`, `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
+ * Raises what {@link nonOwnerError} makes, `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
  * `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same `Idempotency-Key` gets the first answer again, and counts for no limit.
  */
 export function createCreateInvite(deps: CreateInviteDeps) {
-  const { groups, invites, transaction, openIdempotent, limits, audit, ids, now } = deps;
+  const { users, groups, invites, transaction, openIdempotent, limits, audit, ids, now } = deps;
 
   return async (
     input: CreateInviteRequest,
@@ -62,7 +64,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
       // First of all, so that a twin with the same key waits here.
       await idempotent.keep(data, session);
       const group = await groups.countInvite(home_group_id, user_id, session);
-      if (group === undefined) throw new AppError('ERR-GROUP-OWNER-REQUIRED');
+      if (group === undefined) throw await nonOwnerError(users, caller);
       if ((await invites.countGood(home_group_id, at, session)) >= inviteLimit) {
         throw new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: inviteLimit } });
       }

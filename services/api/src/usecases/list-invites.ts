@@ -1,10 +1,11 @@
 import type { InviteListResponse } from '@auth-account/contracts';
-import { AppError } from '@auth-account/errors';
-import type { GroupStore, InviteStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import { describeInvite } from './describe-invite.ts';
+import { nonOwnerError } from './non-owner-error.ts';
 
 export interface ListInvitesDeps {
+  readonly users: Pick<UserStore, 'isMember'>;
   readonly groups: Pick<GroupStore, 'isOwnedBy'>;
   readonly invites: Pick<InviteStore, 'list'>;
   readonly now: () => Date;
@@ -13,10 +14,11 @@ export interface ListInvitesDeps {
 /** Invites that are over, in one list; the valid ones are bounded by themselves. */
 const tombstoneLimit = 100;
 
-/** The invites of the group that the caller owns, the newest first. Raises `ERR-GROUP-OWNER-REQUIRED`. */
-export function createListInvites({ groups, invites, now }: ListInvitesDeps) {
-  return async ({ user_id, home_group_id }: VerifiedAccessToken): Promise<InviteListResponse['data']> => {
-    if (!(await groups.isOwnedBy(home_group_id, user_id))) throw new AppError('ERR-GROUP-OWNER-REQUIRED');
+/** The invites of the group that the caller owns, the newest first. Raises what {@link nonOwnerError} makes. */
+export function createListInvites({ users, groups, invites, now }: ListInvitesDeps) {
+  return async (caller: VerifiedAccessToken): Promise<InviteListResponse['data']> => {
+    const { user_id, home_group_id } = caller;
+    if (!(await groups.isOwnedBy(home_group_id, user_id))) throw await nonOwnerError(users, caller);
     const at = now();
     const { invites: found, hasMore } = await invites.list(home_group_id, at, tombstoneLimit);
     return {

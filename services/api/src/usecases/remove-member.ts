@@ -1,14 +1,16 @@
 import type { MemberRemovedResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import type { GroupStore } from '@auth-account/stores';
+import type { GroupStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Ids } from '../ids.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import type { ChangeGroup } from './change-group.ts';
 import type { LeaveGroup } from './leave-group.ts';
 import { newHome } from './new-home.ts';
+import { nonOwnerError } from './non-owner-error.ts';
 
 export interface RemoveMemberDeps {
+  readonly users: Pick<UserStore, 'isMember'>;
   readonly groups: Pick<GroupStore, 'find' | 'insert'>;
   readonly changeGroup: ChangeGroup;
   readonly leaveGroup: LeaveGroup;
@@ -19,11 +21,11 @@ export interface RemoveMemberDeps {
 /**
  * Takes a member out of the caller's group, as if that member had left. The owner's own id means leaving.
  *
- * Raises `ERR-GROUP-OWNER-REQUIRED` where the caller does not own the group, or no longer, and
+ * Raises what {@link nonOwnerError} makes where the caller does not own the group, or no longer, and
  * `ERR-GROUP-MEMBER-NOT-FOUND`.
  */
 export function createRemoveMember(deps: RemoveMemberDeps) {
-  const { groups, changeGroup, leaveGroup, now } = deps;
+  const { users, groups, changeGroup, leaveGroup, now } = deps;
 
   return async (
     memberId: string,
@@ -31,10 +33,10 @@ export function createRemoveMember(deps: RemoveMemberDeps) {
     origin: RequestOrigin,
   ): Promise<MemberRemovedResponse['data']> => {
     const { user_id: removed_by, sid: session_id, home_group_id: from } = caller;
-    const assertOwner = (group: { readonly owner_id: string } | undefined) => {
-      if (group?.owner_id !== removed_by) throw new AppError('ERR-GROUP-OWNER-REQUIRED');
+    const assertOwner = async (group: { readonly owner_id: string } | undefined) => {
+      if (group?.owner_id !== removed_by) throw await nonOwnerError(users, caller);
     };
-    assertOwner(await groups.find(from));
+    await assertOwner(await groups.find(from));
     if (memberId === removed_by) await leaveGroup(caller, origin);
     else {
       const notThere = () => new AppError('ERR-GROUP-MEMBER-NOT-FOUND');

@@ -1,13 +1,14 @@
 import type { InviteResponse } from '@auth-account/contracts';
-import { AppError } from '@auth-account/errors';
-import type { GroupStore, InviteStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { describeInvite } from './describe-invite.ts';
 import { inviteInvalid } from './invite-invalid.ts';
+import { nonOwnerError } from './non-owner-error.ts';
 
 export interface RevokeInviteDeps {
+  readonly users: Pick<UserStore, 'isMember'>;
   readonly groups: Pick<GroupStore, 'isOwnedBy'>;
   readonly invites: Pick<InviteStore, 'find' | 'revoke'>;
   readonly audit: Audit;
@@ -18,12 +19,12 @@ export interface RevokeInviteDeps {
  * Revokes an invite of the group that the caller owns; one that is over already stays as it is. Once this has answered
  * nobody joins by it: a join writes the invite's document, so that it either comes before the revocation or sees it.
  *
- * Raises `ERR-GROUP-OWNER-REQUIRED`, and `ERR-INVITE-TOKEN-INVALID` (404) for what names no invite of the group.
+ * Raises what {@link nonOwnerError} makes, and `ERR-INVITE-TOKEN-INVALID` (404) for what names no invite of the group.
  */
-export function createRevokeInvite({ groups, invites, audit, now }: RevokeInviteDeps) {
+export function createRevokeInvite({ users, groups, invites, audit, now }: RevokeInviteDeps) {
   return async (token: string, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<InviteResponse['data']> => {
     const { user_id, home_group_id, sid: session_id } = caller;
-    if (!(await groups.isOwnedBy(home_group_id, user_id))) throw new AppError('ERR-GROUP-OWNER-REQUIRED');
+    if (!(await groups.isOwnedBy(home_group_id, user_id))) throw await nonOwnerError(users, caller);
     const at = now();
     const isRevoked = await invites.revoke(token, home_group_id, at);
     const invite = await invites.find(token);

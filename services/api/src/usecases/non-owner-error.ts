@@ -1,0 +1,16 @@
+import { type AppError as AnyAppError, AppError } from '@auth-account/errors';
+import type { UserStore } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+
+/**
+ * What a caller is told who does not own the group of the access token: `ERR-GROUP-OWNER-REQUIRED`, or where the token
+ * speaks of a group that the caller has left (the deny list may not have heard of it) `IAD_JWT_ACCESS_INVALID`, so that
+ * the app refreshes and asks again.
+ */
+export async function nonOwnerError(
+  users: Pick<UserStore, 'isMember'>,
+  { home_group_id, user_id }: VerifiedAccessToken,
+): Promise<AnyAppError> {
+  const isMember = await users.isMember(home_group_id, user_id);
+  return isMember ? new AppError('ERR-GROUP-OWNER-REQUIRED') : new AppError('IAD_JWT_ACCESS_INVALID');
+}
