@@ -2,11 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTestServers } from '@auth-account/local-stack';
-import { bareHashMs, makeHash } from './cost/bare-hash.ts';
-import { apiOf, barePrototype, type Candidate, startCandidate } from './cost/candidate.ts';
-import { costTable, type Measured } from './cost/cost-table.ts';
-import { type Load, measureOperation } from './cost/measure-operation.ts';
-import { type OperationName, operations } from './cost/operations.ts';
+import type { Candidate } from './cost/candidate.ts';
+import { costTable } from './cost/cost-table.ts';
+import type { Load } from './cost/measure-operation.ts';
+import { measureSideBySide } from './cost/measure-side-by-side.ts';
+import { hashedOperations, type OperationName, operationNames } from './cost/operations.ts';
+import { apiOf, barePrototype, startOwnCandidate } from './cost/own-candidate.ts';
 
 /**
  * `npm run bench:cost [-- options]`: CPU milliseconds of the api, of MongoDB and of Redis for one operation, in turns with
@@ -27,17 +28,16 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     count: { type: 'string', default: '1500' },
     'at-once': { type: 'string', default: '8' },
-    only: { type: 'string', default: Object.keys(operations).join(',') },
+    only: { type: 'string', default: operationNames.join(',') },
     against: { type: 'string' },
     profile: { type: 'string' },
     json: { type: 'string' },
   },
 });
 const names = values.only.split(',') as OperationName[];
-const needsHash = new Set<OperationName>(['register', 'login']);
 /** The bare hash is one at a time too: two at once take more CPU each. */
 const loadOf = (name: OperationName): Load =>
-  needsHash.has(name)
+  hashedOperations.has(name)
     ? { count: Math.ceil(Number(values.count) / 10), atOnce: 1 }
     : { count: Number(values.count), atOnce: Number(values['at-once']) };
 
@@ -54,29 +54,18 @@ process.env.TEST_MONGODB_URI = servers.mongo.uri;
 process.env.TEST_REDIS_URL = servers.redis.url;
 process.env.TEST_KEYS_DIR = servers.keysDir;
 const candidates: Candidate[] = [];
-const measured: Measured[] = [];
-const hashes: number[] = [];
 try {
-  for (const plan of plans) candidates.push(await startCandidate(plan, servers));
-  const passwordHash = makeHash();
-  for (const name of names) {
-    for (let round = 0; round <= Number(values.rounds); round += 1) {
-      for (const candidate of candidates) {
-        const cost = await measureOperation(name, candidate, servers, { ...loadOf(name), passwordHash });
-        if (round > 0) measured.push({ operation: name, candidate: candidate.name, cost });
-      }
-      hashes.push(bareHashMs(10));
-    }
-    console.error(
-      costTable(
-        measured.filter(({ operation }) => operation === name),
-        hashes,
-      ),
-    );
-  }
+  for (const plan of plans) candidates.push(await startOwnCandidate(plan, servers));
+  const results = await measureSideBySide(candidates, servers, {
+    names,
+    rounds: Number(values.rounds),
+    warmUp: loadOf,
+    load: loadOf,
+    onOperation: (done) => console.error(costTable(done)),
+  });
+  console.log(costTable(results));
+  if (values.json) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
 } finally {
   for (const candidate of candidates) await candidate.end();
   await servers.stop();
 }
-console.log(costTable(measured, hashes));
-if (values.json) await writeFile(values.json, `${JSON.stringify({ measured, hashes }, null, 2)}\n`);

@@ -1,6 +1,8 @@
 import { startTestServers } from '@auth-account/local-stack';
-import { logOut, newSession, registerAccount } from '../support/accounts.ts';
+import { logOut, newSession } from '../support/accounts.ts';
 import { startTestStack } from '../support/test-stack.ts';
+import { latencySettings, measureEventLatency } from './events/measure-event-latency.ts';
+import { type Percentiles, percentilesOf } from './push/percentiles.ts';
 
 /**
  * `npm run bench:latency [-- --streams N]`: with N streams open (1,000 unless told otherwise), how long after the 200 of
@@ -12,23 +14,15 @@ const streamsFlag = process.argv.indexOf('--streams');
 const streamCount = streamsFlag === -1 ? 1_000 : Number(process.argv[streamsFlag + 1]);
 const eventCount = 200;
 
-function report(what: string, milliseconds: number[]): void {
-  const sorted = milliseconds.toSorted((a, b) => a - b);
-  const at = (share: number) =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN).toFixed(2);
-  console.log(`${what}: n=${sorted.length} min=${at(0)} p50=${at(0.5)} p99=${at(0.99)} max=${at(1)} ms`);
+function report(what: string, { count, min, p50, p99, max }: Percentiles): void {
+  console.log(`${what}: n=${count} min=${min} p50=${p50} p99=${p99} max=${max} ms`);
 }
 
 const servers = await startTestServers(() => undefined);
 process.env.TEST_MONGODB_URI = servers.mongo.uri;
 process.env.TEST_REDIS_URL = servers.redis.url;
 process.env.TEST_KEYS_DIR = servers.keysDir;
-const stack = await startTestStack({
-  ARGON2_MEMORY_KIB: '64',
-  ARGON2_PASSES: '1',
-  LOG_LEVEL: 'warn',
-  MAX_STREAMS_PER_GROUP: '100000',
-});
+const stack = await startTestStack({ ...latencySettings, MAX_STREAMS_PER_GROUP: '100000' });
 try {
   const sessions: Awaited<ReturnType<typeof newSession>>[] = [];
   while (sessions.length < streamCount) {
@@ -48,15 +42,10 @@ try {
     fromAnswer.push(closedAt - answeredAt);
     fromRequest.push(closedAt - start);
   }
-  report('200 of a logout → close frame at the client (below zero: the frame came first)', fromAnswer);
-  report('request of a logout → close frame at the client', fromRequest);
+  report('200 of a logout → close frame at the client (below zero: the frame came first)', percentilesOf(fromAnswer));
+  report('request of a logout → close frame at the client', percentilesOf(fromRequest));
 
-  const toEvent: number[] = [];
-  for (let i = 0; i < eventCount; i += 1) {
-    const { user_id } = await registerAccount(stack);
-    const answeredAt = performance.now();
-    toEvent.push((await stack.receiver.waitFor(user_id)).at - answeredAt);
-  }
+  const toEvent = await measureEventLatency(stack, eventCount);
   report('201 of a registration → event at the subscriber', toEvent);
 } finally {
   await stack.close();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { password } from './accounts.ts';
 import { send } from './http-client.ts';
@@ -8,9 +9,18 @@ import { type Timed, timed } from './timed.ts';
 export interface FloodOrder {
   readonly base: string;
   readonly rounds: readonly (readonly string[])[];
+  /** A round begins so long after the one before; without it, when all of that were answered. */
+  readonly everyMs?: number | undefined;
 }
 
-const { base, rounds } = workerData as FloodOrder;
+/** What it gives when all were answered. */
+export interface FloodReport {
+  readonly answers: readonly Timed[];
+  /** From the first to when the last was sent. */
+  readonly sendingMs: number;
+}
+
+const { base, rounds, everyMs } = workerData as FloodOrder;
 
 async function attempt(email: string): Promise<Timed> {
   const headers = { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() };
@@ -21,6 +31,12 @@ async function attempt(email: string): Promise<Timed> {
   }
 }
 
-const answers: Timed[] = [];
-for (const emails of rounds) answers.push(...(await Promise.all(emails.map(attempt))));
-parentPort?.postMessage(answers);
+const sent: Promise<Timed[]>[] = [];
+const begun = performance.now();
+for (const emails of rounds) {
+  const answered = Promise.all(emails.map(attempt));
+  sent.push(answered);
+  await (everyMs === undefined ? answered : pause(begun + sent.length * everyMs - performance.now()));
+}
+const sendingMs = performance.now() - begun;
+parentPort?.postMessage({ answers: (await Promise.all(sent)).flat(), sendingMs } satisfies FloodReport);

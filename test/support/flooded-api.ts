@@ -22,6 +22,8 @@ export interface FloodedApi {
   memory(): Promise<number>;
   /** As the api logged it: how many hashes at once. */
   slots(): number;
+  /** How often the process was started again. */
+  restarts(): number;
   close(): Promise<void>;
 }
 
@@ -48,7 +50,9 @@ export async function startFloodedApi(
   await runMigrations({ env, onLine: () => undefined, onSpawn: guard.watch });
   const lines: string[] = [];
   const onLine = (line: string) => lines.push(line);
+  let starts = 0;
   const onSpawn = (pid: number) => {
+    starts += 1;
     guard.watch(pid);
     cgroup?.take(pid);
   };
@@ -64,6 +68,7 @@ export async function startFloodedApi(
       return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / mib;
     },
     slots: () => Number(/"slots":(\d+)/.exec(lines.find((line) => line.includes('hash gate')) ?? '')?.[1]),
+    restarts: () => starts - 1,
     async close() {
       await api.stop();
       const mongo = new MongoClient(mongodbUri);

@@ -6,7 +6,7 @@ import { collectionsOf } from '@auth-account/stores';
 import { hash } from '@node-rs/argon2';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, password } from './accounts.ts';
-import type { FloodOrder } from './flood-clients.ts';
+import type { FloodOrder, FloodReport } from './flood-clients.ts';
 import { type FloodedApi, startFloodedApi } from './flooded-api.ts';
 import { send } from './http-client.ts';
 import { openKeptConnection } from './kept-connection.ts';
@@ -16,6 +16,8 @@ import { type Timed, timed } from './timed.ts';
 
 export interface Flood {
   readonly logins: readonly Timed[];
+  /** From the first login to when the last was sent. */
+  readonly sendingMs: number;
   /** What was asked beside the logins: before they began, and while they were under way. */
   readonly quiet: Probes;
   readonly flooded: Probes;
@@ -24,6 +26,8 @@ export interface Flood {
   readonly memoryPeak: number;
   /** As the api logged it: how many hashes at once. */
   readonly slots: number;
+  /** How often its process was started again. */
+  readonly restarts: number;
 }
 
 export interface Probes {
@@ -36,6 +40,8 @@ export interface FloodOptions {
   readonly logins: number;
   /** How often as many come, each time when all were answered. */
   readonly rounds?: number;
+  /** They come so often, whether or not those before were answered. */
+  readonly everyMs?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** False where times are of no interest. */
   readonly isWarm?: boolean;
@@ -52,7 +58,7 @@ const memoryIntervalMs = 100;
  * after another and over a connection that stays, as an ingress would.
  */
 export async function floodLogins(options: FloodOptions): Promise<Flood> {
-  const { logins, rounds = 1, env = {}, isWarm = true, cgroup } = options;
+  const { logins, rounds = 1, everyMs, env = {}, isWarm = true, cgroup } = options;
   const api = await startFloodedApi(env, cgroup);
   const endings: (() => Promise<void> | void)[] = [api.close];
   try {
@@ -73,14 +79,23 @@ export async function floodLogins(options: FloodOptions): Promise<Flood> {
       }
     };
     const targets = () => rest.flatMap((email) => [email, newEmail()]);
-    const [answers, flooded] = await Promise.all([
-      flood({ base: api.base, rounds: Array.from({ length: rounds }, targets) }).finally(() => {
+    const [{ answers, sendingMs }, flooded] = await Promise.all([
+      flood({ base: api.base, rounds: Array.from({ length: rounds }, targets), everyMs }).finally(() => {
         isOver = true;
       }),
       probe.until(() => isOver),
       watchMemory(),
     ]);
-    return { logins: answers, quiet, flooded, memoryBefore, memoryPeak, slots: api.slots() };
+    return {
+      logins: answers,
+      sendingMs,
+      quiet,
+      flooded,
+      memoryBefore,
+      memoryPeak,
+      slots: api.slots(),
+      restarts: api.restarts(),
+    };
   } finally {
     for (const end of endings.reverse()) await end();
   }
@@ -112,10 +127,10 @@ async function warmUp(post: Post): Promise<void> {
   }
 }
 
-async function flood(order: FloodOrder): Promise<Timed[]> {
+async function flood(order: FloodOrder): Promise<FloodReport> {
   const worker = new Worker(new URL('./flood-clients.ts', import.meta.url), { workerData: order, execArgv: [] });
-  const [answers] = await once(worker, 'message');
-  return answers;
+  const [report] = await once(worker, 'message');
+  return report;
 }
 
 function startProbes(api: FloodedApi, refreshToken: string) {

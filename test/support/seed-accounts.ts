@@ -1,34 +1,35 @@
 import { randomUUID } from 'node:crypto';
-import type { Collections, UserDocument } from '@auth-account/stores';
+import type { Collections, GroupDocument, UserDocument } from '@auth-account/stores';
 import { newEmail } from './accounts.ts';
 
-/** Writes accounts with this password hash, as an import would, and gives their addresses. */
-export async function seedAccounts(collections: Collections, count: number, passwordHash: string): Promise<string[]> {
-  const at = new Date();
-  const users = Array.from({ length: count }, (): UserDocument => {
-    const email = newEmail();
-    return {
-      _id: randomUUID(),
+/** A household of one, which has yet to be written. */
+export interface AccountSeed {
+  readonly user: UserDocument;
+  readonly group: GroupDocument;
+}
+
+export function newAccountSeed(passwordHash: string): AccountSeed {
+  const [at, email, userId, groupId] = [new Date(), newEmail(), randomUUID(), randomUUID()];
+  return {
+    user: {
+      _id: userId,
       email,
       email_key: email,
       password_hash: passwordHash,
-      home_group_id: randomUUID(),
+      home_group_id: groupId,
       account_type: 'HOME',
       role: 'owner',
       created_at: at,
       joined_at: at,
-    };
-  });
-  await collections.groups.insertMany(
-    users.map(({ _id, home_group_id }) => ({
-      _id: home_group_id,
-      account_type: 'HOME',
-      owner_id: _id,
-      member_count: 1,
-      created_at: at,
-      closed_at: null,
-    })),
-  );
-  await collections.users.insertMany(users);
-  return users.map(({ email }) => email);
+    },
+    group: { _id: groupId, account_type: 'HOME', owner_id: userId, member_count: 1, created_at: at, closed_at: null },
+  };
+}
+
+/** Writes accounts with this password hash, as an import would, and gives their addresses. */
+export async function seedAccounts(collections: Collections, count: number, passwordHash: string): Promise<string[]> {
+  const seeds = Array.from({ length: count }, () => newAccountSeed(passwordHash));
+  await collections.groups.insertMany(seeds.map(({ group }) => group));
+  await collections.users.insertMany(seeds.map(({ user }) => user));
+  return seeds.map(({ user }) => user.email);
 }

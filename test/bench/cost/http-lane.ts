@@ -4,13 +4,15 @@ import { text } from 'node:stream/consumers';
 export interface LaneRequest {
   readonly method?: 'GET' | 'POST';
   readonly path: string;
-  readonly body?: object;
+  /** An object goes as JSON, parameters as a form. */
+  readonly body?: object | URLSearchParams;
   readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends requests on connections that stay open, as a proxy in front of the api does. */
 export interface HttpLane {
-  /** `data` of a success. Throws at any other answer. */
+  /** `data` of a success, where it has one. Throws at any other answer. */
   // biome-ignore lint/suspicious/noExplicitAny: each operation knows the shape of its answer.
   send(sent: LaneRequest): Promise<any>;
   close(): void;
@@ -19,14 +21,13 @@ export interface HttpLane {
 export function openHttpLane(port: number): HttpLane {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   return {
-    async send({ method = 'POST', path, body, token }) {
-      const payload = body === undefined ? '' : JSON.stringify(body);
+    async send({ method = 'POST', path, body, token, headers: more }) {
+      const { type, payload } = encoded(body);
       const headers = {
         'X-Request-ID': 'bench-cost',
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-        ...(body === undefined
-          ? {}
-          : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(payload) }),
+        ...(type === undefined ? {} : { 'Content-Type': type, 'Content-Length': Buffer.byteLength(payload) }),
+        ...more,
       };
       const { promise, resolve, reject } = Promise.withResolvers<{ status: number; answer: string }>();
       const sent = request({ agent, host: '127.0.0.1', port, method, path, headers }, (res) => {
@@ -36,8 +37,14 @@ export function openHttpLane(port: number): HttpLane {
       sent.end(payload);
       const { status, answer } = await promise;
       if (status >= 300) throw new Error(`${path} answered ${status}: ${answer}`);
-      return JSON.parse(answer).data;
+      return answer === '' ? undefined : JSON.parse(answer)?.data;
     },
     close: () => agent.destroy(),
   };
+}
+
+function encoded(body: LaneRequest['body']): { type?: string; payload: string } {
+  if (body === undefined) return { payload: '' };
+  if (body instanceof URLSearchParams) return { type: 'application/x-www-form-urlencoded', payload: body.toString() };
+  return { type: 'application/json', payload: JSON.stringify(body) };
 }

@@ -1,13 +1,15 @@
 import type { TestServers } from '@auth-account/local-stack';
 import { cpuMs } from '../push/process-usage.ts';
 import type { Candidate } from './candidate.ts';
-import { type Ground, type OperationName, operations } from './operations.ts';
+import type { OperationName } from './operations.ts';
 
 /** CPU milliseconds for one operation, user and system, by process. */
 export interface OperationCost {
   readonly server: number;
   readonly mongod: number;
   readonly redis: number;
+  /** Operations answered in a second of the clock. */
+  readonly perSecond: number;
 }
 
 export interface Load {
@@ -18,22 +20,24 @@ export interface Load {
 /** Runs the operation as often at the candidate, and tells what each took. */
 export async function measureOperation(
   name: OperationName,
-  { lane, pid, collections }: Candidate,
-  { mongo, redis, keys }: TestServers,
-  { count, atOnce, passwordHash }: Load & Pick<Ground, 'passwordHash'>,
+  candidate: Candidate,
+  { mongo, redis }: TestServers,
+  { count, atOnce }: Load,
 ): Promise<OperationCost> {
-  const run = await operations[name]({ collections, keys, passwordHash }, count);
-  const pids = { server: [pid], mongod: mongo.pids(), redis: [redis.pid() ?? 0] };
+  const run = await candidate.prepare(name, count);
+  const pids = { server: [candidate.pid], mongod: mongo.pids(), redis: [redis.pid() ?? 0] };
   const used = () => Object.values(pids).map((each) => each.reduce((sum, one) => sum + cpuMs(one), 0));
   const before = used();
+  const begun = performance.now();
   let next = 0;
   const client = async () => {
     while (next < count) {
       next += 1;
-      await run(lane, next - 1);
+      await run(next - 1);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, client));
+  const perSecond = (count / (performance.now() - begun)) * 1_000;
   const [server = 0, mongod = 0, redisMs = 0] = used().map((ms, place) => (ms - (before[place] ?? 0)) / count);
-  return { server, mongod, redis: redisMs };
+  return { server, mongod, redis: redisMs, perSecond };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installCommand, peersDirectory as peers } from '../peers/peer-installs.ts';
 import { centrifugoBinary, commandCentrifugo, startCentrifugo } from './centrifugo.ts';
 import { type Commander, startCommander } from './commander.ts';
 import type { DialectName } from './dialect.ts';
@@ -17,7 +18,6 @@ export interface Candidate {
 }
 
 const here = import.meta.dirname;
-const peers = join(here, '../peers');
 const common = { PATH: process.env.PATH, NODE_ENV: 'production' };
 const commanderMain = fileURLToPath(new URL('./commander-main.ts', import.meta.url));
 const ownCommander = (env: object) => startCommander(commanderMain, { ...common, ...env });
@@ -27,7 +27,7 @@ function peer(name: string, dialect: DialectName, commanded: Candidate['command'
   return {
     dialect,
     needs: join(peers, name, 'node_modules'),
-    install: `cd ${join(peers, name)} && npm ci --ignore-scripts`,
+    install: installCommand(name),
     start: (env) => startServer({ command, env: { ...common, ...env }, listening: /"listening":(\d+)/ }),
     command: commanded,
   };
@@ -59,8 +59,11 @@ export const candidates = {
 
 export type CandidateName = keyof typeof candidates;
 
+export function isReady({ needs }: Candidate): boolean {
+  return needs === undefined || existsSync(needs);
+}
+
 /** Throws where a peer is not installed, with the command that does it. */
-export function assertInstalled({ needs, install }: Candidate): void {
-  if (needs === undefined || existsSync(needs)) return;
-  throw new Error(`not installed: ${install}`);
+export function assertInstalled(candidate: Candidate): void {
+  if (!isReady(candidate)) throw new Error(`not installed: ${candidate.install}`);
 }

@@ -29,6 +29,8 @@ export interface Level {
   readonly handshakesPerSecond: number;
   readonly openingSeconds: number;
   readonly cpuMsPerHandshake: number;
+  /** From the command to the close frame, four in flight; those streams are opened again. */
+  readonly commandToClose: Percentiles;
 }
 
 export interface CandidateResult {
@@ -36,8 +38,6 @@ export interface CandidateResult {
   readonly levels: readonly Level[];
   /** Share of one core while nothing happens. */
   readonly idleCpuPercent: number;
-  /** From the command to the close frame, four in flight. */
-  readonly commandToClose: Percentiles;
   /** From the message to its frame, over all streams of the group. */
   readonly broadcast: Percentiles & { readonly groupSize: number };
   /** Streams that ended by themselves. */
@@ -80,7 +80,7 @@ interface Running extends MeasureOptions {
 }
 
 async function measure(running: Running): Promise<CandidateResult> {
-  const { servers, minted, sizes, log } = running;
+  const { servers, sizes, log } = running;
   const pids = servers.map(({ pid }) => pid);
   const empty = await settledBytes(pids);
   const kernel = kernelMemory();
@@ -98,20 +98,14 @@ async function measure(running: Running): Promise<CandidateResult> {
         slab: Math.round((now.slab - kernel.slab) / size),
       },
       ...opening,
+      commandToClose: await measureCloses(running, owner),
     });
     log(`  ${JSON.stringify(levels.at(-1))}`);
   }
-  const streams = sizes.at(-1) ?? 0;
   const idleCpuPercent = await measureIdleCpu(pids);
   const broadcast = await measureBroadcast(running, owner);
-  const clientOf = (index: number) => requireAt(running.clients, owner[index]);
-  // The newest streams, outside the group that was written to.
-  const closes = Math.min(mostCloses, Math.floor((streams - minted.groupSize) / 2));
-  const indexes = Array.from({ length: closes }, (_, index) => streams - 1 - index);
-  const deps = { commander: running.commander, sessions: minted.sessions, clientOf };
-  const commandToClose = await measureCloseLatency(deps, indexes, closesInFlight);
   const lost = running.clients.reduce((sum, client) => sum + client.lost(), 0);
-  return { emptyMiB: rounded(empty / 2 ** 20), levels, idleCpuPercent, commandToClose, broadcast, lost };
+  return { emptyMiB: rounded(empty / 2 ** 20), levels, idleCpuPercent, broadcast, lost };
 }
 
 /** Opens the streams from those that there are up to `size`, each client its share at its server. */
@@ -137,6 +131,22 @@ async function openUpTo({ servers, clients }: Running, owner: number[], size: nu
     openingSeconds: rounded(seconds),
     cpuMsPerHandshake: rounded((cpu() - cpuBefore) / count),
   };
+}
+
+/** Closes the newest half of the streams at most, and opens them again. */
+async function measureCloses(running: Running, owner: readonly number[]): Promise<Percentiles> {
+  const { clients, servers, commander, minted } = running;
+  const from = owner.length - Math.min(mostCloses, Math.floor(owner.length / 2));
+  const indexes = Array.from({ length: owner.length - from }, (_, index) => from + index);
+  const clientOf = (index: number) => requireAt(clients, owner[index]);
+  const deps = { commander, sessions: minted.sessions, clientOf };
+  const latencies = await measureCloseLatency(deps, indexes, closesInFlight);
+  for (const [place, of] of Map.groupBy(indexes, (index) => requireAt(owner, index))) {
+    const { port } = requireAt(servers, place);
+    const last = requireAt(of, of.length - 1);
+    await requireAt(clients, place).open({ port, from: requireAt(of, 0), to: last + 1, inFlight: closesInFlight });
+  }
+  return latencies;
 }
 
 async function measureIdleCpu(pids: readonly number[]): Promise<number> {

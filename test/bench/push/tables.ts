@@ -1,3 +1,4 @@
+import { markdownTable as table } from '../report/markdown-table.ts';
 import type { CandidateResult } from './measure-candidate.ts';
 import type { LogoutResult } from './measure-logouts.ts';
 import type { Percentiles } from './percentiles.ts';
@@ -17,11 +18,12 @@ export function candidatesTable(candidates: Readonly<Record<string, CandidateRes
       level.openingSeconds,
       level.cpuMsPerHandshake,
       emptyMiB,
+      latency(level.commandToClose),
     ]),
   );
   const latencies = Object.entries(candidates).map(([name, result]) => {
-    const { commandToClose, broadcast, idleCpuPercent } = result;
-    return [name, latency(commandToClose), latency(broadcast), broadcast.groupSize, idleCpuPercent, result.lost];
+    const { broadcast, idleCpuPercent, lost } = result;
+    return [name, latency(broadcast), broadcast.groupSize, idleCpuPercent, lost];
   });
   return [
     table(
@@ -35,18 +37,12 @@ export function candidatesTable(candidates: Readonly<Record<string, CandidateRes
         'opened in s',
         'CPU ms per handshake',
         'empty process, MiB',
+        'command → close, p50 / p99 / max ms',
       ],
       memory,
     ),
     table(
-      [
-        '',
-        'command → close, p50 / p99 / max ms',
-        'group message → frame, p50 / p99 / max ms',
-        'group',
-        'idle CPU, % of a core',
-        'streams lost',
-      ],
+      ['', 'group message → frame, p50 / p99 / max ms', 'group', 'idle CPU, % of a core', 'streams lost'],
       latencies,
     ),
   ].join('\n\n');
@@ -62,9 +58,4 @@ export function logoutTable({ single, singleAnswer, flood }: LogoutResult): stri
     ],
   ];
   return table(['HTTP logouts', 'request → close, p50 / p99 / max ms', 'request → 200, p50 / p99 / max ms'], rows);
-}
-
-function table(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  const line = (cells: readonly unknown[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { KeyFiles } from '@auth-account/local-stack';
-import type { Collections, SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores';
 import { createAccessTokenSigner, createRefreshTokens, loadKeyFile, refreshTokenHash } from '@auth-account/tokens';
 import { Binary } from 'mongodb';
 
@@ -10,10 +10,22 @@ export interface SeededSession {
   readonly refreshToken: string;
 }
 
+/** A session that has yet to be written. */
+export interface SessionSeed {
+  readonly document: SessionDocument;
+  tokens(): Promise<SeededSession>;
+}
+
+/** Whose session it is: somebody's of whom nothing is known unless told otherwise. */
+export interface SessionOwner {
+  readonly userId: string;
+  readonly groupId: string;
+}
+
 const daysMs = 86_400_000;
 
-/** Writes live sessions, one for each of as many users, as logins would have left them, and makes their tokens. */
-export async function seedSessions(collections: Collections, keys: KeyFiles, count: number): Promise<SeededSession[]> {
+/** Gives what makes live sessions, as logins would have left them. */
+export async function createSessionSeeds(keys: KeyFiles): Promise<(owner?: SessionOwner) => SessionSeed> {
   const refreshTokens = createRefreshTokens(await loadKeyFile(keys.refreshToken));
   const sign = await createAccessTokenSigner({
     keys: await loadKeyFile(keys.accessToken),
@@ -22,18 +34,18 @@ export async function seedSessions(collections: Collections, keys: KeyFiles, cou
     audience: 'food-storage',
     ttlSeconds: 3_600,
   });
-  const documents: SessionDocument[] = [];
-  const seeded: SeededSession[] = [];
-  for (let index = 0; index < count; index += 1) {
+  return (owner = { userId: randomUUID(), groupId: randomUUID() }) => {
     const [sessionId, nonce, kid] = [randomUUID(), randomBytes(32), refreshTokens.currentKid];
     const refreshToken = refreshTokens.issue({ kid, sessionId, generation: 1 }, nonce);
-    const document = newDocument({ sessionId, nonce, kid, refreshToken });
+    const document = newDocument({ sessionId, nonce, kid, refreshToken, owner });
     const { user_id, claims, device_id } = document;
-    documents.push(document);
-    seeded.push({ refreshToken, accessToken: await sign({ user_id, ...claims, sid: sessionId, device_id }) });
-  }
-  await collections.sessions.insertMany(documents);
-  return seeded;
+    return {
+      document,
+      async tokens() {
+        return { refreshToken, accessToken: await sign({ user_id, ...claims, sid: sessionId, device_id }) };
+      },
+    };
+  };
 }
 
 interface Parts {
@@ -41,21 +53,22 @@ interface Parts {
   readonly nonce: Buffer;
   readonly kid: string;
   readonly refreshToken: string;
+  readonly owner: SessionOwner;
 }
 
-function newDocument({ sessionId, nonce, kid, refreshToken }: Parts): SessionDocument {
+function newDocument({ sessionId, nonce, kid, refreshToken, owner }: Parts): SessionDocument {
   const at = new Date();
   const later = (days: number) => new Date(at.getTime() + days * daysMs);
   return {
     _id: sessionId,
     token: refreshTokenHash(refreshToken),
-    user_id: randomUUID(),
+    user_id: owner.userId,
     is_revoked: false,
     nonce: new Binary(nonce),
     kid,
     ...{ gen: 1, parent: 0, floor: 0 },
     handed_out_at: at,
-    claims: { home_group_id: randomUUID(), account_type: 'HOME', ver: 1 },
+    claims: { home_group_id: owner.groupId, account_type: 'HOME', ver: 1 },
     device_id: randomUUID(),
     device_name: null,
     platform: null,

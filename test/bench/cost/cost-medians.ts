@@ -1,0 +1,30 @@
+import type { OperationCost } from './measure-operation.ts';
+import type { Measured } from './measure-side-by-side.ts';
+import { medianOf } from './median-of.ts';
+import type { OperationName } from './operations.ts';
+
+/** What an operation takes at a candidate: medians of the rounds, CPU milliseconds. */
+export interface MedianCost extends OperationCost {
+  readonly operation: OperationName;
+  readonly candidate: string;
+  /** Server and MongoDB together. */
+  readonly both: number;
+}
+
+export function costMedians(measured: readonly Measured[]): MedianCost[] {
+  const groups = Map.groupBy(measured, ({ operation, candidate }) => `${operation} ${candidate}`);
+  return [...groups.values()].flatMap((rounds) => {
+    const [first] = rounds;
+    if (first === undefined) return [];
+    const of = (pick: (cost: OperationCost) => number) => medianOf(rounds.map(({ cost }) => pick(cost)));
+    return {
+      operation: first.operation,
+      candidate: first.candidate,
+      server: of(({ server }) => server),
+      mongod: of(({ mongod }) => mongod),
+      redis: of(({ redis }) => redis),
+      perSecond: of(({ perSecond }) => perSecond),
+      both: of(({ server, mongod }) => server + mongod),
+    };
+  });
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from '@jest/globals';
+import type { MedianCost } from '../cost/cost-medians.ts';
+import { type OperationName, operationNames } from '../cost/operations.ts';
+import type { GrowthLevel } from '../growth/measure-growth.ts';
+import type { Level } from '../push/measure-candidate.ts';
+import { aimsOf } from './aims-of.ts';
+import { benchmarksPage } from './benchmarks-page.ts';
+import type { BenchResults } from './results.ts';
+
+const cost = (operation: OperationName, candidate: string, both: number): MedianCost => ({
+  ...{ operation, candidate, both },
+  ...{ server: both - 0.1, mongod: 0.1, redis: 0, perSecond: 100 },
+});
+const costs = (candidate: string, hashed: number, other: number) =>
+  operationNames.map((name) => cost(name, candidate, name === 'register' || name === 'login' ? hashed : other));
+const percentiles = { count: 100, min: 0.1, p50: 0.5, p99: 5, max: 9 };
+const level = (streams: number, bytesPerStream: number): Level => ({
+  ...{ streams, bytesPerStream, commandToClose: percentiles },
+  kernelBytesPerConnection: { tcpBuffers: 0, slab: 9_000 },
+  ...{ handshakesPerSecond: 5_000, openingSeconds: 1, cpuMsPerHandshake: 0.5 },
+});
+const candidate = (...levels: Level[]) => ({
+  ...{ emptyMiB: 150, levels, idleCpuPercent: 1, lost: 0 },
+  broadcast: { ...percentiles, groupSize: 1_000 },
+});
+
+function growthLevel(users: number, each: number): GrowthLevel {
+  return { users, sessions: users, costs: costs('api', 15, each), bareHashMs: 12 };
+}
+
+const results = {
+  machine: {
+    ...{ date: '2026-01-02', cpu: 'A processor', cores: 2, memoryGib: 8, loadBefore: 0.1 },
+    ...{ system: 'A Linux', node: 'v22.1.0', mongodb: '6.0.5', redis: '7.0.15' },
+  },
+  leftOut: ['parse-server'],
+  minutes: 14.4,
+  operations: {
+    costs: [...costs('api', 15, 0.4), ...costs('bare prototype', 14, 0.35), ...costs('better-auth', 40, 3)],
+    bareHashMs: 12,
+    rates: [{ operation: 'login', candidate: 'api', perSecond: 123 }],
+    peers: [{ name: 'better-auth', version: '1.2.3', hash: 'Argon2id', offers: { login: '`sign-in`' } }],
+  },
+  events: percentiles,
+  push: {
+    candidates: {
+      gateway: candidate(level(1_000, 1_500), level(5_000, 1_200), level(19_000, 1_100)),
+      'socket.io': candidate(level(5_000, 14_000)),
+    },
+    logouts: {
+      ...{ single: percentiles, singleAnswer: percentiles },
+      flood: {
+        ...{ wantedPerSecond: 200, donePerSecond: 199 },
+        ...{ requestToClose: percentiles, requestToAnswer: percentiles },
+      },
+    },
+  },
+  growth: [growthLevel(1_000, 0.4), growthLevel(1_000_000, 0.4)],
+  flood: {
+    ...{ capacityPerSecond: 100, sentPerSecond: 999, sent: 6_000, shedShare: 0.9, others: {}, restarts: 0 },
+    ...{ admitted: { ...percentiles, count: 600 }, shed: percentiles, refreshesMeanwhile: percentiles },
+    memoryMib: { before: 100, most: 200 },
+  },
+} as const satisfies BenchResults;
+
+const unmet = (of: BenchResults) => aimsOf(of).flatMap(({ what, isMet }) => (isMet ? [] : [what]));
+
+describe('the page of benchmarks', () => {
+  const page = benchmarksPage(results);
+
+  test('shows each drawing that it writes, and no other', () => {
+    const shown = [...page.text.matchAll(/\(benchmarks\/([^)]+)\)/g)].map(([, file]) => file);
+    expect(shown.toSorted()).toEqual(Object.keys(page.plots).toSorted());
+  });
+
+  test('names the machine, the versions of the peers and who was left out', () => {
+    expect(page.text).toContain('A processor, 2 cores');
+    expect(page.text).toContain('better-auth 1.2.3');
+    expect(page.text).toContain('not installed: parse-server');
+  });
+
+  test('every row of a table has as many cells as its head', () => {
+    const tables = page.text
+      .trim()
+      .split('\n\n')
+      .filter((part) => part.startsWith('|'));
+    expect(tables.length).toBeGreaterThan(6);
+    for (const table of tables) expect(new Set(table.split('\n').map((row) => row.split(' | ').length)).size).toBe(1);
+  });
+
+  test('a run of some parts has those only', () => {
+    const { machine, leftOut, minutes, events } = results;
+    const headings = benchmarksPage({ machine, leftOut, minutes, events }).text.match(/^## .*$/gm);
+    expect(headings).toEqual(['## Aims', '## How soon an event is there']);
+  });
+});
+
+describe('the aims', () => {
+  test('are all met by figures below them', () => {
+    expect(unmet(results)).toEqual([]);
+  });
+
+  test('an operation that costs more misses its own, the prototype’s and the peers’', () => {
+    const slow = results.operations.costs.map((each) =>
+      each.operation === 'refresh' && each.candidate === 'api' ? cost('refresh', 'api', 1.7) : each,
+    );
+    expect(unmet({ ...results, operations: { ...results.operations, costs: slow } })).toEqual([
+      'refresh: CPU of api and MongoDB',
+      'refresh: beside the bare prototype',
+      'refresh: less than the best peer recorded before',
+      'refresh: less than the best peer of this run',
+    ]);
+  });
+
+  test('a figure that was not measured is no aim met', () => {
+    const costsOfApi = results.operations.costs.filter((each) => each.candidate === 'api');
+    expect(unmet({ ...results, operations: { ...results.operations, costs: costsOfApi } })).toContain(
+      'login: beside the bare prototype',
+    );
+  });
+
+  test('a login of the flood that was neither admitted nor shed misses them', () => {
+    expect(unmet({ ...results, flood: { ...results.flood, others: { ECONNRESET: 1 } } })).toEqual([
+      'flood: the rest is shed with 503 or 429',
+    ]);
+  });
+
+  test('cost that grows with the store misses them', () => {
+    expect(unmet({ ...results, growth: [growthLevel(1_000, 0.4), growthLevel(1_000_000, 0.6)] })).toHaveLength(3);
+  });
+});

@@ -1,0 +1,75 @@
+import type { Aim } from './aim.ts';
+import { aimsOf } from './aims-of.ts';
+import { eventsSection } from './events-section.ts';
+import { floodSection } from './flood-section.ts';
+import { growthSection } from './growth-section.ts';
+import type { Machine } from './machine.ts';
+import { markdownTable } from './markdown-table.ts';
+import { operationsSection } from './operations-section.ts';
+import { pushSection } from './push-section.ts';
+import type { BenchResults } from './results.ts';
+import { paragraphs, type Section } from './section.ts';
+
+/** The text of docs/benchmarks.md, and its drawings by file name. */
+export interface BenchmarksPage {
+  readonly text: string;
+  readonly plots: Readonly<Record<string, string>>;
+}
+
+export function benchmarksPage(results: BenchResults): BenchmarksPage {
+  const sections = sectionsOf(results);
+  const text = paragraphs(
+    '# Benchmarks',
+    `Written by \`npm run bench\`, which measured all of it in one run of ${results.minutes.toFixed(0)} minutes; change the program, not this page. What the hot paths are made of, and what was taken out of them: [performance.md](performance.md).`,
+    machineTable(results.machine),
+    leftOutText(results.leftOut),
+    '## Aims',
+    aimsTable(aimsOf(results)),
+    ...sections.flatMap(({ heading, text: of }) => [`## ${heading}`, of]),
+  );
+  return { text: `${text}\n`, plots: Object.assign({}, ...sections.map(({ plots }) => plots)) };
+}
+
+function sectionsOf({ operations, events, push, growth, flood }: BenchResults): Section[] {
+  return [
+    ...(operations ? [operationsSection(operations)] : []),
+    ...(events ? [eventsSection(events)] : []),
+    ...(push ? [pushSection(push)] : []),
+    ...(growth ? [growthSection(growth)] : []),
+    ...(flood ? [floodSection(flood)] : []),
+  ];
+}
+
+function machineTable(machine: Machine): string {
+  return markdownTable(
+    ['', ''],
+    [
+      ['day', machine.date],
+      [
+        'processor',
+        `${machine.cpu}, ${machine.cores} cores; ${machine.loadBefore} of them wanted in the minute before`,
+      ],
+      ['memory', `${machine.memoryGib} GiB`],
+      ['system', machine.system],
+      ['Node, MongoDB, Redis', `${machine.node.slice(1)}, ${machine.mongodb} (a replica set of one), ${machine.redis}`],
+    ],
+  );
+}
+
+function leftOutText(names: readonly string[]): string {
+  return names.length === 0 ? '' : `Left out, as they were not installed: ${names.join(', ')}.`;
+}
+
+/** With how many were met, as Markdown. */
+function aimsTable(aims: readonly Aim[]): string {
+  const rows = aims.map(({ what, aim, measured, isMet, stretch }) => [
+    what,
+    aim,
+    measured,
+    isMet ? 'yes' : '**no**',
+    stretch === undefined ? '' : `${stretch.aim}: ${stretch.isMet ? 'yes' : 'no'}`,
+  ]);
+  const met = aims.filter(({ isMet }) => isMet).length;
+  const table = markdownTable(['', 'aim', 'this run', 'met', 'beyond the aim'], rows);
+  return paragraphs(`${met} of ${aims.length} are met by this run.`, table);
+}

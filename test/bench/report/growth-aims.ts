@@ -1,0 +1,26 @@
+import type { OperationName } from '../cost/operations.ts';
+import type { GrowthLevel } from '../growth/measure-growth.ts';
+import { type Aim, atMost } from './aim.ts';
+
+/** What still counts as flat: rounds of one and the same measurement differ by as much. */
+export const mostGrowth = 1.25;
+
+export function growthAims(levels: readonly GrowthLevel[]): Aim[] {
+  const [first, last] = [levels[0], levels.at(-1)];
+  if (first === undefined || last === undefined || first === last) return [];
+  const many = last.users.toLocaleString('en');
+  const few = first.users.toLocaleString('en');
+  return first.costs.map(({ operation }) =>
+    atMost({
+      what: `${operation}: cost with ${many} users beside ${few}`,
+      value: costAt(last, operation) / costAt(first, operation),
+      most: mostGrowth,
+      show: (times) => `${times.toFixed(2)} ×`,
+    }),
+  );
+}
+
+/** CPU milliseconds of api and MongoDB together. */
+export function costAt({ costs }: GrowthLevel, operation: OperationName): number {
+  return costs.find((cost) => cost.operation === operation)?.both ?? Number.NaN;
+}

@@ -1,0 +1,72 @@
+import type { MedianCost } from '../cost/cost-medians.ts';
+import type { OperationsResult } from '../cost/measure-operations.ts';
+import { hashedOperations, type OperationName } from '../cost/operations.ts';
+import { type Aim, atLeastTimes, atMost } from './aim.ts';
+
+/** CPU of the api and of MongoDB together: bare hashes for what has one, milliseconds else. */
+const limits = {
+  register: { most: 1.6, stretch: 1.35 },
+  login: { most: 1.5, stretch: 1.3 },
+  'session read': { most: 0.45 },
+  refresh: { most: 1.6, stretch: 1.2 },
+  logout: { most: 1.9, stretch: 1.3 },
+} as const satisfies Record<OperationName, { most: number; stretch?: number }>;
+
+const mostOfPrototype = 1.4;
+const leastOfPeers = { register: 2.5, login: 2.5, refresh: 3 } as const;
+
+/**
+ * The best of the peers that were measured once, as the project began, on two cores: CPU milliseconds of server and
+ * database. Most of them are no packages of npm.
+ */
+const recordedPeers = {
+  register: { name: 'better-auth 1.5', ms: 44.6 },
+  login: { name: 'better-auth 1.5', ms: 44.8 },
+  refresh: { name: 'Keycloak 26.3', ms: 4.85 },
+} as const;
+
+export function operationAims(result: OperationsResult): Aim[] {
+  const own = result.costs.filter(({ candidate }) => candidate === 'api');
+  return [
+    ...own.map((cost) => costAim(cost, result)),
+    ...own.map((cost) => prototypeAim(cost, result)),
+    ...own.flatMap((cost) => peerAims(cost, result)),
+  ];
+}
+
+function costAim({ operation, both }: MedianCost, { bareHashMs }: OperationsResult): Aim {
+  const what = `${operation}: CPU of api and MongoDB`;
+  const limit = limits[operation];
+  return hashedOperations.has(operation)
+    ? atMost({ what, value: both / bareHashMs, ...limit, show: (times) => `${times.toFixed(2)} bare hashes` })
+    : atMost({ what, value: both, ...limit, show: (ms) => `${ms.toFixed(2)} ms` });
+}
+
+function prototypeAim({ operation, both }: MedianCost, { costs }: OperationsResult): Aim {
+  const bare = costs.find((each) => each.operation === operation && each.candidate === 'bare prototype');
+  const value = both / (bare?.both ?? Number.NaN);
+  const show = (times: number) => `${times.toFixed(2)} ×`;
+  return atMost({ what: `${operation}: beside the bare prototype`, value, most: mostOfPrototype, show });
+}
+
+function peerAims({ operation, both }: MedianCost, { costs, peers }: OperationsResult): Aim[] {
+  if (!(operation in leastOfPeers)) return [];
+  const name = operation as keyof typeof leastOfPeers;
+  const least = leastOfPeers[name];
+  const named = new Set(peers.map((peer) => peer.name));
+  const ofPeers = costs.filter((each) => each.operation === operation && named.has(each.candidate));
+  const [best] = ofPeers.toSorted((a, b) => a.both - b.both);
+  const recorded = recordedPeers[name];
+  const detail = (peer: string, ms: number) => `${peer}: ${ms.toFixed(2)} ms`;
+  const rows = [
+    atLeastTimes(
+      `${operation}: less than the best peer recorded before`,
+      recorded.ms / both,
+      least,
+      detail(recorded.name, recorded.ms),
+    ),
+  ];
+  if (best === undefined) return rows;
+  const ofThisRun = `${operation}: less than the best peer of this run`;
+  return [...rows, atLeastTimes(ofThisRun, best.both / both, least, detail(best.candidate, best.both))];
+}

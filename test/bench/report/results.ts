@@ -1,0 +1,25 @@
+import type { OperationsResult } from '../cost/measure-operations.ts';
+import type { FloodResult } from '../flood/measure-flood.ts';
+import type { GrowthLevel } from '../growth/measure-growth.ts';
+import type { CandidateResult } from '../push/measure-candidate.ts';
+import type { LogoutResult } from '../push/measure-logouts.ts';
+import type { Percentiles } from '../push/percentiles.ts';
+import type { Machine } from './machine.ts';
+
+/** What a run of `npm run bench` found: the parts that were measured. */
+export interface BenchResults {
+  readonly machine: Machine;
+  /** Peers that were not installed. */
+  readonly leftOut: readonly string[];
+  readonly minutes: number;
+  readonly operations?: OperationsResult;
+  readonly events?: Percentiles;
+  readonly push?: PushResult;
+  readonly growth?: readonly GrowthLevel[];
+  readonly flood?: FloodResult;
+}
+
+export interface PushResult {
+  readonly candidates: Readonly<Record<string, CandidateResult>>;
+  readonly logouts: LogoutResult;
+}

@@ -1,0 +1,18 @@
+/** A part of the page, with its drawings by file name. */
+export interface Section {
+  readonly heading: string;
+  readonly text: string;
+  readonly plots: Readonly<Record<string, string>>;
+}
+
+/** Where the page keeps its drawings. */
+export const plotsDirectory = 'benchmarks';
+
+/** Shows a drawing; `alt` says what is on it. */
+export function plotImage(file: string, alt: string): string {
+  return `![${alt}](${plotsDirectory}/${file})`;
+}
+
+export function paragraphs(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
+}
