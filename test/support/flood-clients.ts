@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { password } from './accounts.ts';
@@ -9,7 +10,10 @@ import { type Timed, timed } from './timed.ts';
 export interface FloodOrder {
   readonly base: string;
   readonly rounds: readonly (readonly string[])[];
-  /** A round begins so long after the one before; without it, when all of that were answered. */
+  /**
+   * A round begins so long after the one before, on connections that are kept, as a proxy keeps them; without it, when all
+   * of that were answered, on new ones.
+   */
   readonly everyMs?: number | undefined;
 }
 
@@ -21,11 +25,14 @@ export interface FloodReport {
 }
 
 const { base, rounds, everyMs } = workerData as FloodOrder;
+const agent = everyMs === undefined ? undefined : new Agent({ keepAlive: true });
 
 async function attempt(email: string): Promise<Timed> {
   const headers = { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() };
   try {
-    return await timed(() => send(base, { path: '/api/v1/auth/login', headers, body: { email, password } }));
+    return await timed(() =>
+      send(base, { path: '/api/v1/auth/login', headers, body: { email, password }, ...(agent && { agent }) }),
+    );
   } catch (error) {
     return { status: 0, ms: Number.NaN, retryAfter: undefined, error: (error as NodeJS.ErrnoException).code };
   }
@@ -39,4 +46,6 @@ for (const emails of rounds) {
   await (everyMs === undefined ? answered : pause(begun + sent.length * everyMs - performance.now()));
 }
 const sendingMs = performance.now() - begun;
-parentPort?.postMessage({ answers: (await Promise.all(sent)).flat(), sendingMs } satisfies FloodReport);
+const answers = (await Promise.all(sent)).flat();
+agent?.destroy();
+parentPort?.postMessage({ answers, sendingMs } satisfies FloodReport);

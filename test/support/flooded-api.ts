@@ -45,6 +45,7 @@ export async function startFloodedApi(
     API_PORT: String(port),
     API_OPS_PORT: String(opsPort),
     LOG_LEVEL: 'info',
+    HASH_QUEUE_TIMEOUT_MS: undefined, // the default
     ...settings,
   };
   await runMigrations({ env, onLine: () => undefined, onSpawn: guard.watch });

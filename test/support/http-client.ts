@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 
 export interface SentRequest {
   readonly method?: string;
@@ -6,6 +6,8 @@ export interface SentRequest {
   readonly headers?: Readonly<Record<string, string | string[]>>;
   /** An object goes as JSON; text and bytes go as they are. */
   readonly body?: unknown;
+  /** Whose connections it takes; without one it has a connection of its own. */
+  readonly agent?: Agent;
 }
 
 export interface Answer {
@@ -16,12 +18,13 @@ export interface Answer {
   readonly json: any;
 }
 
-/** One request on a connection of its own: the global `fetch` keeps connections, and with them Jest, alive for seconds. */
-export function send(base: string, { method = 'POST', path, headers = {}, body }: SentRequest): Promise<Answer> {
+/** One request, on a connection of its own unless an agent has some: the global `fetch` keeps connections, and with them Jest, alive for seconds. */
+export function send(base: string, { method = 'POST', path, headers = {}, body, agent }: SentRequest): Promise<Answer> {
   const payload = encodeBody(body);
   const length = payload === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(payload)) };
+  const options = { method, agent: agent ?? false, headers: { ...length, ...headers } };
   return new Promise((resolve, reject) => {
-    const req = httpRequest(base + path, { method, agent: false, headers: { ...length, ...headers } }, (res) => {
+    const req = httpRequest(base + path, options, (res) => {
       const chunks: Buffer[] = [];
       res.on('data', (chunk: Buffer) => chunks.push(chunk));
       res.on('error', reject);

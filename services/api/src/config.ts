@@ -92,7 +92,7 @@ export const apiConfig = Type.Object({
   }),
   HASH_QUEUE_TIMEOUT_MS: Type.Integer({
     minimum: 1,
-    default: 3_000,
+    default: 1_000,
     description:
       'Milliseconds within which a hash must begin after its request came, or the request is shed; no more are let in than half of it is enough for',
   }),

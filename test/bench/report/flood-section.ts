@@ -13,7 +13,7 @@ export function floodSection(flood: FloodResult): Section {
     ['capacity: logins per second that one api process answers here', capacityPerSecond.toFixed(0)],
     [
       'logins per second that came',
-      `${sentPerSecond.toFixed(0)} (${times} times as many), ${sent} in all, each on a connection of its own`,
+      `${sentPerSecond.toFixed(0)} (${times} times as many), ${sent} in all, on connections that are kept`,
     ],
     ['admitted, half with the right password, half for nobody’s address', `${admitted.count}: ${latency(admitted)}`],
     ['shed with 503 or 429 and `Retry-After`', `${shed.count} (${(shedShare * 100).toFixed(1)} %): ${latency(shed)}`],
