@@ -15,6 +15,7 @@ describe('AppError', () => {
       headers: {},
     });
     expect('cause' in error).toBe(false);
+    expect(error.details).toEqual({});
   });
 
   test('keeps its cause', () => {
@@ -39,6 +40,22 @@ describe('AppError', () => {
   ])('refuses %s with %j', (code, options) => {
     expect(() => Reflect.construct(AppError, [code, options])).toThrow(TypeError);
   });
+
+  test.each([
+    ['ERR-NO-SUCH-CODE', {}, 'An AppError needs a throwable code of the catalogue'],
+    ['ERR-INTERNAL', { status: 418 }, 'The row allows no status 418'],
+    [
+      'ERR-INTERNAL',
+      { canonical: 'ERR-OVERLOADED' },
+      'ERR-INTERNAL cannot stand for a code that is not in the catalogue',
+    ],
+  ])('says what is wrong with %s and %j', (code, options, message) => {
+    expect(() => Reflect.construct(AppError, [code, options])).toThrow(message);
+  });
+
+  test('has a list of violations as details where its code wants one', () => {
+    expect(Reflect.construct(AppError, ['ERR-VALIDATION-FAILED']).details).toEqual([]);
+  });
 });
 
 describe('isAppError', () => {
@@ -62,6 +79,6 @@ describe('isAppError', () => {
   });
 });
 
-test.each(['__proto__', 'constructor', '', 1, undefined])('%p is no code', (value) => {
+test.each(['__proto__', 'constructor', '', 1, undefined, ['ERR-INTERNAL']])('%p is no code', (value) => {
   expect([isErrorCode(value), isThrowableCode(value)]).toEqual([false, false]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isAppError } from './app-error.ts';
+import { type AppError, isAppError } from './app-error.ts';
 import { decideWriteOff, type StockAccountType, type WriteOff } from './decide-write-off.ts';
 
 describe('where there is enough', () => {
@@ -33,7 +33,8 @@ describe('where there is less than is requested', () => {
   ])('OFFICE is refused, and told what there is %s', (_, unit, details) => {
     const refusal = refusalOf({ accountType: 'OFFICE', available: 2, requested: 2.5, unit });
     expect(isAppError(refusal)).toBe(true);
-    expect(refusal).toMatchObject({ code: 'INV_STOCK_INSUFFICIENT_OFFICE', status: 422, details });
+    expect(refusal).toMatchObject({ code: 'INV_STOCK_INSUFFICIENT_OFFICE', status: 422 });
+    expect((refusal as AppError).details).toStrictEqual(details);
   });
 });
 
@@ -46,6 +47,8 @@ test.each([
 ])('%s is a fault of the caller, and allows nothing', (_, change) => {
   const refusal = refusalOf({ accountType: 'HOME', available: 1, requested: 1, ...change });
   expect(refusal).toBeInstanceOf(TypeError);
+  const needed = 'accountType' in change ? 'an account type: HOME or OFFICE' : 'finite volumes';
+  expect((refusal as Error).message).toMatch(new RegExp(`^A write-off needs ${needed}`));
 });
 
 function refusalOf(writeOff: WriteOff): unknown {

@@ -22,8 +22,7 @@ export interface HttpFailure {
  * if (!response.ok) throw fromHttp({ status: response.status, headers: response.headers, body: await response.json() });
  */
 export function fromHttp(failure: HttpFailure): AppError {
-  const body: Record<string, unknown> =
-    typeof failure.body === 'object' && failure.body !== null ? { ...failure.body } : {};
+  const body = (failure.body ?? {}) as Record<string, unknown>;
   const cause = failure.cause ?? failure;
   const retryAfterSeconds = secondsOf(headerOf(failure, 'Retry-After'));
   const restored = restoreError({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { errorCodes } from './catalogue.ts';
-import { locales } from './locales.ts';
+import { isLocale, locales } from './locales.ts';
 import { negotiateLocale } from './negotiate-locale.ts';
 import { notice } from './notice.ts';
 
@@ -15,6 +15,17 @@ describe('texts', () => {
       expect(`${messages[code].message} ${messages[code].action}`).not.toMatch(/[{}<>%$]|undefined/);
     }
   });
+});
+
+test.each<[unknown, boolean]>([
+  ['en', true],
+  ['ru', true],
+  ['de', false],
+  ['toString', false],
+  [['en'], false],
+  [undefined, false],
+])('%j is a language of ours: %s', (value, expected) => {
+  expect(isLocale(value)).toBe(expected);
 });
 
 describe('negotiateLocale', () => {

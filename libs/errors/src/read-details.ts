@@ -18,7 +18,7 @@ function readItems(value: unknown): unknown {
 }
 
 function readFields(fields: DetailFields, value: unknown): unknown {
-  const given: Record<string, unknown> = typeof value === 'object' && value !== null ? { ...value } : {};
+  const given = (value ?? {}) as Record<string, unknown>;
   const read: Record<string, unknown> = {};
   for (const [name, word] of Object.entries(fields)) {
     const field = given[name];

@@ -31,5 +31,5 @@ export function restoreError(received: ReceivedError): AppError | undefined {
 
 function allows(code: ThrowableCode, status: number | undefined): boolean {
   const { http, httpAlternatives = [] } = rowOf(code);
-  return status !== undefined && [http, ...httpAlternatives].includes(status);
+  return [http, ...httpAlternatives].some((allowed) => allowed === status);
 }

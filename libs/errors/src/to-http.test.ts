@@ -20,6 +20,7 @@ describe.each(['en', 'ru'] as const)('toHttp in %s', (locale) => {
     expect(headers['X-Error-Code']).toBe(row.domain === 'ENDPOINT' ? row.canonical : code);
     expect(headers['WWW-Authenticate']).toBe(row.challenge);
     expect(headers['Retry-After']).toBe(row.retryAfterSeconds?.toString());
+    expect(Object.values(headers)).not.toContain(undefined);
   });
 });
 
@@ -99,9 +100,17 @@ describe('toHttp', () => {
     expect(answer.headers['WWW-Authenticate']).toBeUndefined();
   });
 
-  test.each(['*', 'accept-language, Origin'])('leaves a Vary of %s alone', (vary) => {
-    const answer = toHttp(new AppError('ERR-INTERNAL', { headers: { Vary: vary } }), { locale: 'en' });
-    expect(answer.headers.Vary).toBe(vary);
+  test.each(['*', 'Origin, *', 'accept-language, Origin', 'Origin , Accept-Language '])(
+    'leaves a Vary of %s alone',
+    (vary) => {
+      const answer = toHttp(new AppError('ERR-INTERNAL', { headers: { Vary: vary } }), { locale: 'en' });
+      expect(answer.headers.Vary).toBe(vary);
+    },
+  );
+
+  test.each([undefined, '', ' '])('makes a Vary of %j one of the language alone', (vary) => {
+    const headers = vary === undefined ? {} : { Vary: vary };
+    expect(toHttp(new AppError('ERR-INTERNAL', { headers }), { locale: 'en' }).headers.Vary).toBe('Accept-Language');
   });
 });
 
@@ -117,6 +126,7 @@ describe('fromHttp', () => {
     const options = { status: 410, canonical: 'IAD_GROUP_INVITE_EXPIRED', retryAfterSeconds: 7 } as const;
     const error = new AppError('ERR-INVITE-TOKEN-INVALID', { details: { provided_token: 'x' }, ...options });
     const { status, headers, body } = toHttp(error, { locale: 'en' });
+    expect(fromHttp({ status, headers: new Headers(headers), body })).toMatchObject(options);
     const lowerCased = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value]]),
     );
@@ -139,6 +149,28 @@ describe('fromHttp', () => {
     [502, null, 'ERR-DEPENDENCY-UNAVAILABLE'],
     [503, [], 'ERR-DEPENDENCY-UNAVAILABLE'],
     [504, '', 'ERR-DEPENDENCY-UNAVAILABLE'],
+    [501, {}, 'ERR-INTERNAL'],
+    [
+      422,
+      { error_code: 'ERR-VALIDATION-FAILED', details: [{ loc: ['body', 1], msg: '', type: 'missing' }] },
+      'ERR-INTERNAL',
+    ],
+    [
+      422,
+      { error_code: 'ERR-VALIDATION-FAILED', details: [{ loc: ['body'], msg: 1, type: 'missing' }] },
+      'ERR-INTERNAL',
+    ],
+    [422, { error_code: 'ERR-VALIDATION-FAILED', details: [{ loc: ['body'], msg: '', type: 'odd' }] }, 'ERR-INTERNAL'],
+    [422, { error_code: 'ERR-VALIDATION-FAILED', details: [null] }, 'ERR-INTERNAL'],
+    [
+      422,
+      { error_code: 'ERR-VALIDATION-FAILED', details: [{ loc: ['body'], msg: '', type: 'missing' }, {}] },
+      'ERR-INTERNAL',
+    ],
+    [422, { error_code: 'ERR-VALIDATION-FAILED', details: ['text'] }, 'ERR-INTERNAL'],
+    [409, { error_code: 'ERR-EMAIL-ALREADY-EXISTS', details: null }, 'ERR-INTERNAL'],
+    [409, { error_code: 'ERR-EMAIL-ALREADY-EXISTS', details: 'text' }, 'ERR-INTERNAL'],
+    [409, { error_code: 'ERR-EMAIL-ALREADY-EXISTS' }, 'ERR-INTERNAL'],
   ])('maps %d with the body %j to %s', (status, body, code) => {
     const error = fromHttp({ status, body });
     expect(error.code).toBe(code);
@@ -155,5 +187,61 @@ describe('fromHttp', () => {
     const details = { available: 2, action: 'x', extra: true };
     const error = fromHttp({ status: 422, body: { error_code: 'INV_STOCK_INSUFFICIENT_OFFICE', details } });
     expect(error.details).toEqual({ available: 2 });
+  });
+
+  test('keeps of a violation only what the contract names', () => {
+    const item = { loc: ['body'], msg: 'm', type: 'missing' };
+    const body = { error_code: 'ERR-VALIDATION-FAILED', details: [{ ...item, input: 'secret' }] };
+    expect(fromHttp({ status: 422, body }).details).toEqual([item]);
+  });
+
+  test.each<[string, object | undefined, number | undefined]>([
+    ['seconds', { 'Retry-After': '7' }, 7],
+    ['seconds of nine digits', { 'retry-after': '123456789' }, 123_456_789],
+    ['seconds of ten digits', { 'retry-after': '1234567890' }, undefined],
+    ['seconds and more', { 'retry-after': '7 s' }, undefined],
+    ['more and seconds', { 'retry-after': 'in 7' }, undefined],
+    ['the first of several', { 'retry-after': ['8', '9'] }, 8],
+    ['none beside a header that is called get', { get: 'x', 'retry-after': '6' }, 6],
+    ['none in a Headers object', new Headers({ 'X-Other': '1' }), undefined],
+    ['none', undefined, undefined],
+  ])('takes from Retry-After %s', (_, headers, expected) => {
+    const status = 500;
+    const error = fromHttp({ status, headers: headers as Record<string, string> | undefined, body: 'x' });
+    expect(error).toMatchObject({ code: 'ERR-INTERNAL', retryAfterSeconds: expected });
+  });
+
+  test.each<[unknown, unknown]>([
+    [['a', 'b'], { missing_ids: ['a', 'b'] }],
+    [[], { missing_ids: [] }],
+    [undefined, {}],
+    [['a', 1], undefined],
+    ['a', undefined],
+    [{ every: 1 }, undefined],
+    [null, undefined],
+  ])('takes %j for a list of texts: %j', (missing_ids, details) => {
+    const error = fromHttp({
+      status: 422,
+      body: { error_code: 'MDM_RECIPE_INTEGRITY_BROKEN', details: { missing_ids } },
+    });
+    expect(error.code).toBe(details === undefined ? 'ERR-INTERNAL' : 'MDM_RECIPE_INTEGRITY_BROKEN');
+    expect(error.details).toEqual(details ?? {});
+  });
+
+  test('keeps what it is told to be the cause', () => {
+    const cause = new Error('the answer');
+    const failure = { status: 503, body: undefined, cause };
+    expect(fromHttp(failure).cause).toBe(cause);
+    expect(fromHttp({ ...failure, body: { error_code: 'ERR-OVERLOADED', details: {} } }).cause).toBe(cause);
+  });
+
+  test('does not take a canonical code that nobody knows', () => {
+    const details = { provided_token: 'x' };
+    const body = { error_code: 'ERR-INVITE-TOKEN-INVALID', details };
+    expect(fromHttp({ status: 410, headers: { 'X-Error-Code': 'IAD_NEW' }, body })).toMatchObject({
+      code: 'ERR-INVITE-TOKEN-INVALID',
+      status: 410,
+      canonical: undefined,
+    });
   });
 });

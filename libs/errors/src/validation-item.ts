@@ -31,8 +31,7 @@ export function isValidationType(value: unknown): value is ValidationType {
 
 /** Whether the value has the shape of a validation item; further fields are allowed. */
 export function isValidationItem(value: unknown): value is ValidationItem {
-  if (typeof value !== 'object' || value === null) return false;
-  const { loc, msg, type } = value as Record<string, unknown>;
+  const { loc, msg, type } = (value ?? {}) as Record<string, unknown>;
   const isLoc = Array.isArray(loc) && loc.every((part) => typeof part === 'string');
   return isLoc && typeof msg === 'string' && isValidationType(type);
 }

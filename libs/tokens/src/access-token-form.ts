@@ -21,9 +21,10 @@ export interface TokenText {
  * any other string. Nothing is proven by it.
  */
 export function readTokenText(token: string, algorithm: AccessTokenAlgorithm, type: string): TokenText | undefined {
-  const [, head, body] = (token.length <= maximumLength && compactPattern.exec(token)) || [];
-  const header = head === undefined ? undefined : parseExactly(head);
-  const payload = header === undefined || body === undefined ? undefined : parseExactly(body);
+  const parts = token.length <= maximumLength && compactPattern.exec(token);
+  if (!parts) return undefined;
+  const [, head = '', body = ''] = parts;
+  const [header, payload] = [parseExactly(head), parseExactly(body)];
   if (header === undefined || payload === undefined) return undefined;
   const { alg, typ, kid, ...others } = header;
   const isOurs = alg === algorithm && typ === type && Object.keys(others).length === 0;
@@ -37,7 +38,7 @@ function parseExactly(part: string): Record<string, unknown> | undefined {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     if (!isObject || JSON.stringify(value) !== text) return undefined;
     // Bytes that are no UTF-8 have become others by now, and bits that mean nothing are gone.
-    return Buffer.from(text, 'utf8').toString('base64url') === part ? (value as Record<string, unknown>) : undefined;
+    return Buffer.from(text).toString('base64url') === part ? (value as Record<string, unknown>) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

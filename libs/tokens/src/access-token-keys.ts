@@ -41,8 +41,8 @@ export async function importSigningKey(
   algorithm: AccessTokenAlgorithm,
 ): Promise<{ readonly kid: string; readonly key: CryptoKey }> {
   assertFits(first, algorithm);
-  const key = await importJWK(first as JWK, algorithm);
-  if (key instanceof Uint8Array) throw new Error(`key ${first.kid} is a symmetric key`);
+  // Only a symmetric key would come as bytes, and that fits no algorithm.
+  const key = (await importJWK(first as JWK, algorithm)) as CryptoKey;
   if (key.type !== 'private') throw new Error(`key ${first.kid} cannot sign: it has no private part`);
   return { kid: first.kid, key };
 }

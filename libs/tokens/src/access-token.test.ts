@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { type JWTHeaderParameters, SignJWT } from 'jose';
+import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, SignJWT } from 'jose';
 import { createAccessTokenSigner } from './access-token.ts';
 import { type AccessTokenAlgorithm, publicKeySet } from './access-token-keys.ts';
 import { createAccessTokenVerifier } from './access-token-verifier.ts';
@@ -55,6 +55,33 @@ test('a set of ES256 signs and verifies as configured', async () => {
   expect(await verify(await sign(es), es)).toMatchObject({ ver: 3 });
 });
 
+test('each token has an id of its own, and is for the audience as its client (RFC 9068)', async () => {
+  const read = (token: string) => ({ header: decodeProtectedHeader(token), payload: decodeJwt(token) });
+  const [one, other] = [read(await sign()), read(await sign())];
+  expect(one.header).toEqual({ alg: 'EdDSA', typ: 'at+jwt', kid: 'first' });
+  expect(one.payload).toEqual({
+    ...claims,
+    sub: claims.user_id,
+    iss: 'https://a',
+    aud: 'food',
+    client_id: 'food',
+    jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    iat: issuedAt,
+    exp: issuedAt + 600,
+  });
+  expect(other.payload.jti).not.toBe(one.payload.jti);
+});
+
+test('without a clock it is the system’s, in whole seconds', async () => {
+  const signByClock = await createAccessTokenSigner({ ...settings, ttlSeconds: 600 });
+  const before = Math.floor(Date.now() / 1_000);
+  const token = await signByClock(claims);
+  const { iat = 0 } = decodeJwt(token);
+  expect([before, before + 1, before + 2]).toContain(iat);
+  expect(await (await createAccessTokenVerifier(settings))(token)).toEqual({ ...claims, exp: iat + 600 });
+  expect(decodeJwt(await sign({ now: () => issuedAt * 1_000 + 999 })).iat).toBe(issuedAt);
+});
+
 test('the leeway is five seconds', async () => {
   const token = await sign();
   await expect(verify(token, { now: at(issuedAt + 604) })).resolves.toMatchObject({ ver: 3 });
@@ -74,6 +101,11 @@ describe('IAD_JWT_ACCESS_INVALID is raised', () => {
 
   test('for nothing that the forger of these tests signs rightly', async () => {
     expect(await verify(await forge({}))).toMatchObject({ sid: claims.sid });
+  });
+
+  test('for nothing within the leeway, nor for the first version of an account at home', async () => {
+    expect(await verify(await forge({ iat: issuedAt + 5, nbf: issuedAt + 5 }))).toMatchObject({ sid: claims.sid });
+    expect(await verify(await forge({ ver: 0, account_type: 'HOME' }))).toMatchObject({ ver: 0, account_type: 'HOME' });
   });
 
   test.each<[string, () => Promise<string> | string]>([
@@ -96,6 +128,19 @@ describe('IAD_JWT_ACCESS_INVALID is raised', () => {
     ['no group', () => forge({ home_group_id: undefined })],
     ['an unknown account type', () => forge({ account_type: 'BARN' })],
     ['a ver that is no number', () => forge({ ver: '3' })],
+    ['a ver that is no whole number', () => forge({ ver: 1.5 })],
+    ['a ver below 0', () => forge({ ver: -1 })],
+    ['no user', () => forge({ user_id: '', sub: '' })],
+    ['a user that is no text', () => forge({ user_id: 1, sub: 1 })],
+    ['no session', () => forge({ sid: '' })],
+    ['an empty jti', () => forge({ jti: '' })],
+    ['an exp that is no time', () => forge({ exp: -1, iat: -2 })],
+    ['an iat that is no time', () => forge({ iat: -1 })],
+    ['an iat six seconds ahead', () => forge({ iat: issuedAt + 6 })],
+    ['an end at its beginning', () => forge({ exp: issuedAt, iat: issuedAt })],
+    ['an nbf that lies ahead', () => forge({ nbf: issuedAt + 6 })],
+    ['an nbf that is no time', () => forge({ nbf: 'now' })],
+    ['an nbf that is null', () => forge({ nbf: null })],
     ['no device', () => forge({ device_id: '' })],
     ['wrong claims in an expired token', () => forge({ sid: 1, iat: issuedAt - 999, exp: issuedAt - 99 })],
   ])('for %s', async (_, token) => {
@@ -117,5 +162,17 @@ describe('a key set', () => {
     const published = publicKeySet(settings.keys, 'EdDSA');
     expect(published.keys.map(({ kid }) => kid)).toEqual(['first', 'second']);
     for (const key of published.keys) expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
+    const { d: _, ...open } = newKey('e', 'ES256').jwk;
+    expect(publicKeySet(set(open as KeyEntry), 'ES256')).toEqual({ keys: [{ ...open, use: 'sig', alg: 'ES256' }] });
+  });
+
+  test.each([
+    ['of another curve', { kty: 'OKP', crv: 'X25519' }],
+    ['of another kind', { kty: 'EC', crv: 'Ed25519' }],
+  ])('with a key %s is refused, by a message that says what fits', async (_, kind) => {
+    const odd = { ...first.jwk, ...kind } as KeyEntry;
+    const message = 'key first does not fit EdDSA: it must be of kty OKP and crv Ed25519';
+    await expect(createAccessTokenVerifier({ ...settings, keys: set(odd) })).rejects.toThrow(message);
+    await expect(sign({ keys: set(odd) })).rejects.toThrow(message);
   });
 });

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadKeyFile, parseKeySet } from './key-file.ts';
 
@@ -19,6 +22,12 @@ test.each([
   ['null', 'null', 'not a JWK set'],
   ['a key without kid', { keys: [{ kty: 'oct' }] }, 'not a JWK set'],
   ['a key without kty', { keys: [{ kid: 'a' }] }, 'not a JWK set'],
+  ['a key that is null', { keys: [null] }, 'not a JWK set'],
+  ['a key that is text', { keys: ['a'] }, 'not a JWK set'],
+  ['a good key and one that is none', { keys: [{ kid: 'a', kty: 'oct' }, {}] }, 'not a JWK set'],
+  ['an empty kid', { keys: [{ kid: '', kty: 'oct' }] }, 'not a JWK set'],
+  ['a kid of 65 characters', { keys: [{ kid: 'a'.repeat(65), kty: 'oct' }] }, 'not a JWK set'],
+  ['a kid that is no text', { keys: [{ kid: ['a'], kty: 'oct' }] }, 'not a JWK set'],
   ['no key', { keys: [] }, 'no key'],
   [
     'two keys of one kid',
@@ -34,6 +43,21 @@ test.each([
   expect(() => parse(value)).toThrow(`keys.json: `);
   expect(() => parse(value)).toThrow(message);
   expect(() => parse(value)).not.toThrow('very secret');
+});
+
+test('takes a kid of 64 characters', () => {
+  const set = { keys: [{ kid: 'a'.repeat(64), kty: 'oct' }] };
+  expect(parse(set)).toEqual(set);
+});
+
+test('a file is read, and named where it is wrong', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'key-file-'));
+  const path = join(dir, 'keys.json');
+  await writeFile(path, '{"keys":[{"kid":"ä","kty":"oct","k":"s"}]}');
+  expect(await loadKeyFile(path)).toEqual({ keys: [{ kid: 'ä', kty: 'oct', k: 's' }] });
+  await writeFile(path, '{}');
+  await expect(loadKeyFile(path)).rejects.toThrow(`${path}: not a JWK set ({"keys":[{"kid":…,"kty":…},…]})`);
+  await rm(dir, { recursive: true });
 });
 
 test('a file that is not there is an error', async () => {

@@ -47,7 +47,6 @@ function readKeys(text: string, origin: string): KeyEntry[] {
 }
 
 function isKeyEntry(value: unknown): value is KeyEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const { kid, kty } = value as Partial<KeyEntry>;
+  const { kid, kty } = (value ?? {}) as Partial<KeyEntry>;
   return typeof kid === 'string' && kid.length > 0 && kid.length <= 64 && typeof kty === 'string';
 }

@@ -5,7 +5,7 @@ import { createAccessTokenSigner } from './access-token.ts';
 import { assertAccessTokenKeys } from './access-token-keys.ts';
 import { createAccessTokenVerifier } from './access-token-verifier.ts';
 import { type KeyEntry, type KeySet, parseKeySet } from './key-file.ts';
-import type { KeySource } from './key-source.ts';
+import { type KeySource, oncePerSet } from './key-source.ts';
 import { createRefreshTokens } from './refresh-token.ts';
 
 const signing = (kid: string) =>
@@ -116,4 +116,12 @@ test('refresh tokens take the keys of a live source from the next call on', () =
   expect([former, latter].map((token) => tokens.isGenuine(token, nonce))).toEqual([true, true]);
   keys.now = set(b);
   expect([former, latter].map((token) => tokens.isGenuine(token, nonce))).toEqual([false, true]);
+});
+
+test('what is made of a set is made once, and anew when the set is another', () => {
+  const made: KeySet[] = [];
+  const use = oncePerSet((keys) => made.push(keys));
+  const [one, other] = [set(secret('a')), set(secret('a'))];
+  expect([use(one), use(one), use(other), use(other), use(one)]).toEqual([1, 1, 2, 2, 3]);
+  expect(made).toEqual([one, other, one]);
 });

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { parseKeySet } from './key-file.ts';
-import { createRefreshTokens } from './refresh-token.ts';
+import { assertRefreshTokenKeys, createRefreshTokens, refreshTokenHash } from './refresh-token.ts';
 
 const key = (kid: string) => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });
 const [first, second] = [key('r1'), key('r2')];
@@ -66,4 +66,63 @@ test('a generation past 32 bits and a session that is no UUID cannot be made', (
   expect(() => tokens.issue({ ...parts, generation: 2 ** 32 }, nonce)).toThrow(RangeError);
   expect(() => tokens.issue({ ...parts, sessionId: 'x' }, nonce)).toThrow(TypeError);
   expect(() => tokens.issue({ ...parts, kid: 'none' }, nonce)).toThrow('kid');
+});
+
+test('a secret of 256 bits is enough, one byte less is not', () => {
+  const ofBytes = (bytes: number) => set({ kty: 'oct', kid: 'a', k: randomBytes(bytes).toString('base64url') });
+  expect(() => assertRefreshTokenKeys(ofBytes(31))).toThrow('key a is no symmetric key of 256 bits or more');
+  for (const bytes of [32, 64]) expect(() => assertRefreshTokenKeys(ofBytes(bytes))).not.toThrow();
+});
+
+test.each([
+  ['a secret under another kind', { kty: 'OKP', kid: 'a', k: randomBytes(32).toString('base64url') }],
+  ['a symmetric key without a secret', { kty: 'oct', kid: 'a' }],
+  ['a secret that is no text', { kty: 'oct', kid: 'a', k: Array(64).fill(1) }],
+])('%s is refused as a key', (_, jwk) => {
+  expect(() => assertRefreshTokenKeys(set(jwk))).toThrow('256 bits');
+});
+
+test('a session holds the SHA-256 of its token in base64url', () => {
+  // RFC 4634's test vector.
+  expect(refreshTokenHash('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
+});
+
+describe('a token is made', () => {
+  test('for every generation that 32 bits hold, and for no other', () => {
+    for (const generation of [0, 0xffff_ffff]) {
+      expect(tokens.parse(tokens.issue({ ...parts, generation }, nonce))).toEqual({ ...parts, generation });
+    }
+    expect(() => tokens.issue({ ...parts, generation: 2 ** 32 }, nonce)).toThrow(
+      'the generation of a refresh token does not fit 32 bits',
+    );
+  });
+
+  test('only for a session whose id is a UUID', () => {
+    for (const sessionId of ['x', '', `${parts.sessionId}00`]) {
+      expect(() => tokens.issue({ ...parts, sessionId }, nonce)).toThrow('a session id must be a UUID');
+    }
+  });
+
+  test('only by a key that is there', () => {
+    expect(() => tokens.issue({ ...parts, kid: 'r9' }, nonce)).toThrow('no refresh token key has the kid r9');
+  });
+
+  test('with its version, the length of its key’s name in bytes, and 32 bytes of proof', () => {
+    const named = createRefreshTokens(set(key('ключ')));
+    const token = named.issue({ ...parts, kid: 'ключ' }, nonce);
+    const bytes = Buffer.from(token, 'base64url');
+    expect([bytes[0], bytes[1], bytes.length]).toEqual([1, 8, 2 + 8 + 16 + 4 + 32]);
+    expect(named.parse(token)).toEqual({ ...parts, kid: 'ключ' });
+  });
+});
+
+test.each<[string, (bytes: Buffer) => Buffer]>([
+  ['of another version', (bytes) => Buffer.concat([Buffer.from([2]), bytes.subarray(1)])],
+  ['one byte too long', (bytes) => Buffer.concat([bytes, Buffer.from([0])])],
+  ['one byte too short', (bytes) => bytes.subarray(0, -1)],
+  ['whose key has no name', (bytes) => Buffer.concat([Buffer.from([1, 0]), bytes.subarray(4)])],
+  ['of one byte', (bytes) => bytes.subarray(0, 1)],
+])('a token %s tells nothing', (_, change) => {
+  const bytes = Buffer.from(tokens.issue(parts, nonce), 'base64url');
+  expect(tokens.parse(change(bytes).toString('base64url'))).toBeUndefined();
 });

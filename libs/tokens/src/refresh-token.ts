@@ -68,8 +68,9 @@ export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
     parse: (token) => decode(token)?.parts,
     isGenuine(token, nonce) {
       const decoded = decode(token);
-      const mac = decoded && seal(decoded.head, decoded.parts.kid, nonce);
-      return mac !== undefined && decoded !== undefined && timingSafeEqual(mac, decoded.mac);
+      if (decoded === undefined) return false;
+      const mac = seal(decoded.head, decoded.parts.kid, nonce);
+      return mac !== undefined && timingSafeEqual(mac, decoded.mac);
     },
   };
 }
@@ -85,7 +86,7 @@ function readSecrets(set: KeySet): Map<string, Buffer> {
 
 function encodeHead({ kid, sessionId, generation }: RefreshTokenParts): Buffer {
   if (generation > maximumGeneration) throw new RangeError('the generation of a refresh token does not fit 32 bits');
-  const name = Buffer.from(kid, 'utf8');
+  const name = Buffer.from(kid);
   const number = Buffer.alloc(4);
   number.writeUInt32BE(generation);
   return Buffer.concat([Buffer.from([version, name.length]), name, uuidToBytes(sessionId), number]);

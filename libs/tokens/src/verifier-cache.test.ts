@@ -109,6 +109,24 @@ describe('a change of keys', () => {
     await expect(verify(token)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
   });
 
+  test('during a verification keeps its result out of what the new keys have verified', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const [byA, byB] = [await sign(a), await sign(b)];
+    const verify = newCache({}, async (token) => {
+      const verified = await plain(token);
+      if (token === byA) await promise;
+      return verified;
+    });
+    const pending = verify(byA);
+    keys.now = set(b);
+    await verify(byB);
+    resolve();
+    expect(await pending).toMatchObject({ ver: 1 });
+    await expect(verify(byA)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    await verify(byB);
+    expect(asked).toEqual([byA, byB, byA]);
+  });
+
   test('to other material under the same kid is a change too', async () => {
     const verify = newCache();
     const token = await sign(a);
@@ -132,6 +150,25 @@ describe('what is remembered', () => {
     const [x, y, z] = [await sign(), await sign(), await sign()] as const;
     for (const token of [x, y, x, z, x, y]) await verify(token);
     expect(asked).toEqual([x, y, z, y]);
+  });
+
+  test('is good until the very end of the token, and forgotten then, whatever becomes of the clock', async () => {
+    const verify = newCache();
+    const token = await sign();
+    await verify(token);
+    nowMs += 604_999;
+    await verify(token);
+    nowMs += 1;
+    await expect(verify(token)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_EXPIRED' });
+    nowMs -= 1;
+    await verify(token);
+    expect(lookups).toEqual(['miss', 'hit', 'miss', 'miss']);
+  });
+
+  test('is the same where nobody counts', async () => {
+    const verify = createVerifierCache(plain, { keys, now: () => nowMs, maxEntries: 10 });
+    const token = await sign();
+    expect(await verify(token)).toBe(await verify(token));
   });
 
   test('is nothing with no entries', async () => {

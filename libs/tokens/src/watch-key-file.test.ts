@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { assertRefreshTokenKeys } from './refresh-token.ts';
 import { type KeyFileWatch, type WatchKeyFileOptions, watchKeyFile } from './watch-key-file.ts';
 
@@ -139,4 +139,115 @@ test('after its close it takes nothing more', async () => {
   await writeFile(path, json('b'));
   await source.reread();
   expect(kidsOf(source)).toEqual(['a']);
+});
+
+test('what is being looked at when it is closed is not taken', async () => {
+  await writeFile(path, json('a'));
+  const checking = Promise.withResolvers<void>();
+  const checked = Promise.withResolvers<void>();
+  let checks = 0;
+  const check = async () => {
+    checks += 1;
+    if (checks === 1) return;
+    checking.resolve();
+    await checked.promise;
+  };
+  const { onChange, happened } = change();
+  const source = await watch({ check, onChange });
+  await writeFile(path, json('b'));
+  const looking = source.reread();
+  await checking.promise;
+  source.close();
+  checked.resolve();
+  await looking;
+  expect(kidsOf(source)).toEqual(['a']);
+  expect(await Promise.race([happened.then(() => 'told'), Promise.resolve('not told')])).toBe('not told');
+});
+
+test('what is wrong is checked once, and not at each look', async () => {
+  await writeFile(path, json('a'));
+  let checks = 0;
+  const check = () => {
+    checks += 1;
+    if (checks > 1) throw new Error('not of the right kind');
+  };
+  const source = await watch({ check });
+  await writeFile(path, json('b'));
+  for (let look = 0; look < 3; look += 1) await source.reread();
+  expect([checks, errors]).toEqual([2, ['not of the right kind']]);
+});
+
+test('any set of keys will do where nobody checks it', async () => {
+  await writeFile(path, json('a'));
+  const source = await watchKeyFile(path, { onError: (error) => errors.push(String(error)), rereadGapMs: 0 });
+  watches.push(source);
+  await writeFile(path, json('b'));
+  await source.reread();
+  expect([kidsOf(source), errors]).toEqual([['b'], []]);
+});
+
+test('who wants to know of another set is given it', async () => {
+  await writeFile(path, json('a'));
+  const given: unknown[] = [];
+  const source = await watch({ onChange: (set) => given.push(set) });
+  expect(given).toEqual([]);
+  await writeFile(path, json('b'));
+  await source.reread();
+  await source.reread();
+  expect(given).toEqual([source.current()]);
+});
+
+test('a file that can’t be read is reported once, and again after it could', async () => {
+  const text = json('a');
+  await writeFile(path, text);
+  const source = await watch();
+  for (let time = 0; time < 2; time += 1) {
+    await rm(path);
+    for (let look = 0; look < 2; look += 1) await source.reread();
+    await writeFile(path, text);
+    await source.reread();
+  }
+  expect(errors).toEqual([expect.stringContaining('ENOENT'), expect.stringContaining('ENOENT')]);
+});
+
+test('a look that was asked for comes again after the gap', async () => {
+  await writeFile(path, json('a'));
+  const rereadGapMs = 20;
+  const source = await watch({ rereadGapMs });
+  await source.reread();
+  const asked = performance.now();
+  await writeFile(path, json('b'));
+  while (kidsOf(source)[0] !== 'b') await source.reread();
+  expect(performance.now() - asked).toBeGreaterThan(rereadGapMs / 2);
+});
+
+describe('its timer', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance', 'setTimeout'] });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test('looks every ten seconds, and no more once it is closed', async () => {
+    await writeFile(path, json('a'));
+    const { onChange, happened } = change();
+    const source = await watch({ onChange });
+    await writeFile(path, json('b'));
+    jest.advanceTimersByTime(9_999);
+    expect(kidsOf(source)).toEqual(['a']);
+    jest.advanceTimersByTime(1);
+    await happened;
+    expect(kidsOf(source)).toEqual(['b']);
+    source.close();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+test('it keeps no process alive', async () => {
+  await writeFile(path, json('a'));
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  await watch();
+  expect(timers()).toBe(before);
 });

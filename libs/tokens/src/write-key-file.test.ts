@@ -26,6 +26,24 @@ describe('a key that was generated', () => {
     await expect(assertAccessTokenKeys(await loadKeyFile(path), algorithm, 'sign')).resolves.toBeUndefined();
   });
 
+  test('says what it is for, and has a name that no other has', async () => {
+    const signing = [await generateSigningKey('EdDSA'), await generateSigningKey('ES256')];
+    const common = {
+      alg: 'EdDSA',
+      use: 'sig',
+      kty: 'OKP',
+      crv: 'Ed25519',
+      kid: expect.stringMatching(/^[0-9a-f]{16}$/),
+    };
+    const [x, y, d] = [expect.any(String), expect.any(String), expect.any(String)];
+    expect(signing).toEqual([
+      { ...common, x, d },
+      { ...common, alg: 'ES256', kty: 'EC', crv: 'P-256', x, y, d },
+    ]);
+    expect(signing[0]?.kid).not.toBe(signing[1]?.kid);
+    expect(generateSecretKey()).toEqual({ kty: 'oct', kid: common.kid, k: expect.stringMatching(/^[\w-]{43}$/) });
+  });
+
   test('makes refresh tokens, and differs each time', () => {
     const keys = [generateSecretKey(), generateSecretKey()] as const;
     expect(() => assertRefreshTokenKeys({ keys: [...keys] })).not.toThrow();
@@ -44,7 +62,13 @@ describe('a key file', () => {
     await writeKeyFile(path, second, { replace: true });
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await loadKeyFile(path)).toEqual(second);
+    expect(await readFile(path, 'utf8')).toBe(`${JSON.stringify(second, undefined, 2)}\n`);
     expect(await readdir(dir)).toEqual(['keys.json']);
+  });
+
+  test('that is to be replaced must be there', async () => {
+    await expect(writeKeyFile(path, first, { replace: true })).rejects.toThrow('ENOENT');
+    expect(await readdir(dir)).toEqual([]);
   });
 
   test('that is replaced keeps its owner, group and mode', async () => {
@@ -63,7 +87,10 @@ describe('a key file', () => {
     await chown(dir, other, group);
     process.seteuid?.(other);
     try {
-      await expect(writeKeyFile(path, second, { replace: true })).rejects.toThrow('owner 0 and group 0 cannot be kept');
+      await expect(writeKeyFile(path, second, { replace: true })).rejects.toMatchObject({
+        message: "the file's owner 0 and group 0 cannot be kept (EPERM): nothing was replaced",
+        cause: { code: 'EPERM', syscall: 'fchown' },
+      });
     } finally {
       process.seteuid?.(0);
     }

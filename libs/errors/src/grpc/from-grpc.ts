@@ -22,7 +22,7 @@ export interface GrpcFailure {
  */
 export function fromGrpc(failure: GrpcFailure): AppError {
   const bytes = failure.metadata?.get(statusDetailsKey)[0];
-  const restored = bytes === undefined || typeof bytes === 'string' ? undefined : findRestored(bytes, failure);
+  const restored = typeof bytes === 'object' ? findRestored(bytes, failure) : undefined;
   return restored ?? new AppError(codeOf(failure.code), { cause: failure });
 }
 

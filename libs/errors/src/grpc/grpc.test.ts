@@ -120,7 +120,7 @@ describe('toGrpc', () => {
     expect(status.details).toHaveLength(5);
     expect(unpack(info, ErrorInfoSchema)).toMatchObject({
       reason: 'ERR-VALIDATION-FAILED',
-      domain: errorDomain,
+      domain: 'auth.food-storage',
       metadata: {
         http_status: '422',
         reaction: 'FIX_INPUT',
@@ -137,6 +137,16 @@ describe('toGrpc', () => {
     ]);
     expect(unpack(retry, RetryInfoSchema)?.retryDelay).toMatchObject({ seconds: 3n });
     expect(unpack(request, RequestInfoSchema)).toMatchObject({ requestId: 'req-1' });
+  });
+
+  test('says no more than there is to say', () => {
+    const { status } = toGrpc(new AppError('ERR-INTERNAL'), { locale: 'en' });
+    expect(status.details.map(({ typeUrl }) => typeUrl)).toEqual([
+      'type.googleapis.com/google.rpc.ErrorInfo',
+      'type.googleapis.com/google.rpc.LocalizedMessage',
+    ]);
+    const metadata = unpack(status.details[0], ErrorInfoSchema)?.metadata ?? {};
+    expect(Object.keys(metadata).sort()).toEqual(['action', 'http_status', 'reaction', 'retryable']);
   });
 
   test('names the canonical code, and nothing that is not known', () => {
@@ -165,6 +175,16 @@ describe('fromGrpc', () => {
     expect(fromGrpc(received(toGrpc(error, { locale: 'en' }).encoded))).toMatchObject(options);
   });
 
+  test('needs no pause to know the rest', () => {
+    const info = { reason: 'ERR-OVERLOADED', domain: errorDomain, metadata: { http_status: '503' } };
+    const details = [
+      anyPack(ErrorInfoSchema, create(ErrorInfoSchema, info)),
+      anyPack(RetryInfoSchema, create(RetryInfoSchema, {})),
+    ];
+    const bytes = toBinary(StatusSchema, create(StatusSchema, { code: 8, details }));
+    expect(fromGrpc(received(bytes))).toMatchObject({ code: 'ERR-OVERLOADED', status: 503, retryAfterSeconds: 1 });
+  });
+
   test('does not trust a known reason of another domain', () => {
     const info = { reason: 'IAD_JWT_REFRESH_STOLEN', domain: 'example.com' };
     const details = [anyPack(ErrorInfoSchema, create(ErrorInfoSchema, info))];
@@ -178,6 +198,19 @@ describe('fromGrpc', () => {
     expect([bytes, 'text'].map((value) => fromGrpc(received(value)).code)).toEqual(['ERR-INTERNAL', 'ERR-INTERNAL']);
   });
 
+  test('takes fields of details that stand in dots and tildes for what they are', () => {
+    const loc = ['body', 'a.b', '~1', '~0.~', ''];
+    const item = { loc, msg: 'm', type: 'missing' } as const;
+    const { encoded } = toGrpc(new AppError('ERR-VALIDATION-FAILED', { details: [item] }), { locale: 'en' });
+    expect(fromGrpc(received(encoded)).details).toEqual([item]);
+  });
+
+  test('leaves out a detail that is there but undefined', () => {
+    const details = { available: 2, unit: undefined } as never;
+    const { encoded } = toGrpc(new AppError('INV_STOCK_INSUFFICIENT_OFFICE', { details }), { locale: 'en' });
+    expect(fromGrpc(received(encoded)).details).toEqual({ available: 2 });
+  });
+
   test.each([
     [undefined, 'ERR-INTERNAL'],
     [4, 'ERR-DEPENDENCY-UNAVAILABLE'],
@@ -185,7 +218,9 @@ describe('fromGrpc', () => {
     [8, 'ERR-OVERLOADED'],
     [16, 'ERR-INTERNAL'],
   ])('maps a bare status %p to %s', (code, expected) => {
-    expect(fromGrpc({ code }).code).toBe(expected);
+    const failure = { code };
+    expect(fromGrpc(failure).code).toBe(expected);
+    expect(fromGrpc(failure).cause).toBe(failure);
     expect(fromGrpc({ code, metadata: { get: () => [] } }).code).toBe(expected);
   });
 });

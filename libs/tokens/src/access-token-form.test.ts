@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import { readTokenText } from './access-token-form.ts';
+
+const encode = (text: string | Buffer) => Buffer.from(text as string).toString('base64url');
+const signature = `${'A'.repeat(85)}A`;
+const goodHead = '{"alg":"EdDSA","typ":"at+jwt","kid":"k"}';
+const token = (head: string | Buffer = goodHead, body: string | Buffer = '{"a":1}', tail = signature) =>
+  `${encode(head)}.${encode(body)}.${tail}`;
+const read = (text: string) => readTokenText(text, 'EdDSA', 'at+jwt');
+
+test('a token that is written as ours tells its key and its claims', () => {
+  expect(read(token())).toEqual({ kid: 'k', payload: { a: 1 } });
+  expect(read(token('{"typ":"at+jwt","kid":"","alg":"EdDSA"}', '{}'))).toEqual({ kid: '', payload: {} });
+});
+
+test.each(['A', 'Q', 'g', 'w'])('a signature may end in %s', (last) => {
+  expect(read(token(undefined, undefined, signature.slice(1) + last))).toBeDefined();
+});
+
+test('it has 4,096 characters at most', () => {
+  const base = token(undefined, '{"a":""}').length;
+  const ofLength = (length: number) => {
+    const bytes = Math.floor(((length - base) * 3) / 4);
+    return [bytes - 1, bytes, bytes + 1]
+      .map((n) => token(undefined, `{"a":"${'x'.repeat(n)}"}`))
+      .find((made) => made.length === length);
+  };
+  expect(read(ofLength(4_096) ?? '')).toBeDefined();
+  const longer = [4_097, 4_098, 4_099].map(ofLength).filter((made) => made !== undefined);
+  expect(longer.length).toBeGreaterThan(0);
+  for (const made of longer) expect(read(made)).toBeUndefined();
+});
+
+describe('nothing is read from', () => {
+  const [head = '', body = ''] = token().split('.');
+
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['something before it', ` ${token()}`],
+    ['something after it', `${token()} `],
+    ['a fourth part', `${token()}.${signature}`],
+    ['two parts', `${head}.${body}`],
+    ['no header', `.${body}.${signature}`],
+    ['no claims', `${head}..${signature}`],
+    ['a short signature', `${head}.${body}.${signature.slice(1)}`],
+    ['a long one', `${head}.${body}.A${signature}`],
+    ['a signature with bits that mean nothing', `${head}.${body}.${signature.slice(1)}B`],
+    ['another separator', token().replaceAll('.', ':')],
+    ['an odd character in the header', `${head}+.${body}.${signature}`],
+    ['an odd character in the claims', `${head}.${body}/.${signature}`],
+    ['an odd character in the signature', `${head}.${body}.${signature.slice(2)}+A`],
+    ['padding', `${head}=.${body}.${signature}`],
+    ['another algorithm', token('{"alg":"ES256","typ":"at+jwt","kid":"k"}')],
+    ['another type', token('{"alg":"EdDSA","typ":"JWT","kid":"k"}')],
+    ['one header member more', token('{"alg":"EdDSA","typ":"at+jwt","kid":"k","b64":false}')],
+    ['no kid', token('{"alg":"EdDSA","typ":"at+jwt"}')],
+    ['a kid that is no text', token('{"alg":"EdDSA","typ":"at+jwt","kid":1}')],
+    ['a header that is no object', token('"EdDSA"')],
+    ['a header that is null', token('null')],
+    ['a header that is no JSON', token('{"alg":')],
+    ['claims that are null', token(undefined, 'null')],
+    ['claims that are a list', token(undefined, '[]')],
+    ['claims that are a number', token(undefined, '1')],
+    ['claims that are no JSON', token(undefined, '{"a":1')],
+    ['claims with white space', token(undefined, '{"a": 1}')],
+    ['claims with one member twice', token(undefined, '{"a":1,"a":1}')],
+    ['claims in another spelling', token(undefined, '{"a":1.0}')],
+    ['claims that are no UTF-8', token(undefined, Buffer.from([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')]))],
+    [
+      'claims with bits that mean nothing',
+      `${head}.${body.slice(0, -1)}${body.endsWith('Q') ? 'R' : 'x'}.${signature}`,
+    ],
+  ])('%s', (_, text) => {
+    expect(read(text)).toBeUndefined();
+  });
+});

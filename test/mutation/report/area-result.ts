@@ -1,0 +1,72 @@
+import type { ReportedMutant, StrykerReport } from './stryker-report.ts';
+
+/** A mutant that no test has killed. */
+export interface Survivor {
+  readonly file: string;
+  readonly line: number;
+  /** The source line that it begins in, without indentation. */
+  readonly in: string;
+  /** What was replaced, and by what: white space as one blank, cut off after {@link shownLength} characters. */
+  readonly from: string;
+  readonly to: string;
+  /** No test comes by at all. */
+  readonly isUncovered: boolean;
+}
+
+/** How the mutants of an area fared. */
+export interface AreaResult {
+  readonly killed: number;
+  /** Of them those that made a test take too long. */
+  readonly timedOut: number;
+  /** With which the tests did not run at all: they count for nothing. */
+  readonly invalid: number;
+  readonly survivors: readonly Survivor[];
+}
+
+const shownLength = 90;
+
+export function areaResult(reports: readonly StrykerReport[]): AreaResult {
+  const files = reports.flatMap((report) => Object.entries(report.files));
+  const mutants = files.flatMap(([, file]) => file.mutants);
+  const count = (...statuses: ReportedMutant['status'][]) =>
+    mutants.filter(({ status }) => statuses.includes(status)).length;
+  const survivors = files.flatMap(([name, { source, mutants }]) =>
+    mutants
+      .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+      .map((mutant) => survivorOf(name, source, mutant)),
+  );
+  return {
+    killed: count('Killed', 'Timeout'),
+    timedOut: count('Timeout'),
+    invalid: count('RuntimeError', 'CompileError', 'Ignored'),
+    survivors: survivors.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line),
+  };
+}
+
+/** Killed mutants among those that count, in percent. */
+export function scoreOf({ killed, survivors }: AreaResult): number {
+  return (100 * killed) / Math.max(1, killed + survivors.length);
+}
+
+function survivorOf(file: string, source: string, mutant: ReportedMutant): Survivor {
+  const { start, end } = mutant.location;
+  const lines = source.split('\n');
+  const taken = lines.slice(start.line - 1, end.line);
+  const last = taken.length - 1;
+  const cut = taken.map((line, i) =>
+    line.slice(i === 0 ? start.column - 1 : 0, i === last ? end.column - 1 : undefined),
+  );
+  return {
+    file,
+    line: start.line,
+    in: shorten(lines[start.line - 1] ?? ''),
+    from: shorten(cut.join('\n')),
+    to: shorten(mutant.replacement ?? ''),
+    isUncovered: mutant.status === 'NoCoverage',
+  };
+}
+
+function shorten(text: string): string {
+  const plain = text.replace(/\s+/g, ' ').trim();
+  return plain.length > shownLength ? `${plain.slice(0, shownLength - 1)}…` : plain;
+}

@@ -1,0 +1,272 @@
+import type { Explanation } from './explain.ts';
+
+/** Why each mutant that survives does. Whoever adds one has tried to kill it first. */
+export const explanations: readonly Explanation[] = [
+  {
+    file: 'libs/tokens/src/access-token-form.ts',
+    why: 'Nothing in the block throws anything but a SyntaxError; whatever else would come is not to be swallowed.',
+    mutants: [
+      ['} catch (error) {', '{ if (error instanceof SyntaxError) return undefined; throw error; }', '{}'],
+      ['if (error instanceof SyntaxError) return undefined;', 'error instanceof SyntaxError', 'true'],
+    ],
+  },
+  {
+    file: 'libs/tokens/src/access-token-form.ts',
+    why: 'Where the pattern fits both parts are there.',
+    mutants: [["const [, head = '', body = ''] = parts;", "''", '"Stryker was here!"']],
+  },
+  {
+    file: 'libs/tokens/src/is-signed-by.ts',
+    why: 'An empty name stands for UTF-8, and the text is ASCII: the bytes are the same.',
+    mutants: [["const signed = Buffer.from(token.slice(0, end), 'latin1');", "'latin1'", '""']],
+  },
+  {
+    file: 'libs/tokens/src/verifier-cache.ts',
+    why: 'The key is another text, and still one of its own for each token.',
+    mutants: [["const key = hash('sha256', token, 'base64url');", "'base64url'", '""']],
+  },
+  {
+    file: 'libs/tokens/src/key-file.ts',
+    why: 'Without a name the file comes as bytes, which JSON.parse reads as UTF-8.',
+    mutants: [["return parseKeySet(await readFile(path, 'utf8'), path);", "'utf8'", '""']],
+  },
+  {
+    file: 'libs/tokens/src/watch-key-file.ts',
+    why: 'Without a name the file comes as bytes, which JSON.parse reads as UTF-8 and the digest takes as they are.',
+    mutants: [
+      ["const first = await readFile(path, 'utf8');", "'utf8'", '""'],
+      ["const text = await readFile(path, 'utf8');", "'utf8'", '""'],
+    ],
+  },
+  {
+    file: 'libs/tokens/src/watch-key-file.ts',
+    why: 'Any text will do that is no digest.',
+    mutants: [["let mark = 'unreadable';", "'unreadable'", '""']],
+  },
+  {
+    file: 'libs/tokens/src/watch-key-file.ts',
+    why: 'The times are fractions of a millisecond: they differ by exactly the gap as good as never.',
+    mutants: [
+      [
+        'if (isClosed || at - lastAsked < rereadGapMs) return reading;',
+        'at - lastAsked < rereadGapMs',
+        'at - lastAsked <= rereadGapMs',
+      ],
+    ],
+  },
+  {
+    file: 'libs/tokens/src/write-key-file.ts',
+    why: 'A handle that is not closed is closed with the garbage, with a warning of Node: no test can wait for that.',
+    mutants: [['} finally {', '{ await file.close(); }', '{}']],
+  },
+  {
+    file: 'libs/tokens/src/refresh-token.ts',
+    why: 'The text is always 32 hexadecimal digits: with and without an anchor it fits in one way only.',
+    mutants: [
+      [
+        "return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5…",
+        '/^(.{8})(.{4})(.{4})(.{4})(.{12})$/',
+        '/(.{8})(.{4})(.{4})(.{4})(.{12})$/',
+      ],
+      [
+        "return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5…",
+        '/^(.{8})(.{4})(.{4})(.{4})(.{12})$/',
+        '/^(.{8})(.{4})(.{4})(.{4})(.{12})/',
+      ],
+    ],
+  },
+  {
+    file: 'libs/errors/src/app-error.ts',
+    why: 'Only that the mark is there counts, not what it holds.',
+    mutants: [
+      ['Object.defineProperty(this, brand, { value: true });', '{ value: true }', '{}'],
+      ['Object.defineProperty(this, brand, { value: true });', 'true', 'false'],
+    ],
+  },
+  {
+    file: 'libs/errors/src/from-http.ts',
+    why: 'No header at all reads as the word `undefined`, which is no number either.',
+    mutants: [
+      [
+        'return retryAfter !== undefined && /^\\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : un…',
+        'retryAfter !== undefined',
+        'true',
+      ],
+    ],
+  },
+  {
+    file: 'libs/errors/src/restore-error.ts',
+    why: 'A text among the statuses is equal to no status.',
+    mutants: [['const { http, httpAlternatives = [] } = rowOf(code);', '[]', '["Stryker was here"]']],
+  },
+  {
+    file: 'libs/errors/src/grpc/from-grpc.ts',
+    why: 'What throws while the bytes are read becomes undefined a step further out.',
+    mutants: [
+      [
+        "const restored = typeof bytes === 'object' ? findRestored(bytes, failure) : undefined;",
+        "typeof bytes === 'object'",
+        'true',
+      ],
+      ['if (info?.domain !== errorDomain) return undefined;', 'info?.domain', 'info.domain'],
+      ['} catch {', '{ // Bytes that are no Status come from a peer that is not ours; the failure itself stays…', '{}'],
+    ],
+  },
+  {
+    file: 'services/api/src/http/validation/ajv.ts',
+    why: 'It guards against a mistake in the contract, and nobody has made it.',
+    mutants: [["schemaType: 'object',", "'object'", '""']],
+  },
+  {
+    file: 'services/api/src/http/validation/ajv.ts',
+    why: 'What is neither short nor long is worded in one way, whatever it is called.',
+    mutants: [
+      [
+        "if (!text.isWellFormed() || text.includes('\\0')) return { violation: 'character', limit: …",
+        "{ violation: 'character', limit: 0 }",
+        '{}',
+      ],
+      [
+        "if (!text.isWellFormed() || text.includes('\\0')) return { violation: 'character', limit: …",
+        "'character'",
+        '""',
+      ],
+    ],
+  },
+  {
+    file: 'services/api/src/http/validation/ajv.ts',
+    why: 'It is `allowUnionTypes`: without it AJV takes the same schemas, and warns of them on the console.',
+    mutants: [['const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });', 'true', 'false']],
+  },
+  {
+    file: 'services/api/src/http/validation/parse-json.ts',
+    why: 'A property is always met within an object: the list is never without one then, and what lay below never counts.',
+    mutants: [
+      ['const objects: Set<string>[] = [];', '[]', '["Stryker was here"]'],
+      [
+        "if (names?.has(name)) throw new SyntaxError('an object has two members of one name');",
+        'names?.has',
+        'names.has',
+      ],
+      ['names?.add(name);', 'names?.add', 'names.add'],
+    ],
+  },
+  {
+    file: 'libs/stores/src/outbox-leases.ts',
+    why: 'Of a row that somebody else has taken the question by its lease finds nothing: it is spared.',
+    mutants: [['if (taken.modifiedCount === 0) return [];', 'taken.modifiedCount === 0', 'false']],
+  },
+  {
+    file: 'libs/stores/src/outbox-leases.ts',
+    why: 'How often it looks again where others are quicker each time: that cannot be arranged with a real MongoDB.',
+    mutants: [
+      ['for (let tries = 0; tries < claimTries; tries++) {', 'tries < claimTries', 'tries <= claimTries'],
+      ['for (let tries = 0; tries < claimTries; tries++) {', 'tries++', 'tries--'],
+      ['return [];', '[]', '["Stryker was here"]'],
+    ],
+  },
+  {
+    file: 'libs/stores/src/outbox-leases.ts',
+    why: 'It spares MongoDB the rest of the document; nobody looks at that.',
+    mutants: [
+      [
+        'const oldest = outbox.find(isFree, { projection: { _id: 1 } }).sort({ locked_until: 1 });',
+        '{ projection: { _id: 1 } }',
+        '{}',
+      ],
+      ['const oldest = outbox.find(isFree, { projection: { _id: 1 } }).sort({ locked_until: 1 });', '{ _id: 1 }', '{}'],
+      [
+        'const held = outbox.find(isFree, { projection: { _id: 1 } }).limit(options.limit);',
+        '{ projection: { _id: 1 } }',
+        '{}',
+      ],
+      ['const held = outbox.find(isFree, { projection: { _id: 1 } }).limit(options.limit);', '{ _id: 1 }', '{}'],
+      [
+        'const longest = outbox.find(isLeased, { projection: { locked_until: 1 } }).sort({ locked_…',
+        '{ projection: { locked_until: 1 } }',
+        '{}',
+      ],
+      [
+        'const longest = outbox.find(isLeased, { projection: { locked_until: 1 } }).sort({ locked_…',
+        '{ locked_until: 1 }',
+        '{}',
+      ],
+    ],
+  },
+  {
+    file: 'libs/stores/src/outbox-leases.ts',
+    why: 'Among no ids nothing is found: the question is spared.',
+    mutants: [
+      ['if (ids.length === 0) return [];', 'ids.length === 0', 'false'],
+      ['return ids.length === 0 ? [] : take(options, ids, isFree);', 'ids.length === 0', 'false'],
+    ],
+  },
+  {
+    file: 'libs/stores/src/outbox-leases.ts',
+    why: 'Among no subscribers nothing is found: half of the question is spared.',
+    mutants: [
+      ['const isFree = { $or: opened.length === 0 ? [isOld] : [isOpen, isOld] };', 'opened.length === 0', 'false'],
+    ],
+  },
+  {
+    file: 'libs/stores/src/outbox-leases.ts',
+    why: 'Any text will do that is no lease.',
+    mutants: [
+      [
+        "const filter = { _id: row._id, state: 'pending' as const, lease: row.lease ?? '' };",
+        "''",
+        '"Stryker was here!"',
+      ],
+    ],
+  },
+  {
+    file: 'libs/stores/src/outbox-leases.ts',
+    why: 'In order, the writes of a batch end with the first one that fails. None of these does but with MongoDB itself; the relay looks at the rows again.',
+    mutants: [
+      ['await outbox.bulkWrite(operations, { ordered: false });', '{ ordered: false }', '{}'],
+      ['await outbox.bulkWrite(operations, { ordered: false });', 'false', 'true'],
+    ],
+  },
+  {
+    file: 'libs/stores/src/outbox-store.ts',
+    why: 'In order, the writes of a batch end with the first one that fails. None of these does but with MongoDB itself; the relay looks at the rows again.',
+    mutants: [
+      ['await outbox.bulkWrite(operations, { ordered: false });', '{ ordered: false }', '{}'],
+      ['await outbox.bulkWrite(operations, { ordered: false });', 'false', 'true'],
+    ],
+  },
+  {
+    file: 'libs/stores/src/outbox-store.ts',
+    why: 'The document has a field more, which nobody reads.',
+    mutants: [
+      [
+        "outbox.findOne({ state: 'pending' }, { sort: { created_at: 1 }, projection: { _id: 0, cre…",
+        '{ _id: 0, created_at: 1 }',
+        '{}',
+      ],
+    ],
+  },
+  {
+    file: 'services/api/src/usecases/session-lifetime.ts',
+    why: 'Of two equal times it does not matter which.',
+    mutants: [['return a < b ? a : b;', 'a < b', 'a <= b']],
+  },
+  {
+    file: 'libs/messaging/src/queues.ts',
+    why: 'Only the second item is looked at.',
+    mutants: [['const [, milliseconds] = /\\.(\\d+)$/.exec(jobId) ?? [];', '[]', '["Stryker was here"]']],
+  },
+  {
+    file: 'services/api/src/usecases/log-out-all.ts',
+    why: 'It is written by the work before anybody reads it.',
+    mutants: [
+      ['let others: string[] = [];', '[]', '["Stryker was here"]'],
+      ['let own: string[] = [];', '[]', '["Stryker was here"]'],
+    ],
+  },
+  {
+    file: 'services/api/src/usecases/log-out.ts',
+    why: 'No session has no id: MongoDB is asked twice in vain, and the answer is the same.',
+    mutants: [['sessionId !== undefined &&', 'sessionId !== undefined', 'true']],
+  },
+];

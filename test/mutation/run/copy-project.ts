@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The workspaces' own packages, which must be the copy's. */
+const ownScope = '@auth-account';
+
+/**
+ * Copies what git knows of the project, and what it would take in, as it lies there now; never the installed packages:
+ * the copy has links to those, except that the workspaces find each other in the copy.
+ */
+export function copyProject(root: string, target: string): void {
+  for (const file of listFiles(root)) {
+    if (existsSync(join(root, file))) cpSync(join(root, file), join(target, file), { verbatimSymlinks: true });
+  }
+  const installed = join(root, 'node_modules');
+  const linked = join(target, 'node_modules');
+  for (const name of readdirSync(installed)) if (name !== ownScope) link(join(installed, name), join(linked, name));
+  // They are relative links.
+  cpSync(join(installed, ownScope), join(linked, ownScope), { recursive: true, verbatimSymlinks: true });
+  for (const own of ['libs', 'services'].flatMap((folder) => workspacesOf(root, folder))) {
+    if (existsSync(join(root, own, 'node_modules'))) {
+      link(join(root, own, 'node_modules'), join(target, own, 'node_modules'));
+    }
+  }
+}
+
+function listFiles(root: string): string[] {
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1_048_576 });
+  return [...new Set(listed.split('\0').filter((file) => file !== ''))];
+}
+
+function workspacesOf(root: string, folder: string): string[] {
+  const entries = readdirSync(join(root, folder), { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+}
+
+function link(source: string, path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(source, path);
+}

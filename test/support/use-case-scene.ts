@@ -1,0 +1,168 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import {
+  type Collections,
+  collectionsOf,
+  createSessionStore,
+  createUserStore,
+  type RunTransaction,
+  runTransaction,
+  type SessionDocument,
+  type SessionStore,
+  type UserDocument,
+  type UserStore,
+} from '@auth-account/stores';
+import {
+  createAccessTokenSigner,
+  createRefreshTokens,
+  generateSecretKey,
+  generateSigningKey,
+  type KeySet,
+  type RefreshTokens,
+} from '@auth-account/tokens';
+import { Binary, MongoClient } from 'mongodb';
+import type { Audit } from '../../services/api/src/audit/audit.ts';
+import type { Announcement } from '../../services/api/src/push/announce.ts';
+import type { RequestOrigin } from '../../services/api/src/request-origin.ts';
+import { createIssueTokens, type IssueTokens } from '../../services/api/src/usecases/issue-tokens.ts';
+import { newSessionDocument } from './session-document.ts';
+import { testEnvironment, uniqueName } from './test-environment.ts';
+
+/** What stands around the use cases of sessions: real stores and tokens, a clock that stands still, and what they tell others. */
+export interface UseCaseScene {
+  readonly mongo: MongoClient;
+  readonly collections: Collections;
+  readonly users: UserStore;
+  readonly sessions: SessionStore;
+  /** Also asks `isCommitted` after the work was taken back and after the commit: see {@link verdicts}. */
+  readonly transaction: RunTransaction;
+  /** What `isCommitted` said of each transaction, before and after its commit. */
+  readonly verdicts: boolean[];
+  readonly refreshTokens: RefreshTokens;
+  readonly issueTokens: IssueTokens;
+  readonly audit: Audit;
+  /** What was written down, in order. */
+  readonly audited: Parameters<Audit>[];
+  readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly announced: Announcement[];
+  readonly origin: RequestOrigin;
+  readonly now: () => Date;
+  /** Moves the clock. */
+  pass(ms: number): void;
+  /** A live session with its newest refresh token. */
+  session(fields?: Partial<SessionDocument>): Promise<StoredSession>;
+  user(fields?: Partial<UserDocument>): Promise<UserDocument>;
+  tokenOf(document: SessionDocument, generation?: number): string;
+  asStored(sessionId: string): Promise<SessionDocument | null>;
+  /** Forgets what was told, and empties the collections. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface StoredSession {
+  readonly document: SessionDocument;
+  readonly token: string;
+}
+
+const accessTokenTtlSeconds = 600;
+const pushPublicUrl = 'wss://push.example.com//';
+
+/** SHA-256, base64url: what a session holds of its newest token. */
+export const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
+
+export async function openUseCaseScene(): Promise<UseCaseScene> {
+  const mongo = new MongoClient(testEnvironment().mongodbUri);
+  const db = mongo.db(uniqueName());
+  const collections = collectionsOf(db);
+  // The rules of these do not hang on any index, and making all of them takes longer than the tests.
+  for (const { collectionName } of [collections.users, collections.sessions]) await db.createCollection(collectionName);
+  let time = Date.parse('2026-11-21T10:00:00.000Z');
+  const now = () => new Date(time);
+  const keys: KeySet = { keys: [generateSecretKey()] };
+  const refreshTokens = createRefreshTokens(keys);
+  const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  const signAccessToken = await createAccessTokenSigner({
+    ...settings,
+    keys: { keys: [await generateSigningKey('EdDSA')] },
+    ttlSeconds: accessTokenTtlSeconds,
+    now: () => time,
+  });
+  const audited: Parameters<Audit>[] = [];
+  const announced: Announcement[] = [];
+  const verdicts: boolean[] = [];
+  const tokenOf = ({ _id: sessionId, kid, nonce, gen }: SessionDocument, generation = gen) =>
+    refreshTokens.issue({ kid, sessionId, generation }, Buffer.from(nonce.value()));
+
+  return {
+    mongo,
+    collections,
+    users: createUserStore(collections),
+    sessions: createSessionStore(collections),
+    async transaction(work, request) {
+      await mongo.withSession(async (session) => {
+        session.startTransaction();
+        await work(session).finally(() => session.abortTransaction());
+      });
+      const before = await request.isCommitted();
+      const result = await runTransaction(mongo, work, request);
+      verdicts.push(before, await request.isCommitted());
+      return result;
+    },
+    verdicts,
+    refreshTokens,
+    issueTokens: createIssueTokens({ signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now }),
+    audit: (...event) => audited.push(event),
+    audited,
+    announce: async (announcement) => void announced.push(announcement),
+    announced,
+    origin: { requestId: 'request-1', address: '192.0.2.1' },
+    now,
+    pass(ms) {
+      time += ms;
+    },
+    async session(fields = {}) {
+      const hour = 3_600_000;
+      const made: SessionDocument = {
+        ...newSessionDocument(),
+        nonce: new Binary(randomBytes(32)),
+        kid: refreshTokens.currentKid,
+        handed_out_at: now(),
+        created_at: now(),
+        last_used_at: now(),
+        expires_at: new Date(time + hour),
+        absolute_expires_at: new Date(time + 24 * hour),
+        ...fields,
+      };
+      const token = refreshTokens.hasKey(made.kid) ? tokenOf(made) : '';
+      const document = { ...made, token: hashOf(token) };
+      await collections.sessions.insertOne(document);
+      return { document, token };
+    },
+    async user(fields = {}) {
+      const email = `cook-${randomUUID()}@example.com`;
+      const made: UserDocument = {
+        _id: randomUUID(),
+        email,
+        email_key: email,
+        password_hash: 'hash of: correct horse battery',
+        home_group_id: randomUUID(),
+        account_type: 'HOME',
+        role: 'owner',
+        created_at: now(),
+        joined_at: now(),
+        ...fields,
+      };
+      await collections.users.insertOne(made);
+      return made;
+    },
+    tokenOf,
+    asStored: (_id) => collections.sessions.findOne({ _id }),
+    async clear() {
+      for (const list of [audited, announced, verdicts]) list.splice(0);
+      await Promise.all([collections.sessions.deleteMany(), collections.users.deleteMany()]);
+    },
+    async close() {
+      await db.dropDatabase();
+      await mongo.close();
+    },
+  };
+}
