@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
 # make-node-image.sh NAME: a stand-in for node:22-bookworm-slim as a buildah image of this name: Debian 12 by
 # debootstrap, from the mirror that this machine's apt uses, the Node of node_modules, and npm from npm's registry.
-# Needs root, buildah and debootstrap. The image's own apt names Debian's public mirror.
+# Needs root, buildah and debootstrap. The image's own apt has no sources.
 set -euo pipefail
 name=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -v -- -security | head -n 1 || true)
-debootstrap --variant=minbase --include=tini bookworm "$work/root" "${mirror:-http://deb.debian.org/debian}" > "$work/log" \
+uris=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null || true)
+mirror=$(grep -v -- -security <<< "$uris" | head -n 1 || true)
+security=$(grep -- -security <<< "$uris" | head -n 1 || true)
+# Without a mirror debootstrap takes Debian's own.
+debootstrap --variant=minbase --include=tini bookworm "$work/root" ${mirror:+"$mirror"} > "$work/log" \
   || { tail -n 20 "$work/log" >&2; exit 1; }
-# Security updates, from where this machine has them, which may be out of reach of the image.
-security=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -- -security | head -n 1 || true)
-echo "deb ${security:-http://deb.debian.org/debian-security} bookworm-security main" > "$work/root/etc/apt/sources.list"
-chroot "$work/root" sh -c 'apt-get update -qq && apt-get upgrade -qq -y && apt-get clean' >> "$work/log" 2>&1 \
-  || { tail -n 20 "$work/log" >&2; exit 1; }
-printf 'deb http://deb.debian.org/%s main\n' 'debian bookworm' 'debian-security bookworm-security' > "$work/root/etc/apt/sources.list"
+# Security updates, where this machine knows a source of them; from within the image it may be out of reach.
+if [ -n "$security" ]; then
+  echo "deb $security bookworm-security main" > "$work/root/etc/apt/sources.list"
+  chroot "$work/root" sh -c 'apt-get update -qq && apt-get upgrade -qq -y && apt-get clean' >> "$work/log" 2>&1 \
+    || { tail -n 20 "$work/log" >&2; exit 1; }
+fi
+: > "$work/root/etc/apt/sources.list"
 # What Debian's and Node's slim images leave out as well.
 rm -rf "$work"/root/{var/lib/apt/lists,var/cache/apt,var/log,usr/share/{man,info,locale,doc-base,lintian}}/* "$work/root/etc/resolv.conf"
 find "$work/root/usr/share/doc" -type f ! -name copyright -delete
