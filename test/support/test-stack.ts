@@ -128,7 +128,6 @@ async function withLogs<T>(lines: readonly string[], work: () => Promise<T>): Pr
 }
 
 async function freePorts<N extends string>(variables: readonly N[]): Promise<Record<N, string>> {
-  const ports = new Set<number>();
-  while (ports.size < variables.length) ports.add(await findFreePort());
-  return Object.fromEntries([...ports].map((port, i) => [variables[i], String(port)])) as Record<N, string>;
+  const ports = await Promise.all(variables.map(async (variable) => [variable, String(await findFreePort())]));
+  return Object.fromEntries(ports) as Record<N, string>;
 }

@@ -1,17 +1,40 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * A TCP port on 127.0.0.1 that nothing listened on a moment ago. Another process may take it before the caller does, so
- * whoever uses it must still report a failed bind.
+ * Below every system's ephemeral range (Linux from 32,768, macOS and Windows from 49,152), Kubernetes' node ports (from
+ * 30,000) and MongoDB's 27,017: a port of the ephemeral range is handed to the next connection or `listen(0)` of anybody
+ * on the machine in the time until its finder listens on it.
+ */
+const FIRST_PORT = 12_000;
+const LAST_PORT = 26_999;
+
+const ATTEMPTS = 100;
+
+const given = new Set<number>();
+
+/**
+ * A TCP port on 127.0.0.1 that nothing listened on a moment ago and that no earlier call of this process got. Another
+ * process may take it before the caller does, so whoever uses it must still report a failed bind.
  */
 export async function findFreePort(): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`No free TCP port among ${ATTEMPTS} tried between ${FIRST_PORT} and ${LAST_PORT}.`);
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+  const listens = await new Promise<boolean>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' || error.code === 'EACCES' ? resolve(false) : reject(error),
+    );
+    server.listen(port, '127.0.0.1', () => resolve(true));
   });
-  const address = server.address();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  if (address === null || typeof address === 'string') throw new Error('The system gave no TCP port.');
-  return address.port;
+  if (listens) await new Promise<void>((resolve) => server.close(() => resolve()));
+  return listens;
 }
