@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
+import { dueRow } from '../support/worker-events.ts';
 
 let otlp: OtlpReceiver;
 let stack: TestStack;
@@ -91,6 +92,21 @@ describe('a registration', () => {
     expect(event.requestid).toBe(requestId);
     expect(event.traceparent).toContain(String(spans[0]?.traceId));
   });
+});
+
+test('an event that the relay hands on stays in the trace of its request', async () => {
+  const { event, ...row } = dueRow();
+  await stack.collections.outbox.insertOne({ ...row, event });
+  await stack.receiver.waitFor(event.data.user_id);
+  const inTrace = (spans: readonly ReceivedSpan[]) =>
+    spans.filter(({ traceId }) => traceId === event.traceparent?.split('-')[1]);
+  const spans = inTrace(await otlp.waitFor((all) => inTrace(all).some(({ name }) => name === 'event.deliver')));
+  const delivery = spans.find(({ name }) => name === 'event.deliver');
+  expect(delivery && pathOf(delivery, spans)).toContain('auth-worker outbox.relay');
+  const attributes = { 'event.id': event.id, 'event.subscriber': 'analytics', 'request.id': event.requestid };
+  expect(delivery?.attributes).toMatchObject({ ...attributes, 'event.attempt': 1 });
+  const relay = spans.find(({ name }) => name === 'outbox.relay');
+  expect(relay?.attributes).toMatchObject({ ...attributes, 'outbox.attempts': 1 });
 });
 
 test('a logout is one trace from the request to the close of the stream', async () => {

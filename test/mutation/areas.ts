@@ -136,8 +136,16 @@ const outbox: Area = {
       tests: ['services/worker/src/outbox-release.test.ts'],
     },
     {
-      sources: [`${deliver}/{attempt-recorder,backoff,deliver-event,delivery-error,retry-after,webhook}.ts`],
-      tests: [`${deliver}/{attempt-recorder,backoff,deliver-event,retry-after,webhook}.test.ts`],
+      sources: [`${deliver}/{backoff,retry-after}.ts`],
+      tests: [`${deliver}/{backoff,retry-after}.test.ts`],
+    },
+    {
+      sources: [`${deliver}/{attempt-recorder,deliver-event}.ts`],
+      tests: [`${deliver}/{attempt-recorder,deliver-event}.test.ts`],
+    },
+    {
+      sources: [`${deliver}/{delivery-error,webhook}.ts`],
+      tests: [`${deliver}/{deliver-event,webhook}.test.ts`],
     },
     { sources: [`${deliver}/queue-room.ts`], tests: ['test/integration/worker-queue-room.test.ts'] },
     {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RegisteredEvent } from '@auth-account/contracts';
 import { createRegisteredEvent } from '@auth-account/messaging';
-import { collectionsOf, createOutboxStore } from '@auth-account/stores';
+import { collectionsOf, createOutboxStore, type OutboxDocument } from '@auth-account/stores';
 import type { Db, MongoClient } from 'mongodb';
 
 /** A registration event as the api makes it, of a user that nobody else has. */
@@ -22,6 +22,23 @@ export function newEvent(): RegisteredEvent {
 export async function commitEvent(mongo: MongoClient, db: Db, event: RegisteredEvent, at = new Date()): Promise<void> {
   const outbox = createOutboxStore(collectionsOf(db));
   await mongo.withSession((session) => session.withTransaction(() => outbox.append(event, at, session)));
+}
+
+/** The outbox row of a new event that a minute ago was committed and not handed over: it is due to the relay now. */
+export function dueRow(fields: Partial<OutboxDocument> = {}): OutboxDocument {
+  const event = newEvent();
+  const at = longAgo();
+  return {
+    _id: event.id,
+    topic: event.type,
+    event,
+    state: 'pending',
+    created_at: at,
+    locked_until: at,
+    attempts: 0,
+    deliveries: {},
+    ...fields,
+  };
 }
 
 /** A time at which a row is committed whose hand-over is due to the relay now. */

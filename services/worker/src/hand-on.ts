@@ -55,7 +55,7 @@ function relayed({ event, attempts }: OutboxDocument, subscriber: string, jobId:
   return inSpan('outbox.relay', { attributes }, contextOf({ requestId: requestid, traceparent }), () => ({
     jobId,
     event,
-    traceparent: activeTraceparent() ?? traceparent,
+    traceparent: activeTraceparent(),
   }));
 }
 

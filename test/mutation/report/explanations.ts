@@ -247,6 +247,114 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
+    file: 'libs/messaging/src/queues.ts',
+    why: 'With no jobs BullMQ adds nothing: Redis is spared the question.',
+    mutants: [['if (jobs.length === 0) return;', 'jobs.length === 0', 'false']],
+  },
+  {
+    file: 'services/worker/src/hand-on.ts',
+    why: 'Of a job that has not failed no dead letter is made: it is asked for in vain.',
+    mutants: [
+      [
+        "const failed = jobs.filter((_, index) => states[index] === 'failed');",
+        "jobs.filter((_, index) => states[index] === 'failed')",
+        'jobs',
+      ],
+      ["const failed = jobs.filter((_, index) => states[index] === 'failed');", "states[index] === 'failed'", 'true'],
+    ],
+  },
+  {
+    file: 'services/worker/src/hand-on.ts',
+    why: 'Tracing is off in the tests of the area; test/e2e/tracing.test.ts looks at this span.',
+    mutants: [
+      [
+        "const attributes = { 'event.id': id, 'event.subscriber': subscriber, 'outbox.attempts': a…",
+        "{ 'event.id': id, 'event.subscriber': subscriber, 'outbox.attempts': attempts }",
+        '{}',
+      ],
+      [
+        "return inSpan('outbox.relay', { attributes }, contextOf({ requestId: requestid, tracepare…",
+        "'outbox.relay'",
+        '""',
+      ],
+      [
+        "return inSpan('outbox.relay', { attributes }, contextOf({ requestId: requestid, tracepare…",
+        '{ attributes }',
+        '{}',
+      ],
+      [
+        "return inSpan('outbox.relay', { attributes }, contextOf({ requestId: requestid, tracepare…",
+        '{ requestId: requestid, traceparent }',
+        '{}',
+      ],
+    ],
+  },
+  {
+    file: 'services/worker/src/relay.ts',
+    why: 'A text is none of the rows.',
+    mutants: [
+      [
+        "handed.map((result) => new Set(result.status === 'fulfilled' ? result.value[which] : []))…",
+        '[]',
+        '["Stryker was here"]',
+      ],
+    ],
+  },
+  {
+    file: 'services/worker/src/relay.ts',
+    why: 'There is a set for each subscriber.',
+    mutants: [
+      ['const by = subscribers.filter((_, index) => had[index]?.has(row));', 'had[index]?.has', 'had[index].has'],
+      [
+        'const held = subscribers.filter((_, index) => heldBack[index]?.has(row));',
+        'heldBack[index]?.has',
+        'heldBack[index].has',
+      ],
+    ],
+  },
+  {
+    file: 'services/worker/src/relay.ts',
+    why: 'What is written of a row of which nothing is new leaves it as it is: it is spared.',
+    mutants: [
+      [
+        'const news = known.filter(({ by, waiting }) => waiting === 0 || by.length > 0);',
+        'known.filter(({ by, waiting }) => waiting === 0 || by.length > 0)',
+        'known',
+      ],
+      [
+        'const news = known.filter(({ by, waiting }) => waiting === 0 || by.length > 0);',
+        'waiting === 0 || by.length > 0',
+        'true',
+      ],
+      [
+        'const news = known.filter(({ by, waiting }) => waiting === 0 || by.length > 0);',
+        'by.length > 0',
+        'by.length >= 0',
+      ],
+    ],
+  },
+  {
+    file: 'services/worker/src/outbox-release.ts',
+    why: 'Only that the number is another than the one done counts.',
+    mutants: [['ordered += 1;', 'ordered += 1', 'ordered -= 1']],
+  },
+  {
+    file: 'services/worker/src/deliver/parking.ts',
+    why: 'The text is no webhook’s name.',
+    mutants: [
+      [
+        'const parked = new Set(known.flatMap(({ _id, parked_at }) => (parked_at ? [_id] : [])));',
+        '[]',
+        '["Stryker was here"]',
+      ],
+    ],
+  },
+  {
+    file: 'services/worker/src/deliver/job-states.ts',
+    why: 'A pipeline that is no transaction always has answers; its type alone says otherwise.',
+    mutants: [['const answers = (await pipeline.exec()) ?? [];', '[]', '["Stryker was here"]']],
+  },
+  {
     file: 'services/api/src/usecases/session-lifetime.ts',
     why: 'Of two equal times it does not matter which.',
     mutants: [['return a < b ? a : b;', 'a < b', 'a <= b']],

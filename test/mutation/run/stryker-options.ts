@@ -33,8 +33,8 @@ export function strykerOptions({ part, root, report, incremental, force }: Stryk
     // Every file that Jest loads as an ES module stays in memory.
     maxTestRunnerReuse: 100,
     // A mutant that is killed by the time must not be one that met a busy machine: a test that waits in vain ends by Jest's
-    // own limit of 30 s, a loop without end by Stryker's count of its rounds.
-    timeoutMS: 60_000,
+    // own limit below, a loop without end by Stryker's count of its rounds.
+    timeoutMS: 30_000,
     timeoutFactor: 3,
     incremental: true,
     incrementalFile: incremental,
@@ -48,6 +48,8 @@ export function strykerOptions({ part, root, report, incremental, force }: Stryk
       config: {
         ...common,
         rootDir: root,
+        // The areas' tests take up to a second each.
+        testTimeout: 10_000,
         // Jest lists all files below: these are few.
         roots: [...new Set(part.tests.map((file) => join(root, file, '..').replace(/[*{].*$/, '')))],
         testMatch: part.tests.map((file) => join(root, file)),

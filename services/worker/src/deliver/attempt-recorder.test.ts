@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordedAttempt } from '@auth-account/stores';
 import { expect, test } from '@jest/globals';
 import { createAttemptRecorder } from './attempt-recorder.ts';
@@ -37,4 +38,48 @@ test('while nothing can be written no more than 10,000 attempts wait for it', as
   write.resolve();
   await Promise.all(recorded);
   expect(written).toHaveLength(10_000);
+});
+
+test('what comes while a write is under way goes with the next one, 500 at most', async () => {
+  const writes: number[] = [];
+  const first = Promise.withResolvers<void>();
+  const record = createAttemptRecorder({
+    outbox: {
+      async record(attempts) {
+        writes.push(attempts.length);
+        await first.promise;
+      },
+    },
+    subscribers: ['billing'],
+    onError: () => undefined,
+  });
+  const recorded = [record('first', attempt)];
+  while (writes.length === 0) await nextTurn();
+  for (let n = 0; n < 600; n += 1) recorded.push(record(`event-${n}`, attempt));
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+  expect(writes).toEqual([1]);
+  first.resolve();
+  await Promise.all(recorded);
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+  expect(writes).toEqual([1, 500, 100]);
+});
+
+test('where a write fails it is told of which events, and the next attempts are recorded', async () => {
+  const told: unknown[] = [];
+  const written: string[] = [];
+  const away = new Error('MongoDB is away');
+  const record = createAttemptRecorder({
+    outbox: {
+      async record(attempts) {
+        if (attempts.some(({ eventId }) => eventId === 'lost')) throw away;
+        written.push(...attempts.map(({ eventId }) => eventId));
+      },
+    },
+    subscribers: ['billing'],
+    onError: (...given) => told.push(given),
+  });
+  await Promise.all([record('lost', attempt), record('with-it.1763712000000', attempt)]);
+  await record('next', attempt);
+  expect(told).toEqual([[away, { event_ids: ['lost', 'with-it'] }]]);
+  expect(written).toEqual(['next']);
 });

@@ -16,6 +16,11 @@ describe('the pause after a failed delivery', () => {
     expect([12, 13, 100, 1_000_000].map((attempt) => longest(attempt))).toEqual([2_048_000, hourMs, hourMs, hourMs]);
   });
 
+  test('does not grow where the answer was 410 Gone', () => {
+    expect(longest(10, 'custom', new DeliveryError('answered 410', { status: 410 }))).toBe(1_000);
+    expect(longest(10, 'custom', new DeliveryError('answered 409', { status: 409 }))).toBe(512_000);
+  });
+
   test('is at least what Retry-After asks for, but no more than an hour', () => {
     const asking = (retryAfterMs: number) => new DeliveryError('answered 503', { retryAfterMs });
     expect(shortest(1, 'custom', asking(30_000))).toBe(30_000);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createRegisteredEvent } from '@auth-account/messaging';
 import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -91,9 +92,20 @@ describe('an attempt that succeeds', () => {
   });
 
   test('of a job without an id is noted by the event’s', async () => {
-    const { id: _, ...bare } = job;
-    await deliver({}, undefined, { ...bare, id: undefined as never });
+    await deliver({}, undefined, { id: undefined as never });
     expect(told).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 204 })]]);
+  });
+
+  test('took no longer than it did, in milliseconds in its note and in seconds in the metric', async () => {
+    const start = performance.now();
+    await deliver({ send: () => pause(5, 204) });
+    const elapsed = performance.now() - start;
+    const [[, , noted]] = told as [[string, string, { duration_ms: number }]];
+    const { values } = await metrics.deliveryDuration.get();
+    const seconds = values.find(({ metricName }) => metricName?.endsWith('_sum'))?.value ?? 0;
+    expect(noted.duration_ms).toBe(Math.round(seconds * 1_000));
+    expect(noted.duration_ms).toBeGreaterThan(0);
+    expect(seconds * 1_000).toBeLessThanOrEqual(elapsed);
   });
 
   test('gets a signal also where nobody can stop it', async () => {
@@ -135,6 +147,12 @@ describe('an attempt that fails', () => {
     const noted = attempt({ outcome: 'failed', error: message });
     expect(told).toEqual([['record', event.id, noted]]);
     expect((told as [string, string, object][])[0]?.[2]).not.toHaveProperty('status');
+  });
+
+  test('of a job without an id is noted by the event’s', async () => {
+    const error = new Error('no answer');
+    await expect(deliver(failing(error), undefined, { id: undefined as never })).rejects.toBe(error);
+    expect(told).toEqual([['record', event.id, attempt({ outcome: 'failed', error: 'no answer' })]]);
   });
 
   test.each([

@@ -14,7 +14,7 @@ export class DeliveryError extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, { status, retryAfterMs, cause }: DeliveryErrorOptions = {}) {
-    super(message, cause === undefined ? {} : { cause });
+    super(message, { cause });
     this.status = status;
     this.retryAfterMs = retryAfterMs;
   }

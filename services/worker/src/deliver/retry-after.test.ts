@@ -9,6 +9,8 @@ test.each([
   ['Fri, 02 Jan 2026 03:05:05 GMT', 60_000],
   ['Fri, 02 Jan 2026 03:00:00 GMT', 0],
   ['soon', undefined],
+  ['120s', undefined],
+  ['a120', undefined],
   ['', undefined],
   [undefined, undefined],
   [['1', '2'], undefined],

@@ -16,7 +16,11 @@ const event = createRegisteredEvent(
     is_new_group: true,
     registered_at: '2026-01-02T03:04:05.000Z',
   },
-  { id: '0190a3b4-c5d6-7000-8000-000000000002', requestId: 'request-1' },
+  {
+    id: '0190a3b4-c5d6-7000-8000-000000000002',
+    requestId: 'request-1',
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  },
 );
 
 const endings: (() => Promise<unknown>)[] = [];
@@ -44,10 +48,15 @@ function answering(bytes: string, after: (socket: Socket) => void = () => undefi
   return listen(server);
 }
 
-function sendTo(url: string, options: Partial<Parameters<typeof createWebhookSender>[0]> = {}) {
+function openSender(url: string, options: Partial<Parameters<typeof createWebhookSender>[0]> = {}) {
   const settings = { timeoutMs: 5_000, connectTimeoutMs: 1_000, connections: 2, now: () => new Date() };
   const sender = createWebhookSender({ subscriber: { url, secret }, ...settings, ...options });
   endings.push(() => sender.close());
+  return sender;
+}
+
+function sendTo(...given: Parameters<typeof openSender>) {
+  const sender = openSender(...given);
   return (stop = new AbortController().signal) => sender.send(event, stop);
 }
 
@@ -70,12 +79,38 @@ describe('an attempt succeeds', () => {
     expect(performance.now() - begun).toBeLessThan(3_000);
   });
 
+  test('on a connection that is used again, unless a body is enormous', async () => {
+    const bodies = ['x'.repeat(10_000), '', 'x'.repeat(70_000), 'the last'];
+    const connections: (Socket | null)[] = [];
+    const server = createHttpServer((request, response) => {
+      connections.push(request.socket);
+      request.resume().on('end', () => response.end(bodies[connections.length - 1]));
+    });
+    const send = sendTo(await listen(server), { connections: 1 });
+    for (const _ of bodies) await send();
+    const [first, ...others] = connections;
+    expect(others.map((socket) => socket === first)).toEqual([true, true, false]);
+  });
+
+  test('on no more connections than are allowed', async () => {
+    let connections = 0;
+    const server = createHttpServer((request, response) => {
+      request.resume().on('end', () => setImmediate(() => response.writeHead(204).end()));
+    }).on('connection', () => {
+      connections += 1;
+    });
+    const send = sendTo(await listen(server), { connections: 2 });
+    expect(await Promise.all([send(), send(), send(), send()])).toEqual([204, 204, 204, 204]);
+    expect(connections).toBe(2);
+  });
+
   test('and each secret has signed it, the first one first', async () => {
     const signatures: string[] = [];
     const verify: boolean[] = [];
+    let headers: Record<string, string> = {};
     const server = createHttpServer(async (request, response) => {
       const body = await text(request);
-      const headers = request.headers as Record<string, string>;
+      headers = request.headers as Record<string, string>;
       signatures.push(headers['webhook-signature'] ?? '');
       for (const one of [secret, next]) verify.push(Boolean(new Webhook(one).verify(body, headers)));
       response.writeHead(204).end();
@@ -86,12 +121,19 @@ describe('an attempt succeeds', () => {
     expect([first, second, others]).toEqual([expect.stringMatching(/^v1,/), expect.stringMatching(/^v1,/), []]);
     expect(first).not.toBe(second);
     expect(verify).toEqual([true, true]);
+    expect(headers).toMatchObject({
+      'content-type': 'application/cloudevents+json; charset=utf-8',
+      'user-agent': 'auth-account-worker',
+      'x-request-id': 'request-1',
+      traceparent: event.traceparent,
+    });
   });
 });
 
 describe('an attempt fails', () => {
   test.each([
     ['a redirect, which is not followed', head('302 Found', 'Location: http://127.0.0.1:1/'), 302, undefined],
+    ['the first status that is no success', head('300 Multiple Choices'), 300, undefined],
     ['500', head('500 Internal Server Error', 'Retry-After: 5'), 500, undefined],
     ['410', head('410 Gone'), 410, undefined],
     ['429 that asks for a pause', head('429 Too Many Requests', 'Retry-After: 7'), 429, 7_000],
@@ -103,11 +145,9 @@ describe('an attempt fails', () => {
 
   test('where the subscriber closes in the middle of its headers', async () => {
     const url = await answering('HTTP/1.1 200 OK\r\nContent-Le', (socket) => socket.end());
-    await expect(sendTo(url)()).rejects.toMatchObject({
-      name: 'DeliveryError',
-      message: /^no answer: /,
-      status: undefined,
-    });
+    const error = await sendTo(url)().catch((failure: unknown) => failure);
+    expect(error).toMatchObject({ name: 'DeliveryError', message: 'no answer: UND_ERR_SOCKET', status: undefined });
+    expect(error).toHaveProperty('cause.code', 'UND_ERR_SOCKET');
   });
 
   test('where the headers are endless', async () => {
@@ -132,5 +172,17 @@ describe('an attempt fails', () => {
     );
     expect(performance.now() - begun).toBeLessThan(2_000);
     await expect(sendTo(url)(AbortSignal.timeout(50))).rejects.toThrow('no answer: ');
+  });
+
+  test('where the sender is closed meanwhile', async () => {
+    const asked = Promise.withResolvers<void>();
+    const server = createServer(
+      (socket) => void socket.on('error', () => undefined).once('data', () => asked.resolve()),
+    );
+    const sender = openSender(await listen(server));
+    const failed = expect(sender.send(event, new AbortController().signal)).rejects.toThrow('UND_ERR_DESTROYED');
+    await asked.promise;
+    await sender.close();
+    await failed;
   });
 });

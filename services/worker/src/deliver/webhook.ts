@@ -80,7 +80,8 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
         body,
       } = await request(event, AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]));
       await drain(body);
-      if (status >= 200 && status < 300) return status;
+      // The client gives final answers only, from 200 on.
+      if (status < 300) return status;
       const mayAsk = status === 429 || status === 503;
       const asked = mayAsk ? retryAfterMs(headers['retry-after'], now()) : undefined;
       throw new DeliveryError(`answered ${status}`, { status, retryAfterMs: asked });
@@ -99,7 +100,6 @@ async function drain(body: Dispatcher.ResponseData['body']): Promise<void> {
   try {
     await body.dump({ limit: bodyLimit, signal: AbortSignal.timeout(bodyPatienceMs) });
   } catch {
-    // The status line was the answer: a body that breaks off or never ends changes nothing about it.
-    body.destroy();
+    // The status line was the answer: a body that never ends, which the client gives up, changes nothing about it.
   }
 }
