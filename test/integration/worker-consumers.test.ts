@@ -1,6 +1,6 @@
 import { type EventQueue, openEventQueue, type RedisKeys, redisKeys } from '@auth-account/messaging';
 import { createLogger, createMetrics } from '@auth-account/telemetry';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import {
@@ -344,14 +344,18 @@ describe('a webhook’s consumer', () => {
   });
 
   test('waits for nothing once it is closed', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-    const before = timers();
+    const [set, cleared] = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'clearTimeout')];
     await add('a');
-    const { receiver, consumer } = await open(status(429, { 'retry-after': '60' }));
+    const { consumer } = await open(status(429, { 'retry-after': '60' }));
     consumer.setParked(false);
     await eventually('it is refused', () => recorded.length === 1);
+    const throttle = set.mock.results[set.mock.calls.findIndex(([, ms]) => ms === 60_000)]?.value;
+    expect(throttle).toBeDefined();
     await consumer.close();
-    await receiver.close();
-    await eventually('no timer of it is left', () => timers() <= before);
+    expect(cleared.mock.calls.some(([timer]) => timer === throttle)).toBe(true);
+    consumer.hold('throttled', false);
+    await add('b');
+    for (let look = 0; look < 20; look += 1) expect(await stateOf('b')).toBe('waiting');
+    jest.restoreAllMocks();
   });
 });

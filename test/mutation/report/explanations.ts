@@ -294,7 +294,7 @@ export const explanations: readonly Explanation[] = [
     why: 'A text is none of the rows.',
     mutants: [
       [
-        "handed.map((result) => new Set(result.status === 'fulfilled' ? result.value[which] : []))…",
+        "handed.map((result) => new Set(result.status === 'fulfilled' ? result.value[which] : []));",
         '[]',
         '["Stryker was here"]',
       ],
@@ -353,6 +353,70 @@ export const explanations: readonly Explanation[] = [
     file: 'services/worker/src/deliver/job-states.ts',
     why: 'A pipeline that is no transaction always has answers; its type alone says otherwise.',
     mutants: [['const answers = (await pipeline.exec()) ?? [];', '[]', '["Stryker was here"]']],
+  },
+  {
+    file: 'services/worker/src/deliver/deliver-event.ts',
+    why: 'Tracing is off in the tests of the area; test/e2e/tracing.test.ts looks at this span.',
+    mutants: [
+      [
+        'const attributes = {',
+        "{ 'event.id': job.data.id, 'event.subscriber': subscriber, 'event.attempt': job.attemptsM…",
+        '{}',
+      ],
+      ["'event.attempt': job.attemptsMade + 1,", 'job.attemptsMade + 1', 'job.attemptsMade - 1'],
+      [
+        "status = await withSpan('event.deliver', { attributes }, () => send(job.data, signal));",
+        "'event.deliver'",
+        '""',
+      ],
+      [
+        "status = await withSpan('event.deliver', { attributes }, () => send(job.data, signal));",
+        '{ attributes }',
+        '{}',
+      ],
+    ],
+  },
+  {
+    file: 'services/worker/src/deliver/webhook.ts',
+    why: 'A connection that is never made cannot be arranged on loopback; the time-out of the whole attempt ends it too.',
+    mutants: [['connect: { timeout: connectTimeoutMs },', '{ timeout: connectTimeoutMs }', '{}']],
+  },
+  {
+    file: 'services/worker/src/deliver/queue-room.ts',
+    why: 'A pipeline that is no transaction always has answers; its type alone says otherwise.',
+    mutants: [['const answers = (await pipeline.exec()) ?? [];', '[]', '["Stryker was here"]']],
+  },
+  {
+    file: 'services/worker/src/deliver/queue-room.ts',
+    why: 'Where there are queues their counts tell whether Redis is there: it is asked in vain.',
+    mutants: [['if (queues.size === 0) await redis.ping();', 'queues.size === 0', 'true']],
+  },
+  {
+    file: 'services/worker/src/deliver/event-consumers.ts',
+    why: 'A job that went back is no longer active, and BullMQ completes none such.',
+    mutants: [['throw new WaitingError();', 'throw new WaitingError();', ';']],
+  },
+  {
+    file: 'services/worker/src/deliver/event-consumers.ts',
+    why: 'BullMQ does nothing with a worker that is closed, or is what it is to become: it is asked in vain.',
+    mutants: [
+      ['if (!isStarted || worker.closing !== undefined) return;', 'worker.closing !== undefined', 'false'],
+      ['else if (worker.isPaused()) worker.resume().catch(report);', 'worker.isPaused()', 'true'],
+      ['if (reasons.has(reason) === isHeld) return;', 'reasons.has(reason) === isHeld', 'false'],
+    ],
+  },
+  {
+    file: 'services/worker/src/deliver/event-consumers.ts',
+    why: 'It is resolved later, once the jobs under way have ended; nobody waits for it.',
+    mutants: [['if (reasons.size > 0) worker.pause(true).catch(report);', 'true', 'false']],
+  },
+  {
+    file: 'services/worker/src/deliver/webhook-consumer.ts',
+    why: 'Any text will do that no other reason has.',
+    mutants: [
+      ["const unknown = 'it is not known whether it is parked';", "'it is not known whether it is parked'", '""'],
+      ["consumer.hold('parked', isParked);", "'parked'", '""'],
+    ],
   },
   {
     file: 'services/api/src/usecases/session-lifetime.ts',

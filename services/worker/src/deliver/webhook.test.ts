@@ -83,10 +83,11 @@ describe('an attempt succeeds', () => {
     const bodies = ['x'.repeat(10_000), '', 'x'.repeat(70_000), 'the last'];
     const connections: (Socket | null)[] = [];
     const server = createHttpServer((request, response) => {
-      connections.push(request.socket);
-      request.resume().on('end', () => response.end(bodies[connections.length - 1]));
+      const body = bodies[connections.push(request.socket) - 1] ?? '';
+      response.writeHead(200, { 'content-length': body.length }).flushHeaders();
+      request.resume().on('end', () => setTimeout(() => response.end(body), 20));
     });
-    const send = sendTo(await listen(server), { connections: 1 });
+    const send = sendTo(await listen(server), { connections: 1, timeoutMs: 60_000 });
     for (const _ of bodies) await send();
     const [first, ...others] = connections;
     expect(others.map((socket) => socket === first)).toEqual([true, true, false]);
