@@ -13,6 +13,8 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  testSequencer: '<rootDir>/test/long-ones-first.js',
   testTimeout: 30_000,
-  maxWorkers: 2,
+  // One more than the small machine of a CI has cores: many tests wait most of their time.
+  maxWorkers: 3,
 };
