@@ -13,7 +13,7 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  testSequencer: '<rootDir>/test/long-ones-first.js',
+  testSequencer: '<rootDir>/test/support/long-ones-first.cjs',
   testTimeout: 30_000,
   // One more than the small machine of a CI has cores: many tests wait most of their time.
   maxWorkers: 3,

@@ -29,7 +29,7 @@ import { groupHandlers } from './http/group.routes.ts';
 import { inviteHandlers } from './http/invite.routes.ts';
 import { keyHandlers } from './http/key.routes.ts';
 import { blockedPasswordCheck } from './http/validation/body-checks.ts';
-import { createHttpServer, drain, listen, retireMs } from './http-server.ts';
+import { createHttpServer, retireMs } from './http-server.ts';
 import { createApiMetrics } from './metrics.ts';
 import { createAnnounce } from './push/announce.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
@@ -139,12 +139,12 @@ export async function compose(
     async start() {
       await connectMongo(mongo, stopping.signal, (error) => logger.warn({ err: error }, 'MongoDB is away'));
       if (stopping.signal.aborted) return;
-      address = await listen(server, config.API_PORT, config.BIND_ADDRESS);
+      address = await server.listen(config.API_PORT, config.BIND_ADDRESS);
       logger.info({ address: address.address, port: address.port, argon2: security.argon2Name }, 'api listens');
     },
     stop: [
       { name: 'start', run: () => stopping.abort(), timeoutMs: 100 },
-      { name: 'http server', run: () => drain(server), timeoutMs: retireMs + lastRequestMs },
+      { name: 'http server', run: () => server.drain(), timeoutMs: retireMs + lastRequestMs },
       { name: 'key files and hash threads', run: security.close, timeoutMs: 500 },
       { name: 'event hand-over', run: () => handOver.idle(), timeoutMs: 1_000 },
       ...closeSteps(connections),

@@ -1,19 +1,20 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createHttpServer, drain, listen } from './http-server.ts';
+import { createHttpServer, type HttpServer } from './http-server.ts';
 
-let server: Server | undefined;
+let server: HttpServer;
+let begun: PromiseWithResolvers<void>;
 const clients: Socket[] = [];
 
 async function serve(answerAfterMs = 0): Promise<number> {
+  begun = Promise.withResolvers();
   server = createHttpServer(async (_request, response) => {
+    begun.resolve();
     await sleep(answerAfterMs);
     response.end('ok');
   });
-  return (await listen(server, 0, '127.0.0.1')).port;
+  return (await server.listen(0, '127.0.0.1')).port;
 }
 
 /** A connection that a client keeps; `got` is all that came on it. */
@@ -37,16 +38,16 @@ function keepConnection(port: number) {
   };
 }
 
-afterEach(() => {
+afterEach(async () => {
   for (const client of clients.splice(0)) client.destroy();
-  server?.close();
+  await server.drain(0);
 });
 
 describe('drain', () => {
   test('answers a kept connection once more and has it closed by that answer', async () => {
     const kept = keepConnection(await serve());
     expect(await kept.ask()).toMatch(/^Connection: keep-alive\r$/m);
-    const drained = drain(server as Server);
+    const drained = server.drain();
     expect(await kept.ask()).toMatch(/^Connection: close\r$/m);
     await kept.closed;
     await drained;
@@ -57,7 +58,7 @@ describe('drain', () => {
     const kept = keepConnection(port);
     await kept.ask();
     const start = performance.now();
-    const drained = drain(server as Server);
+    const drained = server.drain();
     expect(await keepConnection(port).ask()).toMatch(/^Connection: close\r$/m);
     await drained;
     const took = (await kept.closed) - start;
@@ -71,9 +72,9 @@ describe('drain', () => {
   ])('lets a request end that is under way, and its connection by the answer: %s', async (_, retireForMs) => {
     const kept = keepConnection(await serve(400));
     const answer = kept.ask();
-    await once(server as Server, 'request');
+    await begun.promise;
     let isDrained = false;
-    const drained = drain(server as Server, retireForMs).then(() => {
+    const drained = server.drain(retireForMs).then(() => {
       isDrained = true;
     });
     await sleep(200);
@@ -85,7 +86,7 @@ describe('drain', () => {
   test('ends at once where there is no connection', async () => {
     await serve();
     const start = performance.now();
-    await drain(server as Server);
+    await server.drain();
     expect(performance.now() - start).toBeLessThan(500);
   });
 });

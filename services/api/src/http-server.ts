@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -14,15 +14,28 @@ const backlog = 4_096;
 /** Past this a new connection is closed at once: what those that send nothing may take together stays bounded. */
 const maxConnections = 10_000;
 
-/** The answers of each server that are being worked on. */
-const underWay = new WeakMap<Server, Set<ServerResponse>>();
+/** How long a connection that a client keeps has for one more request before it is cut. */
+export const retireMs = 2_000;
+
+export interface HttpServer {
+  /** Listens, or throws (`EADDRINUSE` and the like). */
+  listen(port: number, host: string): Promise<AddressInfo>;
+  /**
+   * Ends the server without a request lost: for up to `retireForMs` every answer, those under way too, says
+   * `Connection: close`, so that clients part with the connections they keep (RFC 9112, section 9.6: who cuts an idle one
+   * may meet a request on its way); then takes no new connection, lets what is in flight end, and closes idle connections
+   * as they fall idle.
+   */
+  drain(retireForMs?: number): Promise<void>;
+}
 
 /**
  * An HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, whoever sends
  * them. Requests on one connection are not counted: past `maxRequestsPerSocket` Node answers 503 to what is under way.
  */
-export function createHttpServer(listener: RequestListener): Server {
-  const answers = new Set<ServerResponse>();
+export function createHttpServer(listener: RequestListener): HttpServer {
+  const underWay = new Set<ServerResponse>();
+  let isRetiring = false;
   const server = createServer(
     {
       maxHeaderSize: 16 * 1024,
@@ -32,53 +45,41 @@ export function createHttpServer(listener: RequestListener): Server {
       connectionsCheckingInterval: 1_000,
     },
     soundRequestsOnly((request, response) => {
-      answers.add(response);
-      response.once('close', () => answers.delete(response));
+      if (isRetiring) response.shouldKeepAlive = false;
+      underWay.add(response);
+      response.once('close', () => underWay.delete(response));
       listener(request, response);
     }),
   );
-  underWay.set(server, answers);
   server.maxConnections = maxConnections;
   server.maxHeadersCount = 0; // past it Node leaves headers out without a word; `soundRequestsOnly` refuses
-  return server;
-}
 
-/** Listens, or throws (`EADDRINUSE` and the like). */
-export async function listen(server: Server, port: number, host: string): Promise<AddressInfo> {
-  server.listen({ port, host, backlog });
-  await once(server, 'listening');
-  return server.address() as AddressInfo;
-}
-
-/** How long a connection that a client keeps has for one more request before it is cut. */
-export const retireMs = 2_000;
-
-/**
- * Ends the server without a request lost: for up to `retireForMs` every answer, those under way too, says
- * `Connection: close`, so that clients part with the connections they keep (RFC 9112, section 9.6: who cuts an idle one may
- * meet a request on its way); then takes no new connection, lets what is in flight end, and closes idle connections as they
- * fall idle.
- */
-export async function drain(server: Server, retireForMs = retireMs): Promise<void> {
-  if (!server.listening) return;
-  await retireConnections(server, retireForMs);
-  const closed = once(server, 'close');
-  server.close();
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  server.closeIdleConnections();
-  try {
-    await closed;
-  } finally {
-    clearInterval(sweep);
+  async function retireConnections(forMs: number): Promise<void> {
+    isRetiring = true;
+    for (const response of underWay) response.shouldKeepAlive = false;
+    const count = promisify(server.getConnections.bind(server));
+    const deadline = performance.now() + forMs;
+    while ((await count()) > 0 && performance.now() < deadline) await sleep(20);
   }
-}
 
-async function retireConnections(server: Server, forMs: number): Promise<void> {
-  for (const response of underWay.get(server) ?? []) response.shouldKeepAlive = false;
-  server.prependListener('request', (_request, response) => {
-    response.shouldKeepAlive = false;
-  });
-  const count = promisify(server.getConnections.bind(server));
-  const deadline = performance.now() + forMs;
-  while ((await count()) > 0 && performance.now() < deadline) await sleep(20);
+  return {
+    async listen(port, host) {
+      server.listen({ port, host, backlog });
+      await once(server, 'listening');
+      return server.address() as AddressInfo;
+    },
+    async drain(retireForMs = retireMs) {
+      if (!server.listening) return;
+      await retireConnections(retireForMs);
+      const closed = once(server, 'close');
+      server.close();
+      const sweep = setInterval(() => server.closeIdleConnections(), 50);
+      server.closeIdleConnections();
+      try {
+        await closed;
+      } finally {
+        clearInterval(sweep);
+      }
+    },
+  };
 }

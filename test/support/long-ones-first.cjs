@@ -1,4 +1,5 @@
-import Sequencer from '@jest/test-sequencer';
+// Loaded with `require` by Jest.
+const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** Files that take longest, longest first. Jest knows that only where it ran before; on a fresh clone it begins with the largest. */
 const longest = [
@@ -10,10 +11,10 @@ const longest = [
 ];
 
 /** Begins with what takes longest, so that the run does not end with one worker at it and the others idle. */
-export default class LongOnesFirst extends Sequencer {
+module.exports = class LongOnesFirst extends Sequencer {
   async sort(tests) {
     const sorted = await super.sort(tests);
     const first = longest.flatMap((file) => sorted.filter(({ path }) => path.endsWith(file)));
     return [...first, ...sorted.filter((one) => !first.includes(one))];
   }
-}
+};
