@@ -12,7 +12,8 @@ export interface SmallDisk {
   unmount(): Promise<void>;
 }
 
-const slackBlocks = 100;
+/** Bytes that are left to be filled a block at a time, at first: what is written meanwhile takes of the same room. */
+const slack = 1_048_576;
 
 /** Unmounts as soon as the pipe from the present process ends, in whatever way that process ended. */
 const guardScript = 'read -r word; umount -l "$1"';
@@ -37,9 +38,8 @@ export async function mountSmallDisk(dir: string, mib: number): Promise<SmallDis
   const ballast = join(dir, 'ballast');
   return {
     async fill() {
-      const { bfree, bsize } = await statfs(dir);
-      // What is written meanwhile takes of the same room: the rest is filled a block at a time.
-      if (bfree > slackBlocks) await run('fallocate', ['-l', String((bfree - slackBlocks) * bsize), ballast]);
+      await fillRoughly(dir, ballast);
+      const { bsize } = await statfs(dir);
       const file = await open(ballast, 'a');
       try {
         for (;;) await file.write(Buffer.alloc(bsize));
@@ -57,4 +57,18 @@ export async function mountSmallDisk(dir: string, mib: number): Promise<SmallDis
       await unmounted;
     },
   };
+}
+
+/** Takes nearly all of the room at once. Where more than the slack was written meanwhile it tries again with a larger one. */
+async function fillRoughly(dir: string, ballast: string): Promise<void> {
+  for (let left = slack; ; left *= 2) {
+    const { bfree, bsize } = await statfs(dir);
+    if (bfree * bsize <= left) return;
+    try {
+      await run('fallocate', ['-l', String(bfree * bsize - left), ballast]);
+      return;
+    } catch (error) {
+      if (!String((error as { stderr?: unknown }).stderr).includes('No space left')) throw error;
+    }
+  }
 }
