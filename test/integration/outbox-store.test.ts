@@ -11,23 +11,9 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { testEnvironment, uniqueName } from '../support/test-environment.ts';
+import { dueRow, newEvent } from '../support/worker-events.ts';
 
 const subscribers = ['analytics', 'billing'];
-/** A registration's event. */
-function newEvent(): RegisteredEvent {
-  const data = {
-    user_id: randomUUID(),
-    home_group_id: randomUUID(),
-    account_type: 'HOME',
-    space_creation_mode: 'CREATE_NEW_HOME',
-    is_new_group: true,
-    registered_at: '2026-11-21T10:00:00.000Z',
-  } as const;
-  const about = { subject: data.user_id, time: data.registered_at, requestid: `request-${randomUUID()}`, data };
-  const envelope = { specversion: '1.0', source: '/services/auth', datacontenttype: 'application/json' } as const;
-  return { ...envelope, id: randomUUID(), type: topic, ...about };
-}
-
 const topic = 'service.auth.events.registered';
 const at = (ms: number) => new Date(1_800_000_000_000 + ms);
 
@@ -48,18 +34,7 @@ afterAll(async () => {
 
 /** A row as an event is committed with, but for the fields given. */
 async function stored(fields: Partial<OutboxDocument> = {}): Promise<OutboxDocument> {
-  const event = newEvent();
-  const row: OutboxDocument = {
-    _id: event.id,
-    topic: event.type,
-    event,
-    state: 'pending',
-    created_at: at(0),
-    locked_until: at(5_000),
-    attempts: 0,
-    deliveries: {},
-    ...fields,
-  };
+  const row = dueRow({ created_at: at(0), locked_until: at(5_000), ...fields });
   await collections.outbox.insertOne(row);
   return row;
 }

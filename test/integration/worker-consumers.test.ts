@@ -54,6 +54,12 @@ async function givenBack(): Promise<unknown[]> {
     .flatMap(({ event, jobId, prev }) => (event === 'waiting' && prev === 'active' ? [jobId] : []));
 }
 
+/** Does a consumer of this test wait at the queue? BullMQ names its connections by prefix and queue. */
+async function isBlocked(): Promise<boolean> {
+  const clients = String(await redis.client('LIST')).split('\n');
+  return clients.some((line) => line.includes(keys.queuePrefix) && line.includes('cmd=bzpopmin'));
+}
+
 const stateOf = async (jobId: string) => (await queue.getJob(jobId))?.getState();
 
 describe('a consumer of jobs', () => {
@@ -163,7 +169,7 @@ describe('a consumer of jobs', () => {
     const consumer = consume();
     consumer.start();
     await add('a');
-    await eventually('it waits for the next', () => done.length === 1);
+    await eventually('it waits for the next', async () => done.length === 1 && (await isBlocked()));
     consumer.hold('reason', true);
     await add('b');
     // The block on the queue that was under way has taken it.
