@@ -26,27 +26,49 @@ export function keepConnection(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 });
 }
 
-/** Sends once, never again: rejects on any fault of the connection and after 10 s. */
+/** A request without an answer; the message says how far it had come. */
+export class AskError extends Error {
+  /** Under which the services' logs know it. */
+  readonly requestId: string;
+
+  constructor(cause: NodeJS.ErrnoException, phase: string, requestId: string) {
+    super(`${cause.code ?? cause.name} ${phase}`, { cause });
+    this.requestId = requestId;
+  }
+}
+
+/** Sends once, never again: rejects with an `AskError` on any fault of the connection and after 10 s. */
 export function ask({ url, method = 'POST', headers = {}, body, agent }: Question): Promise<Reply> {
   const start = performance.now();
   const payload = body === undefined ? '' : JSON.stringify(body);
+  const requestId = `cluster-${crypto.randomUUID()}`;
   const needed = {
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(payload)),
-    'X-Request-ID': `cluster-${crypto.randomUUID()}`,
+    'X-Request-ID': requestId,
   };
+  let phase = 'before it was connected';
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   const options = { method, agent: agent ?? false, signal: AbortSignal.timeout(timeoutMs) };
   const sent = request(url, { ...options, headers: { ...needed, ...headers } }, async (answer) => {
+    phase = 'in the answer';
     try {
       const text = Buffer.concat(await answer.toArray()).toString();
       const json = answer.headers['content-type'] === 'application/json' ? JSON.parse(text) : text;
       resolve({ status: answer.statusCode ?? 0, json, ms: performance.now() - start });
     } catch (error) {
-      reject(error);
+      fail(error as Error);
     }
   });
-  sent.on('error', reject);
+  const fail = (cause: Error) => reject(new AskError(cause, phase, requestId));
+  sent.on('socket', (socket) => {
+    const isConnected = () => {
+      phase = 'while it waited for the answer';
+    };
+    if (socket.connecting) socket.once('connect', isConnected);
+    else isConnected();
+  });
+  sent.on('error', fail);
   sent.end(payload);
   return promise;
 }

@@ -1,5 +1,5 @@
 import type { Agent } from 'node:http';
-import { ask, keepConnection, type Question } from './ask.ts';
+import { type AskError, ask, keepConnection, type Question } from './ask.ts';
 import type { LoadOrder, LoadReport } from './protocol.ts';
 import { bearer, newSessions, password, type Session } from './sessions.ts';
 
@@ -56,17 +56,18 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
       if (reply.status !== 200) note(`${kind}: ${reply.status} ${reply.json?.error_code ?? ''}`, start);
       else if (reply.json.data.refresh_token) user.session = { ...user.session, ...reply.json.data };
     } catch (error) {
-      const { code, name, message } = error as NodeJS.ErrnoException;
+      const { message, requestId } = error as AskError;
       figures.durations.push(performance.now() - start);
-      note(`${kind}: ${code ?? name} (${message})`, start);
+      note(`${kind}: ${message}`, start, requestId);
     }
   }
 
-  function note(what: string, start: number): void {
+  function note(what: string, start: number, requestId = ''): void {
     figures.failures.set(what, (figures.failures.get(what) ?? 0) + 1);
     if (figures.failedAt.length < 10) {
       const from = ((start - figures.since) / 1_000).toFixed(1);
-      figures.failedAt.push(`${from} to ${((performance.now() - figures.since) / 1_000).toFixed(1)} s: ${what}`);
+      const to = ((performance.now() - figures.since) / 1_000).toFixed(1);
+      figures.failedAt.push(`${from} to ${to} s: ${what} ${requestId}`);
     }
   }
 
