@@ -32,5 +32,6 @@ function checkMode(kind: KeyKind, path: string, mode: number): Finding {
   const check = `${kind} keys file mode`;
   const detail = mode.toString(8).padStart(4, '0');
   if ((mode & 0o007) === 0) return ok(check, detail);
-  return warning(check, `${detail}: everybody on this machine may use it`, `chmod 600 ${path}`);
+  const mend = `chmod 600 ${path}; of a mounted Secret, set defaultMode: 0440 and the pod's fsGroup.`;
+  return warning(check, `${detail}: everybody on this machine may use it`, mend);
 }
