@@ -77,10 +77,15 @@ type Members = readonly (readonly [string, string])[];
 const asText = (json: unknown): string => JSON.stringify(json) ?? 'null';
 const toObject = (members: Members) => `{${members.map(([name, json]) => `${asText(name)}:${json}`).join(',')}}`;
 
+/** Nested, up to where the body is too large. */
+const deepMember = fc
+  .record({ depth: fc.integer({ min: 10, max: 4_000 }), pair: fc.constantFrom(['[', ']'], ['{"a":', '}']) })
+  .map(({ depth, pair: [open = '', close = ''] }) => `${open.repeat(depth)}1${close.repeat(depth)}`);
+
 /** A good body with one to three members lost, replaced, doubled or added. */
 function nearValid(good: Readonly<Record<string, unknown>>): fc.Arbitrary<string> {
   const own = Object.entries(good).map(([name, json]) => [name, asText(json)] as const);
-  const anyText = fc.oneof({ weight: 5, arbitrary: value.map(asText) }, numberText);
+  const anyText = fc.oneof({ weight: 5, arbitrary: value.map(asText) }, numberText, deepMember);
   const change: fc.Arbitrary<Change> = fc.oneof(
     fc.record({ kind: fc.constant('lose' as const), at: fc.nat() }),
     fc.record({ kind: fc.constant('replace' as const), at: fc.nat(), json: anyText }),

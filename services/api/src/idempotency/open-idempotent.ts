@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { AppError, isAppError } from '@auth-account/errors';
 import { type IdempotencyDocument, type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
-import { canonicalJson } from './canonical-json.ts';
 
 /** What a request with an `Idempotency-Key` may be given instead of being carried out. */
 export interface IdempotentRequest<T> {
@@ -25,7 +24,8 @@ export interface IdempotencyScope {
   readonly caller: string;
   /** Undefined where the request carried none: then nothing is found or kept. */
   readonly key: string | undefined;
-  readonly body: unknown;
+  /** What makes it the same request, as text. */
+  readonly body: string;
 }
 
 export interface OpenIdempotentDeps {
@@ -52,10 +52,9 @@ const withoutKey: IdempotentRequest<never> = {
 export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
   return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {
     if (key === undefined) return withoutKey;
-    const text = canonicalJson(body);
     const records = secrets().map((secret) => ({
       _id: hmac(secret, JSON.stringify(['id', route, caller, key])),
-      fingerprint: hmac(secret, JSON.stringify(['body', route, text])),
+      fingerprint: hmac(secret, JSON.stringify(['body', route, body])),
     }));
     const [newest] = records;
     if (newest === undefined) throw new Error('the server has no secret');

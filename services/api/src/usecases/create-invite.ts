@@ -1,9 +1,10 @@
-import { type CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts';
+import { CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import type { GroupStore, InviteDocument, InviteStore, RunTransaction, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
+import { canonicalBody } from '../idempotency/canonical-body.ts';
 import type { OpenIdempotent } from '../idempotency/open-idempotent.ts';
 import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -51,7 +52,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
   ): Promise<CreateInviteOutput> => {
     const { user_id, home_group_id, sid: session_id } = caller;
     // The group is part of the request: who has moved meanwhile must not be given an invite into another group.
-    const body = { ...input, home_group_id };
+    const body = JSON.stringify([home_group_id, canonicalBody(CreateInviteRequest, input)]);
     const scope = { route: 'createInvite', caller: user_id, key: origin.idempotencyKey, body };
     const idempotent = openIdempotent<InviteData>(scope);
     const earlier = await idempotent.find();

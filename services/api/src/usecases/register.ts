@@ -1,9 +1,10 @@
-import type { RegisteredEvent, RegisterRequest, RegisterResponse } from '@auth-account/contracts';
+import { type RegisteredEvent, RegisterRequest, type RegisterResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import { createRegisteredEvent } from '@auth-account/messaging';
 import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
+import { canonicalBody } from '../idempotency/canonical-body.ts';
 import type { IdempotentRequest, OpenIdempotent } from '../idempotency/open-idempotent.ts';
 import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -79,7 +80,8 @@ export function createRegister(
   }
 
   return async (input, origin) => {
-    const scope = { route: 'register', caller: emailKey(input.email), key: origin.idempotencyKey, body: input };
+    const body = canonicalBody(RegisterRequest, input);
+    const scope = { route: 'register', caller: emailKey(input.email), key: origin.idempotencyKey, body };
     const idempotent = openIdempotent<RegisterData>(scope);
     const earlier = await idempotent.find();
     if (earlier !== undefined) return { data: earlier, isReplayed: true };
