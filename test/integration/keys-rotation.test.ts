@@ -6,7 +6,7 @@ import { waitUntil } from '@auth-account/local-stack';
 import { createAccessTokenSigner, type KeyEntry } from '@auth-account/tokens';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
-import { newSession } from '../support/accounts.ts';
+import { logOut, newSession } from '../support/accounts.ts';
 import { type GatewayScene, openGatewayScene, startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
 import { newSigningKey } from '../support/token-forger.ts';
@@ -44,7 +44,7 @@ async function publishedKids(api: TokenApi): Promise<string[]> {
 const untilPublished = (api: TokenApi, ...kids: string[]) =>
   waitUntil(async () => (await publishedKids(api)).join() === kids.join(), {
     what: `the keys ${kids} to be published`,
-    timeoutMs: 5_000,
+    timeoutMs: 15_000,
   });
 
 /** A token as the api would make it, for a session of nobody. */
@@ -123,7 +123,7 @@ describe('the gateway', () => {
     gatewayScene = await openGatewayScene();
     const env = { ACCESS_TOKEN_KEYS_FILE: await write('access.json', first) };
     gateway = await startTestGateway(gatewayScene, env, { keyFileIntervalMs });
-    await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 5_000 });
+    await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 15_000 });
     return async (key) => {
       const sessionId = randomUUID();
       const token = await signedBy(key, sessionId);
@@ -142,7 +142,7 @@ describe('the gateway', () => {
     const upgradeBy = await begin(10);
     await write('access.json', second);
     expect(await upgradeBy(second)).toBe(101);
-    await waitUntil(async () => (await upgradeBy(first)) === 401, { what: 'the refusal', timeoutMs: 5_000 });
+    await waitUntil(async () => (await upgradeBy(first)) === 401, { what: 'the refusal', timeoutMs: 15_000 });
     expect(await upgradeBy(second)).toBe(101);
   });
 });
@@ -167,19 +167,26 @@ describe('the keys of refresh tokens rotate', () => {
   test('a new key first everywhere at once: the api that has not got it yet answers 503, and nobody is logged out', async () => {
     const former = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('former.json', elder) });
     const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer, elder) });
-    const { refresh_token } = await newSession(former);
+    const session = await newSession(former);
+    const { refresh_token } = session;
     const lost = (await latter.refresh(refresh_token)).json.data.refresh_token;
-    for (const token of [lost, refresh_token]) {
-      const answer = await former.refresh(token);
+    // A logout by the token that the app still has: 404 would say that the session is dead.
+    for (const ask of [
+      () => former.refresh(lost),
+      () => former.refresh(refresh_token),
+      () => logOut(former, session),
+    ]) {
+      const answer = await ask();
       expect([answer.status, answer.headers['retry-after']]).toEqual([503, '2']);
     }
     await write('former.json', newer, elder);
     // The source looks again at most once a second, and at every poll.
     await waitUntil(async () => (await former.refresh(refresh_token)).status === 200, {
       what: 'the key to come',
-      timeoutMs: 5_000,
+      timeoutMs: 15_000,
     });
     expect((await former.refresh(lost)).status).toBe(200);
+    expect((await logOut(former, session)).status).toBe(200);
     await Promise.all([former.close(), latter.close()]);
   });
 
@@ -189,7 +196,7 @@ describe('the keys of refresh tokens rotate', () => {
     await write('latter.json', elder);
     await waitUntil(async () => (await latter.refresh(refresh_token)).status !== 200, {
       what: 'the key to go',
-      timeoutMs: 5_000,
+      timeoutMs: 15_000,
     });
     scene.clock.pass(5 * 60_000 + 1);
     const { status, json } = await latter.refresh(refresh_token);
@@ -224,7 +231,7 @@ describe('the keys of refresh tokens rotate', () => {
           const probe = await newSession(api);
           return (await documentKid(probe.session_id)) === kid;
         },
-        { what: `${kid} to be used`, timeoutMs: 5_000 },
+        { what: `${kid} to be used`, timeoutMs: 15_000 },
       );
 
     await refreshAll();

@@ -5,10 +5,11 @@ import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
 import type { RequestOrigin } from '../request-origin.ts';
+import { createAwaitKey } from './await-key.ts';
 
 export interface LogOutDeps {
   readonly sessions: Pick<SessionStore, 'find' | 'revokeOwn'>;
-  readonly refreshTokens: Pick<RefreshTokens, 'parse' | 'isGenuine'>;
+  readonly refreshTokens: Pick<RefreshTokens, 'parse' | 'isGenuine' | 'hasKey' | 'rereadKeys'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly audit: Audit;
   readonly now: () => Date;
@@ -17,18 +18,22 @@ export interface LogOutDeps {
 /**
  * Logout (specification, `POST /api/v1/auth/logout`; decisions, "Logout"). The user is only ever the access token's.
  *
- * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for anything that is no genuine token of a live session of the caller.
+ * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for anything that is no genuine token of a live session of the caller, and
+ * `ERR-DEPENDENCY-UNAVAILABLE` where that can't be told yet ({@link createAwaitKey}).
  */
 export function createLogOut(
   deps: LogOutDeps,
 ): (input: LogoutRequest, caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<LogoutResponse['data']> {
   const { sessions, refreshTokens, announce, audit, now } = deps;
+  const awaitKey = createAwaitKey(deps);
 
   /** One write where the token is the newest; only a miss reads, since any genuine token of the session will do. */
   async function revoke(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
     if (await sessions.revokeOwn({ ...own, tokenHash: refreshTokenHash(token) }, revocation)) return true;
     const session = await sessions.find(own.sessionId);
-    const isGenuine = session !== undefined && refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()));
+    if (session === undefined || session.is_revoked || session.user_id !== own.userId) return false;
+    await awaitKey(session);
+    const isGenuine = refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()));
     return isGenuine && sessions.revokeOwn(own, revocation);
   }
 

@@ -7,6 +7,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { Announcement } from '../push/announce.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { assertAwaited } from './assert-awaited.ts';
+import { createAwaitKey } from './await-key.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { extendedExpiry, type SessionLifetime } from './session-lifetime.ts';
@@ -32,9 +33,6 @@ interface Presented {
   readonly origin: RequestOrigin;
 }
 
-/** Within so many milliseconds a new key has reached every api: a mounted secret takes a minute or two. */
-const keySpreadMs = 5 * 60_000;
-
 /**
  * Refresh token rotation that converges (decisions, "Refresh"; OAuth 2.0 Security BCP, RFC 9700 section 4.14). Checked
  * in this order: HMAC, revoked, expiry, generation.
@@ -47,6 +45,7 @@ export function createRefresh(
   deps: RefreshDeps,
 ): (input: RefreshRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
   const { sessions, refreshTokens, issueTokens, announce, limits, audit, retryWindowMs, now } = deps;
+  const awaitKey = createAwaitKey(deps);
 
   function expired(reason: 'expired' | 'not_genuine', origin: RequestOrigin, session?: SessionDocument): AppError {
     audit({ event: 'refresh.expired', user_id: session?.user_id, session_id: session?._id, reason }, origin);
@@ -65,16 +64,6 @@ export function createRefresh(
     }
     if (session.expires_at <= now()) throw expired('expired', origin, session);
     return session;
-  }
-
-  /** A key that is missing here for now is no reason to log anyone out; one that has been taken away is. */
-  async function awaitKey({ kid, handed_out_at }: SessionDocument): Promise<void> {
-    if (refreshTokens.hasKey(kid)) return;
-    await refreshTokens.rereadKeys();
-    const isNew = now().getTime() - handed_out_at.getTime() <= keySpreadMs;
-    if (isNew && !refreshTokens.hasKey(kid)) {
-      throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
-    }
   }
 
   async function revokeStolen(session: SessionDocument, origin: RequestOrigin): Promise<never> {
