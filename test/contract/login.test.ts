@@ -63,6 +63,11 @@ test('signs an access token of the shape of RFC 9068 with the claims of the sess
   });
 });
 
+test('an empty device_name is none: a system that reports no name keeps nobody out', async () => {
+  const session = await newSession(api, { device_name: '' });
+  expect(await api.collections.sessions.findOne({ _id: session.session_id })).toMatchObject({ device_name: null });
+});
+
 test('stores the session with a hash in place of the token', async () => {
   const session = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
   const stored = await api.collections.sessions.findOne({ _id: session.session_id });

@@ -4,9 +4,8 @@ import { AccountType, GivenPassword, Seconds, Success, Timestamp, Uuid } from '.
 export const Platform = Type.Enum(['ios', 'android', 'web', 'other']);
 export type Platform = Type.Static<typeof Platform>;
 
-/** As a person reads it: no control characters, well-formed Unicode. */
+/** As a person reads it: no control characters, well-formed Unicode. Empty is none. */
 const DeviceName = Type.String({
-  minLength: 1,
   maxLength: 128,
   pattern: '^[^\\p{Cc}\\p{Cs}]*$',
   examples: ['Pixel 9'],

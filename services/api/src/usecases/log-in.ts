@@ -157,7 +157,7 @@ function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): 
     handed_out_at: at,
     claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
     device_id: deviceId,
-    device_name: input.device_name ?? null,
+    device_name: input.device_name || null,
     platform: input.platform ?? null,
     created_at: at,
     created_request_id: requestId,
