@@ -50,6 +50,14 @@ describe('a handshake', () => {
     await eventually('the end of the stream', async () => (await gateway.metric('push_streams_open')) === 0);
   });
 
+  test('with the session in capitals, as iOS prints UUIDs, opens the stream', async () => {
+    const device = newDevice();
+    const token = await tokenOf(device);
+    const client = await openStream(gateway.base, { ...device, sessionId: device.sessionId.toUpperCase(), token });
+    expect(await client.next()).toMatchObject({ type: 'hello', session_id: device.sessionId });
+    client.socket.terminate();
+  });
+
   test('with the token as second subprotocol opens the stream, and the answer does not repeat it', async () => {
     const device = newDevice();
     const subprotocols = ['bearer', await tokenOf(device)];
@@ -164,6 +172,7 @@ describe('a handshake', () => {
 
   test('leaves no trace in the group’s count when it is refused or given up', async () => {
     const strict = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '1' });
+    await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
     const device = newDevice();
     await scene.deny(device, { kind: 'revoked', reason: 'SESSION_REVOKED' }, 'SESSION_REVOKED');
     await refusalOf(strict.base, { ...device, token: await tokenOf(device) });
@@ -176,6 +185,7 @@ describe('a handshake', () => {
 describe('the limit of streams per group', () => {
   test('refuses one more with 429, lets a reconnect in, and gives the place free at the end of a stream', async () => {
     const strict = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '2' });
+    await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
     const first = newDevice();
     const second = newDevice({ groupId: first.groupId });
     const third = newDevice({ groupId: first.groupId });
@@ -197,6 +207,7 @@ describe('the limit of streams per group', () => {
 describe('the list of origins', () => {
   test('refuses pages from elsewhere and lets its own, the same host and apps pass', async () => {
     const strict = await startTestGateway(scene, { ALLOWED_ORIGINS: 'https://app.example' });
+    await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
     const attempt = async (headers: Record<string, string>) => {
       const device = newDevice();
       return { ...device, token: await tokenOf(device), headers };

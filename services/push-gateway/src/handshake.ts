@@ -13,7 +13,7 @@ export interface RequestHead {
 
 /** The head of a request to `/ws/push-stream/:id`. */
 export interface Handshake extends RequestHead {
-  /** `{id}` of the path. */
+  /** `{id}` of the path, in lower case: iOS prints UUIDs in capitals. */
   readonly sessionId: string;
   readonly key: string;
   readonly authorization: string | undefined;
@@ -40,7 +40,7 @@ export function readHandshake(req: HttpRequest): Handshake {
   const headers = copyHeaders(req);
   return {
     ...readRequestHead(req, headers),
-    sessionId: req.getParameter(0) ?? '',
+    sessionId: (req.getParameter(0) ?? '').toLowerCase(),
     key: headers.get('sec-websocket-key') ?? '',
     authorization: headers.get('authorization'),
     subprotocols: splitList(headers.get('sec-websocket-protocol')),
