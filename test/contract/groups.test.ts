@@ -304,6 +304,23 @@ test('with a complete deny list the old tokens are refused by Redis alone, and t
   }
 });
 
+test('whoever has closed a group by leaving it owns it no longer, though Redis has lost the word of it', async () => {
+  const redis = new Redis(testEnvironment().redisUrl);
+  const keys = redisKeys(api.keyPrefix);
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(600));
+  await (await denyList.beginRebuild()).complete();
+  try {
+    const [host, mover] = [await newSession(api), await newSession(api)];
+    expect((await accept(api, mover, await insertInvite(api, host.home_group_id))).status).toBe(200);
+    expect((await groupOf(mover.home_group_id))?.closed_at).toBeInstanceOf(Date);
+    await redis.del(keys.denied(mover.session_id));
+    expect(await removeMember(api, mover, host.user_id)).toMatchObject({ status: 401, json: invalid });
+  } finally {
+    await redis.del(keys.denyListComplete);
+    redis.disconnect();
+  }
+});
+
 test('with Redis away MongoDB knows the version that is good', async () => {
   const own = await startTestApi({ ...cheapHashes, REDIS_URL: 'redis://127.0.0.1:1' });
   const [owner, mover] = [await newSession(own), await newSession(own)];

@@ -36,7 +36,9 @@ export function createRemoveMember(deps: RemoveMemberDeps) {
     const assertOwner = async (group: { readonly owner_id: string } | undefined) => {
       if (group?.owner_id !== removed_by) throw await nonOwnerError(users, caller);
     };
-    await assertOwner(await groups.find(from));
+    // A closed group keeps the id of its last owner.
+    const group = await groups.find(from);
+    await assertOwner(group?.closed_at === null ? group : undefined);
     if (memberId === removed_by) await leaveGroup(caller, origin);
     else {
       const notThere = () => new AppError('ERR-GROUP-MEMBER-NOT-FOUND');
