@@ -79,7 +79,7 @@ async function countRevoked(denyList: DenyList, sessionIds: readonly string[]): 
 }
 
 describe('the reconciliation of the deny list with MongoDB', () => {
-  test('a revocation that Redis never heard of is denied, and its streams told to close, within 2 s', async () => {
+  test('a revocation that Redis never heard of is denied, and its streams told to close', async () => {
     const scene = closing(await openWorkerScene());
     const heard = await listen(scene);
     const worker = closing(await startTestWorker(scene.env));
@@ -89,7 +89,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const loggedOut = await revokeUnheard(scene, { at, alsoClose: other });
     const replaced = await revokeUnheard(scene, { at, reason: 'replaced' });
 
-    await eventually('all is told', () => heard.length >= 3, 2_000);
+    await eventually('all is told', () => heard.length >= 3);
     const close = { type: 'close', decided_at: at.getTime() };
     expect(heard).toHaveLength(3);
     expect(heard).toEqual(
@@ -120,6 +120,22 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     expect(heard).toMatchObject([{ session_id: unknown }]);
   });
 
+  test('where Redis is emptied, the other session of an old logout hears nothing: it lives, and may have a new stream', async () => {
+    const scene = closing(await openWorkerScene());
+    closing(await startTestWorker(scene.env));
+    await eventually('the list is complete', () => denyListOf(scene).isComplete());
+    const [lasting, passing] = [randomUUID(), randomUUID()];
+    const heard = await listen(scene);
+    const old = await revokeUnheard(scene, { at: new Date(Date.now() - 60_000), alsoClose: lasting });
+    const fresh = await revokeUnheard(scene, { alsoClose: passing });
+    await scene.redis.del(scene.keys.denyListComplete);
+    const ofSession = (id: string) => heard.filter((command) => 'session_id' in command && command.session_id === id);
+    await eventually('all is told', () => [old, fresh, passing].every((id) => ofSession(id).length > 0));
+    await eventually('the list is complete', () => denyListOf(scene).isComplete());
+    expect(await countRevoked(denyListOf(scene), [old, fresh])).toBe(2);
+    expect(ofSession(lasting)).toStrictEqual([]);
+  });
+
   test('a session of which Redis knows a change of claims only is denied as a whole', async () => {
     const scene = closing(await openWorkerScene());
     const session = await revokeUnheard(scene);
@@ -139,7 +155,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     await eventually('the list is complete', () => denyListOf(scene).isComplete());
     const at = new Date();
     const moved = await moveUnheard(scene, at);
-    await eventually('it is told', () => heard.some((command) => 'below' in command && command.below === 3), 2_000);
+    await eventually('it is told', () => heard.some((command) => 'below' in command && command.below === 3));
     const close = { type: 'close', session_id: moved, reason: 'GROUP_CHANGED', decided_at: at.getTime() };
     expect(heard.at(-1)).toEqual({ ...close, below: 3, request_id: 'leave' });
     expect(await denyListOf(scene).find([moved])).toEqual([{ kind: 'below', ver: 3 }]);
@@ -174,15 +190,13 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     await commitEvent(scene.mongo, scene.db, event, longAgo());
     const later = new Date(Date.now() + 600_000);
     await scene.collections.outbox.updateOne({ _id: event.id }, { $set: { attempts: 7, locked_until: later } });
-    // Through a view it can be read and not written.
-    await scene.collections.outbox.rename('outbox_rows');
-    await scene.db.createCollection('outbox', { viewOn: 'outbox_rows', pipeline: [] });
+    // It can be read, and no row written that would then not have this member.
+    await scene.db.command({ collMod: 'outbox', validator: { unwritable: { $exists: true } } });
     closing(await startTestWorker(scene.env));
     await eventually('the list is complete', () => denyListOf(scene).isComplete());
     expect((await scene.row(event)).locked_until).toEqual(later);
 
-    await scene.collections.outbox.drop();
-    await scene.db.collection('outbox_rows').rename('outbox');
+    await scene.db.command({ collMod: 'outbox', validator: {} });
     await eventually('the row is delivered', () => scene.isDelivered(event));
   });
 
@@ -235,7 +249,7 @@ describe('with a Redis that fails', () => {
     const session = await revokeUnheard(scene, { reason: 'refresh_token_reuse' });
     const moved = await moveUnheard(scene);
     await redis.start();
-    await eventually('it is denied', async () => (await countRevoked(denyListOf(scene), [session])) === 1, 5_000);
+    await eventually('it is denied', async () => (await countRevoked(denyListOf(scene), [session])) === 1);
     await eventually('the list is complete, on the server as it is now', () => denyListOf(scene).isComplete());
     expect(await denyListOf(scene).find([moved])).toEqual([{ kind: 'below', ver: 3 }]);
     // The listener may have come back later than the worker: the list, not the command, is what counts then.

@@ -42,10 +42,16 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     return missing;
   }
 
+  /** Had an earlier round of this worker seen it already? */
+  function isNews({ revoked_at }: RevokedSession): boolean {
+    return reconciledUntil === undefined || (revoked_at?.getTime() ?? 0) >= reconciledUntil - overlapMs;
+  }
+
   async function announceSince(at: Date): Promise<void> {
     for await (const page of sessions.listRevokedSince(at, pageSize)) {
       const missing = await denyMissing(page, toRevocation);
-      await Promise.all(missing.flatMap(alsoClose).map(publish));
+      // The other session lives on: of a logout that Redis has only forgotten it must not hear again, or its next stream closes.
+      await Promise.all(missing.filter(isNews).flatMap(alsoClose).map(publish));
     }
     for await (const page of sessions.listChangedSince(at, pageSize)) await denyMissing(page, toChange);
   }
@@ -90,7 +96,7 @@ function toRevocation(session: RevokedSession): DenyEntry {
   };
 }
 
-/** The close command of the other session whose stream the same logout ended. */
+/** The close command of the other session, whose stream the same logout ended. */
 function alsoClose(session: RevokedSession): GatewayCommand[] {
   const other = session.revoked_also_close;
   return other === undefined ? [] : [{ ...closeOf(session), session_id: other }];
