@@ -1,5 +1,10 @@
-/** How each of the three forms of an HTTP date begins; `Date.parse` alone reads a date out of much that is none. */
-const weekday = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
+/** The three forms of an HTTP date (RFC 9110, section 5.6.7): `Date.parse` alone reads a date out of much that is none. */
+const time = '\\d{2}:\\d{2}:\\d{2}';
+const dateForms = [
+  new RegExp(`^[A-Z][a-z]{2}, \\d{2} [A-Z][a-z]{2} \\d{4} ${time} GMT$`),
+  new RegExp(`^[A-Z][a-z]+day, \\d{2}-[A-Z][a-z]{2}-\\d{2} ${time} GMT$`),
+  new RegExp(`^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \\d]\\d ${time} \\d{4}$`),
+];
 
 /**
  * What the header `Retry-After` asks for (RFC 9110, section 10.2.3: seconds or a date), in milliseconds from `now`;
@@ -8,6 +13,7 @@ const weekday = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
 export function retryAfterMs(header: string | string[] | undefined, now: Date): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^\d+$/.test(header)) return Number(header) * 1_000;
-  const date = weekday.test(header) ? Date.parse(header) : Number.NaN;
+  if (!dateForms.some((form) => form.test(header))) return undefined;
+  const date = Date.parse(header.endsWith(' GMT') ? header : `${header} GMT`);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
 }
