@@ -49,7 +49,7 @@ async function listen(url: string, channels: readonly string[]): Promise<void> {
     onMessage(_channel, message) {
       commands += 1;
       const command = parseCommand(message);
-      if (command !== undefined && own.has(command.session_id)) throw new Error('there is no such session');
+      if (command?.type === 'close' && own.has(command.session_id)) throw new Error('there is no such session');
     },
     onSubscribed: () => process.send?.('subscribed'),
     onError: (error) => console.error(error),

@@ -117,12 +117,12 @@ describe('frames of the client', () => {
 
 describe('the end of the token', () => {
   test('closes the stream 30 s later, and no other stream', async () => {
-    const client = await openBriefly(10);
-    const later = await openBriefly(20);
-    ahead = 35_000;
+    const client = await openBriefly(30);
+    const later = await openBriefly(60);
+    ahead = 45_000;
     client.send({ type: 'ping' });
     expect((await client.next()).type).toBe('pong');
-    ahead = 41_500;
+    ahead = 61_500;
     expect(await client.closed).toEqual({ code: 4002, reason: 'TOKEN_EXPIRED' });
     expect(later.isOpen()).toBe(true);
   });
@@ -251,11 +251,25 @@ describe('a second connection of a session', () => {
     await other.close();
   });
 
+  test('replaces the first of each of many sessions that move to another gateway at once', async () => {
+    const other = await startTestGateway(scene);
+    await eventually('readiness', async () => (await other.unreadiness()).length === 0);
+    const devices = Array.from({ length: 40 }, () => newDevice());
+    const before = await Promise.all(devices.map((device) => gateway.open(device)));
+    const after = await Promise.all(devices.map((device) => other.open(device)));
+    const ends = await Promise.all(before.map(({ closed }) => closed));
+    expect(new Set(ends.map(({ code }) => code))).toEqual(new Set([4003]));
+    expect(after.every((client) => client.isOpen())).toBe(true);
+    await other.close();
+  });
+
   test('is not harmed by a late word of an older one', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
-    await scene.publish({ type: 'replace', session_id: device.sessionId, stream_number: 1 });
-    await scene.publish({ type: 'replace', session_id: device.sessionId, stream_number: Number.MAX_SAFE_INTEGER });
+    const announce = (stream_number: number) =>
+      scene.publish({ type: 'replace', streams: [{ session_id: device.sessionId, stream_number }] });
+    await announce(1);
+    await announce(Number.MAX_SAFE_INTEGER);
     expect((await client.closed).code).toBe(4003);
     expect(await gateway.metric('push_commands_total', { result: 'malformed' })).toBe(0);
   });

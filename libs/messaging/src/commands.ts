@@ -20,11 +20,12 @@ const CloseCommand = Type.Object({
 });
 export type CloseCommand = Type.Static<typeof CloseCommand>;
 
-/** To every gateway: this session has a connection of that number; close the ones with a lower number. */
+/** To every gateway: these sessions have streams of those numbers; close the ones with a lower number. */
 const ReplaceCommand = Type.Object({
   type: Type.Literal('replace'),
-  session_id: Type.String({ minLength: 1 }),
-  stream_number: Type.Integer(),
+  streams: Type.Array(Type.Object({ session_id: Type.String({ minLength: 1 }), stream_number: Type.Integer() }), {
+    minItems: 1,
+  }),
 });
 export type ReplaceCommand = Type.Static<typeof ReplaceCommand>;
 

@@ -1,4 +1,5 @@
 import type { Denial, DenyList } from '@auth-account/messaging';
+import { createTurnCollector } from './collect-turn.ts';
 
 /** What Redis says to a stream that is to be opened. */
 export interface RedisAnswer {
@@ -35,9 +36,6 @@ export function createAskRedis({
   denyList,
   takeStreamNumbers,
 }: AskRedisDeps): (sessionId: string) => Promise<RedisAnswer> {
-  let waiting: Question[] = [];
-  let endOfTurn: NodeJS.Immediate | undefined;
-
   async function ask(questions: readonly Question[]): Promise<void> {
     try {
       const sessionIds = questions.map(({ sessionId }) => sessionId);
@@ -53,18 +51,10 @@ export function createAskRedis({
     }
   }
 
-  function flush(): void {
-    const questions = waiting;
-    waiting = [];
-    clearImmediate(endOfTurn);
-    void ask(questions);
-  }
-
+  const collect = createTurnCollector<Question>(maxTogether, (questions) => void ask(questions));
   return (sessionId) => {
     const { promise, resolve, reject } = Promise.withResolvers<RedisAnswer>();
-    const count = waiting.push({ sessionId, resolve, reject });
-    if (count === 1) endOfTurn = setImmediate(flush);
-    if (count === maxTogether) flush();
+    collect({ sessionId, resolve, reject });
     return promise;
   };
 }

@@ -1,6 +1,7 @@
 import { closeCodes } from '@auth-account/contracts';
 import type { GatewayCommand } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
+import { createTurnCollector } from './collect-turn.ts';
 import { type Connection, sendFrame } from './connection.ts';
 import type { ConnectionRegistry, PendingUpgrade } from './connection-registry.ts';
 import type { ExpirySweep } from './expiry-sweep.ts';
@@ -16,15 +17,25 @@ export interface StreamLifecycleDeps {
   readonly now: () => number;
 }
 
+/** Streams that are announced together at most: some 20 KB, which Redis copies for every gateway. */
+const maxAnnounced = 256;
+
 /** What happens when a stream opens and when it has ended. */
 export function createStreamLifecycle({ registry, expiry, publish, metrics, logger, now }: StreamLifecycleDeps) {
-  /** Only a stream that stands replaces another: announced after the upgrade, and not waited for. */
-  function announce({ sessionId, streamNumber }: Connection): void {
-    publish({ type: 'replace', session_id: sessionId, stream_number: streamNumber }).catch((error: unknown) => {
+  /**
+   * Only a stream that stands replaces another: announced after the upgrade, and not waited for. Those of one turn go in one
+   * command: every gateway hears of every stream, and after a restart of one there are tens of thousands.
+   */
+  const announce = createTurnCollector<Connection>(maxAnnounced, (connections) => {
+    const streams = connections.map(({ sessionId, streamNumber }) => ({
+      session_id: sessionId,
+      stream_number: streamNumber,
+    }));
+    publish({ type: 'replace', streams }).catch((error: unknown) => {
       metrics.commandsLost.inc();
-      logger.warn({ err: error }, 'the other gateways were not told of a new stream');
+      logger.warn({ err: error, streams: streams.length }, 'the other gateways were not told of new streams');
     });
-  }
+  });
 
   return {
     onOpen(connection: Connection, upgrade: PendingUpgrade): void {

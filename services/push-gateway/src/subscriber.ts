@@ -5,6 +5,7 @@ import {
   type GatewayCommand,
   parseCommand,
   type RedisClient,
+  type ReplaceCommand,
   type Subscription,
 } from '@auth-account/messaging';
 import { contextOf, exemplarLabels, inSpan, type Logger } from '@auth-account/telemetry';
@@ -46,10 +47,13 @@ export function createSubscriber(deps: SubscriberDeps): Subscription {
     return inSpan('push.close', options, contextOf({ requestId, traceparent }), () => close(command));
   }
 
+  function replace({ streams }: ReplaceCommand): boolean {
+    const replaced = streams.filter(({ session_id, stream_number }) => registry.replace(session_id, stream_number));
+    return replaced.length > 0;
+  }
+
   function obey(command: GatewayCommand): boolean {
-    return command.type === 'close'
-      ? closeTraced(command)
-      : registry.replace(command.session_id, command.stream_number);
+    return command.type === 'close' ? closeTraced(command) : replace(command);
   }
 
   function onMessage(_channel: string, message: string): void {
