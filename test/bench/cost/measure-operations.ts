@@ -7,7 +7,7 @@ import { costTable } from './cost-table.ts';
 import { type Load, measureOperation } from './measure-operation.ts';
 import { measureSideBySide } from './measure-side-by-side.ts';
 import { medianOf } from './median-of.ts';
-import { hashedOperations, type OperationName, operationNames } from './operations.ts';
+import { hashedOperations, measuringOrder, type OperationName, operationNames } from './operations.ts';
 import { apiOf, barePrototype, startOwnCandidate } from './own-candidate.ts';
 import { startPeerCandidate } from './peer-candidate.ts';
 import type { Peer } from './peers.ts';
@@ -40,7 +40,7 @@ const rounds = 3;
 const atOnce = 8;
 /** V8 has compiled the hot paths after some thousand requests. */
 const warmUpCount = 2_500;
-const warmUpHashes = 40;
+const warmUpHashes = 400;
 
 export async function measureOperations(servers: TestServers, options: OperationsOptions): Promise<OperationsResult> {
   const { project, seconds, log } = options;
@@ -49,7 +49,7 @@ export async function measureOperations(servers: TestServers, options: Operation
     for (const plan of [apiOf('api', project), barePrototype]) candidates.push(await startOwnCandidate(plan, servers));
     for (const peer of options.peers) candidates.push(await startPeerCandidate(peer, servers));
     const { measured, hashes } = await measureSideBySide(candidates, servers, {
-      names: operationNames,
+      names: measuringOrder,
       rounds,
       warmUp: (name) => warmUpLoad(name, seconds),
       load: (name, { perSecond }) => ({
@@ -58,7 +58,8 @@ export async function measureOperations(servers: TestServers, options: Operation
       }),
       onOperation: (done) => log(costTable(done)),
     });
-    const costs = costMedians(measured);
+    const place = ({ operation }: MedianCost) => operationNames.indexOf(operation);
+    const costs = costMedians(measured).toSorted((a, b) => place(a) - place(b));
     return {
       costs,
       bareHashMs: medianOf(hashes),
