@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { runCommand } from './run-command.ts';
 
@@ -38,7 +39,18 @@ const release = 'auth-account';
 
 export function openKubernetes(namespace: string): Kubernetes {
   const kubectl = (args: readonly string[], input = '') => runCommand('kubectl', ['-n', namespace, ...args], { input });
-  const read = async (args: readonly string[]) => JSON.parse(await kubectl([...args, '-o', 'json']));
+  /** What changes nothing may be asked again: the API server of a busy machine does not answer every time. */
+  async function ask(args: readonly string[], triesLeft = 2): Promise<string> {
+    try {
+      return await kubectl(args);
+    } catch (error) {
+      if (triesLeft === 0) throw error;
+      await sleep(2_000);
+      return ask(args, triesLeft - 1);
+    }
+  }
+
+  const read = async (args: readonly string[]) => JSON.parse(await ask([...args, '-o', 'json']));
 
   async function podsOf(component: string): Promise<Pod[]> {
     const labels = `app.kubernetes.io/instance=${release},app.kubernetes.io/component=${component}`;
@@ -67,10 +79,10 @@ export function openKubernetes(namespace: string): Kubernetes {
       return pods;
     },
     async listAll() {
-      const kinds = await kubectl(['api-resources', '--verbs=list', '--namespaced', '-o', 'name']);
+      const kinds = await ask(['api-resources', '--verbs=list', '--namespaced', '-o', 'name']);
       const passing = /^events|metrics\.k8s\.io$/;
       const wanted = kinds.split('\n').filter((kind) => kind !== '' && !passing.test(kind));
-      return new Set((await kubectl(['get', wanted.join(','), '-o', 'name'])).split('\n').filter(Boolean));
+      return new Set((await ask(['get', wanted.join(','), '-o', 'name'])).split('\n').filter(Boolean));
     },
   };
 }

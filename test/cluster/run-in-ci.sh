@@ -6,7 +6,7 @@ set -euo pipefail
 output=$1
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 lab=$PWD/../shared/tools/kube-lab
-limit=900 # seconds; what it has started it removes after that, within three minutes
+limit=1100 # seconds; what it has started it removes after that, within three minutes
 
 install_missing() {
   local missing=() tool

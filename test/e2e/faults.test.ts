@@ -1,6 +1,7 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newSession, registerAccount } from '../support/accounts.ts';
+import { closeBoundMs } from '../support/close-bound.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 
@@ -15,14 +16,12 @@ async function recovered(): Promise<void> {
   await Promise.all(Object.values(stack.services).map((service) => service.waitUntilReady()));
 }
 
-const closeDeadlineMs = 5_000;
-
 async function killed(service: 'api' | 'push-gateway' | 'worker'): Promise<void> {
   const before = stack.services[service].restarts();
   stack.services[service].kill('SIGKILL');
   await waitUntil(async () => stack.services[service].restarts() > before, {
     what: `${service} to die`,
-    timeoutMs: 5_000,
+    timeoutMs: 15_000,
   });
 }
 
@@ -39,7 +38,7 @@ describe('Redis away', () => {
     const back = performance.now();
     const { code, reason, at } = await stream.closed;
     expect([code, reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
-    expect(at - back).toBeLessThan(closeDeadlineMs);
+    expect(at - back).toBeLessThan(closeBoundMs);
   }, 40_000);
 
   test('registration and login answer, and the api killed before the hand-over loses no event', async () => {

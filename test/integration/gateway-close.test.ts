@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { closeBoundMs } from '../support/close-bound.ts';
 import {
   type GatewayScene,
   newDevice,
@@ -123,7 +124,7 @@ describe('a close command whose message was lost', () => {
     await scene.denySilently(stayer, '2');
     expect(await left.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
     expect(await moved.closed).toEqual({ code: 4004, reason: 'GROUP_CHANGED' });
-    expect(performance.now() - since).toBeLessThan(2_000);
+    expect(performance.now() - since).toBeLessThan(closeBoundMs);
     expect(stayed.isOpen()).toBe(true);
     expect(await gateway.metric('push_reconcile_closed_total')).toBe(2);
     await gateway.close();
@@ -191,7 +192,7 @@ describe('a gateway that is cut off from Redis', () => {
     const since = performance.now();
     proxy.mend();
     expect(await client.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
-    expect(performance.now() - since).toBeLessThan(2_500);
+    expect(performance.now() - since).toBeLessThan(closeBoundMs);
     expect(stayed.isOpen()).toBe(true);
     await eventually('readiness', () => isReady(gateway));
   });

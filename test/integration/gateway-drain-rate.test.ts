@@ -69,6 +69,23 @@ function mostWithin(windowMs: number, times: readonly number[]): number {
   return Math.max(...counts);
 }
 
+/** How long this process stood still at a time: what came meanwhile is stamped when it goes on. */
+function watchForStalls() {
+  const everyMs = 20;
+  let [last, longestMs] = [performance.now(), 0];
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longestMs = Math.max(longestMs, now - last - everyMs);
+    last = now;
+  }, everyMs);
+  return {
+    longestMs() {
+      clearInterval(timer);
+      return longestMs;
+    },
+  };
+}
+
 function printArrivals(moves: readonly Move[], arrivals: readonly number[], start: number): void {
   const at = (times: readonly number[], second: number) =>
     times.filter((time) => Math.floor((time - start) / 1_000) === second).length;
@@ -91,6 +108,7 @@ function printArrivals(moves: readonly Move[], arrivals: readonly number[], star
 
 test('apps that were sent away by a gateway that stops come to the next one no faster than configured', async () => {
   apps = await openApps();
+  const stalls = watchForStalls();
   const start = performance.now();
   first.signal('SIGTERM');
   const moves = await Promise.all(apps.map(({ moved }) => moved));
@@ -103,7 +121,8 @@ test('apps that were sent away by a gateway that stops come to the next one no f
   const early = arrivals.filter((time, index) => time - start < index * slotMs * 0.98);
   expect(early).toEqual([]);
   // And all together would be 2.5 times the rate, or more.
-  expect(mostWithin(1_000, arrivals)).toBeLessThan(reconnectsPerSecond * 2);
+  const stalledMs = stalls.longestMs();
+  expect(mostWithin(1_000, arrivals)).toBeLessThan(reconnectsPerSecond * (2 + stalledMs / 1_000));
   const closes = moves.map(({ closedAt }) => closedAt);
-  expect(Math.max(...closes) - Math.min(...closes)).toBeLessThan(drainSeconds * 2_000);
+  expect(Math.max(...closes) - Math.min(...closes)).toBeLessThan(drainSeconds * 2_000 + stalledMs);
 }, 180_000);

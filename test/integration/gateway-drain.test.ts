@@ -26,7 +26,7 @@ async function open(base: string, device = newDevice()) {
 
 describe('a gateway that is told to stop', () => {
   test('closes its streams with 1001 SERVER_DRAINING and exits with 0, quickly where they are few', async () => {
-    const gateway = await startGatewayProcess(scene.env);
+    const gateway = await startGatewayProcess({ ...scene.env, DRAIN_SECONDS: '6' });
     await eventually('readiness', async () => (await readyStatus(gateway.opsBase)) === 200);
     const clients = await Promise.all(Array.from({ length: 10 }, () => open(gateway.base)));
     const since = performance.now();
@@ -35,11 +35,11 @@ describe('a gateway that is told to stop', () => {
       expect(await client.closed).toEqual({ code: 1001, reason: 'SERVER_DRAINING' });
     }
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
-    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(performance.now() - since).toBeLessThan(5_500);
   });
 
   test('spreads the closing of many over the time it has, refuses new ones, and is not ready meanwhile', async () => {
-    const gateway = await startTestGateway(scene, { DRAIN_SECONDS: '1', DRAIN_RECONNECTS_PER_SECOND: '100' });
+    const gateway = await startTestGateway(scene, { DRAIN_SECONDS: '3', DRAIN_RECONNECTS_PER_SECOND: '10' });
     await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
     const clients = await Promise.all(Array.from({ length: 200 }, () => open(gateway.base)));
     const device = newDevice();
@@ -57,15 +57,15 @@ describe('a gateway that is told to stop', () => {
     expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
     await Promise.all([...ended, closing]);
     const spread = Math.max(...ends) - Math.min(...ends);
-    expect(spread).toBeGreaterThan(100);
-    expect(spread).toBeLessThan(1_500);
+    expect(spread).toBeGreaterThan(300);
+    expect(spread).toBeLessThan(12_000); // at ten a second it would be 20 s
   });
 
   test('falls from readiness at once and stops within 10 s with Redis away too', async () => {
     const gateway = await startGatewayProcess({
       ...scene.env,
       REDIS_URL: 'redis://127.0.0.1:1',
-      SHUTDOWN_DELAY_SECONDS: '1',
+      SHUTDOWN_DELAY_SECONDS: '3',
     });
     const body = async () =>
       (await (await fetch(`${gateway.opsBase}/readyz`)).json()) as { checks: { name: string }[] };

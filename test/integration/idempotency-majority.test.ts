@@ -48,7 +48,7 @@ const admin = (member: MongoClient | undefined) => {
   return member.db('admin');
 };
 
-const patience = { timeoutMs: 5_000, intervalMs: 10 };
+const patience = { timeoutMs: 15_000, intervalMs: 10 };
 
 type Sending = (on: TokenApi) => Promise<Answer>;
 

@@ -63,7 +63,7 @@ async function updateWaits(collection: string): Promise<void> {
   const waiting = () => api.mongo.db('admin').aggregate([{ $currentOp: {} }, { $match: { ns, op: 'update' } }]);
   await waitUntil(async () => (await waiting().toArray()).length > 0, {
     what: 'the update that waits',
-    timeoutMs: 5_000,
+    timeoutMs: 15_000,
     intervalMs: 5,
   });
 }
@@ -72,7 +72,7 @@ async function updateWaits(collection: string): Promise<void> {
 async function transactionRetried(before: number): Promise<void> {
   const retries = () => api.metric('auth_transaction_retries_total');
   const retried = async () => (await retries()) > before;
-  await waitUntil(retried, { what: 'a transaction to be tried again', timeoutMs: 5_000, intervalMs: 5 });
+  await waitUntil(retried, { what: 'a transaction to be tried again', timeoutMs: 15_000, intervalMs: 5 });
 }
 
 describe('a revocation', () => {
@@ -100,7 +100,8 @@ describe('a revocation', () => {
     // Whoever was told 2xx had been decided when the revocation was answered.
     expect((await stored(token))?.uses).toBe(usesThen);
     expect(countOf(answers, 201) + countOf(answers, 200)).toBe(usesThen);
-    expect(countOf(answers, 410)).toBe(answers.length - usesThen);
+    // 503: no turn at the group within 5 s, as on a machine that stands still.
+    expect(countOf(answers, 410) + countOf(answers, 503)).toBe(answers.length - usesThen);
     const home_group_id = owner.home_group_id;
     expect(await api.collections.users.countDocuments({ home_group_id })).toBe(usesThen + 1);
   });

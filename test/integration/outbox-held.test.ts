@@ -63,8 +63,8 @@ async function held(isAll = true): Promise<RegisteredEvent> {
 describe('a row that is held', () => {
   test('is given when its subscriber has room, or after an hour, and not when others have', async () => {
     const event = await held();
-    const inAnHour = new Date(Date.now() + hourMs + 1_000);
-    expect(await claim(inAnHour)).toEqual([]);
+    const inAnHour = () => new Date(Date.now() + hourMs + 1_000);
+    expect(await claim(inAnHour())).toEqual([]);
     expect(await claimHeld(['good'])).toEqual([]);
     expect(await claimHeld([])).toEqual([]);
     expect(ids(await claimHeld(['good', 'stuck']))).toEqual([event.id]);
@@ -72,7 +72,7 @@ describe('a row that is held', () => {
     expect(await claimHeld(['stuck'])).toEqual([]);
 
     const other = await held();
-    expect(ids(await claimHeld([], inAnHour))).toEqual([other.id]);
+    expect(ids(await claimHeld([], inAnHour()))).toEqual([other.id]);
   });
 
   test('and waits for somebody else too comes up by its lease as well', async () => {

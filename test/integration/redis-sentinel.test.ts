@@ -5,12 +5,10 @@ import { createProcessGuard, provideRedisBinary } from '@auth-account/local-stac
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, registerAccount } from '../support/accounts.ts';
+import { closeBoundMs } from '../support/close-bound.ts';
 import { type SentinelGroup, startSentinelGroup } from '../support/redis-sentinel.ts';
 import { startTestServices, type TestServices } from '../support/test-services.ts';
 import { eventually } from '../support/worker-scene.ts';
-
-/** Longest time in which a stream may outlive its session once the parts can talk to each other, in ms. */
-const promisedMs = 5_000;
 
 let dir: string;
 let guard: ReturnType<typeof createProcessGuard>;
@@ -61,7 +59,7 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
   const since = performance.now();
   const closed = await meanwhileStream.closed;
   expect([closed.code, closed.reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
-  expect(closed.at - since).toBeLessThan(promisedMs);
+  expect(closed.at - since).toBeLessThan(closeBoundMs);
   await eventually('the gateway is ready', async () => {
     await ask();
     return isReady();
@@ -76,7 +74,7 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
   expect((await logOut(api, after)).status).toBe(200);
   const last = await afterStream.closed;
   expect([last.code, last.reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
-  expect(last.at - loggedOutAt).toBeLessThan(1_000);
+  expect(last.at - loggedOutAt).toBeLessThan(closeBoundMs);
   const account = await registerAccount(api);
   await services.receiver.waitFor(account.user_id);
   for (const client of [onPrimary, onReplica]) client.disconnect();

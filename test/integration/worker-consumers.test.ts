@@ -57,7 +57,7 @@ async function givenBack(): Promise<unknown[]> {
 /** Does a consumer of this test wait at the queue? BullMQ names its connections by prefix and queue. */
 async function isBlocked(): Promise<boolean> {
   const clients = String(await redis.client('LIST')).split('\n');
-  return clients.some((line) => line.includes(keys.queuePrefix) && line.includes('cmd=bzpopmin'));
+  return clients.some((line) => line.includes(keys.queuePrefix) && /flags=\w*b.* cmd=bzpopmin/.test(line));
 }
 
 const stateOf = async (jobId: string) => (await queue.getJob(jobId))?.getState();
@@ -293,7 +293,7 @@ describe('a webhook’s consumer', () => {
       deadLetters: { bury: async () => true },
       parking: { park: async () => undefined, resumedAt: () => 0 },
       giveUpAfterMs: 60_000,
-      timeoutMs: 5_000,
+      timeoutMs: 15_000,
       connectTimeoutMs: 1_000,
       concurrency: 2,
       metrics: createWorkerMetrics(createMetrics({ service: 'worker' }), [queueName]),

@@ -39,11 +39,11 @@ describe('delivery to webhooks', () => {
     const { env, publish, row, isDelivered } = await scene(
       [good, failing, hanging].map(({ subscriber }) => subscriber),
     );
-    const service = await worker({ ...env, DELIVERY_TIMEOUT_MS: '300' });
+    const service = await worker({ ...env, DELIVERY_TIMEOUT_MS: '2000' });
     const event = newEvent();
 
     await publish(event);
-    await eventually('the good subscriber has it', () => good.received.length === 1, 3_000);
+    await eventually('the good subscriber has it', () => good.received.length === 1);
     await eventually('the others were tried', () => failing.received.length > 0 && hanging.received.length > 0);
     await eventually('their errors are noted', async () => (await row(event)).last_error !== undefined);
     expect(Object.keys((await row(event)).deliveries)).toEqual(['analytics']);
@@ -103,7 +103,7 @@ describe('delivery to webhooks', () => {
     const triedAt = performance.now();
     busy.answerWith(status(204));
     await eventually('it is delivered', () => isDelivered(event));
-    expect(performance.now() - triedAt).toBeGreaterThan(1_900);
+    expect(performance.now() - triedAt).toBeGreaterThan(1_500); // seen a little after it was tried
     expect(busy.received).toHaveLength(2);
   });
 
@@ -136,12 +136,18 @@ describe('delivery to queue consumers', () => {
 
   test('the row is delivered when the consumer has completed the job, and not before', async () => {
     const good = await receiver('analytics');
-    const { env, publish, row, isDelivered, keys } = await scene([good.subscriber, { name, kind: 'queue' }]);
+    const { env, publish, row, isDelivered, keys, collections } = await scene([
+      good.subscriber,
+      { name, kind: 'queue' },
+    ]);
     await worker(env);
     const event = newEvent();
     await publish(event);
     await eventually('the webhook has it', async () => 'analytics' in (await row(event)).deliveries);
     expect(await isDelivered(event)).toBe(false);
+    // The relay, which looks too, shall not come first.
+    const later = { $set: { locked_until: new Date(Date.now() + 600_000) } };
+    await collections.outbox.updateOne({ _id: event.id }, later);
 
     const consumed: unknown[] = [];
     const consumer = new Worker(queueName, async (job) => void consumed.push(job.data), {
@@ -150,7 +156,7 @@ describe('delivery to queue consumers', () => {
       prefix: keys.queuePrefix,
     });
     closing({ close: () => consumer.close() });
-    await eventually('the row is delivered', () => isDelivered(event), 3_000);
+    await eventually('the row is delivered', () => isDelivered(event));
     expect(consumed).toEqual([event]);
   });
 

@@ -21,6 +21,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Redis } from 'ioredis';
 import { createForceLogout } from '../../services/worker/src/commands/force-logout.ts';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { closeBoundMs } from '../support/close-bound.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { startTestStack } from '../support/test-stack.ts';
@@ -310,7 +311,7 @@ describe('a forced logout, in a scene of its own', () => {
 describe('through all services', () => {
   afterEach(endAll);
 
-  test('the streams close with 4001, and tokens and upgrades are refused within a second', async () => {
+  test('the streams close with 4001, and tokens and upgrades are refused', async () => {
     const stack = await startTestStack(cheapHashes);
     endings.push(() => stack.close());
 
@@ -327,12 +328,12 @@ describe('through all services', () => {
     for (const stream of [phoneStream, tabletStream]) {
       const closed = await stream?.closed;
       expect(closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
-      expect((closed?.at ?? Number.POSITIVE_INFINITY) - ordered).toBeLessThan(1_000);
+      expect((closed?.at ?? Number.POSITIVE_INFINITY) - ordered).toBeLessThan(closeBoundMs);
     }
     for (const tokens of [phone, tablet]) await expect(stack.openStream(tokens)).rejects.toThrow('401');
-    expect(performance.now() - ordered).toBeLessThan(1_000);
+    expect(performance.now() - ordered).toBeLessThan(closeBoundMs);
     expect(strangerStream?.isOpen()).toBe(true);
     const jobDone = async () => (await queue.getCompletedCount()) === 1;
-    await waitUntil(jobDone, { what: 'the job to be completed', timeoutMs: 5_000 });
+    await waitUntil(jobDone, { what: 'the job to be completed', timeoutMs: 15_000 });
   }, 90_000);
 });

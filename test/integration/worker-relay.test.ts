@@ -35,7 +35,7 @@ describe('the relay', () => {
     closingAll(async (closing) => {
       const { env, mongo, db, row, isDelivered } = closing(await openWorkerScene());
       const [fresh, due] = [newEvent(), newEvent()];
-      await commitEvent(mongo, db, fresh);
+      await commitEvent(mongo, db, fresh, new Date(Date.now() + 60_000)); // it stays fresh for as long as the test may take
       await commitEvent(mongo, db, due, longAgo());
       closing(await startTestWorker(env));
       await eventually('the row that is due is delivered', () => isDelivered(due));
@@ -131,7 +131,7 @@ describe('a queue that nobody empties', () => {
       expect(await scene.redis.llen(queue.toKey('wait'))).toBe(5_000);
 
       await scene.redis.ltrim(queue.toKey('wait'), 0, 4_000);
-      await eventually('both are added', async () => (await scene.redis.llen(queue.toKey('wait'))) === 4_003, 5_000);
+      await eventually('both are added', async () => (await scene.redis.llen(queue.toKey('wait'))) === 4_003);
       expect((await queue.getJob(handedOver.id))?.data).toEqual(handedOver);
       expect((await queue.getJob(left.id))?.data).toEqual(left);
       expect((await scene.row(left)).held).toBeUndefined();
@@ -169,7 +169,7 @@ describe('with a Redis that fails', () => {
       good.answerWith(status(204));
 
       await scene.redis.flushall();
-      await eventually('it is delivered', () => scene.isDelivered(event), 5_000);
+      await eventually('it is delivered', () => scene.isDelivered(event));
       expect(new Set(good.ids())).toEqual(new Set([event.id]));
       expect(await worker.metric('auth_deny_list_rebuilds_total')).toBe(2);
     }),

@@ -7,6 +7,7 @@ import { Binary } from 'mongodb';
 import { newSession } from '../support/accounts.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
+import { newSeeds } from './new-seeds.ts';
 import {
   honestCourse,
   lifetime,
@@ -20,7 +21,7 @@ import { newSessionModel } from './session-model.ts';
 
 /** For how long courses of each kind are run, as many as there can be; `npm run test:model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
-const seed = process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) };
+const nextSeed = newSeeds();
 const timeoutMs = 60_000 + seconds * 2_000;
 
 let courses = 0;
@@ -100,7 +101,7 @@ async function expectOneToEnd(world: World, real: Real): Promise<void> {
 async function assertForAWhile(property: fc.IAsyncProperty<unknown>): Promise<void> {
   const end = performance.now() + seconds * 1_000;
   do {
-    await fc.assert(property, { numRuns: 10, ...seed });
+    await fc.assert(property, { numRuns: 10, ...nextSeed() });
   } while (performance.now() < end);
 }
 

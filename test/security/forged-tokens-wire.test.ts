@@ -24,7 +24,7 @@ beforeAll(async () => {
   api = await tokens.start();
   scene = await openGatewayScene();
   gateway = await startTestGateway(scene, {}, { now: tokens.clock.now });
-  await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 5_000 });
+  await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 15_000 });
   const { keys } = await loadKeyFile(serviceEnvironment('').ACCESS_TOKEN_KEYS_FILE ?? '');
   const at = Math.floor(tokens.clock.now() / 1_000);
   const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;

@@ -8,6 +8,7 @@ import {
 } from '@auth-account/tokens';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { newSeeds } from '../model/new-seeds.ts';
 import { createForger, type Forger, newSigningKey } from '../support/token-forger.ts';
 import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
 
@@ -78,7 +79,7 @@ describe.each(['EdDSA', 'ES256'] as const)('forged tokens where %s is configured
       fc.asyncProperty(forged, async (token) => {
         expect(await faultOf(token)).toBeUndefined();
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000, ...newSeeds()() },
     );
   }, 60_000);
 });

@@ -10,7 +10,7 @@ import { startExampleConsumer } from '../demo/example-consumer.ts';
 const { MONGODB_URI = '', MONGODB_DATABASE = '', REDIS_URL = '', KEY_PREFIX = '', HANG_AT } = process.env;
 const { SUBSCRIBER = '' } = process.env;
 
-const mongo = new MongoClient(MONGODB_URI);
+const mongo = new MongoClient(MONGODB_URI, { appName: SUBSCRIBER });
 const hang = () => {
   console.log(`hangs before ${HANG_AT}`);
   return new Promise<never>(() => undefined);

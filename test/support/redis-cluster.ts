@@ -111,7 +111,7 @@ async function startNode(dir: string, index: number, onSpawn: OnSpawn, binary: s
     dir: join(dir, `node-${index}`),
     binary,
     extraArgs: [
-      ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000', '--cluster-port', String(busPort)],
+      ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', '--cluster-port', String(busPort)],
       ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
     ],
     log: () => undefined,

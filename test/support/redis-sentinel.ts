@@ -32,7 +32,7 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
     'bind 127.0.0.1',
     `dir ${dir}`,
     `sentinel monitor ${groupName} 127.0.0.1 ${primary.port} 1`,
-    `sentinel down-after-milliseconds ${groupName} 500`,
+    `sentinel down-after-milliseconds ${groupName} 1500`,
     `sentinel failover-timeout ${groupName} 3000`,
   ];
   await writeFile(settings, lines.join('\n'));

@@ -48,7 +48,7 @@ interface Connections {
 }
 
 /** Milliseconds for which a login or refresh waits for its limits where Redis hangs. */
-const limitTimeoutMs = 250;
+const defaultLimitTimeoutMs = 250;
 
 /** Milliseconds that the last request has which is taken on a stop: for as long a transaction may be tried again. */
 const lastRequestMs = 5_000;
@@ -64,7 +64,11 @@ function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: nu
   return redis;
 }
 
-function openConnections(config: ApiConfig, logger: Logger): Connections {
+function openConnections(
+  config: ApiConfig,
+  logger: Logger,
+  { limitTimeoutMs = defaultLimitTimeoutMs }: Surroundings,
+): Connections {
   // A connection of its own for events: a burst of them must not delay a close command.
   const queueRedis = openConnection(config, logger);
   const queue = openEventQueue(registeredTopic, queueRedis, redisKeys(config.KEY_PREFIX));
@@ -88,7 +92,7 @@ export async function compose(
   const apiMetrics = createApiMetrics(metrics);
   // The key files are read first: what is wrong with them should show before anything is open.
   const security = await composeSecurity(config, apiMetrics, logger, surroundings);
-  const connections = openConnections(config, logger);
+  const connections = openConnections(config, logger, surroundings);
   const { mongo, redis, limitRedis, queue } = connections;
   const keys = redisKeys(config.KEY_PREFIX);
 
@@ -145,14 +149,14 @@ export async function compose(
     stop: [
       { name: 'start', run: () => stopping.abort(), timeoutMs: 100 },
       { name: 'http server', run: () => server.drain(), timeoutMs: retireMs + lastRequestMs },
-      { name: 'key files and hash threads', run: security.close, timeoutMs: 500 },
+      { name: 'key files and hash threads', run: security.close, timeoutMs: 1_000 },
       { name: 'event hand-over', run: () => handOver.idle(), timeoutMs: 1_000 },
       ...closeSteps(connections),
     ],
   };
 }
 
-function readinessChecks({ mongo, redis }: Connections, config: ApiConfig): Check[] {
+function readinessChecks({ mongo, redis, limitRedis, queueRedis }: Connections, config: ApiConfig): Check[] {
   return [
     {
       name: 'mongodb',
@@ -164,7 +168,10 @@ function readinessChecks({ mongo, redis }: Connections, config: ApiConfig): Chec
     {
       // Nothing that the api answers needs Redis: what it misses there, the worker makes good.
       name: 'redis',
-      run: () => (redis.status === 'ready' ? { ok: true } : { ok: true, reason: `connection is ${redis.status}` }),
+      run() {
+        const away = [redis, limitRedis, queueRedis].find(({ status }) => status !== 'ready');
+        return { ok: true, ...(away && { reason: `connection is ${away.status}` }) };
+      },
     },
   ];
 }

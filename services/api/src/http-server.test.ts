@@ -63,7 +63,7 @@ describe('drain', () => {
     await drained;
     const took = (await kept.closed) - start;
     expect(took).toBeGreaterThan(1_900);
-    expect(took).toBeLessThan(4_000);
+    expect(took).toBeLessThan(15_000);
   });
 
   test.each([

@@ -10,7 +10,7 @@ import { newSessions } from './sessions.ts';
 import { walkMainPath } from './walk-main-path.ts';
 
 /** The test's hand within the cluster: does what stdin says (`protocol.ts`) and ends with it. */
-const connectLimitMs = 3_000;
+const connectLimitMs = 10_000;
 let load: Load | undefined;
 let fleet: Fleet | undefined;
 

@@ -20,7 +20,7 @@ const newFigures = (): Figures => ({ closed: new Map(), refused: new Map(), reop
 const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
 
 /** How long a look waits for the streams that are on their way back. */
-const patienceMs = 20_000;
+const patienceMs = 45_000;
 
 /**
  * Opens streams, each of an account of its own, and behaves as docs/push.md tells apps to: after a `reconnect` frame it comes

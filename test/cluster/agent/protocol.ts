@@ -10,7 +10,7 @@ export interface AgentCalls {
   lookAtLoad(): Promise<LoadReport>;
   stopLoad(): Promise<LoadReport>;
   startFleet(order: FleetOrder): Promise<null>;
-  /** What came since the last look, once every stream is open again, or 20 s are over. */
+  /** What came since the last look, once every stream is open again, or 45 s are over. */
   lookAtFleet(): Promise<FleetReport>;
   stopFleet(): Promise<FleetReport>;
   logOutAcross(order: AcrossOrder): Promise<readonly AcrossReport[]>;

@@ -8,7 +8,7 @@ const socket = require('node:net').connect({ host, port });
 const tell = (outcome) => { console.log(outcome); process.exit(0); };
 socket.on('connect', () => tell('connected'));
 socket.on('error', (error) => tell(error.code === 'ECONNREFUSED' ? 'refused' : error.code));
-setTimeout(() => tell('timeout'), 3000);`;
+setTimeout(() => tell('timeout'), 10000);`;
 
 type Row = readonly [from: string, to: string, outcome: string, expected: 'connected' | 'timeout'];
 
