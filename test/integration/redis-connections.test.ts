@@ -118,12 +118,7 @@ describe('a Redis host that vanishes without a word is left for a new connection
     const commands = open({ ...failFastOptions(), socketTimeout: 100 });
     const subscriber = open({ ...subscriberOptions(), socketTimeout: 100 });
     const { subscription } = listen(subscriber.redis, uniqueName(), 60_000);
-    const answers = () =>
-      commands.redis.ping().then(
-        () => true,
-        () => false,
-      );
-    await eventually('an answer', answers);
+    await eventually('an answer', () => commands.redis.ping().then(Boolean, () => false));
     await eventually('both', () => commands.redis.status === 'ready' && subscription.isSubscribed());
     // Until here something was asked, and a tenth of a second may have been too short for it.
     commands.lost.count = 0;

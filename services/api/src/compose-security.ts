@@ -33,8 +33,6 @@ export interface Surroundings {
   readonly now?: () => number;
   /** Milliseconds between two looks at a key file. */
   readonly keyFileIntervalMs?: number;
-  /** Milliseconds for which a login or refresh waits for its limits where Redis hangs. */
-  readonly limitTimeoutMs?: number;
 }
 
 /** Passwords and tokens: what needs keys or the processor, and no connection. */

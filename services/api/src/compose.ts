@@ -39,6 +39,12 @@ export interface ApiParts extends ServiceParts {
   address(): AddressInfo;
 }
 
+/** What tests replace. */
+export interface ApiSurroundings extends Surroundings {
+  /** Milliseconds for which a login or refresh waits for its limits where Redis hangs. */
+  readonly limitTimeoutMs?: number;
+}
+
 interface Connections {
   readonly mongo: MongoClient;
   readonly redis: RedisClient;
@@ -46,9 +52,6 @@ interface Connections {
   readonly queueRedis: RedisClient;
   readonly queue: EventQueue;
 }
-
-/** Milliseconds for which a login or refresh waits for its limits where Redis hangs. */
-const defaultLimitTimeoutMs = 250;
 
 /** Milliseconds that the last request has which is taken on a stop: for as long a transaction may be tried again. */
 const lastRequestMs = 5_000;
@@ -64,11 +67,7 @@ function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: nu
   return redis;
 }
 
-function openConnections(
-  config: ApiConfig,
-  logger: Logger,
-  { limitTimeoutMs = defaultLimitTimeoutMs }: Surroundings,
-): Connections {
+function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 250 }: ApiSurroundings): Connections {
   // A connection of its own for events: a burst of them must not delay a close command.
   const queueRedis = openConnection(config, logger);
   const queue = openEventQueue(registeredTopic, queueRedis, redisKeys(config.KEY_PREFIX));
@@ -85,7 +84,7 @@ function openConnections(
 /** Wires the api: the only place that opens its connections. */
 export async function compose(
   context: ServiceContext<typeof apiConfig>,
-  surroundings: Surroundings = {},
+  surroundings: ApiSurroundings = {},
 ): Promise<ApiParts> {
   const { config, logger, metrics } = context;
   const { now = Date.now } = surroundings;
