@@ -72,12 +72,12 @@ test('a logout with another session’s refresh token closes both streams with 1
   for (const stream of streams) expect(await stream.closed).toMatchObject({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
 });
 
-test('a new login on a device closes the stream of the session before it with 4001 SESSION_REVOKED', async () => {
+test('a new login on a device closes the stream of the session before it with 4005 SESSION_REPLACED', async () => {
   const device_id = randomUUID();
   const before = await newSession(stack, { device_id });
   const stream = await stack.openStream(before);
   await logIn(stack, before.email, { device_id });
-  expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
+  expect(await stream.closed).toMatchObject({ code: 4005, reason: 'SESSION_REPLACED' });
 });
 
 test('a stolen refresh token closes the session’s stream with 4001', async () => {

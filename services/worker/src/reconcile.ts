@@ -1,5 +1,5 @@
 import type { Denial, DenyEntry, DenyList, GatewayCommand } from '@auth-account/messaging';
-import type { ChangedSession, RevokedSession, SessionStore } from '@auth-account/stores';
+import { type ChangedSession, closeReasonOf, type RevokedSession, type SessionStore } from '@auth-account/stores';
 
 export interface ReconcileDeps {
   readonly sessions: Pick<SessionStore, 'listRevokedSince' | 'listChangedSince'>;
@@ -105,7 +105,7 @@ function alsoClose(session: RevokedSession): GatewayCommand[] {
 function closeOf({ revoked_at, revoked_reason, revoked_request_id }: RevokedSession) {
   return {
     type: 'close',
-    reason: revoked_reason === 'logout' ? 'LOGOUT_CONFIRMED' : 'SESSION_REVOKED',
+    reason: closeReasonOf(revoked_reason),
     request_id: revoked_request_id ?? '',
     decided_at: revoked_at?.getTime() ?? 0,
   } as const;

@@ -2,6 +2,7 @@
  * How a push stream ends (decisions, "Push stream"). 1000 to 1009 are RFC 6455's, 4000 to 4999 are for applications.
  *
  * - `LOGOUT_CONFIRMED`, `SESSION_REVOKED`: log in.
+ * - `SESSION_REPLACED`: do nothing, a newer login on this device has taken over.
  * - `TOKEN_EXPIRED`, `GROUP_CHANGED`: refresh, reconnect.
  * - `STREAM_REPLACED`: stop, another connection of this session took over.
  * - `SERVER_DRAINING`, `SLOW_CONSUMER`: reconnect with jitter.
@@ -16,6 +17,7 @@ export const closeCodes = {
   TOKEN_EXPIRED: 4002,
   STREAM_REPLACED: 4003,
   GROUP_CHANGED: 4004,
+  SESSION_REPLACED: 4005,
   SLOW_CONSUMER: 4008,
 } as const;
 

@@ -6,7 +6,7 @@ import type { Logger } from '@auth-account/telemetry';
 /** Sessions that have been revoked. */
 interface Revoked {
   readonly sessionIds: readonly string[];
-  readonly reason: Extract<CloseReason, 'LOGOUT_CONFIRMED' | 'SESSION_REVOKED'>;
+  readonly reason: Extract<CloseReason, 'LOGOUT_CONFIRMED' | 'SESSION_REPLACED' | 'SESSION_REVOKED'>;
   /** A session that is not revoked, but whose stream closes all the same. */
   readonly alsoClose?: string | undefined;
 }

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { LoginRequest, TokenResponse } from '@auth-account/contracts';
 import { AppError, isAppError } from '@auth-account/errors';
-import type {
-  RevocationReason,
-  RunTransaction,
-  SessionDocument,
-  SessionStore,
-  SessionSummary,
-  UserDocument,
-  UserStore,
+import {
+  closeReasonOf,
+  type RevocationReason,
+  type RunTransaction,
+  type SessionDocument,
+  type SessionStore,
+  type SessionSummary,
+  type UserDocument,
+  type UserStore,
 } from '@auth-account/stores';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
@@ -113,7 +114,11 @@ export function createLogIn(
       for (const session_id of sessionIds)
         audit({ event: 'session.revoked', user_id: userId, session_id, reason }, origin);
     }
-    await announce({ sessionIds: ended.flatMap((group) => group.ids), reason: 'SESSION_REVOKED', requestId, at });
+    await Promise.all(
+      ended.map(({ reason, ids: sessionIds }) =>
+        announce({ sessionIds, reason: closeReasonOf(reason), requestId, at }),
+      ),
+    );
     return issueTokens(session);
   };
 }
