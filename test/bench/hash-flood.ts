@@ -1,5 +1,6 @@
 import { startTestServers } from '@auth-account/local-stack';
-import { describeFlood } from '../support/describe-flood.ts';
+import { floodFromAddresses } from '../support/address-flood.ts';
+import { describeFlood, inWords } from '../support/describe-flood.ts';
 import { floodLogins } from '../support/login-flood.ts';
 import { findMemoryCgroup } from '../support/memory-cgroup.ts';
 
@@ -8,8 +9,9 @@ import { findMemoryCgroup } from '../support/memory-cgroup.ts';
  * process, and when all were answered as many again, as often as that (3). It prints what they were answered, how long
  * the public keys and refreshes took before and meanwhile, and the memory of the process: with 256 MiB for hashes, with
  * 64 hashes at once asked for, of which as many are made as there is memory for, and, where this process may make memory
- * cgroups (version 1), in one of 512 MiB, half of which the api takes for its hashes. Clients, api, MongoDB and Redis
- * share the machine.
+ * cgroups (version 1), in one of 512 MiB, half of which the api takes for its hashes. Then sixty connections of each of ten
+ * addresses replay a registration and log in, for 20 s, and it prints what users elsewhere notice of it. Clients, api,
+ * MongoDB and Redis share the machine.
  */
 const [logins = 1_000, rounds = 3] = process.argv.slice(2).map(Number);
 const limitMib = 512;
@@ -19,6 +21,8 @@ const runs = {
   '64 asked for': { HASH_MEMORY_MIB: '256', HASH_CONCURRENCY: '64' },
 };
 
+const addressFlood = { addresses: 10, connections: 60, seconds: 20 };
+let elsewhere = '';
 const table: Record<string, Record<string, string>> = {};
 const servers = await startTestServers(() => undefined);
 process.env.TEST_MONGODB_URI = servers.mongo.uri;
@@ -37,6 +41,11 @@ try {
     };
     cgroup.remove();
   }
+  const { victims, flood } = await floodFromAddresses(addressFlood);
+  const right = victims.filter(({ status }) => status === 200);
+  elsewhere =
+    `${right.length} of ${victims.length} logins from elsewhere went through, ms: ${inWords(right)}; ` +
+    `the flood was answered ${JSON.stringify(flood)}`;
 } finally {
   await servers.stop();
 }
@@ -47,3 +56,4 @@ const toLine = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 console.log(toLine([`${rounds} × ${logins} logins at once`, ...Object.keys(table)]));
 console.log(toLine(['---', ...columns.map(() => '---')]));
 for (const line of lines) console.log(toLine([line, ...columns.map((column) => column[line] ?? '')]));
+console.log(`\n${addressFlood.connections} connections of each of ${addressFlood.addresses} addresses: ${elsewhere}`);

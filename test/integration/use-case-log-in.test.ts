@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
 import type { SessionDocument } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { HashedFor, HashTurn } from '../../services/api/src/security/password-hasher.ts';
 import { RequestAbandoned } from '../../services/api/src/usecases/assert-awaited.ts';
 import { createLogIn, type LogInDeps } from '../../services/api/src/usecases/log-in.ts';
 import { hashOf, openUseCaseScene, type UseCaseScene } from '../support/use-case-scene.ts';
@@ -30,12 +31,20 @@ const limits: LogInDeps['limits'] = {
 };
 
 /** Passwords are no part of these tests: a hash is its password with a word before it. */
-const hasher: LogInDeps['hasher'] = {
-  admit: (work) => work(),
+const turn: HashTurn = {
   hash: async (text) => `hash of: ${text}`,
   verify: async (stored, text) => stored === `hash of: ${text}` || stored === `weak hash of: ${text}`,
+};
+const hasher: LogInDeps['hasher'] = {
+  admit: (_client, use) => use(turn),
   isWeak: (stored) => stored.startsWith('weak'),
 };
+
+/** The hasher with turns of another kind, which are told whom they are for. */
+const hasherWith = (other: (client: HashedFor) => Partial<HashTurn>): LogInDeps['hasher'] => ({
+  ...hasher,
+  admit: (client, use) => use({ ...turn, ...other(client) }),
+});
 
 function logIn(
   input: { email: string; password?: string; [field: string]: unknown },
@@ -89,7 +98,7 @@ describe('a login', () => {
     expect(answer).toMatchObject({ user_id: user._id, device_id: device_id.toLowerCase(), account_type: 'OFFICE' });
     expect(scene.audited).toEqual([[{ event: 'login.succeeded', user_id: user._id, session_id }, origin]]);
     expect(told).toEqual([['asked', { email: user.email, deviceId: device_id.toLowerCase() }, origin], 'succeeded']);
-    expect(scene.announced).toEqual([{ sessionIds: [], reason: 'SESSION_REVOKED', requestId: 'request-1', at }]);
+    expect(scene.announced).toEqual([]);
     expect(await scene.users.findByEmail(user.email)).toMatchObject({ last_login_at: at, touches: 1 });
     expect(scene.verdicts).toEqual([false, true]);
   });
@@ -138,12 +147,14 @@ describe('ERR-INVALID-CREDENTIALS is raised, counted and written down', () => {
 
   test('for an unknown address, after the same work', async () => {
     const verified: unknown[] = [];
-    const verify = async (...given: unknown[]) => verified.push(given) > 0;
+    const deps = {
+      hasher: hasherWith(({ address, receivedAt }) => ({
+        verify: async (...given) => verified.push([...given, address, receivedAt]) > 0,
+      })),
+    };
     const origin = { ...scene.origin, receivedAt: 17 };
-    await expect(
-      logIn({ email: 'nobody@example.com' }, { hasher: { ...hasher, verify } }, origin),
-    ).rejects.toMatchObject(refused);
-    expect(verified).toEqual([[undefined, password, 17]]);
+    await expect(logIn({ email: 'nobody@example.com' }, deps, origin)).rejects.toMatchObject(refused);
+    expect(verified).toEqual([[undefined, password, '192.0.2.1', 17]]);
     expect(told.slice(1)).toEqual(['failed']);
     const event = { event: 'login.failed', user_id: undefined, reason: 'unknown_account' };
     expect(scene.audited).toEqual([[event, origin]]);
@@ -152,7 +163,9 @@ describe('ERR-INVALID-CREDENTIALS is raised, counted and written down', () => {
   test('for an account that has gone since its password was verified', async () => {
     const user = await scene.user();
     const verify = async () => (await scene.collections.users.deleteOne({ _id: user._id })).deletedCount === 1;
-    await expect(logIn({ email: user.email }, { hasher: { ...hasher, verify } })).rejects.toMatchObject(refused);
+    await expect(logIn({ email: user.email }, { hasher: hasherWith(() => ({ verify })) })).rejects.toMatchObject(
+      refused,
+    );
     expect(await sessionsOf(user._id)).toEqual([]);
   });
 });
@@ -164,13 +177,17 @@ describe('a hash made with less', () => {
   test('is made anew, and one that is good is not', async () => {
     const [user, other] = [await scene.user({ password_hash: weak }), await scene.user()];
     const hashed: unknown[] = [];
-    const hash: LogInDeps['hasher']['hash'] = async (text, receivedAt) => {
-      hashed.push([text, receivedAt]);
-      return `hash of: ${text}`;
+    const deps = {
+      hasher: hasherWith(({ receivedAt }) => ({
+        async hash(text) {
+          hashed.push([text, receivedAt]);
+          return `hash of: ${text}`;
+        },
+      })),
     };
     const origin = { ...scene.origin, receivedAt: 17 };
-    await logIn({ email: user.email }, { hasher: { ...hasher, hash } }, origin);
-    await logIn({ email: other.email }, { hasher: { ...hasher, hash } }, origin);
+    await logIn({ email: user.email }, deps, origin);
+    await logIn({ email: other.email }, deps, origin);
     expect(hashed).toEqual([[password, 17]]);
     expect(await hashOfUser(user.email)).toBe(`hash of: ${password}`);
   });
@@ -178,7 +195,9 @@ describe('a hash made with less', () => {
   test('waits for the next login under overload', async () => {
     const user = await scene.user({ password_hash: weak });
     const hash = () => Promise.reject(new AppError('ERR-OVERLOADED'));
-    expect(await logIn({ email: user.email }, { hasher: { ...hasher, hash } })).toMatchObject({ user_id: user._id });
+    expect(await logIn({ email: user.email }, { hasher: hasherWith(() => ({ hash })) })).toMatchObject({
+      user_id: user._id,
+    });
     expect(await hashOfUser(user.email)).toBe(weak);
   });
 
@@ -188,7 +207,8 @@ describe('a hash made with less', () => {
     ['what only looks like overload', Object.assign(new Error('x'), { code: 'ERR-OVERLOADED' })],
   ])('whose making ends with %s fails the login', async (_, error) => {
     const { email } = await scene.user({ password_hash: weak });
-    await expect(logIn({ email }, { hasher: { ...hasher, hash: () => Promise.reject(error) } })).rejects.toBe(error);
+    const deps = { hasher: hasherWith(() => ({ hash: () => Promise.reject(error) })) };
+    await expect(logIn({ email }, deps)).rejects.toBe(error);
   });
 });
 
@@ -226,7 +246,7 @@ describe('a login ends', () => {
       [{ event: 'login.succeeded', user_id, session_id }, scene.origin],
       [{ event: 'session.revoked', user_id, session_id: former.document._id, reason: 'replaced' }, scene.origin],
     ]);
-    const announcement = { sessionIds: [former.document._id], reason: 'SESSION_REVOKED', requestId: 'request-1' };
+    const announcement = { sessionIds: [former.document._id], reason: 'SESSION_REPLACED', requestId: 'request-1' };
     expect(scene.announced).toEqual([{ ...announcement, at: scene.now() }]);
   });
 
@@ -250,6 +270,9 @@ describe('a login ends', () => {
       { event: 'session.revoked', user_id, session_id: first, reason: 'session_limit' },
       { event: 'session.revoked', user_id, session_id: second, reason: 'session_limit' },
     ]);
-    expect(scene.announced).toMatchObject([{ sessionIds: [former.document._id, first, second] }]);
+    expect(scene.announced).toMatchObject([
+      { sessionIds: [former.document._id], reason: 'SESSION_REPLACED' },
+      { sessionIds: [first, second], reason: 'SESSION_REVOKED' },
+    ]);
   });
 });

@@ -26,7 +26,7 @@ export function describeFlood({ logins, quiet, flooded, memoryBefore, memoryPeak
 }
 
 /** Median, 99th percentile and largest of the times. */
-function inWords(answers: readonly Timed[]): string {
+export function inWords(answers: readonly Timed[]): string {
   const sorted = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const at = (share: number) =>
     (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(1);

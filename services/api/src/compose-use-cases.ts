@@ -78,11 +78,9 @@ export function composeUseCases(parts: UseCaseParts): AuthUseCases {
   });
   const shared = { users, sessions, transaction, announce, limits, audit, now };
   const register = createRegister({ ...shared, spaces, outbox, openIdempotent, hasher, beginHandOver, ids });
-  const logIn = createLogIn({ ...shared, hasher, refreshTokens, issueTokens, lifetime, ids });
   return {
-    // What needs a hash is counted at the door, before it looks at any store.
-    register: countRegistrations(metrics.registrations, (...input) => hasher.admit(() => register(...input))),
-    logIn: (...input) => hasher.admit(() => logIn(...input)),
+    register: countRegistrations(metrics.registrations, register),
+    logIn: createLogIn({ ...shared, hasher, refreshTokens, issueTokens, lifetime, ids }),
     refresh: createRefresh({ ...shared, refreshTokens, issueTokens, lifetime, retryWindowMs }),
     logOut: createLogOut({ ...shared, refreshTokens }),
     logOutAll: createLogOutAll(shared),

@@ -17,6 +17,7 @@ export const RegisterRequest = Type.Object({
   password: NewPassword,
   space_creation_mode: SpaceCreationMode,
   invite_token: Type.Optional(InviteToken),
+  device_id: Type.Optional(Uuid),
 });
 export type RegisterRequest = Type.Static<typeof RegisterRequest>;
 
@@ -34,6 +35,7 @@ export const registerExamples = {
       password: 'correct horse battery',
       space_creation_mode: 'CREATE_NEW_HOME',
       invite_token: null,
+      device_id: '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90',
     },
   },
   office: {

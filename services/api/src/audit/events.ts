@@ -5,7 +5,11 @@ import type { LimitRule } from '../limits/limit-rule.ts';
 interface EventFields {
   'account.registered': { readonly user_id: string };
   'login.succeeded': { readonly user_id: string; readonly session_id: string };
-  'login.failed': { readonly user_id: string | undefined; readonly reason: 'unknown_account' | 'wrong_password' };
+  'login.failed': {
+    readonly user_id: string | undefined;
+    /** `idempotency_key_reused`: a registration that guessed at the one before it with the same key. */
+    readonly reason: 'unknown_account' | 'wrong_password' | 'idempotency_key_reused';
+  };
   'refresh.rotated': { readonly user_id: string; readonly session_id: string };
   'refresh.converged': { readonly user_id: string; readonly session_id: string };
   'refresh.expired': {

@@ -3,16 +3,23 @@ import { AppError, isAppError } from '@auth-account/errors';
 import { type IdempotencyDocument, type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 
+/** The answer to the first request with the same key. */
+export interface EarlierAnswer<T> {
+  readonly answer: T;
+  /** False if that request had another body: then the answer is not for this one. */
+  readonly isSame: boolean;
+}
+
 /** What a request with an `Idempotency-Key` may be given instead of being carried out. */
 export interface IdempotentRequest<T> {
-  /** The first answer, where there is one. Raises `ERR-IDEMPOTENCY-KEY-REUSED` where the key came with another body. */
-  find(): Promise<T | undefined>;
+  /** The first answer, if there is one. */
+  find(): Promise<EarlierAnswer<T> | undefined>;
   /**
    * The same, to be asked before the request fails with that error: what it is refused for may be what its own first try
    * has left. It misses no such try, and waits for the majority as long as that one does. Errors that refuse nothing, a
    * store that is away say, are not looked into.
    */
-  findInsteadOf(error: unknown): Promise<T | undefined>;
+  findInsteadOf(error: unknown): Promise<EarlierAnswer<T> | undefined>;
   /** Keeps the answer, in the transaction of the work; called first in it, so that a twin waits here. */
   keep(answer: T, session: ClientSession): Promise<void>;
 }
@@ -59,20 +66,30 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
     const [newest] = records;
     if (newest === undefined) throw new Error('the server has no secret');
     const ids = records.map(({ _id }) => _id);
-    const answerOf = (found: IdempotencyDocument | undefined): T | undefined => {
-      if (found === undefined) return;
-      const isSame = records.some(({ _id, fingerprint }) => _id === found._id && fingerprint === found.fingerprint);
-      if (!isSame) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
-      return found.answer as T;
-    };
+    const toEarlier = (found: IdempotencyDocument): EarlierAnswer<T> => ({
+      answer: found.answer as T,
+      isSame: records.some(({ _id, fingerprint }) => _id === found._id && fingerprint === found.fingerprint),
+    });
     return {
-      find: async () => answerOf(await store.find(ids)),
-      findInsteadOf: async (error) => (isRefusal(error) ? answerOf(await store.findConfirmed(ids)) : undefined),
+      async find() {
+        const found = await store.find(ids);
+        return found && toEarlier(found);
+      },
+      async findInsteadOf(error) {
+        const found = isRefusal(error) ? await store.findConfirmed(ids) : undefined;
+        return found && toEarlier(found);
+      },
       async keep(answer, session) {
         await store.insert({ ...newest, answer, expires_at: new Date(now().getTime() + lifetimeMs) }, session);
       },
     };
   };
+}
+
+/** Returns the answer for a repeated request. Raises `ERR-IDEMPOTENCY-KEY-REUSED` if the key came with another body. */
+export function replayed<T>({ answer, isSame }: EarlierAnswer<T>): T {
+  if (!isSame) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
+  return answer;
 }
 
 function isRefusal(error: unknown): boolean {

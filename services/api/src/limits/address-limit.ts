@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '@auth-account/messaging';
+import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { LimitKeys } from './limit-keys.ts';
 
@@ -19,11 +21,30 @@ export interface AddressLimitOptions {
 export interface AddressLimit {
   /** The key in Redis of that network or account, whose value is the number of requests in the present window. */
   keyOf(who: string): string;
-  /** Counts one request. Milliseconds to wait where it was one too many, undefined where not. It never fails. */
+  /**
+   * Milliseconds for which this process refuses from memory, as Redis has said that the present window is full; 0 if Redis
+   * is to be asked.
+   */
+  refusedFor(who: string): number;
+  /**
+   * Counts one request. Milliseconds to wait where it was one too many, undefined where not. It never fails. Whoever goes on
+   * after {@link patience} refusals is told a second later each time.
+   */
   count(who: string): Promise<number | undefined>;
 }
 
-/** A limit by network or by account, in Redis; while Redis is away, each process counts for itself. */
+/** Networks or accounts that a process remembers to have refused, some 200 bytes each. */
+const rememberedRefusals = 10_000;
+/** Refusals within a window that are answered at once. */
+const patience = 10;
+/** By how many milliseconds each further one is held back. */
+const holdMs = 1_000;
+
+/**
+ * A limit by network or by account, in Redis; while Redis is away, each process counts for itself. Whoever is refused is
+ * refused from memory until the window ends, so that a flood reaches Redis only as far as the limit goes, and after some
+ * refusals is held back: a client that asks again as soon as it was answered asks once a second on each connection.
+ */
 export function createAddressLimit({
   redis,
   keys,
@@ -40,10 +61,23 @@ export function createAddressLimit({
     rejectIfRedisNotReady: true,
     insuranceLimiter: new RateLimiterMemory({ points, duration: seconds }),
   });
+  const refused = new LRUCache<string, { refusals: number }>({ max: rememberedRefusals });
   const tagOf = (who: string) => keys.tagOf(per, name, who);
+  const refusedFor = (who: string) => refused.getRemainingTTL(who);
   return {
     keyOf: (who) => limiter.getKey(tagOf(who)),
-    count: (who) => waitOf(limiter.consume(tagOf(who))),
+    refusedFor,
+    async count(who) {
+      const entry = refused.get(who);
+      if (entry !== undefined) {
+        entry.refusals += 1;
+        if (entry.refusals > patience) await delay(holdMs);
+        return Math.max(1, refusedFor(who));
+      }
+      const waitMs = await waitOf(limiter.consume(tagOf(who)));
+      if (waitMs !== undefined && waitMs > 0) refused.set(who, { refusals: 1 }, { ttl: waitMs });
+      return waitMs;
+    },
   };
 }
 

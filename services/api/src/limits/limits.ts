@@ -10,6 +10,13 @@ import type { LimitRule, Refusal } from './limit-rule.ts';
 import type { LimitRules } from './limit-rules.ts';
 import { createLoginLimits } from './login-limits.ts';
 
+/** Whose password it is said to be, and where it comes from. */
+export interface Login {
+  readonly email: string;
+  /** In lower case. */
+  readonly deviceId: string;
+}
+
 /** A try that may be hashed. It counts for nothing until its verdict is told, and the verdict is not final before. */
 export interface LoginAttempt {
   /** The password was wrong, or there is no such account. */
@@ -25,7 +32,11 @@ export interface Limits {
   findInvite(origin: RequestOrigin): Promise<void>;
   createInvite(userId: string, origin: RequestOrigin): Promise<void>;
   /** The steps of the attempt raise it as well: of tries that come at once only so many get a verdict. */
-  logIn(login: { readonly email: string; readonly deviceId: string }, origin: RequestOrigin): Promise<LoginAttempt>;
+  logIn(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
+  /** The same for a password that comes by another way than a login, which counts for no address's total of logins. */
+  guess(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
+  /** The account has just been made: it knows where from, and owes nothing for what came before it. It never raises. */
+  registered(login: Login, origin: RequestOrigin): Promise<void>;
 }
 
 export interface LimitsDeps {
@@ -78,6 +89,22 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
 
+  const identityOf = ({ email, deviceId }: Login, origin: RequestOrigin) => ({
+    emailKey: emailKey(email),
+    deviceId,
+    prefix: addressPrefix(origin.address, subscriberPrefix),
+  });
+
+  async function attempt(first: 'check' | 'checkGuess', login: Login, origin: RequestOrigin): Promise<LoginAttempt> {
+    const identity = identityOf(login, origin);
+    const take = async (step: keyof typeof logins) => {
+      const refusal = await logins[step](identity);
+      if (refusal !== undefined) refuse(refusal, origin);
+    };
+    await take(first);
+    return { fail: () => take('fail'), succeed: () => take('succeed') };
+  }
+
   return {
     register: byAddress(registrations, 'register_address'),
     refresh: byAddress(refreshes, 'refresh_address'),
@@ -86,15 +113,10 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
       const waitMs = await newInvites.count(userId);
       if (waitMs !== undefined) refuse({ rule: 'invite_account', waitMs }, origin);
     },
-    async logIn({ email, deviceId }, origin) {
-      const prefix = addressPrefix(origin.address, subscriberPrefix);
-      const identity = { emailKey: emailKey(email), deviceId, prefix };
-      const take = async (step: keyof typeof logins) => {
-        const refusal = await logins[step](identity);
-        if (refusal !== undefined) refuse(refusal, origin);
-      };
-      await take('check');
-      return { fail: () => take('fail'), succeed: () => take('succeed') };
+    logIn: (login, origin) => attempt('check', login, origin),
+    guess: (login, origin) => attempt('checkGuess', login, origin),
+    async registered(login, origin) {
+      await logins.register(identityOf(login, origin));
     },
   };
 }

@@ -25,6 +25,10 @@ export function createLoginInsurance(rules: Pick<LoginRules, 'freeFailures' | 'a
 
   return {
     check,
+    async register({ emailKey, prefix }) {
+      await Promise.all([accounts.delete(emailKey), sources.delete(sourceOf(emailKey, prefix))]);
+      return;
+    },
     async fail(identity) {
       const { emailKey, prefix } = identity;
       const refusal = await check(identity);

@@ -29,11 +29,17 @@ const forgetMs = 3_600_000;
 
 type LoginScript = (keyCount: number, ...args: (string | number)[]) => Promise<[rule: LimitRule | '', waitMs: number]>;
 
+/** The steps of a login, and the first step of a guess by another way. */
+export interface LoginLimits extends LoginSteps {
+  /** As `check`, but it counts for no address's total of logins. */
+  checkGuess(identity: LoginIdentity): Promise<Refusal | undefined>;
+}
+
 /**
  * Makes the limits on guessing passwords (docs/decisions.md, "Guessing"; NIST SP 800-63B-4, section 3.2.2). Each step is
  * one round trip to Redis.
  */
-export function createLoginLimits(deps: LoginLimitsDeps): LoginSteps {
+export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   const { redis, keys, addresses, rules, now, onInsured } = deps;
   const insurance = createLoginInsurance(rules);
   redis.defineCommand('judgeLogin', { lua: loginScript });
@@ -65,15 +71,22 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginSteps {
       onInsured(error);
       return insurance[step](identity);
     });
-  const check = take('check');
+  const checkGuess = take('check');
 
   return {
     async check(identity) {
+      const { prefix } = identity;
+      const isRefused = addresses.refusedFor(prefix) > 0;
       // Sent together, in this order: the script sees what the first has counted.
-      const [addressWaitMs, refusal] = await Promise.all([addresses.count(identity.prefix), check(identity)]);
+      const [addressWaitMs, refusal] = await Promise.all([
+        addresses.count(prefix),
+        isRefused ? undefined : checkGuess(identity),
+      ]);
       return addressWaitMs === undefined ? refusal : { rule: 'login_address', waitMs: addressWaitMs };
     },
+    checkGuess,
     fail: take('fail'),
     succeed: take('succeed'),
+    register: take('register'),
   };
 }

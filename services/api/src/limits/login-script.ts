@@ -7,7 +7,7 @@
  * the next try may be) and a list of failures (times, newest first): 3, 4 the device's, 5, 6 the network's, 7, 8 the
  * account's. Times are milliseconds since the epoch, by the clock of the api.
  *
- * ARGV: 1 the step (`check` before the hash, `fail` or `succeed` after it), 2 now, 3 tag of the device, 4 tag of the
+ * ARGV: 1 the step (`check` before the hash, `fail` or `succeed` after it, `register` of a new account), 2 now, 3 tag of the device, 4 tag of the
  * network, 5 for how long a success is remembered, 6 how many of them, 7 requests of a network, 8 a day, 9 failures a
  * day of what is known, 10 of all that is not, 11 failures of a source before it is delayed, 12 its longest delay, 13
  * and 14 the same for the account, 15 after how long without a failure a delay is forgotten.
@@ -21,6 +21,17 @@ local known_allowance, account_allowance = tonumber(ARGV[9]), tonumber(ARGV[10])
 
 if step == 'check' and tonumber(redis.call('GET', KEYS[1]) or '0') > tonumber(ARGV[7]) then
   return {'login_address', 0}
+end
+
+local function know()
+  redis.call('ZADD', KEYS[2], now, device, now, network)
+  redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[6]))
+  redis.call('PEXPIRE', KEYS[2], known_ms)
+end
+if step == 'register' then
+  redis.call('DEL', KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
+  know()
+  return {'', 0}
 end
 
 local function spent(key, allowance)
@@ -51,9 +62,7 @@ if rule ~= '' or step == 'check' then return {rule, longest} end
 
 if step == 'succeed' then
   redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-  redis.call('ZADD', KEYS[2], now, device, now, network)
-  redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[6]))
-  redis.call('PEXPIRE', KEYS[2], known_ms)
+  know()
   return {'', 0}
 end
 

@@ -23,4 +23,9 @@ export interface LoginSteps {
   fail(identity: LoginIdentity): Promise<Refusal | undefined>;
   /** The password was right: the account knows this device and network from now on, and they owe nothing. */
   succeed(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /**
+   * The account has just been made: it knows this device and network, and whatever failed at its address before was no
+   * guess at it. Nothing stands against it.
+   */
+  register(identity: LoginIdentity): Promise<Refusal | undefined>;
 }

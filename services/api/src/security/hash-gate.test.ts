@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createHashGate } from './hash-gate.ts';
+import { createHashGate, type HashGate } from './hash-gate.ts';
 
 /** Work that ends when it is told to. */
 function controlled() {
@@ -12,13 +12,19 @@ function controlled() {
   return { work, resolve, reject, isStarted: () => isStarted };
 }
 
+const source = '192.0.2.1/32';
+
+/** Has the gate make one hash. */
+const hashFor = (gate: HashGate, work: () => Promise<unknown>, receivedAt?: number) =>
+  gate.admit({ source, receivedAt }, (run) => run(work));
+
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the hash gate', () => {
   test('runs as many at once as it has slots, and the rest in the order of their coming', async () => {
     const gate = createHashGate({ slots: 2, queueLimit: 10, waitMs: 10_000 });
     const jobs = Array.from({ length: 4 }, controlled);
-    const results = jobs.map(({ work }) => gate.run(work));
+    const results = jobs.map(({ work }) => hashFor(gate, work));
     await settled();
     expect(jobs.map((job) => job.isStarted())).toEqual([true, true, false, false]);
     expect(gate.waiting).toBe(2);
@@ -35,19 +41,19 @@ describe('the hash gate', () => {
   test('gives the slot of work that failed to the next', async () => {
     const gate = createHashGate({ slots: 1, queueLimit: 10, waitMs: 10_000 });
     const [bad, good] = [controlled(), controlled()];
-    const results = [gate.run(bad.work), gate.run(good.work)];
+    const results = [hashFor(gate, bad.work), hashFor(gate, good.work)];
     bad.reject(new Error('out of memory'));
     await expect(results[0]).rejects.toThrow('out of memory');
     good.resolve('fine');
     expect(await results[1]).toBe('fine');
-    expect(await gate.run(() => Promise.resolve('after'))).toBe('after');
+    expect(await hashFor(gate, () => Promise.resolve('after'))).toBe('after');
   });
 
   test('sheds with ERR-OVERLOADED what finds the queue full, and runs it not', async () => {
     const reasons: string[] = [];
     const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: 10_000, onShed: (reason) => reasons.push(reason) });
     const jobs = Array.from({ length: 3 }, controlled);
-    const results = jobs.map(({ work }) => gate.run(work));
+    const results = jobs.map(({ work }) => hashFor(gate, work));
     await expect(results[2]).rejects.toMatchObject({ code: 'ERR-OVERLOADED', retryAfterSeconds: 2 });
     expect(jobs[2]?.isStarted()).toBe(false);
     expect(reasons).toEqual(['full']);
@@ -60,8 +66,8 @@ describe('the hash gate', () => {
     const reasons: string[] = [];
     const gate = createHashGate({ slots: 1, queueLimit: 5, waitMs: 20, onShed: (reason) => reasons.push(reason) });
     const [running, late] = [controlled(), controlled()];
-    const first = gate.run(running.work);
-    await expect(gate.run(late.work)).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
+    const first = hashFor(gate, running.work);
+    await expect(hashFor(gate, late.work)).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
     expect(late.isStarted()).toBe(false);
     expect(reasons).toEqual(['late']);
     expect(gate.waiting).toBe(0);
@@ -73,13 +79,13 @@ describe('the hash gate', () => {
     const reasons: string[] = [];
     const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: 10_000, onShed: (reason) => reasons.push(reason) });
     const jobs = Array.from({ length: 3 }, controlled);
-    const results = jobs.map(({ work }) => gate.admit(work));
+    const results = jobs.map(({ work }) => gate.admit({ source }, work));
     await expect(results[2]).rejects.toMatchObject({ code: 'ERR-OVERLOADED', retryAfterSeconds: 2 });
     expect(jobs.map((job) => job.isStarted())).toEqual([true, true, false]);
     expect(reasons).toEqual(['full']);
     jobs[0]?.reject(new Error('wrong password'));
     await expect(results[0]).rejects.toThrow('wrong password');
-    expect(await gate.admit(() => gate.run(() => Promise.resolve('after')))).toBe('after');
+    expect(await hashFor(gate, () => Promise.resolve('after'))).toBe('after');
     jobs[1]?.resolve('b');
     expect(await results[1]).toBe('b');
   });
@@ -87,10 +93,10 @@ describe('the hash gate', () => {
   test('counts the wait from when the request was received, not from when it came to the gate', async () => {
     const gate = createHashGate({ slots: 1, queueLimit: 5, waitMs: 10_000, now: () => 30_000 });
     const running = controlled();
-    const first = gate.run(running.work);
+    const first = hashFor(gate, running.work);
     const [old, fresh] = [controlled(), controlled()];
-    const waiting = gate.run(fresh.work, 29_000);
-    await expect(gate.run(old.work, 20_000)).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
+    const waiting = hashFor(gate, fresh.work, 29_000);
+    await expect(hashFor(gate, old.work, 20_000)).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
     expect(old.isStarted()).toBe(false);
     expect(gate.waiting).toBe(1);
     running.resolve('a');
@@ -103,10 +109,10 @@ describe('the hash gate', () => {
     const onShed = (reason: string) => reasons.push(reason);
     const gate = createHashGate({ slots: 1, queueLimit: 5, waitMs: 1_000, onShed, now: () => 30_000 });
     const old = controlled();
-    await expect(gate.run(old.work, 28_999)).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
+    await expect(hashFor(gate, old.work, 28_999)).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
     expect(old.isStarted()).toBe(false);
     expect(reasons).toEqual(['late']);
-    expect(await gate.run(() => Promise.resolve('after'))).toBe('after');
+    expect(await hashFor(gate, () => Promise.resolve('after'))).toBe('after');
   });
 
   test('tells apart how long work waited for its slot and how long it took', async () => {
@@ -115,7 +121,7 @@ describe('the hash gate', () => {
     const options = { slots: 1, queueLimit: 5, waitMs: 10_000, now: () => time };
     const gate = createHashGate({ ...options, onDone: (each) => times.push(each) });
     const [first, second] = [controlled(), controlled()];
-    const results = [gate.run(first.work), gate.run(second.work)];
+    const results = [hashFor(gate, first.work), hashFor(gate, second.work)];
     await settled();
     expect(gate.running).toBe(1);
     time = 30;
@@ -134,31 +140,31 @@ describe('the hash gate', () => {
   test('admits no more than can be hashed in half of the time, by how long the latest hashes took', async () => {
     let time = 0;
     const gate = createHashGate({ slots: 2, queueLimit: 1_000, waitMs: 1_000, now: () => time });
-    const hashFor = (ms: number) =>
-      gate.run(async () => {
+    const hashOf = (ms: number) =>
+      hashFor(gate, async () => {
         time += ms;
       });
     const countAdmitted = async () => {
       const held = Promise.withResolvers<void>();
-      const requests = Array.from({ length: 200 }, () => gate.admit(() => held.promise));
+      const requests = Array.from({ length: 200 }, () => gate.admit({ source }, () => held.promise));
       held.resolve();
       const results = await Promise.allSettled(requests);
       return results.filter(({ status }) => status === 'fulfilled').length;
     };
     expect(await countAdmitted()).toBe(200);
-    await hashFor(50);
+    await hashOf(50);
     // Those that are in need 20 × 50 ms / 2 slots = 500 ms before one more.
     expect(await countAdmitted()).toBe(21);
-    for (let each = 0; each < 100; each++) await hashFor(10);
+    for (let each = 0; each < 100; each++) await hashOf(10);
     expect(await countAdmitted()).toBe(100);
   });
 
   test('admits as many as it has slots, however long hashes take', async () => {
     let time = 0;
     const gate = createHashGate({ slots: 2, queueLimit: 10, waitMs: 1_000, now: () => time });
-    await gate.run(async () => {
+    await hashFor(gate, async () => {
       time += 60_000;
     });
-    expect(await Promise.all([1, 2].map((each) => gate.admit(async () => each)))).toEqual([1, 2]);
+    expect(await Promise.all([1, 2].map((each) => gate.admit({ source }, async () => each)))).toEqual([1, 2]);
   });
 });

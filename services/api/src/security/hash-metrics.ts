@@ -1,5 +1,6 @@
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Gauge, Histogram } from 'prom-client';
+import { shedReasons } from './hash-gate.ts';
 
 /** What the hash gate has to do now. */
 export interface HashLoad {
@@ -56,8 +57,8 @@ export function createHashMetrics(registry: Metrics['registry']) {
     hashesShed: createZeroedCounter({
       registry,
       name: 'auth_password_hashes_shed_total',
-      help: 'Password hashes refused because the queue was full or the wait too long',
-      values: { reason: ['full', 'late'] },
+      help: 'Password hashes refused because the queue was full, their network held its share of it, or the wait was too long',
+      values: { reason: shedReasons },
     }),
   };
 }

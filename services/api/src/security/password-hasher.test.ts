@@ -2,12 +2,17 @@ import { describe, expect, test } from '@jest/globals';
 import { type Argon2Binding, loadArgon2, loadNodeBinding, loadNodeRsBinding } from './argon2-binding.ts';
 import { createBcryptBinding } from './bcrypt-binding.ts';
 import { createHashGate } from './hash-gate.ts';
-import { createPasswordHasher } from './password-hasher.ts';
+import { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
 
 const cost = { memoryKib: 1024, passes: 2, lanes: 1 };
 const gate = createHashGate({ slots: 2, queueLimit: 100, waitMs: 10_000 });
 const hasherOf = async (argon2: Argon2Binding) =>
   createPasswordHasher({ argon2, bcrypt: createBcryptBinding(), gate, cost });
+
+const client = { address: '192.0.2.1' };
+const hash = (hasher: PasswordHasher, password: string) => hasher.admit(client, (turn) => turn.hash(password));
+const verify = (hasher: PasswordHasher, stored: string | undefined, password: string) =>
+  hasher.admit(client, (turn) => turn.verify(stored, password));
 
 describe('the two bindings', () => {
   test.each([
@@ -31,7 +36,7 @@ describe('the two bindings', () => {
 describe('the hasher', () => {
   test('salts: the same password gives two hashes', async () => {
     const hasher = await hasherOf(await loadArgon2());
-    expect(await hasher.hash('password')).not.toBe(await hasher.hash('password'));
+    expect(await hash(hasher, 'password')).not.toBe(await hash(hasher, 'password'));
   });
 
   test('without a stored hash nothing is right, and the work is done all the same', async () => {
@@ -44,15 +49,15 @@ describe('the hasher', () => {
         return real.verify(phc, password);
       },
     });
-    expect(await hasher.verify(undefined, 'password')).toBe(false);
+    expect(await verify(hasher, undefined, 'password')).toBe(false);
     expect(verified).toEqual([expect.stringMatching(/^\$argon2id\$v=19\$m=1024,t=2,p=1\$/)]);
   });
 
   test('a lone surrogate is not the character that the bindings take it for', async () => {
     const hasher = await hasherOf(await loadArgon2());
-    const stored = await hasher.hash('12345678\ufffd');
-    expect(await hasher.verify(stored, '12345678\ufffd')).toBe(true);
-    expect(await hasher.verify(stored, '12345678\ud800')).toBe(false);
+    const stored = await hash(hasher, '12345678\ufffd');
+    expect(await verify(hasher, stored, '12345678\ufffd')).toBe(true);
+    expect(await verify(hasher, stored, '12345678\ud800')).toBe(false);
   });
 
   test.each([
@@ -75,8 +80,8 @@ describe('a bcrypt hash that was imported', () => {
 
   test.each(['2a', '2b', '2y'])('verifies with the prefix $%s$, and is to be hashed again', async (version) => {
     const hasher = await hasherOf(await loadArgon2());
-    expect(await hasher.verify(`$${version}${body}`, 'U*U')).toBe(true);
-    expect(await hasher.verify(`$${version}${body}`, 'U*V')).toBe(false);
+    expect(await verify(hasher, `$${version}${body}`, 'U*U')).toBe(true);
+    expect(await verify(hasher, `$${version}${body}`, 'U*V')).toBe(false);
     expect(hasher.isWeak(`$${version}${body}`)).toBe(true);
   });
 
@@ -85,31 +90,31 @@ describe('a bcrypt hash that was imported', () => {
     // Of the password with the ligature \ufb01, which NFKC turns into two letters.
     const { hash } = await import('@node-rs/bcrypt');
     const stored = await hash('\ufb01nance', { cost: 4 });
-    expect(await hasher.verify(stored, '\ufb01nance')).toBe(true);
-    expect(await hasher.verify(stored, 'finance')).toBe(false);
+    expect(await verify(hasher, stored, '\ufb01nance')).toBe(true);
+    expect(await verify(hasher, stored, 'finance')).toBe(false);
   });
 
   test('a lone surrogate is not the character that its bytes would be', async () => {
     const hasher = await hasherOf(await loadArgon2());
-    const { hash } = await import('@node-rs/bcrypt');
-    const stored = await hash('12345678\ufffd', { cost: 4 });
-    expect(await hasher.verify(stored, '12345678\ufffd')).toBe(true);
-    expect(await hasher.verify(stored, '12345678\ud800')).toBe(false);
+    const bcrypt = await import('@node-rs/bcrypt');
+    const stored = await bcrypt.hash('12345678\ufffd', { cost: 4 });
+    expect(await verify(hasher, stored, '12345678\ufffd')).toBe(true);
+    expect(await verify(hasher, stored, '12345678\ud800')).toBe(false);
   });
 
   test('goes through the gate', async () => {
     const closed = createHashGate({ slots: 1, queueLimit: 0, waitMs: 1 });
     const end = Promise.withResolvers<void>();
-    const held = closed.run(() => end.promise);
+    const held = closed.admit({ source: '192.0.2.9/32' }, (run) => run(() => end.promise));
     const hasher = await createPasswordHasher({
       argon2: await loadArgon2(),
       bcrypt: createBcryptBinding(),
       gate: closed,
       cost,
     });
-    await expect(hasher.verify(`$2b${body}`, 'U*U')).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
+    await expect(verify(hasher, `$2b${body}`, 'U*U')).rejects.toMatchObject({ code: 'ERR-OVERLOADED' });
     end.resolve();
     await held;
-    expect(await hasher.verify(`$2b${body}`, 'U*U')).toBe(true);
+    expect(await verify(hasher, `$2b${body}`, 'U*U')).toBe(true);
   });
 });

@@ -1,23 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import { withSpan } from '@auth-account/telemetry';
+import { addressPrefix, subscriberPrefix } from '../limits/address-prefix.ts';
 import type { Argon2Binding, Argon2Cost } from './argon2-binding.ts';
 import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
 import type { HashGate } from './hash-gate.ts';
 
-/**
- * Hashes and verifies passwords; every call goes through the hash gate and may raise `ERR-OVERLOADED`, for which the time
- * counts from when the request was received (on the clock of `performance.now()`; now unless told).
- */
-export interface PasswordHasher {
-  /** Runs a request that is going to need a hash, or raises `ERR-OVERLOADED` at once: see the gate. */
-  readonly admit: HashGate['admit'];
+/** The client that a hash is made for. */
+export interface HashedFor {
+  /** Its address: what clients of one network may hold of the gate they share. */
+  readonly address: string | undefined;
+  /** When its request was received, on the clock of `performance.now()`; now if it is not said. */
+  readonly receivedAt?: number;
+}
+
+/** A place at the hash gate. It is for one call, which raises `ERR-OVERLOADED` if its slot comes too late or never. */
+export interface HashTurn {
   /** PHC string of the password after NFKC, with a random salt. */
-  hash(password: string, receivedAt?: number): Promise<string>;
+  hash(password: string): Promise<string>;
   /**
    * Compares with the stored hash, an Argon2 one or one of bcrypt's that was imported; without one, with a hash of
    * nobody's, so that both take the same time.
    */
-  verify(stored: string | undefined, password: string, receivedAt?: number): Promise<boolean>;
+  verify(stored: string | undefined, password: string): Promise<boolean>;
+}
+
+/** Hashes and verifies passwords, behind the hash gate. */
+export interface PasswordHasher {
+  /**
+   * Takes a place at the gate for what is going to need a hash, for as long as it needs one. Raises `ERR-OVERLOADED` at once
+   * if there is no place: see {@link HashGate}.
+   */
+  admit<T>(client: HashedFor, use: (turn: HashTurn) => Promise<T>): Promise<T>;
   /** Was the hash made with less than the configured cost, or by something else than Argon2id? */
   isWeak(stored: string): boolean;
 }
@@ -36,16 +49,19 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
   const compare = (stored: string, password: string) =>
     isBcryptHash(stored) ? bcrypt.verify(stored, password) : argon2.verify(stored, normalize(password));
   return {
-    admit: gate.admit,
-    hash: (password, receivedAt) =>
-      withSpan('password.hash', {}, () => gate.run(() => argon2.hash(normalize(password), cost), receivedAt)),
-    async verify(stored, password, receivedAt) {
-      const isEqual = await withSpan('password.verify', {}, () =>
-        gate.run(() => compare(stored ?? nobodys, password), receivedAt),
-      );
-      // The bindings take a lone surrogate for U+FFFD: what is no text equals no password.
-      return isEqual && stored !== undefined && password.isWellFormed();
-    },
+    admit: ({ address, receivedAt }, use) =>
+      gate.admit({ source: addressPrefix(address, subscriberPrefix), receivedAt }, (run) =>
+        use({
+          hash: (password) => withSpan('password.hash', {}, () => run(() => argon2.hash(normalize(password), cost))),
+          async verify(stored, password) {
+            const isEqual = await withSpan('password.verify', {}, () =>
+              run(() => compare(stored ?? nobodys, password)),
+            );
+            // The bindings take a lone surrogate for U+FFFD: what is no text equals no password.
+            return isEqual && stored !== undefined && password.isWellFormed();
+          },
+        }),
+      ),
     isWeak: (stored) => isWeaker(stored, cost),
   };
 }

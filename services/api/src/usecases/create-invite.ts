@@ -5,7 +5,7 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import { canonicalBody } from '../idempotency/canonical-body.ts';
-import type { OpenIdempotent } from '../idempotency/open-idempotent.ts';
+import { type OpenIdempotent, replayed } from '../idempotency/open-idempotent.ts';
 import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request-origin.ts';
@@ -56,7 +56,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
     const scope = { route: 'createInvite', caller: user_id, key: origin.idempotencyKey, body };
     const idempotent = openIdempotent<InviteData>(scope);
     const earlier = await idempotent.find();
-    if (earlier !== undefined) return { data: earlier, isReplayed: true };
+    if (earlier !== undefined) return { data: replayed(earlier), isReplayed: true };
     await limits.createInvite(user_id, origin);
     const at = now();
     const invite = newInvite(input, caller, ids.inviteToken(), at);
@@ -76,7 +76,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
     } catch (error) {
       const twin = await idempotent.findInsteadOf(error);
       if (twin === undefined) throw error;
-      return { data: twin, isReplayed: true };
+      return { data: replayed(twin), isReplayed: true };
     }
     audit({ event: 'invite.created', user_id, session_id, home_group_id }, origin);
     return { data, isReplayed: false };

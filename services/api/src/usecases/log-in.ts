@@ -58,8 +58,10 @@ export function createLogIn(
     origin: RequestOrigin,
   ): Promise<UserDocument> {
     const attempt = await limits.logIn({ email, deviceId }, origin);
-    const user = await users.findByEmail(email);
-    const isRight = await hasher.verify(user?.password_hash, password, origin.receivedAt);
+    const { user, isRight } = await hasher.admit(origin, async (turn) => {
+      const found = await users.findByEmail(email);
+      return { user: found, isRight: await turn.verify(found?.password_hash, password) };
+    });
     if (user === undefined || !isRight) {
       await attempt.fail();
       const reason = user === undefined ? 'unknown_account' : 'wrong_password';
@@ -74,11 +76,12 @@ export function createLogIn(
   async function rehash(
     { _id, password_hash: stored }: UserDocument,
     password: string,
-    { receivedAt }: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<void> {
     if (!hasher.isWeak(stored)) return;
     try {
-      await users.setPasswordHash(_id, stored, await hasher.hash(password, receivedAt));
+      const better = await hasher.admit(origin, (turn) => turn.hash(password));
+      await users.setPasswordHash(_id, stored, better);
     } catch (error) {
       // The password was right: under overload the better hash waits for the next login, the user does not.
       if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;

@@ -5,7 +5,12 @@ import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type U
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import { canonicalBody } from '../idempotency/canonical-body.ts';
-import type { IdempotentRequest, OpenIdempotent } from '../idempotency/open-idempotent.ts';
+import {
+  type EarlierAnswer,
+  type IdempotentRequest,
+  type OpenIdempotent,
+  replayed,
+} from '../idempotency/open-idempotent.ts';
 import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request-origin.ts';
@@ -18,9 +23,9 @@ export interface RegisterDeps {
   readonly outbox: Pick<OutboxStore, 'append'>;
   readonly transaction: RunTransaction;
   readonly openIdempotent: OpenIdempotent;
-  readonly hasher: Pick<PasswordHasher, 'hash'>;
+  readonly hasher: Pick<PasswordHasher, 'admit'>;
   readonly beginHandOver: (event: RegisteredEvent) => void;
-  readonly limits: Pick<Limits, 'register'>;
+  readonly limits: Pick<Limits, 'register' | 'registered' | 'guess'>;
   readonly audit: Audit;
   readonly ids: Ids;
   readonly now: () => Date;
@@ -46,14 +51,15 @@ interface Registration {
 /**
  * Registration (specification, `POST /api/v1/auth/register`).
  *
- * Raises `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-RATE-LIMITED`, `ERR-EMAIL-ALREADY-EXISTS` (409),
- * `ERR-INVITE-TOKEN-INVALID` (404 where it never named an invite, 410 where it is over) and `ERR-OVERLOADED`. On any of
- * them nothing is stored. A retry with the same `Idempotency-Key` gets the first answer again, never its own 409.
+ * Raises `ERR-RATE-LIMITED`, `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-EMAIL-ALREADY-EXISTS` (409),
+ * `ERR-INVITE-TOKEN-INVALID` (404 if it never named an invite, 410 if it is over) and `ERR-OVERLOADED`. On any of them
+ * nothing is stored. A retry with the same `Idempotency-Key` gets the first answer again, never its own 409. It is judged
+ * as a login is: whoever knows the key must not be able to guess the password by it.
  */
 export function createRegister(
   deps: RegisterDeps,
 ): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
-  const { users, spaces, outbox, transaction, openIdempotent, hasher, beginHandOver, limits, audit } = deps;
+  const { users, spaces, outbox, transaction, openIdempotent, hasher, beginHandOver, limits, audit, ids } = deps;
 
   async function register(
     input: RegisterRequest,
@@ -62,7 +68,8 @@ export function createRegister(
   ): Promise<RegisterData> {
     if (await users.isEmailTaken(input.email)) refuseTaken(input);
     const space = await spaces.choose(input);
-    const registration = prepare(deps, input, origin, space, await hasher.hash(input.password, origin.receivedAt));
+    const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));
+    const registration = prepare(deps, input, origin, space, passwordHash);
     const { user, event, data, at } = registration;
     const work = async (session: ClientSession) => {
       // First of all, so that a twin with the same key waits here and not at the address.
@@ -75,22 +82,42 @@ export function createRegister(
     const group = space.kind === 'join' ? space.home_group_id : undefined;
     await transaction(work, { isCommitted: () => users.exists(user._id), group });
     beginHandOver(event);
+    await limits.registered(loginOf(input), origin);
     audit({ event: 'account.registered', user_id: user._id }, origin);
     return data;
   }
 
+  /** Where a login would come from, if this one were. A device without an id is one that no account knows. */
+  function loginOf({ email, device_id }: RegisterRequest) {
+    return { email, deviceId: device_id?.toLowerCase() ?? ids.groupId() };
+  }
+
+  async function replay(
+    earlier: EarlierAnswer<RegisterData>,
+    input: RegisterRequest,
+    origin: RequestOrigin,
+  ): Promise<RegisterOutput> {
+    const attempt = await limits.guess(loginOf(input), origin);
+    if (earlier.isSame) await attempt.succeed();
+    else {
+      await attempt.fail();
+      audit({ event: 'login.failed', user_id: earlier.answer.user_id, reason: 'idempotency_key_reused' }, origin);
+    }
+    return { data: replayed(earlier), isReplayed: true };
+  }
+
   return async (input, origin) => {
+    await limits.register(origin);
     const body = canonicalBody(RegisterRequest, input);
     const scope = { route: 'register', caller: emailKey(input.email), key: origin.idempotencyKey, body };
     const idempotent = openIdempotent<RegisterData>(scope);
     const earlier = await idempotent.find();
-    if (earlier !== undefined) return { data: earlier, isReplayed: true };
-    await limits.register(origin);
+    if (earlier !== undefined) return replay(earlier, input, origin);
     try {
       return { data: await register(input, origin, idempotent), isReplayed: false };
     } catch (error) {
       const twin = await idempotent.findInsteadOf(error);
-      if (twin !== undefined) return { data: twin, isReplayed: true };
+      if (twin !== undefined) return replay(twin, input, origin);
       return refuse(input, error);
     }
   };

@@ -1,0 +1,126 @@
+import { describe, expect, test } from '@jest/globals';
+import { createHashGate, type HashGateOptions } from './hash-gate.ts';
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A gate of one slot whose hashes end when they are told to, and what became of the requests. */
+function openGate(options: Partial<HashGateOptions> = {}) {
+  const shed: string[] = [];
+  const gate = createHashGate({ slots: 1, queueLimit: 7, waitMs: 10_000, onShed: (why) => shed.push(why), ...options });
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const refused: string[] = [];
+  return {
+    gate,
+    shed,
+    begun,
+    refused,
+    /** A request of that source, by a name for it. */
+    async ask(source: string, name = source): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const work = () => {
+        begun.push(name);
+        ends.push(resolve);
+        return promise;
+      };
+      gate.admit({ source }, (run) => run(work)).catch(() => refused.push(name));
+      await settled();
+    },
+    async end(): Promise<void> {
+      ends.shift()?.();
+      await settled();
+    },
+  };
+}
+
+describe('places at the hash gate', () => {
+  test('are all for one source while nobody else waits', async () => {
+    const { gate, ask, refused, shed } = openGate();
+    for (let each = 0; each < 9; each += 1) await ask('office');
+    expect([gate.running, gate.waiting]).toEqual([1, 7]);
+    expect([refused, shed]).toEqual([['office'], ['full']]);
+  });
+
+  test('are a quarter at most for one source while others wait', async () => {
+    const { ask, refused, shed, gate } = openGate();
+    for (const source of ['cook', 'office', 'office', 'office', 'guest', 'office']) await ask(source);
+    // Of the eight places two are a quarter.
+    expect([refused, shed]).toEqual([['office'], ['share']]);
+    expect(gate.waiting).toBe(4);
+  });
+
+  test('pass from the source that holds most to one that holds fewer, the youngest first', async () => {
+    const { ask, refused, shed, gate } = openGate();
+    for (let each = 1; each <= 8; each += 1) await ask('flood', `flood ${each}`);
+    await ask('cook');
+    await ask('guest');
+    expect(refused).toEqual(['flood 8', 'flood 7']);
+    expect(shed).toEqual(['share', 'share']);
+    expect([gate.running, gate.waiting]).toEqual([1, 7]);
+  });
+
+  test('pass to nobody from a source that holds one more', async () => {
+    const { ask, refused, shed } = openGate();
+    for (let each = 1; each <= 8; each += 1) await ask(`source ${each}`);
+    await ask('source 9');
+    await ask('source 1');
+    expect(refused).toEqual(['source 9', 'source 1']);
+    expect(shed).toEqual(['full', 'full']);
+  });
+
+  test('are taken from nobody whose hash has begun', async () => {
+    const { ask, refused } = openGate({ slots: 3, queueLimit: 0 });
+    for (let each = 1; each <= 3; each += 1) await ask('flood', `flood ${each}`);
+    await ask('cook');
+    expect(refused).toEqual(['cook']);
+  });
+
+  test('are lost by a request that has not come to its hash yet too', async () => {
+    const shed: string[] = [];
+    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: 10_000, onShed: (why) => shed.push(why) });
+    const lookUp = Promise.withResolvers<void>();
+    const hash = async () => 'hash';
+    const ask = (source: string) => gate.admit({ source }, (run) => lookUp.promise.then(() => run(hash)));
+    const flood = [ask('flood'), ask('flood')];
+    const cook = ask('cook');
+    lookUp.resolve();
+    const [first, second] = await Promise.allSettled(flood);
+    expect(first?.status).toBe('fulfilled');
+    expect(second).toMatchObject({ status: 'rejected', reason: { code: 'ERR-OVERLOADED', retryAfterSeconds: 2 } });
+    expect(await cook).toBe('hash');
+    expect(shed).toEqual(['share']);
+  });
+
+  test('are for one hash each', async () => {
+    const { gate } = openGate();
+    const twice = gate.admit({ source: 'cook' }, async (run) => {
+      await run(async () => undefined);
+      return run(async () => undefined);
+    });
+    await expect(twice).rejects.toThrow();
+    expect([gate.running, gate.waiting]).toEqual([0, 0]);
+    expect(await gate.admit({ source: 'cook' }, (run) => run(async () => 'hash'))).toBe('hash');
+  });
+});
+
+describe('sources that wait for the hash gate', () => {
+  test('take turns, and within one who came first is first', async () => {
+    const { ask, end, begun } = openGate({ queueLimit: 100 });
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) await ask(name.slice(0, 1), name);
+    for (let each = 0; each < 7; each += 1) await end();
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
+  });
+
+  test('are forgotten when their time is over, and hold nobody up', async () => {
+    const { ask, end, begun, refused, shed, gate } = openGate({ waitMs: 20 });
+    await ask('flood', 'first');
+    await ask('flood', 'late');
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect([refused, shed]).toEqual([['late'], ['late']]);
+    await end();
+    await ask('cook');
+    expect(begun).toEqual(['first', 'cook']);
+    await end();
+    expect([gate.running, gate.waiting]).toEqual([0, 0]);
+  });
+});

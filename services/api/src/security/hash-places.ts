@@ -1,0 +1,101 @@
+/** Room for one hash at the gate. */
+export interface HashPlace {
+  /** The network of the client that it is for. */
+  readonly source: string;
+  /** When the request was received, on the clock of `performance.now()`. */
+  readonly receivedAt: number;
+  /** `free`: its request has not come to its hash yet. `over`: it was given back, or taken away. */
+  state: 'free' | 'waiting' | 'running' | 'over';
+  /** Ends the wait for a slot. */
+  settle?: (error?: Error) => void;
+}
+
+/** The places of one source, in the order in which they were taken. */
+interface Held {
+  readonly places: Set<HashPlace>;
+  /** Those that do not run: they can be taken away without loss. */
+  idle: number;
+}
+
+export type HashPlaces = ReturnType<typeof createHashPlaces>;
+
+/** The places that are held at the hash gate, by source, and whose turn is next. It knows no limits: the gate does. */
+export function createHashPlaces() {
+  const bySource = new Map<string, Held>();
+  /** What waits for a slot, by source; the source whose turn is next comes first. */
+  const turns = new Map<string, Set<HashPlace>>();
+  let held = 0;
+  let idle = 0;
+  let waiting = 0;
+
+  function countIdle(source: Held | undefined, change: 1 | -1): void {
+    idle += change;
+    if (source !== undefined) source.idle += change;
+  }
+
+  return {
+    held: () => held,
+    waiting: () => waiting,
+    heldBy: (source: string) => bySource.get(source)?.places.size ?? 0,
+    /** Is there a place of another source whose hash has not begun? */
+    othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
+    /** The place taken last by the source that holds most, if it holds more than `count` and one that does not run. */
+    youngestOfMoreThan(count: number): HashPlace | undefined {
+      let largest: Held | undefined;
+      for (const each of bySource.values()) {
+        if (each.idle > 0 && each.places.size > (largest?.places.size ?? count)) largest = each;
+      }
+      return largest && [...largest.places].findLast(isIdle);
+    },
+    take(source: string, receivedAt: number): HashPlace {
+      const place: HashPlace = { source, receivedAt, state: 'free' };
+      const own = bySource.get(source) ?? { places: new Set(), idle: 0 };
+      bySource.set(source, own);
+      own.places.add(place);
+      countIdle(own, 1);
+      held += 1;
+      return place;
+    },
+    /** The place gets a slot. */
+    begin(place: HashPlace): void {
+      place.state = 'running';
+      countIdle(bySource.get(place.source), -1);
+    },
+    queue(place: HashPlace): void {
+      place.state = 'waiting';
+      const queue = turns.get(place.source) ?? new Set();
+      turns.set(place.source, queue);
+      queue.add(place);
+      waiting += 1;
+    },
+    /** The place whose turn is next, out of the queue: sources take turns, and within one who came first. */
+    next(): HashPlace | undefined {
+      const [turn] = turns;
+      const [place] = turn?.[1] ?? [];
+      if (turn === undefined || place === undefined) return undefined;
+      const [source, queue] = turn;
+      queue.delete(place);
+      turns.delete(source);
+      if (queue.size > 0) turns.set(source, queue);
+      waiting -= 1;
+      return place;
+    },
+    /** Gives a place back; does nothing if it was given back before. */
+    giveBack(place: HashPlace): void {
+      if (place.state === 'over') return;
+      const own = bySource.get(place.source);
+      if (isIdle(place)) countIdle(own, -1);
+      const queue = turns.get(place.source);
+      if (queue?.delete(place)) waiting -= 1;
+      if (queue?.size === 0) turns.delete(place.source);
+      place.state = 'over';
+      held -= 1;
+      own?.places.delete(place);
+      if (own?.places.size === 0) bySource.delete(place.source);
+    },
+  };
+}
+
+function isIdle({ state }: HashPlace): boolean {
+  return state === 'free' || state === 'waiting';
+}

@@ -1,0 +1,28 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { type AddressFlood, floodFromAddresses } from '../support/address-flood.ts';
+
+let flood: AddressFlood;
+beforeAll(async () => {
+  const limits = { REGISTER_LIMIT_PER_ADDRESS: '5', LOGIN_LIMIT_PER_ADDRESS: '20' };
+  // Fewer places than the flood has connections, more than there are addresses; and nobody is shed for being late, however
+  // slow the machine is.
+  const gate = { HASH_CONCURRENCY: '2', HASH_QUEUE_LIMIT: '16', HASH_QUEUE_TIMEOUT_MS: '60000' };
+  const env = { ...limits, ...gate };
+  flood = await floodFromAddresses({ addresses: 3, connections: 20, seconds: 60, logins: 30, env });
+}, 90_000);
+
+describe('while twenty connections of each of three addresses replay a registration and log in', () => {
+  test('nine of ten logins from elsewhere go through', () => {
+    expect(flood.victims.length).toBeGreaterThan(0);
+    const right = flood.victims.filter(({ status }) => status === 200);
+    expect(right.length / flood.victims.length).toBeGreaterThanOrEqual(0.9);
+  });
+
+  test('the flood gets what the limits of its addresses allow, and is refused past that', () => {
+    const { 200: right = 0, 201: replays = 0, 429: limited = 0, ...others } = flood.flood;
+    expect(right).toBe(0);
+    expect(replays).toBeLessThanOrEqual(3 * 5);
+    expect(limited).toBeGreaterThan(0);
+    expect(Object.keys(others).filter((status) => status !== '401' && status !== '503')).toEqual([]);
+  });
+});

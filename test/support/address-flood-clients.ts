@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { Agent } from 'node:http';
+import { parentPort, workerData } from 'node:worker_threads';
+import { newEmail, password } from './accounts.ts';
+import { send } from './http-client.ts';
+
+/** What the thread is given. */
+export interface AddressFloodOrder {
+  readonly base: string;
+  /** Addresses of the loopback network from which the flood comes. */
+  readonly addresses: readonly string[];
+  /** Of each address; each asks again as soon as it was answered. */
+  readonly connections: number;
+}
+
+/** What it gives when it was told to end: how often each status was answered; 0 where there was no answer. */
+export type AddressFloodReport = Readonly<Record<string, number>>;
+
+const { base, addresses, connections } = workerData as AddressFloodOrder;
+const statuses: Record<string, number> = {};
+let isOver = false;
+parentPort?.once('message', () => {
+  isOver = true;
+});
+
+/** One connection: it repeats a registration with its key, or logs in at accounts of nobody's. */
+async function ask(agent: Agent, replay: object | undefined, key: string): Promise<void> {
+  while (!isOver) {
+    const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'flood', 'Idempotency-Key': key };
+    const request = replay
+      ? { path: '/api/v1/auth/register', body: replay }
+      : { path: '/api/v1/auth/login', body: { email: newEmail(), password } };
+    const status = await send(base, { ...request, headers, agent }).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    statuses[status] = (statuses[status] ?? 0) + 1;
+  }
+}
+
+const agents = addresses.map((localAddress) => new Agent({ keepAlive: true, maxSockets: connections, localAddress }));
+await Promise.all(
+  agents.flatMap((agent) => {
+    const [household, key] = [{ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID()];
+    return Array.from({ length: connections }, (_, index) => ask(agent, index % 2 ? household : undefined, key));
+  }),
+);
+for (const agent of agents) agent.destroy();
+parentPort?.postMessage(statuses satisfies AddressFloodReport);

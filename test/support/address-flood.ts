@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { newEmail, password } from './accounts.ts';
+import type { AddressFloodOrder, AddressFloodReport } from './address-flood-clients.ts';
+import { startFloodedApi } from './flooded-api.ts';
+import { send } from './http-client.ts';
+import { type Timed, timed } from './timed.ts';
+
+export interface AddressFloodOptions {
+  /** How many addresses flood. */
+  readonly addresses: number;
+  /** Connections of each. */
+  readonly connections: number;
+  readonly seconds: number;
+  /** It ends earlier when users elsewhere have logged in, or tried to, so often. */
+  readonly logins?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface AddressFlood {
+  /** Logins of users elsewhere, each of whom logs in again and again while the flood lasts. */
+  readonly victims: readonly Timed[];
+  /** What the flood was answered. */
+  readonly flood: AddressFloodReport;
+}
+
+const victims = 5;
+const warmUps = 10;
+/** Milliseconds between a user's answer and the next login. */
+const pauseMs = 200;
+
+/** As many as one address has in production; the tests' environment raises them. */
+const productionLimits = { REGISTER_LIMIT_PER_ADDRESS: '100', LOGIN_LIMIT_PER_ADDRESS: '300' };
+
+/**
+ * Starts an api process with production's hashes and limits, and floods it from addresses of the loopback network: each
+ * connection repeats a registration with its key, or logs in at accounts of nobody's. Meanwhile users elsewhere log in.
+ */
+export async function floodFromAddresses(options: AddressFloodOptions): Promise<AddressFlood> {
+  const { addresses, connections, seconds, logins: enough = Number.POSITIVE_INFINITY, env = {} } = options;
+  const api = await startFloodedApi({ ...productionLimits, ...env });
+  const users = Array.from({ length: victims }, (_, index) => {
+    const email = newEmail();
+    const agent = new Agent({ keepAlive: true, localAddress: `127.0.1.${index + 1}` });
+    const post = (path: string, body: object) =>
+      send(api.base, { path, body, agent, headers: { 'Content-Type': 'application/json', 'X-Request-ID': 'victim' } });
+    return {
+      agent,
+      register: () => post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_HOME' }),
+      logIn: () => timed(() => post('/api/v1/auth/login', { email, password })),
+    };
+  });
+  try {
+    for (const user of users) {
+      const { status } = await user.register();
+      if (status !== 201) throw new Error(`a registration was answered ${status}`);
+      // What a process does for the first time takes many times as long.
+      for (let each = 0; each < warmUps; each += 1) await user.logIn();
+    }
+    const order: AddressFloodOrder = {
+      base: api.base,
+      addresses: Array.from({ length: addresses }, (_, index) => `127.0.2.${index + 1}`),
+      connections,
+    };
+    const thread = new Worker(new URL('./address-flood-clients.ts', import.meta.url), {
+      workerData: order,
+      execArgv: [],
+    });
+    const over = once(thread, 'message');
+    await once(thread, 'online');
+    const logins: Timed[] = [];
+    const keepLoggingIn = async ({ logIn }: (typeof users)[number]) => {
+      while (performance.now() < until && logins.length < enough) {
+        await pause(pauseMs);
+        logins.push(await logIn());
+      }
+    };
+    const until = performance.now() + seconds * 1_000;
+    await Promise.all(users.map(keepLoggingIn));
+    thread.postMessage('enough');
+    const [flood] = await over;
+    return { victims: logins, flood };
+  } finally {
+    for (const { agent } of users) agent.destroy();
+    await api.close();
+  }
+}
