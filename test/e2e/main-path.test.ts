@@ -76,8 +76,24 @@ test('a new login on a device closes the stream of the session before it with 40
   const device_id = randomUUID();
   const before = await newSession(stack, { device_id });
   const stream = await stack.openStream(before);
-  await logIn(stack, before.email, { device_id });
+  const after = await logIn(stack, before.email, { device_id });
   expect(await stream.closed).toMatchObject({ code: 4005, reason: 'SESSION_REPLACED' });
+  await expect(stack.openStream(before)).rejects.toThrow('401');
+  expect((await stack.openStream(after)).hello).toMatchObject({ session_id: after.session_id });
+});
+
+test('a login past the limit of 50 sessions closes the stream of the one unused for longest with 4001 SESSION_REVOKED', async () => {
+  const oldest = await newSession(stack);
+  const stream = await stack.openStream(oldest);
+  const { sessions } = stack.collections;
+  const template = await sessions.findOne({ _id: oldest.session_id });
+  if (template === null) throw new Error('the session is not stored');
+  const last_used_at = new Date(template.last_used_at.getTime() + 1_000);
+  await sessions.insertMany(
+    Array.from({ length: 49 }, () => ({ ...template, _id: randomUUID(), device_id: randomUUID(), last_used_at })),
+  );
+  await logIn(stack, oldest.email);
+  expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
 });
 
 test('a stolen refresh token closes the session’s stream with 4001', async () => {

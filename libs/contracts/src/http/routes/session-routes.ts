@@ -28,7 +28,8 @@ export const sessionRoutes = {
     summary: 'Open a session',
     description:
       'Exchanges e-mail address and password for an access token and a refresh token. One session per user and device: ' +
-      'a new login on a device ends the one before it there. At most 50 sessions a user; the one unused for longest goes.',
+      'a new login on a device ends the one before it there, whose stream closes with 4005 `SESSION_REPLACED`. At most 50 ' +
+      'sessions a user; the one unused for longest goes, its stream with 4001 `SESSION_REVOKED`.',
     method: 'post',
     path: '/api/v1/auth/login',
     auth: 'none',
