@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
 import { closeBoundMs } from '../support/close-bound.ts';
 import { joinBy, newInvite } from '../support/invites.ts';
+import { insertSessionsBeside } from '../support/session-document.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 
 let stack: TestStack;
@@ -85,13 +86,7 @@ test('a new login on a device closes the stream of the session before it with 40
 test('a login past the limit of 50 sessions closes the stream of the one unused for longest with 4001 SESSION_REVOKED', async () => {
   const oldest = await newSession(stack);
   const stream = await stack.openStream(oldest);
-  const { sessions } = stack.collections;
-  const template = await sessions.findOne({ _id: oldest.session_id });
-  if (template === null) throw new Error('the session is not stored');
-  const last_used_at = new Date(template.last_used_at.getTime() + 1_000);
-  await sessions.insertMany(
-    Array.from({ length: 49 }, () => ({ ...template, _id: randomUUID(), device_id: randomUUID(), last_used_at })),
-  );
+  await insertSessionsBeside(stack.collections, oldest.session_id, 49);
   await logIn(stack, oldest.email);
   expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
 });
