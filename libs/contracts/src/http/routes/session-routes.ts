@@ -53,6 +53,8 @@ export const sessionRoutes = {
     description:
       'Exchanges a refresh token for a new pair. A lost answer costs nothing: the same token may be sent again. A token ' +
       'that was replaced long ago counts as stolen and ends its session.\n\n' +
+      'The token of a session that has ended is `IAD_JWT_REFRESH_STOLEN`, whatever ended it; `details.reason` says what ' +
+      'did. Only `reused` is a sign of theft.\n\n' +
       'For apps: one refresh in flight, a time-out of at most 20 s, store the pair before using it; the answer to the ' +
       'later request wins.',
     method: 'post',
