@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { insertSessionsBeside } from '../support/session-document.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const path = '/api/v1/auth/login';
@@ -173,17 +174,7 @@ describe('one session per user and device', () => {
   test('past 50 live sessions the one unused for longest goes', async () => {
     const { email, user_id } = await registerAccount(api);
     const first = await logIn(api, email);
-    const template = await api.collections.sessions.findOne({ _id: first.session_id });
-    if (template === null) throw new Error('the session is not stored');
-    const later = (i: number) => new Date(template.last_used_at.getTime() + 1_000 * i);
-    await api.collections.sessions.insertMany(
-      Array.from({ length: 49 }, (_, i) => ({
-        ...template,
-        _id: randomUUID(),
-        device_id: randomUUID(),
-        last_used_at: later(i + 1),
-      })),
-    );
+    await insertSessionsBeside(api.collections, first.session_id, 49);
     await logIn(api, email);
     expect(await api.collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(50);
     expect(await api.collections.sessions.findOne({ _id: first.session_id })).toMatchObject({

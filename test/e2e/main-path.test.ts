@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
 import { closeBoundMs } from '../support/close-bound.ts';
 import { joinBy, newInvite } from '../support/invites.ts';
+import { insertSessionsBeside } from '../support/session-document.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 
 let stack: TestStack;
@@ -76,8 +77,18 @@ test('a new login on a device closes the stream of the session before it with 40
   const device_id = randomUUID();
   const before = await newSession(stack, { device_id });
   const stream = await stack.openStream(before);
-  await logIn(stack, before.email, { device_id });
+  const after = await logIn(stack, before.email, { device_id });
   expect(await stream.closed).toMatchObject({ code: 4005, reason: 'SESSION_REPLACED' });
+  await expect(stack.openStream(before)).rejects.toThrow('401');
+  expect((await stack.openStream(after)).hello).toMatchObject({ session_id: after.session_id });
+});
+
+test('a login past the limit of 50 sessions closes the stream of the one unused for longest with 4001 SESSION_REVOKED', async () => {
+  const oldest = await newSession(stack);
+  const stream = await stack.openStream(oldest);
+  await insertSessionsBeside(stack.collections, oldest.session_id, 49);
+  await logIn(stack, oldest.email);
+  expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
 });
 
 test('a stolen refresh token closes the session’s stream with 4001', async () => {

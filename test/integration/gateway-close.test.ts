@@ -99,6 +99,13 @@ describe('a close command', () => {
     expect(await gateway.metric('push_commands_total', { result: 'malformed' })).toBe(5);
   });
 
+  test('of a session that was replaced on its device closes with 4005', async () => {
+    const device = newDevice();
+    const client = await gateway.open(device);
+    await scene.deny(device, { kind: 'revoked', reason: 'SESSION_REPLACED' }, 'SESSION_REPLACED');
+    expect(await client.closed).toEqual({ code: 4005, reason: 'SESSION_REPLACED' });
+  });
+
   test('is the last thing that the client hears', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
@@ -115,21 +122,37 @@ describe('a close command whose message was lost', () => {
     await eventually('readiness', () => isReady(gateway));
     const [leaver, mover, stayer] = [newDevice(), newDevice(), { ...newDevice(), ver: 2 }];
     const [left, moved, stayed] = [await gateway.open(leaver), await gateway.open(mover), await gateway.open(stayer)];
+    const renewer = newDevice();
+    const replaced = await gateway.open(renewer);
     await eventually('a look at what is new', async () => {
       return (await gateway.metric('push_reconcile_rounds_total', { kind: 'recent', result: 'done' })) > 0;
     });
     const since = performance.now();
     await scene.denySilently(leaver, 'none:LOGOUT_CONFIRMED');
+    await scene.denySilently(renewer, 'none:SESSION_REPLACED');
     await scene.denySilently(mover, '2');
     await scene.denySilently(stayer, '2');
     expect(await left.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
+    expect(await replaced.closed).toEqual({ code: 4005, reason: 'SESSION_REPLACED' });
     expect(await moved.closed).toEqual({ code: 4004, reason: 'GROUP_CHANGED' });
     expect(performance.now() - since).toBeLessThan(closeBoundMs);
     expect(stayed.isOpen()).toBe(true);
-    expect(await gateway.metric('push_reconcile_closed_total')).toBe(2);
+    expect(await gateway.metric('push_reconcile_closed_total')).toBe(3);
     await gateway.close();
     await scene.close();
   });
+});
+
+test('a revocation for a reason of a newer api’s closes the stream with 4001', async () => {
+  const scene = await openGatewayScene();
+  const gateway = await startTestGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
+  await eventually('readiness', () => isReady(gateway));
+  const device = newDevice();
+  const client = await gateway.open(device);
+  await scene.denySilently(device, 'none:REASON_OF_TOMORROW');
+  expect(await client.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
+  await gateway.close();
+  await scene.close();
 });
 
 describe('a session that is closed while its upgrade is under way', () => {

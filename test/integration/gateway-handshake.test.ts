@@ -137,12 +137,15 @@ describe('a handshake', () => {
     expect(refusal).toMatchObject({ status: 403, body: { error_code: 'ERR-STREAM-SESSION-MISMATCH' } });
   });
 
-  test('of a session that was revoked before is refused', async () => {
-    const device = newDevice();
-    await scene.deny(device, { kind: 'revoked', reason: 'SESSION_REVOKED' }, 'SESSION_REVOKED');
-    const refusal = await refusalOf(gateway.base, { ...device, token: await tokenOf(device) });
-    expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
-  });
+  test.each(['SESSION_REVOKED', 'SESSION_REPLACED'] as const)(
+    'of a session that was revoked before is refused: %s',
+    async (reason) => {
+      const device = newDevice();
+      await scene.deny(device, { kind: 'revoked', reason }, reason);
+      const refusal = await refusalOf(gateway.base, { ...device, token: await tokenOf(device) });
+      expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
+    },
+  );
 
   test('with a token that was good before is spared the signature, and held against the deny list all the same', async () => {
     const device = newDevice();

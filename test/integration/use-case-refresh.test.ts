@@ -177,6 +177,22 @@ describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
     expect(await scene.asStored(document._id)).toEqual(document);
   });
 
+  test.each([
+    ['logout', { reason: 'logged_out' }],
+    ['revoked_by_user', { reason: 'revoked' }],
+    ['replaced', { reason: 'replaced' }],
+    ['session_limit', { reason: 'session_limit' }],
+    ['forced', { reason: 'forced' }],
+    ['refresh_token_reuse', { reason: 'reused' }],
+    ['reason_of_tomorrow' as 'forced', {}],
+  ] as const)('for a session that was revoked for %s, and tells %j', async (revoked_reason, details) => {
+    const { token } = await scene.session({ is_revoked: true, revoked_reason });
+    const error = await refresh(token).catch((thrown: AppError) => thrown);
+    expect(error).toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
+    expect((error as AppError).details).toEqual(details);
+    expect(scene.audited.map(([{ event }]) => event)).toEqual(['refresh.revoked']);
+  });
+
   const reused = () => scene.session({ gen: 3, parent: 2, floor: 2 });
 
   test.each([
@@ -185,9 +201,10 @@ describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
   ])('for a token that was void, of one %s: the session ends, and all are told', async (_, connection) => {
     const { document } = await reused();
     const origin = { ...scene.origin, ...connection };
-    await expect(refresh(scene.tokenOf(document, 1), {}, origin)).rejects.toMatchObject(
-      refused('IAD_JWT_REFRESH_STOLEN'),
-    );
+    await expect(refresh(scene.tokenOf(document, 1), {}, origin)).rejects.toMatchObject({
+      ...refused('IAD_JWT_REFRESH_STOLEN'),
+      details: { reason: 'reused' },
+    });
     const at = scene.now();
     const ended = { revoked_at: at, revoked_reason: 'refresh_token_reuse', revoked_request_id: 'request-1' };
     expect(await scene.asStored(document._id)).toEqual({ ...document, is_revoked: true, ...ended });

@@ -88,23 +88,26 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const other = randomUUID();
     const loggedOut = await revokeUnheard(scene, { at, alsoClose: other });
     const replaced = await revokeUnheard(scene, { at, reason: 'replaced' });
+    const limited = await revokeUnheard(scene, { at, reason: 'session_limit' });
 
-    await eventually('all is told', () => heard.length >= 3);
+    await eventually('all is told', () => heard.length >= 4);
     const close = { type: 'close', decided_at: at.getTime() };
-    expect(heard).toHaveLength(3);
+    expect(heard).toHaveLength(4);
     expect(heard).toEqual(
       expect.arrayContaining([
         { ...close, session_id: loggedOut, reason: 'LOGOUT_CONFIRMED', request_id: `logout-${loggedOut}` },
         { ...close, session_id: other, reason: 'LOGOUT_CONFIRMED', request_id: `logout-${loggedOut}` },
-        { ...close, session_id: replaced, reason: 'SESSION_REVOKED', request_id: `logout-${replaced}` },
+        { ...close, session_id: replaced, reason: 'SESSION_REPLACED', request_id: `logout-${replaced}` },
+        { ...close, session_id: limited, reason: 'SESSION_REVOKED', request_id: `logout-${limited}` },
       ]),
     );
-    expect(await denyListOf(scene).find([loggedOut, replaced, other])).toEqual([
+    expect(await denyListOf(scene).find([loggedOut, replaced, limited, other])).toEqual([
       { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' },
+      { kind: 'revoked', reason: 'SESSION_REPLACED' },
       { kind: 'revoked', reason: 'SESSION_REVOKED' },
       undefined,
     ]);
-    expect(await worker.metric('auth_revocations_reconciled_total')).toBe(2);
+    expect(await worker.metric('auth_revocations_reconciled_total')).toBe(3);
   });
 
   test('a revocation that Redis knows of is not published again', async () => {

@@ -52,7 +52,7 @@ const errors: Area = {
       tests: ['libs/errors/src/{app-error,catalogue,locales,to-http}.test.ts'],
     },
     {
-      sources: ['libs/errors/src/{to-http,from-http,read-details,restore-error}.ts'],
+      sources: ['libs/errors/src/{to-http,text-of,from-http,read-details,restore-error}.ts'],
       tests: ['libs/errors/src/to-http.test.ts'],
     },
     { sources: ['libs/errors/src/decide-write-off.ts'], tests: ['libs/errors/src/decide-write-off.test.ts'] },
@@ -96,7 +96,7 @@ const sessions: Area = {
       tests: [`${useCases}/decide-refresh.test.ts`, 'test/integration/use-case-{refresh,log-in}.test.ts'],
     },
     {
-      sources: [`${useCases}/{refresh,issue-tokens}.ts`],
+      sources: [`${useCases}/{refresh,session-ended,issue-tokens}.ts`],
       tests: ['test/integration/use-case-refresh.test.ts'],
     },
     {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { SessionDocument } from '@auth-account/stores';
+import type { Collections, SessionDocument } from '@auth-account/stores';
 import { Binary } from 'mongodb';
 
 /** A live session of nobody in particular, as the store has it. */
@@ -26,4 +26,23 @@ export function newSessionDocument(): SessionDocument {
     expires_at: later,
     absolute_expires_at: later,
   };
+}
+
+/** Adds sessions of the same user on other devices, all used since that one was. */
+export async function insertSessionsBeside(
+  { sessions }: Pick<Collections, 'sessions'>,
+  sessionId: string,
+  count: number,
+): Promise<void> {
+  const template = await sessions.findOne({ _id: sessionId });
+  if (template === null) throw new Error(`the session ${sessionId} is not stored`);
+  const usedLater = (index: number) => new Date(template.last_used_at.getTime() + 1_000 * (index + 1));
+  await sessions.insertMany(
+    Array.from({ length: count }, (_, index) => ({
+      ...template,
+      _id: randomUUID(),
+      device_id: randomUUID(),
+      last_used_at: usedLater(index),
+    })),
+  );
 }

@@ -26,6 +26,8 @@ export interface TestStack {
   readonly receiver: EventReceiver;
   /** Where apps reach the api. */
   readonly apiUrl: string;
+  /** And the gateway: `ws://…`. */
+  readonly pushUrl: string;
   readonly collections: Collections;
   /** What the services have written, by service. */
   readonly logs: Readonly<Record<ServiceName, string[]>>;
@@ -104,6 +106,7 @@ async function startParts(
     redis,
     receiver,
     apiUrl: `http://127.0.0.1:${ports.API_PORT}`,
+    pushUrl: `ws://127.0.0.1:${ports.PUSH_PORT}`,
     collections: collectionsOf(db),
     logs,
     post: (path, body, headers) =>

@@ -1,6 +1,7 @@
-import type { CatalogueRow, Domain } from '../src/catalogue/row.ts';
+import type { CatalogueRow, DetailType, Domain } from '../src/catalogue/row.ts';
 import { type ErrorCode, errorCodes, rowOf } from '../src/catalogue.ts';
 import { errorDomain } from '../src/grpc/error-domain.ts';
+import type { CodeText } from '../src/locales/messages.ts';
 import { locales } from '../src/locales.ts';
 import { validationTypes } from '../src/validation-item.ts';
 
@@ -69,19 +70,32 @@ function detailsSection(): string {
   const lines = errorCodes.flatMap((code) => {
     const { details } = rowOf(code);
     if (typeof details !== 'object') return [];
-    return Object.entries(details).map(([name, word]) =>
-      line([code, quote(name), word.replace('?', ''), word.endsWith('?') ? 'no' : 'yes']),
-    );
+    return Object.entries(details).map(([name, type]) => line([code, quote(name), ...typeCells(type)]));
   });
   return `## Details\nBesides \`action\`.\n\n| Code | Field | Type | Always there |\n|---|---|---|---|\n${lines.join('\n')}\n`;
 }
 
+/** The type of a field, and if it is always there. */
+function typeCells(type: DetailType): [string, 'yes' | 'no'] {
+  if (typeof type !== 'string') return [`one of ${type.map(quote).join(', ')}`, 'no'];
+  return [type.replace('?', ''), type.endsWith('?') ? 'no' : 'yes'];
+}
+
 function textsSection(): string {
   const sections = Object.entries(locales).map(([locale, messages]) => {
-    const lines = errorCodes.map((code) => line([code, messages[code].message, messages[code].action]));
+    const lines = errorCodes.flatMap((code) => textLines(code, messages[code]));
     return `### ${locale}\n| Code | message | action |\n|---|---|---|\n${lines.join('\n')}\n`;
   });
   return `## Texts\n${sections.join('\n')}`;
+}
+
+function textLines(code: ErrorCode, { message, action, variants = {} }: CodeText): string[] {
+  const differing = Object.entries(variants).flatMap(([field, words]) =>
+    Object.entries(words).map(([word, text]) =>
+      line([`${code}, ${quote(field)} ${quote(word)}`, text.message, text.action]),
+    ),
+  );
+  return [line([code, message, action]), ...differing];
 }
 
 function notesSection(): string {

@@ -14,13 +14,13 @@ else await Promise.all(targets.map(({ url, text }) => writeFile(url, text)));
 
 async function check(): Promise<void> {
   for (const { url, text } of targets) {
-    if ((await findText(url)) === text) continue;
+    if ((await textOf(url)) === text) continue;
     console.error(`${fileURLToPath(url)} is out of date: run node libs/errors/bin/generate.ts`);
     process.exitCode = 1;
   }
 }
 
-async function findText(url: URL): Promise<string | undefined> {
+async function textOf(url: URL): Promise<string | undefined> {
   try {
     return await readFile(url, 'utf8');
   } catch (error) {

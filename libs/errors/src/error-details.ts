@@ -8,17 +8,21 @@ interface DetailTypes {
   'string[]': readonly string[];
 }
 
-type TypeOf<Word> = Word extends `${infer Base extends keyof DetailTypes}?`
-  ? DetailTypes[Base]
-  : Word extends keyof DetailTypes
-    ? DetailTypes[Word]
-    : never;
+type TypeOf<Word> = Word extends readonly (infer OneOf)[]
+  ? OneOf
+  : Word extends `${infer Base extends keyof DetailTypes}?`
+    ? DetailTypes[Base]
+    : Word extends keyof DetailTypes
+      ? DetailTypes[Word]
+      : never;
+
+type Optional = `${string}?` | readonly string[];
 
 type Simplify<T> = { readonly [K in keyof T]: T[K] };
 
 type FieldsOf<F> = Simplify<
-  { [K in keyof F as F[K] extends `${string}?` ? never : K]: TypeOf<F[K]> } & {
-    [K in keyof F as F[K] extends `${string}?` ? K : never]?: TypeOf<F[K]>;
+  { [K in keyof F as F[K] extends Optional ? never : K]: TypeOf<F[K]> } & {
+    [K in keyof F as F[K] extends Optional ? K : never]?: TypeOf<F[K]>;
   }
 >;
 

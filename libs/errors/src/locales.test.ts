@@ -1,19 +1,38 @@
 import { describe, expect, test } from '@jest/globals';
-import { errorCodes } from './catalogue.ts';
-import { isLocale, locales } from './locales.ts';
+import { type ErrorCode, errorCodes } from './catalogue.ts';
+import type { CodeText, MessageText } from './locales/messages.ts';
+import { isLocale, type Locale, locales } from './locales.ts';
 import { negotiateLocale } from './negotiate-locale.ts';
 import { notice } from './notice.ts';
 
 describe('texts', () => {
+  /** Every text of a code: its own, and those that stand in its place. */
+  function textsOf(locale: Locale, code: ErrorCode): string[] {
+    const text: CodeText = locales[locale][code];
+    const variants: MessageText[] = Object.values(text.variants ?? {}).flatMap((words) => Object.values(words));
+    return [text, ...variants].flatMap(({ message, action }) => [message, action]);
+  }
+
   test.each(errorCodes)('%s reads as a sentence in both languages', (code) => {
-    for (const text of Object.values(locales.en[code])) expect(text).toMatch(/^[A-Z][ -~]+\.$/);
-    for (const text of Object.values(locales.ru[code])) expect(text).toMatch(/^[А-ЯЁ].*[а-яё].*\.$/);
+    for (const text of textsOf('en', code)) expect(text).toMatch(/^[A-Z][ -~]+\.$/);
+    for (const text of textsOf('ru', code)) expect(text).toMatch(/^[А-ЯЁ].*[а-яё].*\.$/);
   });
 
   test.each(errorCodes)('%s has no room for a value of the request', (code) => {
-    for (const messages of Object.values(locales)) {
-      expect(`${messages[code].message} ${messages[code].action}`).not.toMatch(/[{}<>%$]|undefined/);
+    for (const text of [...textsOf('en', code), ...textsOf('ru', code)]) {
+      expect(text).not.toMatch(/[{}<>%$]|undefined/);
     }
+  });
+
+  test.each([
+    ['en', /protect|someone else/],
+    ['ru', /защитить|кто-то другой/],
+  ] as const)('only a reused refresh token speaks of theft (%s)', (locale, theft) => {
+    const { variants, ...own } = locales[locale].IAD_JWT_REFRESH_STOLEN;
+    const speaking = Object.entries({ ...variants.reason, none: own }).filter(([, { message, action }]) =>
+      theft.test(`${message} ${action}`),
+    );
+    expect(speaking.map(([reason]) => reason)).toEqual(['reused']);
   });
 });
 

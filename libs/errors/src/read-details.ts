@@ -1,10 +1,11 @@
-import type { DetailFields } from './catalogue/row.ts';
+import type { DetailFields, DetailType } from './catalogue/row.ts';
 import { rowOf, type ThrowableCode } from './catalogue.ts';
 import { isValidationItem } from './validation-item.ts';
 
 /**
  * The details that the row of a code names, read from an untrusted value. Whatever else the value holds
- * (`action` among it) is left out. Undefined where a required field is missing or a field has the wrong type.
+ * (`action` among it, and a word that this version does not know) is left out. Undefined where a required field is missing
+ * or a field has the wrong type.
  */
 export function readDetails(code: ThrowableCode, value: unknown): unknown {
   const { details } = rowOf(code);
@@ -20,13 +21,18 @@ function readItems(value: unknown): unknown {
 function readFields(fields: DetailFields, value: unknown): unknown {
   const given = (value ?? {}) as Record<string, unknown>;
   const read: Record<string, unknown> = {};
-  for (const [name, word] of Object.entries(fields)) {
+  for (const [name, type] of Object.entries(fields)) {
     const field = given[name];
-    if (field === undefined && word.endsWith('?')) continue;
-    if (!fits(word.replace('?', ''), field)) return undefined;
+    if (mayLack(type, field)) continue;
+    if (typeof type === 'string' && !fits(type.replace('?', ''), field)) return undefined;
     read[name] = field;
   }
   return read;
+}
+
+function mayLack(type: DetailType, value: unknown): boolean {
+  if (typeof type === 'string') return value === undefined && type.endsWith('?');
+  return !type.some((word) => word === value);
 }
 
 function fits(word: string, value: unknown): boolean {

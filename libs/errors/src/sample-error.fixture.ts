@@ -1,5 +1,5 @@
 import { AppError, type AppErrorOptions } from './app-error.ts';
-import type { DetailFields } from './catalogue/row.ts';
+import type { DetailFields, DetailType } from './catalogue/row.ts';
 import { rowOf, type ThrowableCode } from './catalogue.ts';
 
 /** An error of the code with every field of details that its row names. */
@@ -16,5 +16,6 @@ const sampleItems = [
 
 function sampleFields(fields: DetailFields): Record<string, unknown> {
   const values: Readonly<Record<string, unknown>> = { string: 'text "ё"', number: 1.5, 'string[]': ['one', 'two'] };
-  return Object.fromEntries(Object.entries(fields).map(([name, word]) => [name, values[word.replace('?', '')]]));
+  const sampleOf = (type: DetailType) => (typeof type === 'string' ? values[type.replace('?', '')] : type.at(-1));
+  return Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, sampleOf(type)]));
 }

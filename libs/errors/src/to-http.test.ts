@@ -13,9 +13,11 @@ describe.each(['en', 'ru'] as const)('toHttp in %s', (locale) => {
     const { status, headers, body } = toHttp(sampleError(code), { locale });
     expect(status).toBe(row.http);
     expect(Object.keys(body)).toEqual(['error_code', 'message', 'details']);
-    expect(body).toMatchObject({ error_code: code, message: locales[locale][code].message });
-    if (row.details !== 'validation-items')
-      expect(body.details).toMatchObject({ action: locales[locale][code].action });
+    // The sample has the last of the words by which the texts differ.
+    const text =
+      code === 'IAD_JWT_REFRESH_STOLEN' ? locales[locale][code].variants.reason.reused : locales[locale][code];
+    expect(body).toMatchObject({ error_code: code, message: text.message });
+    if (row.details !== 'validation-items') expect(body.details).toMatchObject({ action: text.action });
     expect(headers).toMatchObject({ 'Content-Language': locale, Vary: 'Accept-Language' });
     expect(headers['X-Error-Code']).toBe(row.domain === 'ENDPOINT' ? row.canonical : code);
     expect(headers['WWW-Authenticate']).toBe(row.challenge);
@@ -40,6 +42,26 @@ describe('toHttp', () => {
         details: { rejected_email: 'ann@example.org', action: locales.en['ERR-EMAIL-ALREADY-EXISTS'].action },
       },
     });
+  });
+
+  test.each(['en', 'ru'] as const)('says by the reason how a session has ended, in %s', (locale) => {
+    const own = locales[locale].IAD_JWT_REFRESH_STOLEN;
+    for (const reason of ['logged_out', 'revoked', 'replaced', 'session_limit', 'forced', 'reused'] as const) {
+      const { body } = toHttp(new AppError('IAD_JWT_REFRESH_STOLEN', { details: { reason } }), { locale });
+      const { message, action } = own.variants.reason[reason];
+      expect(body).toEqual({ error_code: 'IAD_JWT_REFRESH_STOLEN', message, details: { reason, action } });
+    }
+  });
+
+  test.each([
+    ['no reason', {}],
+    ['one of tomorrow', { reason: 'of_tomorrow' }],
+    ['one that every object has', { reason: 'constructor' }],
+    ['one that is no text', { reason: 7 }],
+  ])('says that a session has ended, and no word of theft, with %s', (_, given) => {
+    const error = new AppError('IAD_JWT_REFRESH_STOLEN', { details: given as { reason: 'reused' } });
+    const { body } = toHttp(error, { locale: 'en' });
+    expect(body).toMatchObject({ message: 'Your session has ended.', details: { action: 'Log in again.' } });
   });
 
   test('names the expired invite in X-Error-Code only where it expired', () => {
@@ -226,6 +248,19 @@ describe('fromHttp', () => {
     });
     expect(error.code).toBe(details === undefined ? 'ERR-INTERNAL' : 'MDM_RECIPE_INTEGRITY_BROKEN');
     expect(error.details).toEqual(details ?? {});
+  });
+
+  test.each<[unknown, unknown]>([
+    ['reused', { reason: 'reused' }],
+    ['of_tomorrow', {}],
+    ['constructor', {}],
+    [7, {}],
+    [['reused'], {}],
+    [undefined, {}],
+  ])('takes the reason %j, and knows the error by its code whatever it is: %j', (reason, details) => {
+    const body = { error_code: 'IAD_JWT_REFRESH_STOLEN', details: { reason, action: 'x' } };
+    expect(fromHttp({ status: 401, body })).toMatchObject({ code: 'IAD_JWT_REFRESH_STOLEN', status: 401 });
+    expect(fromHttp({ status: 401, body }).details).toEqual(details);
   });
 
   test('keeps what it is told to be the cause', () => {

@@ -1,6 +1,7 @@
 import type { AppError } from './app-error.ts';
 import { rowOf } from './catalogue.ts';
-import { type Locale, locales } from './locales.ts';
+import type { Locale } from './locales.ts';
+import { textOf } from './text-of.ts';
 import type { ValidationItem } from './validation-item.ts';
 
 export interface HttpErrorBody {
@@ -24,7 +25,7 @@ export interface HttpError {
  * const { status, headers, body } = toHttp(error, { locale: negotiateLocale(request.headers['accept-language']) });
  */
 export function toHttp(error: AppError, options: { locale: Locale }): HttpError {
-  const text = locales[options.locale][error.code];
+  const text = textOf(error, options.locale);
   return {
     status: error.status,
     headers: headersOf(error, options.locale),

@@ -25,6 +25,13 @@ holds<Equal<DetailsOf<'ERR-EMAIL-ALREADY-EXISTS'>, { readonly rejected_email: st
 holds<Equal<DetailsOf<'ERR-VALIDATION-FAILED'>, readonly ValidationItem[]>>();
 holds<Equal<DetailsOf<'INV_STOCK_INSUFFICIENT_OFFICE'>, { readonly available?: number; readonly unit?: string }>>();
 
+holds<
+  Equal<
+    DetailsOf<'IAD_JWT_REFRESH_STOLEN'>,
+    { readonly reason?: 'logged_out' | 'revoked' | 'replaced' | 'session_limit' | 'forced' | 'reused' }
+  >
+>();
+
 const refused = [
   // @ts-expect-error a notice is not thrown
   () => new AppError('INV_STOCK_MASKED_MINUS'),
@@ -50,6 +57,8 @@ export const refusedByTypesOnly = [
   () => new AppError('ERR-INVITE-TOKEN-INVALID', { details: { rejected_email: 'a@b.c' } }),
   // @ts-expect-error the row names no details
   () => new AppError('IAD_JWT_ACCESS_EXPIRED', { details: { token: 'x' } }),
+  // @ts-expect-error the reason is none of the words
+  () => new AppError('IAD_JWT_REFRESH_STOLEN', { details: { reason: 'stolen' } }),
   // @ts-expect-error the type is none of the words
   () => new AppError('ERR-VALIDATION-FAILED', { details: [{ loc: ['body'], msg: 'x', type: 'too_short' }] }),
   // @ts-expect-error only notices
@@ -61,6 +70,10 @@ export const refusedByTypesOnly = [
 const { 'ERR-INTERNAL': _, ...incomplete } = en;
 // @ts-expect-error a language that lacks a code does not compile
 export const messages: Messages = incomplete;
+
+const { reused: __, ...tooFew } = en.IAD_JWT_REFRESH_STOLEN.variants.reason;
+// @ts-expect-error nor does one that lacks the text of a reason
+export const variants: Messages['IAD_JWT_REFRESH_STOLEN']['variants']['reason'] = tooFew;
 
 export const rows = {
   'ERR-EXAMPLE': {

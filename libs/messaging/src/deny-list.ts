@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CloseReason } from '@auth-account/contracts';
+import { type CloseReason, closeCodes } from '@auth-account/contracts';
 import { encodeCommand } from './commands.ts';
 import { createDenyListReader } from './deny-list-reader.ts';
 import { beginScript, completeScript, denyScript } from './deny-list-scripts.ts';
@@ -119,6 +119,11 @@ function encodeDenial(denial: Denial): string {
 
 function parseDenial(value: string | null): Denial | undefined {
   if (value === null) return undefined;
-  if (value.startsWith('none:')) return { kind: 'revoked', reason: value.slice('none:'.length) as CloseReason };
+  if (value.startsWith('none:')) return { kind: 'revoked', reason: closeReasonIn(value.slice('none:'.length)) };
   return { kind: 'below', ver: Number(value) };
+}
+
+/** A newer api may write a reason that this gateway has no close code for: the session is over all the same. */
+function closeReasonIn(word: string): CloseReason {
+  return Object.hasOwn(closeCodes, word) ? (word as CloseReason) : 'SESSION_REVOKED';
 }

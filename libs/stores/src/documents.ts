@@ -55,7 +55,7 @@ export interface InviteDocument {
   readonly revoked_at: Date | null;
 }
 
-/** Why a session ended. `logout` closes its stream with 1000, everything else with 4001. */
+/** Why a session ended; `closeReasonOf` says how its stream closes. */
 export type RevocationReason =
   | 'logout'
   | 'replaced'

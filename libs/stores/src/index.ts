@@ -1,4 +1,4 @@
-export { closeReasonOf } from './close-reason.ts';
+export { closeReasonOf, type RevocationCloseReason } from './close-reason.ts';
 export { type Collections, collectionsOf } from './collections.ts';
 export { connectMongo } from './connect-mongo.ts';
 export {

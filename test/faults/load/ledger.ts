@@ -29,6 +29,8 @@ export interface SessionRecord {
   streamPath: string;
   /** `unsure` while a request that may end it has no answer. */
   state: 'live' | 'unsure' | 'ended';
+  /** Its app logs in again on its device, or has done so. */
+  isReplaced?: boolean;
   /** When its app was told that it is over, in the history's time. */
   endedAt?: number;
   /** It was looked at after its end. */

@@ -6,19 +6,27 @@ import { refresh } from './sessions.ts';
 
 const switchingProtocols = 101;
 
+const saysLogIn: ReadonlySet<number> = new Set([closeCodes.LOGOUT_CONFIRMED, closeCodes.SESSION_REVOKED]);
+const saysOver: ReadonlySet<number> = new Set([...saysLogIn, closeCodes.SESSION_REPLACED]);
+
 /** What an app does about the close of its present stream, and what it must never be told. */
 function onClose(app: App, session: SessionRecord, stream: AppStream, code: number): void {
   const { world, person, device } = app;
-  session.streams.delete(stream);
-  if (device.stream !== stream) return;
-  device.stream = undefined;
   const { sessionId } = session;
   const detail = { person: person.id, sessionId, code };
-  const saysOver = code === closeCodes.LOGOUT_CONFIRMED || code === closeCodes.SESSION_REVOKED;
-  if (saysOver && session.state === 'live') world.history.violate('the stream of a live session was ended', detail);
+  session.streams.delete(stream);
+  // Also of a stream that the app has left behind: 4005 is for it, and asks for nothing.
+  if (session.isReplaced && saysLogIn.has(code)) {
+    world.history.violate('an app that had logged in again was told to log in', detail);
+  }
+  world.history.note('stream closed', detail);
+  if (device.stream !== stream) return;
+  device.stream = undefined;
+  if (saysOver.has(code) && session.state === 'live') {
+    world.history.violate('the stream of a live session was ended', detail);
+  }
   if (code === closeCodes.STREAM_REPLACED) world.history.violate('the newest stream of a session was replaced', detail);
   if (code === closeCodes.TOKEN_EXPIRED || code === closeCodes.GROUP_CHANGED) device.mustRefresh = true;
-  world.history.note('stream closed', detail);
 }
 
 /** Opens the device's stream through any gateway; a refused token is refreshed once. */

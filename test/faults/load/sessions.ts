@@ -62,6 +62,21 @@ export async function logIn(app: App): Promise<void> {
   else world.history.violate('a right password was refused', { person: person.id, ...pick(reply) });
 }
 
+/** Logs in on a device that is logged in: a newer session takes the place of the one there, whose stream closes with 4005. */
+export async function logInAgain(app: App): Promise<void> {
+  const { world, device } = app;
+  const { session: former, stream } = device;
+  if (former === undefined) return;
+  former.state = 'unsure';
+  former.isReplaced = true;
+  await logIn(app);
+  former.isReplaced = device.session !== former;
+  if (!former.isReplaced) return;
+  former.state = 'ended';
+  former.endedAt = world.history.now();
+  if (device.stream === stream) device.stream = undefined;
+}
+
 /** The same refresh token again and again until there is an answer; a 401 is right only where the app ended the session. */
 export async function refresh(app: App): Promise<Refreshed> {
   const { world, person, device } = app;

@@ -3,7 +3,7 @@ import { createRandom } from '../../model/simulate-refresh.ts';
 import { type App, anyOf, type Person, type World } from './app.ts';
 import { endAppConnections } from './app-request.ts';
 import { openStream } from './push.ts';
-import { logIn, logOut, logOutAll, refresh } from './sessions.ts';
+import { logIn, logInAgain, logOut, logOutAll, refresh } from './sessions.ts';
 import { createInvite, move, read, register } from './spaces.ts';
 
 export interface LoadOptions {
@@ -33,6 +33,7 @@ const steps: readonly Step[] = [
   [25, openStream, ({ device }) => device.stream?.isOpen() !== true],
   [9, logOut],
   [3, logOutAll],
+  [3, logInAgain],
   [6, move, ({ person }) => person.groupId !== undefined],
   [6, createInvite, ({ person }) => person.isOwner && person.groupId !== undefined],
 ];

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 
-/** The fields of `details` besides `action`; a trailing `?` makes one optional. */
-export type ErrorDetails = Readonly<Record<string, string>> | 'validation-items';
+/** The fields of `details` besides `action`; a trailing `?` makes one optional, a list is one of these words or nothing. */
+export type ErrorDetails = Readonly<Record<string, string | readonly string[]>> | 'validation-items';
 
 const Message = Type.String({ minLength: 1, description: 'For people, in the language of `Content-Language`.' });
 const Action = Type.String({
@@ -61,7 +61,7 @@ export const ErrorBody = Type.Object(
 /** The body of one code's answers, with the fields that its row of the error catalogue names. */
 export function errorBodyOf(code: string, details: ErrorDetails = {}): TSchema {
   if (details === 'validation-items') return ValidationErrorBody;
-  const fields = Object.entries(details).map(([name, word]) => [name, detailSchema(word)] as const);
+  const fields = Object.entries(details).map(([name, type]) => [name, detailSchema(type)] as const);
   return Type.Object(
     {
       error_code: Type.Literal(code),
@@ -72,9 +72,12 @@ export function errorBodyOf(code: string, details: ErrorDetails = {}): TSchema {
   );
 }
 
-function detailSchema(word: string): TSchema {
-  const schema = ofWord(word.replace(/\?$/, ''));
-  return word.endsWith('?') ? Type.Optional(schema) : schema;
+const newerWord = 'A newer service may answer a word that is not listed: to be read as if there were none.';
+
+function detailSchema(type: string | readonly string[]): TSchema {
+  if (typeof type !== 'string') return Type.Optional(Type.Enum([...type], { description: newerWord }));
+  const schema = ofWord(type.replace(/\?$/, ''));
+  return type.endsWith('?') ? Type.Optional(schema) : schema;
 }
 
 function ofWord(word: string): TSchema {

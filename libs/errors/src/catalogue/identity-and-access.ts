@@ -23,7 +23,13 @@ export const identityAndAccess = {
     reaction: 'CLEAR_STORAGE_AND_LOGIN',
     retryable: false,
     severity: 'warning',
+    details: { reason: ['logged_out', 'revoked', 'replaced', 'session_limit', 'forced', 'reused'] },
     challenge: 'Bearer',
+    note:
+      '`reason` is how the session ended: by its own logout, by the user from another device, by a newer login on its ' +
+      'device, as one session too many, by a forced logout, or because a refresh token of it came that was void already. ' +
+      'Only the last one (`reused`) is a sign of theft, and only its texts say so. A `reason` that is not listed comes from ' +
+      'a newer service: treat it as none.',
   },
   IAD_JWT_ACCESS_INVALID: {
     domain: 'IAD',

@@ -71,9 +71,13 @@ export type Reaction =
   | 'SWITCH_TO_PHOTO_MODE'
   | 'USE_NEW_IDEMPOTENCY_KEY';
 
-/** The type of one field of `details`; a trailing `?` makes it optional. */
+/**
+ * The type of one field of `details`; a trailing `?` makes it optional. A list means one of these words: the texts of the
+ * code differ by it. It is optional too, as a receiver leaves out a word of a newer version's that it does not know.
+ */
+export type DetailType = DetailWord | `${DetailWord}?` | readonly string[];
 export type DetailWord = 'string' | 'number' | 'string[]';
-export type DetailFields = Readonly<Record<string, DetailWord | `${DetailWord}?`>>;
+export type DetailFields = Readonly<Record<string, DetailType>>;
 
 /** One row of the table. Both statuses are stored; neither is derived from the other. */
 export interface CatalogueRow {

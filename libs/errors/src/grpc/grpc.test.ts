@@ -139,6 +139,16 @@ describe('toGrpc', () => {
     expect(unpack(request, RequestInfoSchema)).toMatchObject({ requestId: 'req-1' });
   });
 
+  test('says by the reason how a session has ended, and gives the reason back', () => {
+    const error = new AppError('IAD_JWT_REFRESH_STOLEN', { details: { reason: 'replaced' } });
+    const { status, encoded } = toGrpc(error, { locale: 'ru' });
+    const { message, action } = locales.ru.IAD_JWT_REFRESH_STOLEN.variants.reason.replaced;
+    expect(unpack(status.details[0], ErrorInfoSchema)?.metadata).toMatchObject({ action });
+    expect(unpack(status.details[1], LocalizedMessageSchema)).toMatchObject({ message });
+    const failure = { code: 16, metadata: { get: () => [encoded] } };
+    expect(fromGrpc(failure)).toMatchObject({ code: 'IAD_JWT_REFRESH_STOLEN', details: { reason: 'replaced' } });
+  });
+
   test('says no more than there is to say', () => {
     const { status } = toGrpc(new AppError('ERR-INTERNAL'), { locale: 'en' });
     expect(status.details.map(({ typeUrl }) => typeUrl)).toEqual([
@@ -203,6 +213,13 @@ describe('fromGrpc', () => {
     const item = { loc, msg: 'm', type: 'missing' } as const;
     const { encoded } = toGrpc(new AppError('ERR-VALIDATION-FAILED', { details: [item] }), { locale: 'en' });
     expect(fromGrpc(received(encoded)).details).toEqual([item]);
+  });
+
+  test('leaves out a reason of a newer library’s, and knows the error all the same', () => {
+    const details = { reason: 'of_tomorrow' } as never;
+    const { encoded } = toGrpc(new AppError('IAD_JWT_REFRESH_STOLEN', { details }), { locale: 'en' });
+    const back = fromGrpc(received(encoded));
+    expect([back.code, back.details]).toEqual(['IAD_JWT_REFRESH_STOLEN', {}]);
   });
 
   test('leaves out a detail that is there but undefined', () => {

@@ -9,7 +9,8 @@ import {
 import { type Any, anyPack, StructSchema } from '@bufbuild/protobuf/wkt';
 import type { AppError } from '../app-error.ts';
 import { rowOf } from '../catalogue.ts';
-import { type Locale, locales } from '../locales.ts';
+import type { Locale } from '../locales.ts';
+import { textOf } from '../text-of.ts';
 import type { ValidationItem } from '../validation-item.ts';
 import { errorDomain } from './error-domain.ts';
 import { toFieldPath } from './field-path.ts';
@@ -57,9 +58,9 @@ export function toGrpc(error: AppError, options: GrpcErrorOptions): GrpcError {
 }
 
 function detailsOf(error: AppError, { locale, requestId }: GrpcErrorOptions): Any[] {
-  const { message } = locales[locale][error.code];
+  const { message, action } = textOf(error, locale);
   const packed = [
-    pack(ErrorInfoSchema, { reason: error.code, domain: errorDomain, metadata: metadataOf(error, locale) }),
+    pack(ErrorInfoSchema, { reason: error.code, domain: errorDomain, metadata: metadataOf(error, action) }),
     pack(LocalizedMessageSchema, { locale, message }),
   ];
   if (Array.isArray(error.details))
@@ -74,13 +75,13 @@ function detailsOf(error: AppError, { locale, requestId }: GrpcErrorOptions): An
   return packed;
 }
 
-function metadataOf(error: AppError, locale: Locale): Record<string, string> {
+function metadataOf(error: AppError, action: string): Record<string, string> {
   const { reaction, retryable } = rowOf(error.code);
   return {
     http_status: String(error.status),
     reaction,
     retryable: String(retryable),
-    action: locales[locale][error.code].action,
+    action,
     ...(error.canonical === undefined ? {} : { canonical_code: error.canonical }),
   };
 }

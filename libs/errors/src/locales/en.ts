@@ -7,8 +7,36 @@ export const en: Messages = {
     action: 'Log in with this address, or register with another one.',
   },
   IAD_JWT_REFRESH_STOLEN: {
-    message: 'You have been logged out to protect your account.',
-    action: 'Log in again. If you think that someone else used your account, log out on all devices.',
+    message: 'Your session has ended.',
+    action: 'Log in again.',
+    variants: {
+      reason: {
+        logged_out: {
+          message: 'This session has ended: you have logged out.',
+          action: 'Log in again.',
+        },
+        revoked: {
+          message: 'This session was ended from another device.',
+          action: 'Log in again.',
+        },
+        replaced: {
+          message: 'This session has ended: there is a newer login on this device.',
+          action: 'Log in again.',
+        },
+        session_limit: {
+          message: 'This session has ended: you are logged in on too many devices.',
+          action: 'Log in again. Log out on devices that you no longer use.',
+        },
+        forced: {
+          message: 'This session was ended by the service.',
+          action: 'Log in again.',
+        },
+        reused: {
+          message: 'You have been logged out to protect your account.',
+          action: 'Log in again. If you think that someone else used your account, log out on all devices.',
+        },
+      },
+    },
   },
   IAD_JWT_ACCESS_INVALID: {
     message: 'Your login could not be confirmed.',

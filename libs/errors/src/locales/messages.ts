@@ -1,4 +1,5 @@
-import type { ErrorCode } from '../catalogue.ts';
+import type { DetailFields } from '../catalogue/row.ts';
+import type { Catalogue, ErrorCode } from '../catalogue.ts';
 
 /** What a user reads: what happened, and what to do now. Neither ever holds a value from the request. */
 export interface MessageText {
@@ -6,4 +7,26 @@ export interface MessageText {
   readonly action: string;
 }
 
-export type Messages = Readonly<Record<ErrorCode, MessageText>>;
+/** The texts of a code, in the one shape that all codes share. */
+export interface CodeText extends MessageText {
+  /** By a field of its details and a word that stands there: the texts in place of the code's own. */
+  readonly variants?: Readonly<Record<string, Readonly<Record<string, MessageText>>>>;
+}
+
+type FieldsOf<C extends ErrorCode> = Catalogue[C] extends { readonly details: infer D extends DetailFields }
+  ? D
+  : object;
+
+/** The fields of a code's details that are one of some words. */
+type WordsOf<Fields> = { readonly [K in keyof Fields as Fields[K] extends readonly string[] ? K : never]: Fields[K] };
+
+type VariantsOf<Words> = {
+  readonly [K in keyof Words]: Words[K] extends readonly (infer Word extends string)[]
+    ? Readonly<Record<Word, MessageText>>
+    : never;
+};
+
+type TextOf<Words> = keyof Words extends never ? MessageText : MessageText & { readonly variants: VariantsOf<Words> };
+
+/** The texts of a language: a code that lacks one does not compile, and neither does a word that does. */
+export type Messages = { readonly [C in ErrorCode]: TextOf<WordsOf<FieldsOf<C>>> };

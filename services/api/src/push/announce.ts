@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloseReason } from '@auth-account/contracts';
 import type { DenyEntry, DenyList, GatewayCommand } from '@auth-account/messaging';
+import type { RevocationCloseReason } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
 
 /** Sessions that have been revoked. */
 interface Revoked {
   readonly sessionIds: readonly string[];
-  readonly reason: Extract<CloseReason, 'LOGOUT_CONFIRMED' | 'SESSION_REPLACED' | 'SESSION_REVOKED'>;
+  readonly reason: RevocationCloseReason;
   /** A session that is not revoked, but whose stream closes all the same. */
   readonly alsoClose?: string | undefined;
 }

@@ -1,6 +1,12 @@
 import type { LogoutAllRequest, LogoutAllResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import type { RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import {
+  closeReasonOf,
+  type RevocationReason,
+  type RunTransaction,
+  type SessionStore,
+  type UserStore,
+} from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
@@ -29,31 +35,29 @@ export function createLogOutAll({ users, sessions, transaction, announce, audit,
   ): Promise<LogoutAllResponse['data']> => {
     const { requestId } = origin;
     const at = now();
-    let others: string[] = [];
-    let own: string[] = [];
+    let ended: readonly { reason: RevocationReason; ids: string[] }[] = [];
     const work = async (session: ClientSession) => {
       const isThere = await users.touchSessions(caller.user_id, at, session);
       if (!isThere) throw new AppError('IAD_JWT_ACCESS_INVALID');
       const live = (await sessions.listLive(caller.user_id, session)).map(({ _id }) => _id);
-      others = live.filter((id) => id !== caller.sid);
-      own = except_current ? [] : live.filter((id) => id === caller.sid);
-      await sessions.revokeAll(others, { reason: 'revoked_by_user', at, requestId }, session);
-      await sessions.revokeAll(own, { reason: 'logout', at, requestId }, session);
+      ended = [
+        { reason: 'revoked_by_user', ids: live.filter((id) => id !== caller.sid) },
+        { reason: 'logout', ids: except_current ? [] : live.filter((id) => id === caller.sid) },
+      ];
+      for (const { reason, ids } of ended) await sessions.revokeAll(ids, { reason, at, requestId }, session);
       // An app that has given up may have logged in again: that session should live.
       assertAwaited(origin);
     };
-    await transaction(work, { isCommitted: () => sessions.areRevoked([...others, ...own]) });
+    await transaction(work, { isCommitted: () => sessions.areRevoked(ended.flatMap(({ ids }) => ids)) });
     const { user_id } = caller;
     audit({ event: 'logout.all', user_id, session_id: caller.sid }, origin);
-    for (const session_id of others) {
-      audit({ event: 'session.revoked', user_id, session_id, reason: 'revoked_by_user' }, origin);
+    for (const { reason, ids } of ended) {
+      for (const session_id of ids) audit({ event: 'session.revoked', user_id, session_id, reason }, origin);
     }
-    for (const session_id of own) audit({ event: 'session.revoked', user_id, session_id, reason: 'logout' }, origin);
-    await Promise.all([
-      announce({ sessionIds: others, reason: 'SESSION_REVOKED', requestId, at }),
-      announce({ sessionIds: own, reason: 'LOGOUT_CONFIRMED', requestId, at }),
-    ]);
-    const terminated_sessions = others.length + own.length;
+    await Promise.all(
+      ended.map(({ reason, ids }) => announce({ sessionIds: ids, reason: closeReasonOf(reason), requestId, at })),
+    );
+    const terminated_sessions = ended.flatMap(({ ids }) => ids).length;
     return { message: 'SESSIONS_TERMINATED', terminated_sessions, timestamp: now().toISOString() };
   };
 }

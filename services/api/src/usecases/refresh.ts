@@ -10,6 +10,7 @@ import { assertAwaited } from './assert-awaited.ts';
 import { createAwaitKey } from './await-key.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
 import type { IssueTokens } from './issue-tokens.ts';
+import { sessionEnded } from './session-ended.ts';
 import { extendedExpiry, type SessionLifetime } from './session-lifetime.ts';
 
 export interface RefreshDeps {
@@ -60,7 +61,7 @@ export function createRefresh(
     }
     if (session.is_revoked) {
       audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
-      throw new AppError('IAD_JWT_REFRESH_STOLEN');
+      throw sessionEnded(session.revoked_reason);
     }
     if (session.expires_at <= now()) throw expired('expired', origin, session);
     return session;
@@ -78,7 +79,7 @@ export function createRefresh(
     await sessions.revokeAll([session._id], { reason, at, requestId });
     audit({ event: 'session.revoked', ...idsOf(session), reason }, origin);
     await announce({ sessionIds: [session._id], reason: 'SESSION_REVOKED', requestId, at });
-    throw new AppError('IAD_JWT_REFRESH_STOLEN');
+    throw sessionEnded(reason);
   }
 
   async function handOut(

@@ -1,6 +1,6 @@
 import type { SessionRevokedResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import type { SessionStore } from '@auth-account/stores';
+import { closeReasonOf, type SessionStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
@@ -26,12 +26,11 @@ export function createRevokeSession({ sessions, announce, audit, now }: RevokeSe
   ): Promise<SessionRevokedResponse['data']> => {
     const { requestId } = origin;
     const at = now();
-    const isOwn = sessionId === caller.sid;
-    const reason = isOwn ? 'logout' : 'revoked_by_user';
+    const reason = sessionId === caller.sid ? 'logout' : 'revoked_by_user';
     const isRevoked = await sessions.revokeOwn({ sessionId, userId: caller.user_id }, { reason, at, requestId });
     if (!isRevoked) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
     audit({ event: 'session.revoked', user_id: caller.user_id, session_id: sessionId, reason }, origin);
-    await announce({ sessionIds: [sessionId], reason: isOwn ? 'LOGOUT_CONFIRMED' : 'SESSION_REVOKED', requestId, at });
+    await announce({ sessionIds: [sessionId], reason: closeReasonOf(reason), requestId, at });
     return { message: 'SESSION_TERMINATED', session_id: sessionId, timestamp: now().toISOString() };
   };
 }

@@ -28,7 +28,8 @@ export const sessionRoutes = {
     summary: 'Open a session',
     description:
       'Exchanges e-mail address and password for an access token and a refresh token. One session per user and device: ' +
-      'a new login on a device ends the one before it there. At most 50 sessions a user; the one unused for longest goes.',
+      'a new login on a device ends the one before it there, whose stream closes with 4005 `SESSION_REPLACED`. At most 50 ' +
+      'sessions a user; the one unused for longest goes, its stream with 4001 `SESSION_REVOKED`.',
     method: 'post',
     path: '/api/v1/auth/login',
     auth: 'none',
@@ -52,6 +53,8 @@ export const sessionRoutes = {
     description:
       'Exchanges a refresh token for a new pair. A lost answer costs nothing: the same token may be sent again. A token ' +
       'that was replaced long ago counts as stolen and ends its session.\n\n' +
+      'The token of a session that has ended is `IAD_JWT_REFRESH_STOLEN`, whatever ended it; `details.reason` says what ' +
+      'did. Only `reused` is a sign of theft.\n\n' +
       'For apps: one refresh in flight, a time-out of at most 20 s, store the pair before using it; the answer to the ' +
       'later request wins.',
     method: 'post',

@@ -2,6 +2,7 @@ import { type DocumentedError, type ErrorExample, routes } from '@auth-account/c
 import {
   AppError,
   type AppErrorOptions,
+  catalogue,
   rowOf,
   type ThrowableCode,
   toHttp,
@@ -37,6 +38,12 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
       ],
     }),
   },
+  IAD_JWT_REFRESH_STOLEN: Object.fromEntries(
+    catalogue.IAD_JWT_REFRESH_STOLEN.details.reason.map((reason) => [
+      `IAD_JWT_REFRESH_STOLEN (${reason})`,
+      new AppError('IAD_JWT_REFRESH_STOLEN', { details: { reason } }),
+    ]),
+  ),
   'ERR-EMAIL-ALREADY-EXISTS': {
     'ERR-EMAIL-ALREADY-EXISTS': new AppError('ERR-EMAIL-ALREADY-EXISTS', {
       details: { rejected_email: 'cook@example.com' },

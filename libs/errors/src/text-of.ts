@@ -1,0 +1,17 @@
+import type { AppError } from './app-error.ts';
+import type { CodeText, MessageText } from './locales/messages.ts';
+import { type Locale, locales } from './locales.ts';
+
+/**
+ * Returns the text of an error in a language: that of the word in its details by which the code's texts differ, else the
+ * code's own, which fits every word that this version does not know.
+ */
+export function textOf({ code, details }: Pick<AppError, 'code' | 'details'>, locale: Locale): MessageText {
+  const text: CodeText = locales[locale][code];
+  const given = details as Readonly<Record<string, unknown>>;
+  for (const [field, words] of Object.entries(text.variants ?? {})) {
+    const variant = Object.entries(words).find(([word]) => word === given[field])?.[1];
+    if (variant !== undefined) return variant;
+  }
+  return text;
+}

@@ -1,0 +1,135 @@
+import {
+  awaitForceLogout,
+  failFastOptions,
+  openForceLogoutQueue,
+  redisKeys,
+  requestForceLogout,
+} from '@auth-account/messaging';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { logIn, logOut, newSession } from '../support/accounts.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
+import { insertSessionsBeside } from '../support/session-document.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { startTestWorker, type TestWorker } from '../support/worker-service.ts';
+
+let api: TestApi;
+let worker: TestWorker;
+beforeAll(async () => {
+  api = await startTestApi(cheapHashes);
+  worker = await startTestWorker({ ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix });
+});
+afterAll(async () => {
+  await worker.close();
+  await api.close();
+});
+
+const refresh = (refresh_token: string, language = 'en') =>
+  api.post('/api/v1/auth/refresh', { refresh_token }, { 'Accept-Language': language });
+
+/** A session whose refresh token was rotated twice: its first one is void. */
+async function rotatedSession() {
+  const session = await newSession(api);
+  const second = (await refresh(session.refresh_token)).json.data.refresh_token;
+  const third = (await refresh(second)).json.data.refresh_token;
+  return { ...session, newest: third };
+}
+
+async function force(user_id: string): Promise<void> {
+  const redis = new Redis(testEnvironment().redisUrl, { ...failFastOptions(), enableOfflineQueue: true });
+  const queue = openForceLogoutQueue(redis, redisKeys(api.keyPrefix));
+  const id = await requestForceLogout(queue, { user_id, reason: 'incident' });
+  expect(await awaitForceLogout(queue, id, 20_000)).toMatchObject({ state: 'done' });
+  await queue.close();
+  redis.disconnect();
+}
+
+/** By the reason that is told: what ends a session, and gives its last refresh token. */
+const endings: Readonly<Record<string, () => Promise<string>>> = {
+  async logged_out() {
+    const session = await newSession(api);
+    expect((await logOut(api, session)).status).toBe(200);
+    return session.refresh_token;
+  },
+  async revoked() {
+    const phone = await newSession(api);
+    const tablet = await logIn(api, phone.email);
+    const path = `/api/v1/auth/sessions/${phone.session_id}`;
+    expect((await api.send({ method: 'DELETE', path, headers: bearer(tablet) })).status).toBe(200);
+    return phone.refresh_token;
+  },
+  async replaced() {
+    const before = await newSession(api);
+    await logIn(api, before.email, { device_id: before.device_id });
+    return before.refresh_token;
+  },
+  async session_limit() {
+    const oldest = await newSession(api);
+    await insertSessionsBeside(api.collections, oldest.session_id, 49);
+    await logIn(api, oldest.email);
+    return oldest.refresh_token;
+  },
+  async forced() {
+    const session = await newSession(api);
+    await force(session.user_id);
+    return session.refresh_token;
+  },
+  async reused() {
+    const session = await rotatedSession();
+    await refresh(session.refresh_token);
+    return session.newest;
+  },
+};
+
+/** What a message says of theft. */
+const theft = { en: /protect|someone else/, ru: /защитить|кто-то другой/ };
+
+describe.each(Object.entries(endings))('a session that has ended: %s', (reason, end) => {
+  test.each(['en', 'ru'] as const)('its refresh token says so (%s)', async (language) => {
+    const answer = await refresh(await end(), language);
+    expect(answer.status).toBe(401);
+    expect(answer.headers['content-language']).toBe(language);
+    const { error_code, message, details } = answer.json;
+    expect(error_code).toBe('IAD_JWT_REFRESH_STOLEN');
+    expect(details).toEqual({ reason, action: expect.any(String) });
+    const saysTheft = theft[language].test(`${message} ${details.action}`);
+    expect({ message, action: details.action, saysTheft }).toMatchObject({ saysTheft: reason === 'reused' });
+    expect(details.action).toMatch(language === 'en' ? /^Log in again\./ : /^Войдите снова\./);
+  });
+});
+
+test('the void token that ends the session is told the same as every one after it', async () => {
+  const session = await rotatedSession();
+  const caught = await refresh(session.refresh_token);
+  const then = await refresh(session.newest);
+  expect(caught.json.details.reason).toBe('reused');
+  expect(then.json).toEqual(caught.json);
+});
+
+test('a logout of all devices is told as a revocation on the others and as a logout on its own', async () => {
+  const phone = await newSession(api);
+  const tablet = await logIn(api, phone.email);
+  expect((await api.post('/api/v1/auth/logout-all', {}, bearer(phone))).status).toBe(200);
+  const told = await Promise.all([phone, tablet].map(async ({ refresh_token }) => refresh(refresh_token)));
+  expect(told.map(({ json }) => json.details.reason)).toEqual(['logged_out', 'revoked']);
+});
+
+test('who has no genuine token of the session is not told how it ended', async () => {
+  const session = await newSession(api);
+  await logOut(api, session);
+  const token = session.refresh_token;
+  const forged = token.slice(0, -3) + (token.at(-3) === 'A' ? 'B' : 'A') + token.slice(-2);
+  const { json } = await refresh(forged);
+  expect(json.error_code).toBe('IAD_JWT_REFRESH_EXPIRED');
+  expect(json.details).toEqual({ action: expect.any(String) });
+});
+
+test('a reason that a newer version has written is not told, and nothing is said of theft', async () => {
+  const session = await newSession(api);
+  await logOut(api, session);
+  const revoked_reason = 'reason_of_tomorrow' as 'logout';
+  await api.collections.sessions.updateOne({ _id: session.session_id }, { $set: { revoked_reason } });
+  const { json } = await refresh(session.refresh_token);
+  expect(json).toMatchObject({ error_code: 'IAD_JWT_REFRESH_STOLEN', message: 'Your session has ended.' });
+  expect(json.details).toEqual({ action: 'Log in again.' });
+});
