@@ -11,6 +11,7 @@ import {
 } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
+import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import type { ChangeGroup } from './change-group.ts';
 import { inviteInvalid } from './invite-invalid.ts';
@@ -20,6 +21,7 @@ export interface AcceptInviteDeps {
   readonly users: Pick<UserStore, 'isMember'>;
   readonly groups: Pick<GroupStore, 'addMember'>;
   readonly changeGroup: ChangeGroup;
+  readonly limits: Pick<Limits, 'move'>;
   readonly now: () => Date;
 }
 
@@ -28,10 +30,12 @@ export interface AcceptInviteDeps {
  *
  * Raises, in this order: `ERR-INVITE-TOKEN-INVALID` (404) for what never named an invite, `IAD_GROUP_ALREADY_MEMBER` for
  * one into the caller's own group, `IAD_GROUP_INVITE_EXPIRED`, `ERR-INVITE-TOKEN-INVALID` (410) for one that was revoked or
- * is used up, `IAD_GROUP_ALREADY_MEMBER` without `leave_current_group`; and `IAD_JWT_ACCESS_INVALID` where another change
- * of group came first: the app refreshes.
+ * is used up, `IAD_GROUP_ALREADY_MEMBER` without `leave_current_group`, `ERR-RATE-LIMITED`; and
+ * `IAD_JWT_ACCESS_INVALID` where another change of group came first: the app refreshes.
  */
-export function createAcceptInvite({ users, invites, groups, changeGroup, now }: AcceptInviteDeps) {
+export function createAcceptInvite(deps: AcceptInviteDeps) {
+  const { users, invites, groups, changeGroup, limits, now } = deps;
+
   async function goodInvite(
     token: string,
     { user_id, home_group_id: ownGroup }: VerifiedAccessToken,
@@ -66,6 +70,7 @@ export function createAcceptInvite({ users, invites, groups, changeGroup, now }:
     const { user_id, sid: session_id, home_group_id: from } = caller;
     const { home_group_id, account_type } = await goodInvite(token, caller);
     if (!leave_current_group) throw new AppError('IAD_GROUP_ALREADY_MEMBER');
+    await limits.move(user_id, origin);
     const to: Membership = { home_group_id, account_type, role: 'member', joined_at: now() };
     await changeGroup(
       {
