@@ -37,7 +37,7 @@ export function composeGroups(parts: GroupParts): GroupUseCases {
   const leaveGroup = createLeaveGroup(shared);
   return {
     findCurrentGroup: createFindCurrentGroup(shared),
-    acceptInvite: createAcceptInvite({ ...shared, invites }),
+    acceptInvite: createAcceptInvite({ ...shared, invites, maxGroupMembers: config.MAX_GROUP_MEMBERS }),
     leaveGroup,
     removeMember: createRemoveMember({ ...shared, leaveGroup }),
   };
