@@ -20,8 +20,9 @@ const settings = {
   algorithm: 'EdDSA',
   issuer: 'https://auth.local',
   audience: 'food-storage',
+  ttlSeconds: 600,
 } as const;
-const sign = await createAccessTokenSigner({ ...settings, ttlSeconds: 600 });
+const sign = await createAccessTokenSigner(settings);
 const verify = await createAccessTokenVerifier(settings);
 const tokens: string[] = [];
 for (let index = 0; index < tokenCount; index += 1) {

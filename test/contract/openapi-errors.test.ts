@@ -4,7 +4,7 @@ import { openApiPath, type Route, type RouteName, routes } from '@auth-account/c
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
-import { cheapHashes, insertInvite, joinByInvite } from '../support/groups.ts';
+import { cheapHashes, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { type Answer, send } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
 import { startReplyDroppingProxy } from '../support/reply-dropping-proxy.ts';
@@ -15,7 +15,7 @@ const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/ope
 let api: TestApi;
 /** Its store has gone away since it started. */
 let severed: TestApi;
-/** It makes one hash at a time, lets none wait, and allows a user one invite. */
+/** It makes one hash at a time, lets none wait, and allows a user one invite and one move. */
 let narrow: TestApi;
 /** One request of each kind is all that it allows an address. */
 let strict: TestApi;
@@ -28,7 +28,12 @@ beforeAll(async () => {
   [api, severed, narrow, strict, faulty] = await Promise.all([
     startTestApi(cheapHashes),
     startTestApi({ ...cheapHashes, MONGODB_URI: byProxy }),
-    startTestApi({ HASH_CONCURRENCY: '1', HASH_QUEUE_LIMIT: '0', INVITE_CREATE_LIMIT_PER_USER: '1' }),
+    startTestApi({
+      HASH_CONCURRENCY: '1',
+      HASH_QUEUE_LIMIT: '0',
+      INVITE_CREATE_LIMIT_PER_USER: '1',
+      MOVE_LIMIT_PER_USER: '1',
+    }),
     startTestApi({
       ...cheapHashes,
       REGISTER_LIMIT_PER_ADDRESS: '1',
@@ -195,6 +200,17 @@ async function pastTheLimit(name: 'register' | 'login' | 'refresh' | 'findInvite
   return sendTo(name, strict, good);
 }
 
+/** The answer to the second move of somebody who has gone home. */
+async function pastTheMove(
+  name: 'acceptInvite' | 'leaveGroup' | 'removeMember',
+  requestOf: (userId: string) => Omit<GoodRequest, 'headers'>,
+): Promise<Answer> {
+  const mover = await newSession(narrow);
+  await leave(narrow, mover);
+  const { access_token } = await refresh(narrow, mover);
+  return sendTo(name, narrow, { ...requestOf(mover.user_id), headers: bearer(access_token) });
+}
+
 async function revokedToken(): Promise<string> {
   const session = await newSession(api);
   await logOut(api, session);
@@ -307,11 +323,21 @@ const provocations: Record<Operation, Record<string, Provocation>> = {
       const token = await insertInvite(api, home_group_id, { revoked_at: new Date() });
       return sendGood('acceptInvite', api, { params: { token } });
     },
+    async 'ERR-RATE-LIMITED'() {
+      const { home_group_id } = await registerAccount(narrow);
+      const token = await insertInvite(narrow, home_group_id);
+      return pastTheMove('acceptInvite', () => ({ params: { token }, body: { leave_current_group: true } }));
+    },
   },
-  leaveGroup: { ...provocationsWithoutBody('leaveGroup'), ...accessProvocations('leaveGroup') },
+  leaveGroup: {
+    ...provocationsWithoutBody('leaveGroup'),
+    ...accessProvocations('leaveGroup'),
+    'ERR-RATE-LIMITED': () => pastTheMove('leaveGroup', () => ({})),
+  },
   removeMember: {
     ...provocationsWithoutBody('removeMember'),
     ...accessProvocations('removeMember'),
+    'ERR-RATE-LIMITED': () => pastTheMove('removeMember', (user_id) => ({ params: { user_id } })),
     'ERR-GROUP-MEMBER-NOT-FOUND': () => sendGood('removeMember', api, { params: { user_id: 'nobody' } }),
     async 'ERR-GROUP-OWNER-REQUIRED'() {
       const { user_id, home_group_id } = await registerAccount(api);

@@ -22,6 +22,8 @@ const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
 
 const types = ['HOME', 'HOME', 'OFFICE', 'HOME'] as const;
+/** Members of a group: fewer than there are people. */
+const most = 3;
 
 const person = fc.nat({ max: types.length - 1 });
 const device = fc.nat({ max: 1 });
@@ -67,7 +69,7 @@ interface World {
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi({ ...cheapHashes, MAX_GROUP_MEMBERS: String(most) });
 });
 afterAll(() => api.close());
 
@@ -85,7 +87,7 @@ async function begin(): Promise<World> {
     users.push({ id: user_id, email, devices });
     real.push({ id: home_group_id, invite: await insertInvite(api, home_group_id) });
   }
-  return { model: newGroupModel(types), users, real };
+  return { model: newGroupModel(types, most), users, real };
 }
 
 const outcomes: Record<string, Outcome> = {

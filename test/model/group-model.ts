@@ -22,8 +22,8 @@ export interface GroupModel {
   remove(caller: Person, person: Person): Outcome;
 }
 
-/** Everybody begins in a space of their own, of that type. */
-export function newGroupModel(types: readonly Group['type'][]): GroupModel {
+/** Everybody begins in a space of their own, of that type. `most`: the members of a group at most. */
+export function newGroupModel(types: readonly Group['type'][], most: number): GroupModel {
   const groups: Group[] = types.map((type, person) => ({ type, owner: person, members: [person] }));
   const moves = types.map(() => 0);
   const groupOf = (person: Person) => groups.findIndex(({ members }) => members.includes(person));
@@ -52,7 +52,7 @@ export function newGroupModel(types: readonly Group['type'][]): GroupModel {
     accept(person, group, isAgreed) {
       const target = groups[group] as Group;
       if (groupOf(person) === group) return 'already member';
-      if (target.members.length === 0) return 'invite over';
+      if (target.members.length === 0 || target.members.length >= most) return 'invite over';
       return isAgreed ? move(person, target) : 'already member';
     },
     leave: moveHome,

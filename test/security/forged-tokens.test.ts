@@ -24,7 +24,7 @@ describe.each(['EdDSA', 'ES256'] as const)('forged tokens where %s is configured
   beforeAll(async () => {
     const keys: KeySet = { keys: [key, newSigningKey(algorithm, 'key-2027')] };
     const now = () => at * 1_000;
-    const bare = await createAccessTokenVerifier({ ...settings, keys, now });
+    const bare = await createAccessTokenVerifier({ ...settings, ttlSeconds: 600, keys, now });
     verify = createVerifierCache(bare, { keys, now, maxEntries: 100 });
   });
 

@@ -48,6 +48,7 @@ export function serviceEnvironment(name: string): Record<string, string> {
     REFRESH_LIMIT_PER_ADDRESS: '1000000',
     INVITE_LIMIT_PER_ADDRESS: '1000000',
     INVITE_CREATE_LIMIT_PER_USER: '1000000',
+    MOVE_LIMIT_PER_USER: '1000000',
     LOGIN_LIMIT_PER_ADDRESS: '1000000',
   };
 }

@@ -1,6 +1,7 @@
 export { ConfigError, type ConfigProblem } from './config-error.ts';
 export { type ConfigRow, describeConfig } from './describe-config.ts';
 export { type Config, loadConfig } from './load-config.ts';
+export { longestTokenSeconds } from './longest-token-seconds.ts';
 export type { ConfigSources } from './read-variable.ts';
 export {
   listenConfig,
@@ -10,5 +11,6 @@ export {
   runtimeConfig,
   shutdownConfig,
   tokenConfig,
+  tokenLifeConfig,
 } from './shared-config.ts';
 export type { CheckProblem } from './variable-schema.ts';

@@ -87,8 +87,28 @@ export const shutdownConfig = {
 /** What every service has: `runService` asks for these. */
 export const runtimeConfig = { ...listenConfig, ...logConfig, ...shutdownConfig };
 
+const TokenSeconds = { minimum: 1, maximum: 86_400 };
+
+/** How long access tokens live. To be spread into a service's schema. */
+export const tokenLifeConfig = {
+  ACCESS_TOKEN_TTL_SECONDS: Type.Integer({
+    ...TokenSeconds,
+    default: 600,
+    description: 'Life of an access token in seconds; one of a longer life is refused',
+  }),
+  ACCESS_TOKEN_MAX_TTL_SECONDS: Type.Optional(
+    Type.Integer({
+      ...TokenSeconds,
+      description:
+        'Longest life of an access token that is accepted, where that is more: for the time in which ' +
+        '`ACCESS_TOKEN_TTL_SECONDS` changes (docs/operations.md)',
+    }),
+  ),
+};
+
 /** Access tokens. To be spread into a service's schema. */
 export const tokenConfig = {
+  ...tokenLifeConfig,
   ACCESS_TOKEN_KEYS_FILE: Type.String({
     minLength: 1,
     description: 'Path of the JWKS with the signing keys: the first one signs, all of them verify',
@@ -102,12 +122,6 @@ export const tokenConfig = {
     minLength: 1,
     default: 'food-storage',
     description: 'Claim `aud` of the access tokens',
-  }),
-  ACCESS_TOKEN_TTL_SECONDS: Type.Integer({
-    minimum: 1,
-    maximum: 86_400,
-    default: 600,
-    description: 'Life of an access token in seconds',
   }),
   ACCESS_TOKEN_ALGORITHM: Type.Enum(['EdDSA', 'ES256'], {
     default: 'EdDSA',

@@ -59,9 +59,12 @@ type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number
 /** Clocks of one Redis do not run backwards, but entries of one millisecond may come after its reading. */
 const overlapMs = 1_000;
 
-/** How long an entry is of use, in milliseconds: the token's lifetime, leeway, the stream's grace and a margin. */
-export function denialLifetimeMs(accessTokenTtlSeconds: number): number {
-  return (accessTokenTtlSeconds + 5 + 30 + 60) * 1_000;
+/**
+ * How long an entry is of use, in milliseconds: the longest life of a token that any process accepts, leeway, the
+ * stream's grace and a margin.
+ */
+export function denialLifetimeMs(longestTokenSeconds: number): number {
+  return (longestTokenSeconds + 5 + 30 + 60) * 1_000;
 }
 
 /** The deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. */

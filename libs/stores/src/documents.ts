@@ -34,7 +34,7 @@ export interface GroupDocument {
   readonly created_at: Date;
   /** How many invites its owners have made; each counts here, so that it conflicts with whatever else changes the group. */
   readonly invites_made?: number;
-  /** Set when the last member has left; nobody joins a closed group. */
+  /** Set when the last member has left; nobody joins a closed group, and its document goes 30 days later. */
   readonly closed_at: Date | null;
   /** By what an import names the group, so that a later run finds it again: unique. */
   readonly import_key?: string;

@@ -6,8 +6,10 @@ import type { GroupDocument } from './documents.ts';
 export interface GroupStore {
   insert(group: GroupDocument, session: ClientSession): Promise<void>;
   find(groupId: string): Promise<GroupDocument | undefined>;
-  /** Counts one member more; false where the group is closed or was never there. */
-  addMember(groupId: string, session: ClientSession): Promise<boolean>;
+  /** Does it have that many members, or more? */
+  isFull(groupId: string, maxMembers: number): Promise<boolean>;
+  /** Counts one member more; false if the group has as many as it may have, is closed or was never there. */
+  addMember(groupId: string, maxMembers: number, session: ClientSession): Promise<boolean>;
   /** Counts one member less and closes the group with its last one; gives it as it then is. */
   removeMember(groupId: string, at: Date, session: ClientSession): Promise<GroupDocument | undefined>;
   setOwner(groupId: string, userId: string, session: ClientSession): Promise<void>;
@@ -24,9 +26,13 @@ export function createGroupStore({ groups }: Collections): GroupStore {
     async insert(group, session) {
       await groups.insertOne(group, { session });
     },
-    async addMember(groupId, session) {
-      const update = { $inc: { member_count: 1 } };
-      const { matchedCount } = await groups.updateOne({ _id: groupId, closed_at: null }, update, { session });
+    async isFull(groupId, maxMembers) {
+      const full = { _id: groupId, member_count: { $gte: maxMembers } };
+      return (await groups.findOne(full, { projection: { _id: 1 } })) !== null;
+    },
+    async addMember(groupId, maxMembers, session) {
+      const open = { _id: groupId, closed_at: null, member_count: { $lt: maxMembers } };
+      const { matchedCount } = await groups.updateOne(open, { $inc: { member_count: 1 } }, { session });
       return matchedCount === 1;
     },
     async find(groupId) {

@@ -17,7 +17,18 @@ const indexes = {
     [{ email_key: 1 }, { name: 'email_key_unique', unique: true }],
     [{ home_group_id: 1, joined_at: 1, _id: 1 }, { name: 'group_members_by_age' }],
   ],
-  groups: [[{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }]],
+  groups: [
+    [{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }],
+    // Nobody is in a closed group, and nothing needs it. Open ones are not in the index: registrations don't write it.
+    [
+      { closed_at: 1 },
+      {
+        name: 'closed_ttl',
+        expireAfterSeconds: 30 * daySeconds,
+        partialFilterExpression: { closed_at: { $type: 'date' } },
+      },
+    ],
+  ],
   invites: [
     [{ home_group_id: 1, created_at: -1 }, { name: 'group_invites' }],
     // What may still be good, however many were revoked: counted in the transaction that makes one more.

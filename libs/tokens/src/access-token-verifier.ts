@@ -21,8 +21,9 @@ export const leewaySeconds = 5;
  * Makes the function that verifies access tokens: signature, then claims, then expiry. It does not know the deny list.
  *
  * The function raises `IAD_JWT_ACCESS_INVALID` for anything but a well-formed token of this issuer and audience, signed
- * by one of the keys with the configured algorithm, and `IAD_JWT_ACCESS_EXPIRED` where only its time is over. A `kid` that
- * is not there makes the source of the keys look again first: it may be a key that has just been put in.
+ * by one of the keys with the configured algorithm, that lives no longer than `ttlSeconds` and the leeway, and
+ * `IAD_JWT_ACCESS_EXPIRED` if only its time is over. A `kid` that is not there makes the source of the keys look again
+ * first: it may be a key that has just been put in.
  */
 export async function createAccessTokenVerifier(settings: AccessTokenSettings): Promise<VerifyAccessToken> {
   const { algorithm, now = Date.now } = settings;
@@ -52,7 +53,7 @@ export async function createAccessTokenVerifier(settings: AccessTokenSettings): 
 /** RFC 7519 section 4.1, RFC 9068 section 4, and our own. Expiry is left to the caller: it has a code of its own. */
 function readClaims(
   payload: TokenText['payload'],
-  { issuer, audience }: Pick<AccessTokenSettings, 'issuer' | 'audience'>,
+  { issuer, audience, ttlSeconds }: Pick<AccessTokenSettings, 'issuer' | 'audience' | 'ttlSeconds'>,
   nowMs: number,
 ): VerifiedAccessToken {
   const { iss, user_id, sub, aud, jti, home_group_id, account_type, sid, ver, device_id, exp, iat, nbf } = payload;
@@ -72,6 +73,8 @@ function readClaims(
     isCount(exp) &&
     isTime(iat) &&
     iat < exp &&
+    // One of a longer life, from before the setting was lowered, would outlive its revocation in the deny list.
+    exp - iat <= ttlSeconds + leewaySeconds &&
     (nbf === undefined || isTime(nbf));
   if (!isGood) throw new AppError('IAD_JWT_ACCESS_INVALID');
   return { user_id, home_group_id, account_type, sid, ver, device_id, exp };

@@ -24,6 +24,7 @@ const settings = {
   algorithm: 'EdDSA',
   issuer: 'https://a',
   audience: 'food',
+  ttlSeconds: 600,
 } as const;
 const claims = {
   user_id: randomUUID(),
@@ -37,7 +38,7 @@ const claims = {
 const at = (seconds: number) => () => seconds * 1_000;
 const issuedAt = 1_800_000_000;
 const sign = async (options = {}) =>
-  (await createAccessTokenSigner({ ...settings, ttlSeconds: 600, now: at(issuedAt), ...options }))(claims);
+  (await createAccessTokenSigner({ ...settings, now: at(issuedAt), ...options }))(claims);
 const verify = async (token: string, options = {}) =>
   (await createAccessTokenVerifier({ ...settings, now: at(issuedAt), ...options }))(token);
 
@@ -73,7 +74,7 @@ test('each token has an id of its own, and is for the audience as its client (RF
 });
 
 test('without a clock it is the system’s, in whole seconds', async () => {
-  const signByClock = await createAccessTokenSigner({ ...settings, ttlSeconds: 600 });
+  const signByClock = await createAccessTokenSigner(settings);
   const before = Math.floor(Date.now() / 1_000);
   const token = await signByClock(claims);
   const { iat = 0 } = decodeJwt(token);
@@ -108,6 +109,13 @@ describe('IAD_JWT_ACCESS_INVALID is raised', () => {
     expect(await verify(await forge({ ver: 0, account_type: 'HOME' }))).toMatchObject({ ver: 0, account_type: 'HOME' });
   });
 
+  test('for nothing that lives as long as the setting and the leeway, whichever the setting is', async () => {
+    const longest = await forge({ exp: issuedAt + 605 });
+    expect(await verify(longest)).toMatchObject({ exp: issuedAt + 605 });
+    await expect(verify(longest, { ttlSeconds: 599 })).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    expect(await verify(await forge({ exp: issuedAt + 606 }), { ttlSeconds: 601 })).toMatchObject({ ver: 3 });
+  });
+
   test.each<[string, () => Promise<string> | string]>([
     ['text', () => 'x'],
     ['three dots', () => '...'],
@@ -138,6 +146,9 @@ describe('IAD_JWT_ACCESS_INVALID is raised', () => {
     ['an iat that is no time', () => forge({ iat: -1 })],
     ['an iat six seconds ahead', () => forge({ iat: issuedAt + 6 })],
     ['an end at its beginning', () => forge({ exp: issuedAt, iat: issuedAt })],
+    ['a life that is a second longer than the setting and the leeway', () => forge({ exp: issuedAt + 606 })],
+    ['as long a life that began at another time', () => forge({ iat: issuedAt - 300, exp: issuedAt + 306 })],
+    ['too long a life that is over', () => forge({ iat: issuedAt - 9_999, exp: issuedAt - 5 })],
     ['an nbf that lies ahead', () => forge({ nbf: issuedAt + 6 })],
     ['an nbf that is no time', () => forge({ nbf: 'now' })],
     ['an nbf that is null', () => forge({ nbf: null })],

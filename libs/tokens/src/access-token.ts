@@ -23,6 +23,8 @@ export interface AccessTokenSettings {
   readonly algorithm: AccessTokenAlgorithm;
   readonly issuer: string;
   readonly audience: string;
+  /** The life of a token in seconds: what the signer gives it, and the longest that the verifier accepts. */
+  readonly ttlSeconds: number;
   /** Milliseconds since the epoch; the system's clock where absent. */
   readonly now?: () => number;
 }
@@ -30,13 +32,9 @@ export interface AccessTokenSettings {
 /** RFC 9068 section 2.1. */
 export const accessTokenType = 'at+jwt';
 
-/**
- * Makes the function that signs access tokens (RFC 9068) with the first key of the set. Rejects where that cannot sign.
- *
- * `ttlSeconds` is the token's lifetime.
- */
+/** Makes the function that signs access tokens (RFC 9068) with the first key of the set. Rejects where that cannot sign. */
 export async function createAccessTokenSigner(
-  settings: AccessTokenSettings & { readonly ttlSeconds: number },
+  settings: AccessTokenSettings,
 ): Promise<(claims: AccessTokenClaims) => Promise<string>> {
   const { algorithm, issuer, audience, ttlSeconds, now = Date.now } = settings;
   const source = toKeySource(settings.keys);

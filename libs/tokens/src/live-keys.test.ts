@@ -29,7 +29,7 @@ function testSource(first: KeySet): KeySource & { now: KeySet; next: KeySet | un
   };
 }
 
-const common = { algorithm: 'EdDSA', issuer: 'https://a', audience: 'food' } as const;
+const common = { algorithm: 'EdDSA', issuer: 'https://a', audience: 'food', ttlSeconds: 600 } as const;
 const claims = {
   user_id: randomUUID(),
   home_group_id: randomUUID(),
@@ -44,7 +44,7 @@ describe('access tokens with a live source', () => {
 
   test('a new first key signs at once, and a key that has left verifies no longer', async () => {
     const keys = testSource(set(a));
-    const sign = await createAccessTokenSigner({ ...common, keys, ttlSeconds: 600 });
+    const sign = await createAccessTokenSigner({ ...common, keys });
     const verify = await createAccessTokenVerifier({ ...common, keys });
     const former = await sign(claims);
     keys.now = set(b, a);
@@ -57,7 +57,7 @@ describe('access tokens with a live source', () => {
   });
 
   test('an unknown kid makes the source look again, a known one does not', async () => {
-    const sign = await createAccessTokenSigner({ ...common, keys: set(b), ttlSeconds: 600 });
+    const sign = await createAccessTokenSigner({ ...common, keys: set(b) });
     const keys = testSource(set(a));
     keys.next = set(b, a);
     const verify = await createAccessTokenVerifier({ ...common, keys });
@@ -69,7 +69,7 @@ describe('access tokens with a live source', () => {
   test('a key that comes back under its old kid with other material is the new one', async () => {
     const keys = testSource(set(a));
     const verify = await createAccessTokenVerifier({ ...common, keys });
-    const byA = await (await createAccessTokenSigner({ ...common, keys: set(a), ttlSeconds: 600 }))(claims);
+    const byA = await (await createAccessTokenSigner({ ...common, keys: set(a) }))(claims);
     keys.now = set({ ...signing('a') });
     await expect(verify(byA)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
   });

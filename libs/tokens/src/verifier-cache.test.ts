@@ -8,7 +8,7 @@ import { createVerifierCache, type VerifierCacheOptions } from './verifier-cache
 const newKey = (kid: string) =>
   ({ ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), kid }) as KeyEntry;
 const set = (...keys: KeyEntry[]) => parseKeySet(JSON.stringify({ keys }), 'test');
-const common = { algorithm: 'EdDSA', issuer: 'https://a', audience: 'food' } as const;
+const common = { algorithm: 'EdDSA', issuer: 'https://a', audience: 'food', ttlSeconds: 600 } as const;
 const claims = () => ({
   user_id: randomUUID(),
   home_group_id: randomUUID(),
@@ -36,9 +36,7 @@ beforeEach(async () => {
 });
 
 const sign = async (key = a) =>
-  (await createAccessTokenSigner({ ...common, keys: set(key), ttlSeconds: 600, now: () => issuedAt * 1_000 }))(
-    claims(),
-  );
+  (await createAccessTokenSigner({ ...common, keys: set(key), now: () => issuedAt * 1_000 }))(claims());
 
 function newCache(options: Partial<VerifierCacheOptions> = {}, verify = plain): VerifyAccessToken {
   const counted: VerifyAccessToken = (token) => {

@@ -14,11 +14,11 @@ import { createFindCurrentGroup } from './usecases/find-current-group.ts';
 import { createLeaveGroup } from './usecases/leave-group.ts';
 import { createRemoveMember } from './usecases/remove-member.ts';
 
-type GroupParts = Pick<UseCaseParts, 'config' | 'mongo' | 'transaction' | 'announce' | 'audit' | 'now'>;
+type GroupParts = Pick<UseCaseParts, 'config' | 'mongo' | 'transaction' | 'announce' | 'limits' | 'audit' | 'now'>;
 
 /** Gives the use cases of membership the few things that they name. */
 export function composeGroups(parts: GroupParts): GroupUseCases {
-  const { config, mongo, transaction, announce, audit } = parts;
+  const { config, mongo, transaction, announce, limits, audit } = parts;
   const now = () => new Date(parts.now());
   const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));
   const users = createUserStore(collections);
@@ -33,11 +33,11 @@ export function composeGroups(parts: GroupParts): GroupUseCases {
     announce,
     audit,
   });
-  const shared = { users, groups, changeGroup, ids, now };
+  const shared = { users, groups, changeGroup, limits, ids, now };
   const leaveGroup = createLeaveGroup(shared);
   return {
     findCurrentGroup: createFindCurrentGroup(shared),
-    acceptInvite: createAcceptInvite({ ...shared, invites }),
+    acceptInvite: createAcceptInvite({ ...shared, invites, maxGroupMembers: config.MAX_GROUP_MEMBERS }),
     leaveGroup,
     removeMember: createRemoveMember({ ...shared, leaveGroup }),
   };

@@ -36,7 +36,7 @@ export function composeInvites(parts: InviteParts): InviteUseCases {
   return {
     createInvite: createCreateInvite({ ...shared, transaction, openIdempotent, limits, ids }),
     listInvites: createListInvites(shared),
-    findInvite: createFindInvite({ ...shared, limits }),
+    findInvite: createFindInvite({ ...shared, maxGroupMembers: config.MAX_GROUP_MEMBERS, limits }),
     revokeInvite: createRevokeInvite(shared),
   };
 }

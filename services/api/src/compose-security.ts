@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
+import { longestTokenSeconds } from '@auth-account/config';
 import type { Logger } from '@auth-account/telemetry';
 import {
   type AccessTokenClaims,
@@ -72,8 +73,10 @@ export async function composeSecurity(
     algorithm,
     issuer: config.TOKEN_ISSUER,
     audience: config.TOKEN_AUDIENCE,
+    ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS,
     now,
   };
+  const accepted = { ...access, ttlSeconds: longestTokenSeconds(config) };
   const hashThreads = await createHashThreads({
     onFallback: (error) => logger.warn({ err: error }, 'the faster Argon2 binding does not load'),
     onDeath: (error) => logger.error({ err: error }, 'a hash thread died'),
@@ -82,8 +85,8 @@ export async function composeSecurity(
     hasher: await composeHasher(hashThreads, config, metrics, logger),
     isBlockedPassword: await composeBlockList(config, logger),
     argon2Name: hashThreads.argon2.name,
-    signAccessToken: await createAccessTokenSigner({ ...access, ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS }),
-    verifyAccessToken: createVerifierCache(await createAccessTokenVerifier(access), {
+    signAccessToken: await createAccessTokenSigner(access),
+    verifyAccessToken: createVerifierCache(await createAccessTokenVerifier(accepted), {
       ...access,
       maxEntries: config.TOKEN_CACHE_ENTRIES,
       onLookup: (result) => metrics.tokenLookups.inc({ result }),

@@ -68,6 +68,7 @@ export function composeUseCases(parts: UseCaseParts): AuthUseCases {
   const spaces = createSpaces({
     groups: createGroupStore(collections),
     invites: createInviteStore(collections),
+    maxGroupMembers: config.MAX_GROUP_MEMBERS,
     ids,
     now,
   });

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { longestTokenSeconds } from '@auth-account/config';
 import { registeredTopic } from '@auth-account/contracts';
 import type { Check, ServiceContext, ServiceParts, StopStep } from '@auth-account/lifecycle';
 import {
@@ -96,7 +97,7 @@ export async function compose(
   const keys = redisKeys(config.KEY_PREFIX);
 
   const handOver = createHandOver({ queue, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
-  const denyList = createDenyList(redis, keys, denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS));
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
   const announce = createAnnounce({
     denyList,
     publish: createCommandPublisher(redis, keys),

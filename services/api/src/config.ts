@@ -63,6 +63,11 @@ export const apiConfig = Type.Object({
     default: 30,
     description: 'Seconds within which a repeated refresh gets the same token again',
   }),
+  MAX_GROUP_MEMBERS: Type.Integer({
+    minimum: 1,
+    default: 500,
+    description: 'Members of a group at most: nobody more joins it, whatever the invite',
+  }),
   PASSWORD_BLOCKLIST_FILE: Type.Optional(
     Type.String({
       minLength: 1,

@@ -1,4 +1,4 @@
-import { tokenConfig } from '@auth-account/config';
+import { tokenConfig, tokenLifeConfig } from '@auth-account/config';
 import { Type } from 'typebox';
 
 const KeyFile = Type.String({ minLength: 1, description: 'Path of a JWKS' });
@@ -9,7 +9,7 @@ export const keyConfig = Type.Object({
   REFRESH_TOKEN_KEYS_FILE: Type.Optional(KeyFile),
   SERVER_KEYS_FILE: Type.Optional(KeyFile),
   ACCESS_TOKEN_ALGORITHM: tokenConfig.ACCESS_TOKEN_ALGORITHM,
-  ACCESS_TOKEN_TTL_SECONDS: tokenConfig.ACCESS_TOKEN_TTL_SECONDS,
+  ...tokenLifeConfig,
   REFRESH_TOKEN_ABSOLUTE_SECONDS: Type.Integer({ minimum: 60, default: 180 * 86_400 }),
 });
 export type KeyConfig = Type.Static<typeof keyConfig>;

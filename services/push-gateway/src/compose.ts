@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { longestTokenSeconds } from '@auth-account/config';
 import type { ServiceContext, ServiceParts, StopStep } from '@auth-account/lifecycle';
 import {
   createCloseRecorder,
@@ -80,7 +81,8 @@ async function openVerifier(
     onError: (error) => logger.error({ err: error, file }, 'key file not taken: the former keys stay'),
     ...(keyFileIntervalMs === undefined ? {} : { intervalMs: keyFileIntervalMs }),
   });
-  const settings = { keys, algorithm, issuer: config.TOKEN_ISSUER, audience: config.TOKEN_AUDIENCE, now };
+  const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = config;
+  const settings = { keys, algorithm, issuer, audience, ttlSeconds: longestTokenSeconds(config), now };
   const verifyAccessToken = createVerifierCache(await createAccessTokenVerifier(settings), {
     ...settings,
     maxEntries: config.TOKEN_CACHE_ENTRIES,
@@ -100,7 +102,7 @@ export async function compose(
   const { verifyAccessToken, closeKeyFile } = await openVerifier(config, logger, pushMetrics, surroundings);
   const { redis, subscription, messages } = openConnections(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);
-  const denyList = createDenyList(redis, keys, denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS));
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
   const drain = createDrain({ registry, logger, config });
   const expiry = createExpirySweep({ now, onExpired: (connection) => closeConnection(connection, 'TOKEN_EXPIRED') });
   const common = { registry, metrics: pushMetrics, logger, now };

@@ -1,3 +1,4 @@
+import { longestTokenSeconds } from '@auth-account/config';
 import type { Check, ServiceContext, ServiceParts } from '@auth-account/lifecycle';
 import {
   createCommandPublisher,
@@ -74,7 +75,7 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
   const db = mongo.db(config.MONGODB_DATABASE);
   const collections = collectionsOf(db);
   const now = () => new Date();
-  const lifetimeMs = denialLifetimeMs(config.ACCESS_TOKEN_TTL_SECONDS);
+  const lifetimeMs = denialLifetimeMs(longestTokenSeconds(config));
 
   const webhooks = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind === 'webhook').map(({ name }) => name);
   const metrics = createWorkerMetrics(serviceMetrics, webhooks);

@@ -1,4 +1,4 @@
-import { mongoConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import { mongoConfig, redisConfig, runtimeConfig, tokenLifeConfig } from '@auth-account/config';
 import { redisChecks } from '@auth-account/messaging';
 import { type Static, Type } from 'typebox';
 import { checkSubscribers } from './check-subscribers.ts';
@@ -33,7 +33,7 @@ export const workerConfig = Type.Object({
   ...runtimeConfig,
   ...mongoConfig,
   ...redisConfig(redisChecks),
-  ACCESS_TOKEN_TTL_SECONDS: tokenConfig.ACCESS_TOKEN_TTL_SECONDS,
+  ...tokenLifeConfig,
   WORKER_OPS_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,

@@ -12,6 +12,7 @@ import {
 import { hash, verify } from '@node-rs/argon2';
 import express, { type Request } from 'express';
 import { Binary, MongoClient } from 'mongodb';
+import { seededTokenSeconds } from './session-seeds.ts';
 
 /**
  * The api's work and nothing else, as a process: no validation, no limits, no logs, metrics, audit or traces, no request
@@ -30,9 +31,11 @@ const settings = {
   algorithm: 'EdDSA',
   issuer: 'https://auth.local',
   audience: 'food-storage',
+  ttlSeconds: 600,
 } as const;
-const sign = await createAccessTokenSigner({ ...settings, ttlSeconds: 600 });
-const check = createVerifierCache(await createAccessTokenVerifier(settings), { ...settings, maxEntries: 10_000 });
+const sign = await createAccessTokenSigner(settings);
+const verifyToken = await createAccessTokenVerifier({ ...settings, ttlSeconds: seededTokenSeconds });
+const check = createVerifierCache(verifyToken, { ...settings, maxEntries: 10_000 });
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 const app = express();

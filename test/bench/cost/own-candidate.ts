@@ -12,6 +12,7 @@ import { freshGround } from './fresh-ground.ts';
 import type { Ground } from './ground.ts';
 import { openHttpLane } from './http-lane.ts';
 import { operationNames, operations } from './operations.ts';
+import { seededTokenSeconds } from './session-seeds.ts';
 
 /** What is measured, and with which program. */
 export interface CandidatePlan {
@@ -73,7 +74,13 @@ export async function startOwnCandidate(plan: CandidatePlan, servers: TestServer
 }
 
 /** As in production, access lines too; a process is stopped in order, so that a profile of it is written. */
-const settings = { API_PORT: '0', API_OPS_PORT: '0', VALIDATE_RESPONSES: 'false', SHUTDOWN_DELAY_SECONDS: '0' };
+const settings = {
+  API_PORT: '0',
+  API_OPS_PORT: '0',
+  VALIDATE_RESPONSES: 'false',
+  SHUTDOWN_DELAY_SECONDS: '0',
+  ACCESS_TOKEN_MAX_TTL_SECONDS: String(seededTokenSeconds),
+};
 
 /** As a worker does: without it the api would have to ask MongoDB of each token. */
 async function completeDenyList(url: string, keyPrefix: string): Promise<void> {

@@ -22,6 +22,9 @@ export interface SessionOwner {
   readonly groupId: string;
 }
 
+/** Life of the access tokens: the longest run. A server that is to take them has to be told. */
+export const seededTokenSeconds = 3_600;
+
 const daysMs = 86_400_000;
 
 /** Gives what makes live sessions, as logins would have left them. */
@@ -32,7 +35,7 @@ export async function createSessionSeeds(keys: KeyFiles): Promise<(owner?: Sessi
     algorithm: 'EdDSA',
     issuer: 'https://auth.local',
     audience: 'food-storage',
-    ttlSeconds: 3_600,
+    ttlSeconds: seededTokenSeconds,
   });
   return (owner = { userId: randomUUID(), groupId: randomUUID() }) => {
     const [sessionId, nonce, kid] = [randomUUID(), randomBytes(32), refreshTokens.currentKid];

@@ -5,6 +5,7 @@ import { installCommand, peersDirectory as peers } from '../peers/peer-installs.
 import { centrifugoBinary, commandCentrifugo, startCentrifugo } from './centrifugo.ts';
 import { type Commander, startCommander } from './commander.ts';
 import type { DialectName } from './dialect.ts';
+import { mintedTokenSeconds } from './mint-sessions.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 /** A server that does the gateway's work. */
@@ -39,7 +40,14 @@ export const candidates = {
     start: (env) =>
       startServer({
         command: [process.execPath, join(here, '../../../services/push-gateway/src/main.ts')],
-        env: { ...common, PUSH_PORT: '0', PUSH_OPS_PORT: '0', MAX_STREAMS_PER_GROUP: '100000', ...env },
+        env: {
+          ...common,
+          PUSH_PORT: '0',
+          PUSH_OPS_PORT: '0',
+          MAX_STREAMS_PER_GROUP: '100000',
+          ACCESS_TOKEN_MAX_TTL_SECONDS: String(mintedTokenSeconds),
+          ...env,
+        },
         listening: /"port":(\d+)[^\n]*"push gateway listens"/,
       }),
     command: ownCommander,

@@ -134,6 +134,7 @@ async function environment(
     REFRESH_LIMIT_PER_ADDRESS: unlimited,
     INVITE_LIMIT_PER_ADDRESS: unlimited,
     INVITE_CREATE_LIMIT_PER_USER: unlimited,
+    MOVE_LIMIT_PER_USER: unlimited,
     LOGIN_LIMIT_PER_ADDRESS: unlimited,
   };
 }

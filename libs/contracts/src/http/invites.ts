@@ -35,7 +35,7 @@ export type CreateInviteRequest = Type.Static<typeof CreateInviteRequest>;
 const standing = {
   account_type: AccountType,
   expires_at: Timestamp,
-  valid: Type.Boolean({ description: 'Whether one can join by it now.' }),
+  valid: Type.Boolean({ description: 'Whether one can join by it now; to the owner: where the group has room.' }),
   reason: Type.Unsafe<'expired' | 'revoked' | 'used_up' | null>({
     enum: ['expired', 'revoked', 'used_up', null],
     description: 'Why it is not valid; null where it is.',

@@ -26,6 +26,11 @@ export const limitConfig = {
     default: 100,
     description: 'Invites that one account makes, or tries to make, within an hour',
   }),
+  MOVE_LIMIT_PER_USER: Type.Integer({
+    minimum: 1,
+    default: 30,
+    description: 'Changes of group that one account makes, or tries to make, within an hour',
+  }),
   LOGIN_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 300,
@@ -80,6 +85,7 @@ export function limitRulesOf(config: Static<typeof schema>): LimitRules {
     refreshPerAddress: config.REFRESH_LIMIT_PER_ADDRESS,
     findInvitePerAddress: config.INVITE_LIMIT_PER_ADDRESS,
     createInvitePerUser: config.INVITE_CREATE_LIMIT_PER_USER,
+    movePerUser: config.MOVE_LIMIT_PER_USER,
     login: {
       perAddress: config.LOGIN_LIMIT_PER_ADDRESS,
       freeFailures: config.LOGIN_FREE_FAILURES,

@@ -1,12 +1,14 @@
 /**
- * Why a request was refused: too many tries from its address, too many invites made by its account, too many failures for this account from this device or
- * address, or too many for this account from devices and addresses that it does not know.
+ * Why a request was refused: too many tries from its address, too many invites or moves made by its account, too many
+ * failures for this account from this device or address, or too many for this account from devices and addresses that it
+ * does not know.
  */
 export const limitRules = [
   'register_address',
   'refresh_address',
   'invite_address',
   'invite_account',
+  'move_account',
   'login_address',
   'login_source',
   'login_account',

@@ -24,5 +24,7 @@ export interface LimitRules {
   readonly findInvitePerAddress: number;
   /** Invites that one account makes within an hour. */
   readonly createInvitePerUser: number;
+  /** Changes of group of one account within an hour. */
+  readonly movePerUser: number;
   readonly login: LoginRules;
 }

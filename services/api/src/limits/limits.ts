@@ -31,6 +31,8 @@ export interface Limits {
   refresh(origin: RequestOrigin): Promise<void>;
   findInvite(origin: RequestOrigin): Promise<void>;
   createInvite(userId: string, origin: RequestOrigin): Promise<void>;
+  /** Into another group: by leaving, or by an invite. */
+  move(userId: string, origin: RequestOrigin): Promise<void>;
   /** The steps of the attempt raise it as well: of tries that come at once only so many get a verdict. */
   logIn(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /** The same for a password that comes by another way than a login, which counts for no address's total of logins. */
@@ -59,6 +61,7 @@ const registerWindow = 60 * 60;
 const refreshWindow = 60;
 const inviteWindow = 60;
 const createInviteWindow = 60 * 60;
+const moveWindow = 60 * 60;
 
 /** Makes the rate limits (docs/decisions.md, "Guessing"). Redis away never refuses anybody, and holds nobody up. */
 export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
@@ -68,14 +71,10 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
   const registrations = limitOf('register', rules.registerPerAddress, registerWindow);
   const refreshes = limitOf('refresh', rules.refreshPerAddress, refreshWindow);
   const invites = limitOf('invite', rules.findInvitePerAddress, inviteWindow);
-  const newInvites = createAddressLimit({
-    redis,
-    keys,
-    per: 'account',
-    name: 'create-invite',
-    points: rules.createInvitePerUser,
-    seconds: createInviteWindow,
-  });
+  const accountLimitOf = (name: string, points: number, seconds: number) =>
+    createAddressLimit({ redis, keys, per: 'account', name, points, seconds });
+  const newInvites = accountLimitOf('create-invite', rules.createInvitePerUser, createInviteWindow);
+  const moves = accountLimitOf('move', rules.movePerUser, moveWindow);
   const addresses = limitOf('login', rules.login.perAddress, loginWindow);
   const logins = createLoginLimits({ redis, keys, addresses, rules: rules.login, now, onInsured });
 
@@ -105,14 +104,17 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     return { fail: () => take('fail'), succeed: () => take('succeed') };
   }
 
+  const byAccount = (limit: typeof newInvites, rule: LimitRule) => async (userId: string, origin: RequestOrigin) => {
+    const waitMs = await limit.count(userId);
+    if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
+  };
+
   return {
     register: byAddress(registrations, 'register_address'),
     refresh: byAddress(refreshes, 'refresh_address'),
     findInvite: byAddress(invites, 'invite_address'),
-    async createInvite(userId, origin) {
-      const waitMs = await newInvites.count(userId);
-      if (waitMs !== undefined) refuse({ rule: 'invite_account', waitMs }, origin);
-    },
+    createInvite: byAccount(newInvites, 'invite_account'),
+    move: byAccount(moves, 'move_account'),
     logIn: (login, origin) => attempt('check', login, origin),
     guess: (login, origin) => attempt('checkGuess', login, origin),
     async registered(login, origin) {

@@ -11,15 +11,19 @@ import {
 } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
+import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import type { ChangeGroup } from './change-group.ts';
 import { inviteInvalid } from './invite-invalid.ts';
+import { createJudgeInvite } from './judge-invite.ts';
 
 export interface AcceptInviteDeps {
   readonly invites: Pick<InviteStore, 'find' | 'use'>;
   readonly users: Pick<UserStore, 'isMember'>;
-  readonly groups: Pick<GroupStore, 'addMember'>;
+  readonly groups: Pick<GroupStore, 'isFull' | 'addMember'>;
   readonly changeGroup: ChangeGroup;
+  readonly limits: Pick<Limits, 'move'>;
+  readonly maxGroupMembers: number;
   readonly now: () => Date;
 }
 
@@ -27,11 +31,14 @@ export interface AcceptInviteDeps {
  * Moves the caller into the group of an invite, as a member.
  *
  * Raises, in this order: `ERR-INVITE-TOKEN-INVALID` (404) for what never named an invite, `IAD_GROUP_ALREADY_MEMBER` for
- * one into the caller's own group, `IAD_GROUP_INVITE_EXPIRED`, `ERR-INVITE-TOKEN-INVALID` (410) for one that was revoked or
- * is used up, `IAD_GROUP_ALREADY_MEMBER` without `leave_current_group`; and `IAD_JWT_ACCESS_INVALID` where another change
- * of group came first: the app refreshes.
+ * one into the caller's own group, `IAD_GROUP_INVITE_EXPIRED`, `ERR-INVITE-TOKEN-INVALID` (410) for one that was revoked,
+ * is used up or leads into a full group, `IAD_GROUP_ALREADY_MEMBER` without `leave_current_group`, `ERR-RATE-LIMITED`; and
+ * `IAD_JWT_ACCESS_INVALID` where another change of group came first: the app refreshes.
  */
-export function createAcceptInvite({ users, invites, groups, changeGroup, now }: AcceptInviteDeps) {
+export function createAcceptInvite(deps: AcceptInviteDeps) {
+  const { users, invites, groups, changeGroup, limits, maxGroupMembers, now } = deps;
+  const judgeInvite = createJudgeInvite(deps);
+
   async function goodInvite(
     token: string,
     { user_id, home_group_id: ownGroup }: VerifiedAccessToken,
@@ -42,9 +49,9 @@ export function createAcceptInvite({ users, invites, groups, changeGroup, now }:
     if (invite.home_group_id === ownGroup) {
       throw (await isMember()) ? new AppError('IAD_GROUP_ALREADY_MEMBER') : moved();
     }
-    const state = inviteState(invite, now());
+    const state = await judgeInvite(invite);
     if (state === 'good') return invite;
-    // It may be the caller, by another tap, who has just used it up.
+    // It may be the caller, by another tap, who has just used it up, or taken the last place.
     throw (await isMember()) ? refused(token, state) : moved();
   }
 
@@ -54,7 +61,8 @@ export function createAcceptInvite({ users, invites, groups, changeGroup, now }:
       const invite = await invites.find(token);
       throw refused(token, invite && inviteState(invite, now()));
     }
-    if (!(await groups.addMember(groupId, session))) throw refused(token, 'revoked');
+    // The last place was taken in between, or the group closed.
+    if (!(await groups.addMember(groupId, maxGroupMembers, session))) throw refused(token, 'used_up');
   }
 
   return async (
@@ -66,6 +74,7 @@ export function createAcceptInvite({ users, invites, groups, changeGroup, now }:
     const { user_id, sid: session_id, home_group_id: from } = caller;
     const { home_group_id, account_type } = await goodInvite(token, caller);
     if (!leave_current_group) throw new AppError('IAD_GROUP_ALREADY_MEMBER');
+    await limits.move(user_id, origin);
     const to: Membership = { home_group_id, account_type, role: 'member', joined_at: now() };
     await changeGroup(
       {

@@ -1,12 +1,15 @@
 import type { InvitePreviewResponse } from '@auth-account/contracts';
-import type { InviteStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore } from '@auth-account/stores';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { previewInvite } from './describe-invite.ts';
 import { inviteInvalid } from './invite-invalid.ts';
+import { createJudgeInvite } from './judge-invite.ts';
 
 export interface FindInviteDeps {
   readonly invites: Pick<InviteStore, 'find'>;
+  readonly groups: Pick<GroupStore, 'isFull'>;
+  readonly maxGroupMembers: number;
   readonly limits: Pick<Limits, 'findInvite'>;
   readonly now: () => Date;
 }
@@ -15,12 +18,14 @@ export interface FindInviteDeps {
  * What an invite leads to, for whoever has its token. Raises `ERR-RATE-LIMITED`, and `ERR-INVITE-TOKEN-INVALID` (404) for
  * what names no invite.
  */
-export function createFindInvite({ invites, limits, now }: FindInviteDeps) {
+export function createFindInvite(deps: FindInviteDeps) {
+  const { invites, limits, now } = deps;
+  const judgeInvite = createJudgeInvite(deps);
+
   return async (token: string, origin: RequestOrigin): Promise<InvitePreviewResponse['data']> => {
     await limits.findInvite(origin);
     const invite = await invites.find(token);
     if (invite === undefined) throw inviteInvalid(token, undefined);
-    const at = now();
-    return { ...previewInvite(invite, at), timestamp: at.toISOString() };
+    return { ...previewInvite(invite, await judgeInvite(invite)), timestamp: now().toISOString() };
   };
 }

@@ -3,6 +3,7 @@ import { AppError } from '@auth-account/errors';
 import type { GroupStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Ids } from '../ids.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import type { ChangeGroup } from './change-group.ts';
 import { newHome } from './new-home.ts';
@@ -10,6 +11,7 @@ import { newHome } from './new-home.ts';
 export interface LeaveGroupDeps {
   readonly groups: Pick<GroupStore, 'insert'>;
   readonly changeGroup: ChangeGroup;
+  readonly limits: Pick<Limits, 'move'>;
   readonly ids: Pick<Ids, 'groupId'>;
   readonly now: () => Date;
 }
@@ -19,12 +21,13 @@ export type LeaveGroup = (caller: VerifiedAccessToken, origin: RequestOrigin) =>
 /**
  * Moves the caller into a new HOME space of their own, wherever they are: whoever is alone in one closes it by leaving.
  *
- * Raises `IAD_JWT_ACCESS_INVALID` where another change of group came first: the app refreshes.
+ * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` where another change of group came first: the app refreshes.
  */
 export function createLeaveGroup(deps: LeaveGroupDeps): LeaveGroup {
-  const { changeGroup, now } = deps;
+  const { changeGroup, limits, now } = deps;
 
   return async ({ user_id: userId, sid: session_id, home_group_id: from }, origin) => {
+    await limits.move(userId, origin);
     const at = now();
     const home = newHome(deps, userId, at);
     const notThere = () => new AppError('IAD_JWT_ACCESS_INVALID');

@@ -3,6 +3,7 @@ import { type GroupStore, type InviteDocument, type InviteStore, inviteState } f
 import type { ClientSession } from 'mongodb';
 import type { Ids } from '../ids.ts';
 import { inviteInvalid } from './invite-invalid.ts';
+import { createJudgeInvite } from './judge-invite.ts';
 
 /** Where a new account will live, and how it comes there. */
 export type Space = { readonly home_group_id: string; readonly account_type: AccountType } & (
@@ -11,8 +12,9 @@ export type Space = { readonly home_group_id: string; readonly account_type: Acc
 );
 
 export interface SpacesDeps {
-  readonly groups: GroupStore;
+  readonly groups: Pick<GroupStore, 'insert' | 'isFull' | 'addMember'>;
   readonly invites: Pick<InviteStore, 'find' | 'use'>;
+  readonly maxGroupMembers: number;
   readonly ids: Pick<Ids, 'groupId'>;
   readonly now: () => Date;
 }
@@ -25,10 +27,13 @@ export interface Spaces {
   enter(space: Space, userId: string, at: Date, session: ClientSession): Promise<void>;
 }
 
-export function createSpaces({ groups, invites, ids, now }: SpacesDeps): Spaces {
+export function createSpaces(deps: SpacesDeps): Spaces {
+  const { groups, invites, maxGroupMembers, ids, now } = deps;
+  const judgeInvite = createJudgeInvite(deps);
+
   async function goodInvite(token: string): Promise<InviteDocument> {
     const invite = await invites.find(token);
-    const state = invite && inviteState(invite, now());
+    const state = invite && (await judgeInvite(invite));
     if (invite === undefined || state !== 'good') throw inviteInvalid(token, state);
     return invite;
   }
@@ -58,7 +63,8 @@ export function createSpaces({ groups, invites, ids, now }: SpacesDeps): Spaces 
         const invite = await invites.find(space.token);
         throw inviteInvalid(space.sentToken, invite && inviteState(invite, now()));
       }
-      if (!(await groups.addMember(_id, session))) throw inviteInvalid(space.sentToken, 'revoked');
+      // The last place was taken in between, or the group closed.
+      if (!(await groups.addMember(_id, maxGroupMembers, session))) throw inviteInvalid(space.sentToken, 'used_up');
     },
   };
 }

@@ -1,3 +1,4 @@
+import { longestTokenSeconds } from '@auth-account/config';
 import {
   type AccessTokenAlgorithm,
   assertAccessTokenKeys,
@@ -32,7 +33,7 @@ export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
     variable: 'ACCESS_TOKEN_KEYS_FILE',
     generate: generateSigningKey,
     check: (set, algorithm) => assertAccessTokenKeys(set, algorithm, 'sign'),
-    usefulSeconds: ({ ACCESS_TOKEN_TTL_SECONDS }) => ACCESS_TOKEN_TTL_SECONDS + marginSeconds,
+    usefulSeconds: (config) => longestTokenSeconds(config) + marginSeconds,
   },
   refresh: {
     variable: 'REFRESH_TOKEN_KEYS_FILE',

@@ -48,8 +48,8 @@ export const groupRoutes = {
     description:
       `Moves the caller out of the present group into the one that the invite leads to, as a member. ${moved}\n\n` +
       'The invite is looked at first: 404 where it never named one, 400 where it leads into the caller’s own group, 410 ' +
-      'where it has expired, was revoked or is used up. Then `leave_current_group` is: without it the answer is 400, and ' +
-      'the app asks the user. An owner who moves hands the group to its longest-standing member; the last one closes it.',
+      'where it has expired, was revoked or is used up, or where the group is full. Then `leave_current_group` is: without ' +
+      'it the answer is 400, and the app asks the user. An account moves only so often within an hour (429). An owner who moves hands the group to its longest-standing member; the last one closes it.',
     method: 'post',
     path: '/api/v1/invites/:token/accept',
     auth: 'bearer',
@@ -64,7 +64,14 @@ export const groupRoutes = {
       example: joinedExample,
     },
     carriesToken: true,
-    errors: [...common, ...access, 'IAD_GROUP_ALREADY_MEMBER', 'IAD_GROUP_INVITE_EXPIRED', 'ERR-INVITE-TOKEN-INVALID'],
+    errors: [
+      ...common,
+      ...access,
+      'IAD_GROUP_ALREADY_MEMBER',
+      'IAD_GROUP_INVITE_EXPIRED',
+      'ERR-INVITE-TOKEN-INVALID',
+      'ERR-RATE-LIMITED',
+    ],
   },
   leaveGroup: {
     operationId: 'leaveGroup',
@@ -73,14 +80,14 @@ export const groupRoutes = {
     description:
       `Moves the caller into a new HOME space of their own. ${moved}\n\n` +
       'An owner who leaves hands the group to its longest-standing member; a group left by its last member is closed and ' +
-      'its invites die, be it a HOME space of the caller’s own.',
+      'its invites die, be it a HOME space of the caller’s own. An account moves only so often within an hour (429).',
     method: 'post',
     path: '/api/v1/groups/leave',
     auth: 'bearer',
     headers: commonHeaders,
     success: { status: 200, description: 'Where the user is now.', body: MembershipResponse, example: leftExample },
     carriesToken: false,
-    errors: [...withoutBody, ...access],
+    errors: [...withoutBody, ...access, 'ERR-RATE-LIMITED'],
   },
   removeMember: {
     operationId: 'removeMember',
@@ -88,7 +95,7 @@ export const groupRoutes = {
     summary: 'Remove a member',
     description:
       'For the owner of the group. The member moves into a new HOME space, as if they had left. The owner’s own id means ' +
-      `leaving. ${moved}`,
+      `leaving, and counts as such (429). ${moved}`,
     method: 'delete',
     path: '/api/v1/groups/current/members/:user_id',
     auth: 'bearer',
@@ -101,6 +108,6 @@ export const groupRoutes = {
       example: memberRemovedExample,
     },
     carriesToken: false,
-    errors: [...withoutBody, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-GROUP-MEMBER-NOT-FOUND'],
+    errors: [...withoutBody, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-GROUP-MEMBER-NOT-FOUND', 'ERR-RATE-LIMITED'],
   },
 } as const satisfies Record<string, Route>;

@@ -61,7 +61,7 @@ export const inviteRoutes = {
     summary: 'What an invite leads to',
     description:
       'For an app that was opened by an invite and wants to show what it is for, before there is an account. Who made it ' +
-      'and which group it is for stays unsaid. A token that names no invite answers 404; one whose invite is over answers ' +
+      'and which group it is for stays unsaid. While the group is full it says `used_up`. A token that names no invite answers 404; one whose invite is over answers ' +
       '200 with the reason, for at least 30 days.',
     method: 'get',
     path: '/api/v1/invites/:token',

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newSession, type TokenPair } from '../support/accounts.ts';
+import {
+  accept,
+  cheapHashes,
+  currentGroup,
+  expectSound,
+  insertInvite,
+  joinByInvite,
+  leave,
+  refresh,
+  removeMember,
+} from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+/** It allows an account three moves. */
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, MOVE_LIMIT_PER_USER: '3' });
+});
+afterAll(() => api.close());
+
+type Move = (caller: TokenPair) => Promise<Answer>;
+
+/** Makes the moves one after the other, refreshing after each; gives what they answered, and the tokens in the end. */
+async function makeMoves(first: TokenPair, moves: readonly Move[]): Promise<{ statuses: number[]; tokens: TokenPair }> {
+  const statuses: number[] = [];
+  let tokens = first;
+  for (const move of moves) {
+    statuses.push((await move(tokens)).status);
+    tokens = await refresh(api, tokens);
+  }
+  return { statuses, tokens };
+}
+
+const goHome: Move = (caller) => leave(api, caller);
+const newInvite = async () => insertInvite(api, (await newSession(api)).home_group_id);
+const goAbroad: Move = async (caller) => accept(api, caller, await newInvite());
+
+describe('the moves of an account', () => {
+  test('past the limit answer 429 with Retry-After, however they are made, and change nothing', async () => {
+    const mover = await newSession(api);
+    const removeOneself: Move = (caller) => removeMember(api, caller, mover.user_id);
+    const { statuses, tokens } = await makeMoves(mover, [goAbroad, goHome, removeOneself]);
+    expect(statuses).toEqual([200, 200, 200]);
+    const invite = await newInvite();
+    const goThere: Move = (caller) => accept(api, caller, invite);
+    const groups = await api.collections.groups.countDocuments();
+    for (const move of [goHome, removeOneself, goThere]) {
+      const answer = await move(tokens);
+      expect([answer.status, answer.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
+      const wait = Number(answer.headers['retry-after']);
+      expect([wait >= 1, wait <= 3_600]).toEqual([true, true]);
+    }
+    expect(await api.collections.groups.countDocuments()).toBe(groups);
+    expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: 0 });
+    expect((await currentGroup(api, tokens)).status).toBe(200);
+    expect(await api.metric('auth_rate_limited_total', { rule: 'move_account' })).toBe(3);
+  });
+
+  test('do not count for anybody else, and not for the owner who removes others', async () => {
+    const owner = await newSession(api);
+    const invite = await insertInvite(api, owner.home_group_id);
+    for (let i = 0; i < 4; i += 1) {
+      const { user_id } = await joinByInvite(api, invite);
+      expect((await removeMember(api, owner, user_id)).status).toBe(200);
+    }
+    expect((await makeMoves(owner, [goHome, goHome, goHome, goHome])).statuses).toEqual([200, 200, 200, 429]);
+    expect((await goHome(await newSession(api))).status).toBe(200);
+  });
+
+  test('count where one is made, and not where its invite or the app’s question refuses it', async () => {
+    const mover = await newSession(api);
+    const expired = { expires_at: new Date(Date.now() - 1_000) };
+    const elsewhere = (await newSession(api)).home_group_id;
+    const refusals: [number, string, object?][] = [
+      [404, randomUUID()],
+      [400, await insertInvite(api, mover.home_group_id)],
+      [400, await newInvite(), {}],
+      [410, await insertInvite(api, elsewhere, expired)],
+      [410, await insertInvite(api, elsewhere, { revoked_at: new Date() })],
+      [410, await insertInvite(api, elsewhere, { max_uses: 1, uses: 1 })],
+    ];
+    for (const [status, invite, body] of refusals) expect((await accept(api, mover, invite, body)).status).toBe(status);
+    expect((await makeMoves(mover, [goAbroad, goAbroad, goAbroad, goAbroad])).statuses).toEqual([200, 200, 200, 429]);
+    await expectSound(api);
+  });
+});
