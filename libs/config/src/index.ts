@@ -6,6 +6,7 @@ export {
   listenConfig,
   logConfig,
   mongoConfig,
+  proxyConfig,
   redisConfig,
   runtimeConfig,
   shutdownConfig,
