@@ -58,11 +58,16 @@ export const apiConfig = Type.Object({
     default: 30,
     description: 'Seconds within which a repeated refresh gets the same token again',
   }),
+  PASSWORD_BLOCKLIST: Type.Enum(['none', 'common'], {
+    default: 'none',
+    description:
+      'Passwords that nobody may choose: `common` are the 18,000 of eight characters or more that are used most, read at the start',
+  }),
   PASSWORD_BLOCKLIST_FILE: Type.Optional(
     Type.String({
       minLength: 1,
       description:
-        'Path of a list of passwords that nobody may choose: UTF-8, one in each line, compared without regard to case; read at the start',
+        'Path of a list of passwords that nobody may choose, beside those of `PASSWORD_BLOCKLIST`: UTF-8, one in each line, compared without regard to case; read at the start',
     }),
   ),
   ARGON2_MEMORY_KIB: Type.Integer({ minimum: 8, default: 19_456, description: 'Memory of one Argon2id hash in KiB' }),
