@@ -65,3 +65,32 @@ describe('a password on the list', () => {
 test('a password that only holds one of them is taken', async () => {
   expect((await register({ password: 'sunshine1 in Riga' })).status).toBe(201);
 });
+
+test('a common password is taken where only a file was asked for', async () => {
+  expect((await register({ password: 'password1' })).status).toBe(201);
+});
+
+describe('where the list of common passwords is asked for', () => {
+  let common: TestApi;
+  beforeAll(async () => {
+    const file = join(dir, 'passwords.txt');
+    common = await startTestApi({ ...cheap, PASSWORD_BLOCKLIST: 'common', PASSWORD_BLOCKLIST_FILE: file });
+  });
+  afterAll(() => common.close());
+
+  test.each(['password1', 'Password1', 'qwertyuiop', 'TrustNo1', 'sunshine1', 'k\u00e4sekuchen'])(
+    'what is on it, or in the file, is refused at registration: %s',
+    async (password) => {
+      const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
+      const { status, json } = await common.post('/api/v1/auth/register', body);
+      expect(status).toBe(422);
+      expect(json).toMatchObject({ error_code: 'ERR-VALIDATION-FAILED', details: [blocked] });
+      expect(await common.collections.users.countDocuments()).toBe(0);
+    },
+  );
+
+  test('any other of eight characters is taken', async () => {
+    const body = { email: newEmail(), password: 'xq7 lampe', space_creation_mode: 'CREATE_NEW_HOME' };
+    expect((await common.post('/api/v1/auth/register', body)).status).toBe(201);
+  });
+});

@@ -14,7 +14,7 @@ import {
 } from '@auth-account/messaging';
 import { compose, type Surroundings } from '@auth-account/push-gateway/compose';
 import { pushGatewayConfig } from '@auth-account/push-gateway/config';
-import { createLogger, createMetrics } from '@auth-account/telemetry';
+import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { Redis } from 'ioredis';
 import { openStream, type PushClient } from './push-client.ts';
@@ -126,10 +126,10 @@ export async function startTestGateway(
   scene: Pick<GatewayScene, 'env'>,
   env: Readonly<Record<string, string>> = {},
   surroundings: Surroundings = {},
+  logger: Logger = createLogger({ service: 'push-gateway', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
 ): Promise<TestGateway> {
   const config = loadConfig(pushGatewayConfig, { env: { PUSH_PORT: '0', ...scene.env, ...env } });
   const metrics = createMetrics({ service: 'push-gateway' });
-  const logger = createLogger({ service: 'push-gateway', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const gateway = await compose({ config, logger, metrics }, surroundings);
   const stop = async () => {
     for (const step of gateway.stop) await step.run();

@@ -5,7 +5,7 @@ import { loadConfig } from '@auth-account/config';
 import type { Check } from '@auth-account/lifecycle';
 import { waitUntil } from '@auth-account/local-stack';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
-import { createLogger, createMetrics } from '@auth-account/telemetry';
+import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import { type Answer, type SentRequest, send } from './http-client.ts';
 import { testEnvironment, uniqueName } from './test-environment.ts';
@@ -61,6 +61,7 @@ async function untilRedisIsReady(checks: readonly Check[]): Promise<void> {
 export async function startTestApi(
   env: Readonly<Record<string, string>> = {},
   surroundings: Parameters<typeof compose>[1] = {},
+  logger: Logger = createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
 ): Promise<TestApi> {
   const name = uniqueName();
   const config = loadConfig(apiConfig, { env: { ...serviceEnvironment(name), API_PORT: '0', ...env } });
@@ -68,7 +69,6 @@ export async function startTestApi(
   const db = mongo.db(config.MONGODB_DATABASE);
   await ensureIndexes(db);
   const metrics = createMetrics({ service: 'api' });
-  const logger = createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   // Limits are counted in memory instead where Redis is slow to answer: a machine that stands still must not change counts.
   const api = await compose({ config, logger, metrics }, { limitTimeoutMs: 5_000, ...surroundings });
   await api.start();

@@ -19,7 +19,12 @@
 {{- if not (hasKey $config "PUSH_PUBLIC_URL") }}
 {{- $_ := set $config "PUSH_PUBLIC_URL" (include "auth-account.publicPushUrl" .root) }}
 {{- end }}
-{{- if and (not (hasKey $config "TRUST_PROXY_HOPS")) (or .root.Values.ingress.enabled .root.Values.httpRoute.enabled) }}
+{{- end }}
+{{- if and (has .name (list "api" "push-gateway")) (not (hasKey $config "TRUST_PROXY_HOPS")) }}
+{{- /* The same proxies lead to both. */}}
+{{- if hasKey .root.Values.api.config "TRUST_PROXY_HOPS" }}
+{{- $_ := set $config "TRUST_PROXY_HOPS" .root.Values.api.config.TRUST_PROXY_HOPS }}
+{{- else if or .root.Values.ingress.enabled .root.Values.httpRoute.enabled }}
 {{- $_ := set $config "TRUST_PROXY_HOPS" 1 }}
 {{- end }}
 {{- end }}

@@ -7,6 +7,7 @@ export {
   listenConfig,
   logConfig,
   mongoConfig,
+  proxyConfig,
   redisConfig,
   runtimeConfig,
   shutdownConfig,

@@ -61,6 +61,16 @@ export const listenConfig = {
   BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'Address on which every port listens' }),
 };
 
+/** Who stands before the service. To be spread into a service's schema. */
+export const proxyConfig = {
+  TRUST_PROXY_HOPS: Type.Integer({
+    minimum: 0,
+    maximum: 16,
+    default: 0,
+    description: 'Proxies in front of the service, exactly: as many addresses of X-Forwarded-For are believed',
+  }),
+};
+
 /** What the service logs. To be spread into a service's schema. */
 export const logConfig = {
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {

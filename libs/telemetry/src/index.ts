@@ -1,4 +1,6 @@
+export { addressPrefix, loggedNetwork, type PrefixLength } from './address-prefix.ts';
 export { createAuditLog, type WriteAudit } from './create-audit-log.ts';
+export { type AuditSampler, createAuditSampler } from './create-audit-sampler.ts';
 export { createLogger, type Logger, type LoggerOptions } from './create-logger.ts';
 export { createMetrics, type Metrics } from './create-metrics.ts';
 export { createTransactionMetrics } from './create-transaction-metrics.ts';

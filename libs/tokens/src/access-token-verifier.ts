@@ -3,6 +3,7 @@ import { AppError } from '@auth-account/errors';
 import { type AccessTokenClaims, type AccessTokenSettings, accessTokenType } from './access-token.ts';
 import { readTokenText, type TokenText } from './access-token-form.ts';
 import { importPublicKeys } from './access-token-keys.ts';
+import { ExpiredClaims } from './expired-claims.ts';
 import { isSignedBy } from './is-signed-by.ts';
 import { oncePerSet, toKeySource } from './key-source.ts';
 
@@ -22,8 +23,8 @@ export const leewaySeconds = 5;
  *
  * The function raises `IAD_JWT_ACCESS_INVALID` for anything but a well-formed token of this issuer and audience, signed
  * by one of the keys with the configured algorithm, that lives no longer than `ttlSeconds` and the leeway, and
- * `IAD_JWT_ACCESS_EXPIRED` if only its time is over. A `kid` that is not there makes the source of the keys look again
- * first: it may be a key that has just been put in.
+ * `IAD_JWT_ACCESS_EXPIRED` if only its time is over (`findExpiredClaims` tells whose it was). A `kid` that is not there
+ * makes the source of the keys look again first: it may be a key that has just been put in.
  */
 export async function createAccessTokenVerifier(settings: AccessTokenSettings): Promise<VerifyAccessToken> {
   const { algorithm, now = Date.now } = settings;
@@ -45,7 +46,9 @@ export async function createAccessTokenVerifier(settings: AccessTokenSettings): 
     if (key === undefined || !isSignedBy(key, token, algorithm)) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const nowMs = now();
     const verified = readClaims(text.payload, settings, nowMs);
-    if (verified.exp <= Math.floor(nowMs / 1_000) - leewaySeconds) throw new AppError('IAD_JWT_ACCESS_EXPIRED');
+    if (verified.exp <= Math.floor(nowMs / 1_000) - leewaySeconds) {
+      throw new AppError('IAD_JWT_ACCESS_EXPIRED', { cause: new ExpiredClaims(verified) });
+    }
     return verified;
   };
 }

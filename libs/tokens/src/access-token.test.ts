@@ -4,6 +4,7 @@ import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, SignJWT } f
 import { createAccessTokenSigner } from './access-token.ts';
 import { type AccessTokenAlgorithm, publicKeySet } from './access-token-keys.ts';
 import { createAccessTokenVerifier } from './access-token-verifier.ts';
+import { findExpiredClaims } from './expired-claims.ts';
 import { type KeyEntry, parseKeySet } from './key-file.ts';
 
 const pairs = {
@@ -87,6 +88,15 @@ test('the leeway is five seconds', async () => {
   const token = await sign();
   await expect(verify(token, { now: at(issuedAt + 604) })).resolves.toMatchObject({ ver: 3 });
   await expect(verify(token, { now: at(issuedAt + 605) })).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_EXPIRED' });
+});
+
+test('a refusal tells whose token it was where only its time is over', async () => {
+  const token = await sign();
+  const refusalAt = (sent: string, seconds: number) =>
+    verify(sent, { now: at(seconds) }).catch((error: unknown) => error);
+  expect(findExpiredClaims(await refusalAt(token, issuedAt + 605))).toMatchObject({ user_id: claims.user_id });
+  expect(findExpiredClaims(await refusalAt(`${token}x`, issuedAt + 605))).toBeUndefined();
+  expect(findExpiredClaims(new Error('another'))).toBeUndefined();
 });
 
 describe('IAD_JWT_ACCESS_INVALID is raised', () => {

@@ -5,6 +5,7 @@ export {
   type VerifiedAccessToken,
   type VerifyAccessToken,
 } from './access-token-verifier.ts';
+export { findExpiredClaims } from './expired-claims.ts';
 export { generateSecretKey, generateSigningKey } from './generate-key.ts';
 export { type KeyEntry, type KeySet, loadKeyFile, parseKeySet } from './key-file.ts';
 export type { KeySource } from './key-source.ts';

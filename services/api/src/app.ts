@@ -2,6 +2,7 @@ import type { Logger } from '@auth-account/telemetry';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import type { Histogram } from 'prom-client';
+import type { Audit } from './audit/audit.ts';
 import { mountDocs } from './http/docs/mount-docs.ts';
 import { inSequence } from './http/in-sequence.ts';
 import { beginRequest } from './http/middleware/begin-request.ts';
@@ -16,6 +17,7 @@ export interface AppDeps extends MountDeps {
   /** How many proxies in front are ours: as many addresses of `X-Forwarded-For` count, from the right. */
   readonly trustedProxyHops: number;
   readonly logger: Logger;
+  readonly audit: Audit;
   readonly requestDuration: Histogram<RequestLabels>;
 }
 
@@ -31,7 +33,8 @@ const securityHeaders = helmet({
 });
 
 /** The HTTP API as an Express application; it opens nothing. */
-export function createApp({ requestIdMode, trustedProxyHops, logger, requestDuration, ...mount }: AppDeps): Express {
+export function createApp(deps: AppDeps): Express {
+  const { requestIdMode, trustedProxyHops, logger, audit, requestDuration, ...mount } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -44,6 +47,6 @@ export function createApp({ requestIdMode, trustedProxyHops, logger, requestDura
   mountDocs(app);
   app.use(refuseUnknownRoute);
   // Twice: where answers are validated, the second answers for an error that the first one may not send.
-  app.use(handleError(logger), handleError(logger));
+  app.use(handleError(logger, audit), handleError(logger, audit));
   return app;
 }

@@ -1,5 +1,5 @@
 import type { RedisClient } from '@auth-account/messaging';
-import { createAuditLog, type Logger } from '@auth-account/telemetry';
+import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
 import { type Audit, createAudit } from './audit/audit.ts';
 import { countAuditEvents } from './audit/count-audit-events.ts';
 import type { ApiConfig } from './config.ts';
@@ -23,10 +23,14 @@ export interface GuardParts {
 export interface Guards {
   readonly audit: Audit;
   readonly limits: Limits;
+  /** Writes what the audit log holds back. */
+  readonly flushAudit: () => void;
 }
 
 export function composeGuards({ config, logger, metrics, redis, secrets, now }: GuardParts): Guards {
-  const audit = createAudit(createAuditLog(logger), countAuditEvents(metrics));
+  const write = createAuditLog(logger);
+  const sampler = createAuditSampler(write);
+  const audit = createAudit({ write, sampler, count: countAuditEvents(metrics) });
   const limits = createLimits({
     redis,
     keyPrefix: config.KEY_PREFIX,
@@ -36,5 +40,5 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
     now,
     onInsured: () => metrics.loginsInsured.inc(),
   });
-  return { audit, limits };
+  return { audit, limits, flushAudit: sampler.flush };
 }

@@ -20,10 +20,11 @@ import {
 } from '@auth-account/tokens';
 import type { ApiConfig } from './config.ts';
 import type { ApiMetrics } from './metrics.ts';
+import { loadCommonPasswords } from './security/common-passwords.ts';
 import { createHashGate } from './security/hash-gate.ts';
 import { hashSlots } from './security/hash-slots.ts';
 import { createHashThreads, type HashThreads } from './security/hash-threads.ts';
-import { loadPasswordBlockList } from './security/password-block-list.ts';
+import { loadPasswordBlockList, type PasswordBlockList } from './security/password-block-list.ts';
 import { createPasswordHasher, type PasswordHasher } from './security/password-hasher.ts';
 import { readProcessLimits } from './security/process-limits.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from './security/server-secrets.ts';
@@ -106,13 +107,17 @@ export async function composeSecurity(
 }
 
 async function composeBlockList(
-  { PASSWORD_BLOCKLIST_FILE: file }: ApiConfig,
+  { PASSWORD_BLOCKLIST: name, PASSWORD_BLOCKLIST_FILE: file }: ApiConfig,
   logger: Logger,
 ): Promise<Security['isBlockedPassword']> {
-  if (file === undefined) return () => false;
-  const list = await loadPasswordBlockList(file);
-  logger.info({ file, passwords: list.size }, 'blocked passwords read');
-  return (password) => list.has(password);
+  const lists: PasswordBlockList[] = [];
+  const add = (source: string, list: PasswordBlockList) => {
+    logger.info({ source, passwords: list.size }, 'blocked passwords read');
+    lists.push(list);
+  };
+  if (name === 'common') add(name, await loadCommonPasswords());
+  if (file !== undefined) add(file, await loadPasswordBlockList(file));
+  return (password) => lists.some((list) => list.has(password));
 }
 
 function composeHasher(

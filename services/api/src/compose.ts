@@ -114,6 +114,7 @@ export async function compose(
     requestIdMode: config.REQUEST_ID_MODE,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
     logger,
+    audit: guards.audit,
     requestDuration: apiMetrics.requestDuration,
     verifyAccessToken: security.verifyAccessToken,
     assertNotDenied: createAssertNotDenied({
@@ -149,6 +150,7 @@ export async function compose(
     stop: [
       { name: 'start', run: () => stopping.abort(), timeoutMs: 100 },
       { name: 'http server', run: () => server.drain(), timeoutMs: retireMs + lastRequestMs },
+      { name: 'audit log', run: guards.flushAudit, timeoutMs: 100 },
       { name: 'key files and hash threads', run: security.close, timeoutMs: 1_000 },
       { name: 'event hand-over', run: () => handOver.idle(), timeoutMs: 1_000 },
       ...closeSteps(connections),

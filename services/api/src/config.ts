@@ -1,4 +1,4 @@
-import { mongoConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import { mongoConfig, proxyConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
 import { redisChecks } from '@auth-account/messaging';
 import { type Static, Type } from 'typebox';
 import { limitConfig } from './limits/limit-config.ts';
@@ -11,6 +11,7 @@ export const apiConfig = Type.Object({
   ...mongoConfig,
   ...redisConfig(redisChecks),
   ...tokenConfig,
+  ...proxyConfig,
   ...limitConfig,
   API_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080, description: 'Port of the HTTP API' }),
   API_OPS_PORT: Type.Integer({
@@ -27,12 +28,6 @@ export const apiConfig = Type.Object({
   REQUEST_ID_MODE: Type.Enum(['require', 'generate'], {
     default: 'require',
     description: 'What happens to a request without X-Request-ID: `require` answers 400, `generate` injects a UUIDv4',
-  }),
-  TRUST_PROXY_HOPS: Type.Integer({
-    minimum: 0,
-    maximum: 16,
-    default: 0,
-    description: 'Proxies in front of the api, exactly: as many addresses of X-Forwarded-For are believed',
   }),
   VALIDATE_RESPONSES: Type.Boolean({
     default: false,
@@ -68,11 +63,16 @@ export const apiConfig = Type.Object({
     default: 500,
     description: 'Members of a group at most: nobody more joins it, whatever the invite',
   }),
+  PASSWORD_BLOCKLIST: Type.Enum(['none', 'common'], {
+    default: 'none',
+    description:
+      'Passwords that nobody may choose: `common` are the 18,000 of eight characters or more that are used most, read at the start',
+  }),
   PASSWORD_BLOCKLIST_FILE: Type.Optional(
     Type.String({
       minLength: 1,
       description:
-        'Path of a list of passwords that nobody may choose: UTF-8, one in each line, compared without regard to case; read at the start',
+        'Path of a list of passwords that nobody may choose, beside those of `PASSWORD_BLOCKLIST`: UTF-8, one in each line, compared without regard to case; read at the start',
     }),
   ),
   ARGON2_MEMORY_KIB: Type.Integer({ minimum: 8, default: 19_456, description: 'Memory of one Argon2id hash in KiB' }),

@@ -16,7 +16,7 @@ import {
   type Subscription,
   subscriberOptions,
 } from '@auth-account/messaging';
-import type { Logger } from '@auth-account/telemetry';
+import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
 import {
   assertAccessTokenKeys,
   createAccessTokenVerifier,
@@ -25,6 +25,7 @@ import {
 } from '@auth-account/tokens';
 import { createPushApp, type PushApp } from './app.ts';
 import { createAskRedis } from './ask-redis.ts';
+import { createAuditRefusal } from './audit-refusal.ts';
 import type { PushGatewayConfig, pushGatewayConfig } from './config.ts';
 import { closeConnection } from './connection.ts';
 import { createConnectionRegistry } from './connection-registry.ts';
@@ -120,6 +121,8 @@ export async function compose(
   const messageSubscription = createMessageSubscription({ ...common, redis: messages, channel: keys.messages });
   const streams = createStreamLifecycle({ ...common, expiry, publish: createCommandPublisher(redis, keys) });
   const opener = createSocketOpener();
+  const sampler = createAuditSampler(createAuditLog(logger));
+  const auditRefusal = createAuditRefusal({ sampler, metrics: pushMetrics });
   const app = createPushApp({
     opener,
     upgrade: createUpgrade({
@@ -132,9 +135,11 @@ export async function compose(
       maxStreamsPerGroup: config.MAX_STREAMS_PER_GROUP,
       onOpen: streams.onOpen,
       metrics: pushMetrics,
+      auditRefusal,
+      trustedProxyHops: config.TRUST_PROXY_HOPS,
       logger,
     }),
-    onFrame: createHandleFrame(createReauthenticate({ verifyAccessToken, denyList, expiry, logger })),
+    onFrame: createHandleFrame(createReauthenticate({ verifyAccessToken, denyList, expiry, auditRefusal, logger })),
     onClose: streams.onClose,
     idleTimeoutSeconds: config.PUSH_IDLE_TIMEOUT_SECONDS,
   });
@@ -158,6 +163,7 @@ export async function compose(
         ...{ drain, app, expiry, reconcile, redis, subscriber, subscription, messageSubscription, messages },
         drainSeconds: config.DRAIN_SECONDS,
       }),
+      { name: 'audit log', run: sampler.flush, timeoutMs: 100 },
       { name: 'key file', run: closeKeyFile, timeoutMs: 100 },
     ],
   };

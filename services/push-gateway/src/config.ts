@@ -1,4 +1,4 @@
-import { redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import { proxyConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
 import { redisChecks } from '@auth-account/messaging';
 import { type Static, Type } from 'typebox';
 
@@ -7,6 +7,7 @@ export const pushGatewayConfig = Type.Object({
   ...runtimeConfig,
   ...redisConfig(redisChecks),
   ...tokenConfig,
+  ...proxyConfig,
   PUSH_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081, description: 'Port of the push streams' }),
   PUSH_OPS_PORT: Type.Integer({
     minimum: 0,

@@ -19,6 +19,8 @@ export interface Handshake extends RequestHead {
   readonly authorization: string | undefined;
   /** Offered subprotocols, in order. */
   readonly subprotocols: readonly string[];
+  /** Addresses in `X-Forwarded-For`, in order. */
+  readonly forwardedFor: readonly string[];
   readonly origin: string | undefined;
   readonly host: string | undefined;
   /** A complete handshake (RFC 6455 section 4.2.1) of version 13, the only one there is. */
@@ -44,6 +46,7 @@ export function readHandshake(req: HttpRequest): Handshake {
     key: headers.get('sec-websocket-key') ?? '',
     authorization: headers.get('authorization'),
     subprotocols: splitList(headers.get('sec-websocket-protocol')),
+    forwardedFor: splitList(headers.get('x-forwarded-for')),
     origin: headers.get('origin'),
     host: headers.get('host'),
     isWebSocket:

@@ -1,4 +1,5 @@
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import { rowOf } from '@auth-account/errors';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
@@ -25,6 +26,9 @@ const refusals = [
   'ERR-ROUTE-NOT-FOUND',
   'ERR-INTERNAL',
 ] as const;
+
+/** Those that refuse authorization. */
+export const authorizationCodes: readonly string[] = refusals.filter((code) => [401, 403].includes(rowOf(code).http));
 
 /** The push gateway's own metrics. `openStreams` is read at each scrape. */
 export function createPushMetrics({ registry }: Metrics, openStreams: () => number) {
@@ -65,6 +69,12 @@ function createHandshakeMetrics(registry: Metrics['registry']) {
       name: 'push_upgrades_refused_total',
       help: 'Handshakes answered with an error, by its code',
       values: { code: refusals },
+    }),
+    authorizationFailures: createZeroedCounter({
+      registry,
+      name: 'auth_authorization_failures_total',
+      help: 'Handshakes refused with 401 or 403, and tokens that open streams did not take, by error code',
+      values: { code: authorizationCodes },
     }),
     aborted: new Counter({
       name: 'push_upgrades_aborted_total',

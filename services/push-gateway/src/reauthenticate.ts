@@ -2,6 +2,7 @@ import { type AppError as AnyAppError, AppError, isAppError } from '@auth-accoun
 import { type DenyList, DenyListUnavailable } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { AuditRefusal } from './audit-refusal.ts';
 import { type Connection, closeConnection, sendFrame } from './connection.ts';
 import type { ExpirySweep } from './expiry-sweep.ts';
 import { refusalOf } from './refusal.ts';
@@ -10,6 +11,7 @@ export interface ReauthenticateDeps {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   readonly denyList: Pick<DenyList, 'find'>;
   readonly expiry: Pick<ExpirySweep, 'extend'>;
+  readonly auditRefusal: AuditRefusal;
   readonly logger: Logger;
 }
 
@@ -22,7 +24,7 @@ export interface ReauthenticateDeps {
 export function createReauthenticate(
   deps: ReauthenticateDeps,
 ): (connection: Connection, token: string) => Promise<void> {
-  const { verifyAccessToken, denyList, expiry, logger } = deps;
+  const { verifyAccessToken, denyList, expiry, auditRefusal, logger } = deps;
 
   async function extend(connection: Connection, token: string): Promise<void> {
     const claims = await verifyAccessToken(token);
@@ -63,7 +65,9 @@ export function createReauthenticate(
     try {
       await extend(connection, token);
     } catch (error) {
-      sendFrame(connection, { type: 'error', error_code: toAppError(error).code });
+      const refusal = toAppError(error);
+      auditRefusal(refusal, { session_id: connection.sessionId });
+      sendFrame(connection, { type: 'error', error_code: refusal.code });
     } finally {
       connection.isAuthenticating = false;
     }

@@ -1,8 +1,10 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
 import type { Logger } from '@auth-account/telemetry';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import { findExpiredClaims, type VerifiedAccessToken } from '@auth-account/tokens';
 import type { RedisAnswer } from './ask-redis.ts';
+import type { AuditRefusal } from './audit-refusal.ts';
+import { clientAddress } from './client-address.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionRegistry, PendingUpgrade } from './connection-registry.ts';
 import { type Handshake, readHandshake } from './handshake.ts';
@@ -24,6 +26,9 @@ export interface UpgradeDeps {
   /** Called in the tick of the upgrade, with the socket open. */
   readonly onOpen: (connection: Connection, upgrade: PendingUpgrade) => void;
   readonly metrics: Pick<PushMetrics, 'refused' | 'aborted' | 'lost'>;
+  readonly auditRefusal: AuditRefusal;
+  /** How many proxies in front are ours: as many addresses of `X-Forwarded-For` count, from the right. */
+  readonly trustedProxyHops: number;
   readonly logger: Logger;
 }
 
@@ -32,6 +37,8 @@ interface Exchange {
   readonly res: HttpResponse;
   readonly context: us_socket_context_t;
   readonly handshake: Handshake;
+  /** Claims of a genuine token, which may be refused all the same. */
+  bearer: VerifiedAccessToken | undefined;
   /** The client has gone, or the response was used up: it must not be touched again. */
   isOver: boolean;
 }
@@ -47,7 +54,7 @@ const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', ty
  * Origin, and 503 `ERR-DEPENDENCY-UNAVAILABLE` where the deny list can't be asked.
  */
 export function createUpgrade(deps: UpgradeDeps) {
-  const { verifyAccessToken, registry, isDraining, metrics, logger } = deps;
+  const { verifyAccessToken, registry, isDraining, metrics, auditRefusal, trustedProxyHops, logger } = deps;
 
   function assertStaying(): void {
     if (isDraining()) throw new AppError('ERR-OVERLOADED');
@@ -76,6 +83,7 @@ export function createUpgrade(deps: UpgradeDeps) {
     assertStaying();
     const { token, subprotocol } = readCredentials(exchange.handshake);
     const claims = await verifyAccessToken(token);
+    exchange.bearer = claims;
     if (exchange.isOver) return;
     checkClaims(claims, exchange.handshake);
     const pending = registry.beginUpgrade(ownerOf(claims));
@@ -96,10 +104,17 @@ export function createUpgrade(deps: UpgradeDeps) {
     }
   }
 
-  function refuse({ res, handshake, isOver }: Exchange, error: AnyAppError): void {
+  function refuse({ res, handshake, bearer, isOver }: Exchange, error: AnyAppError): void {
     if (isOver) return;
     const { code, status } = error;
     metrics.refused.inc({ code });
+    const genuine = bearer ?? findExpiredClaims(error);
+    const address = clientAddress(res, handshake, trustedProxyHops);
+    auditRefusal(error, {
+      user_id: genuine?.user_id,
+      session_id: genuine?.sid,
+      handshake: { requestId: handshake.requestId, address },
+    });
     sendError(res, error, handshake);
     const line = { request_id: handshake.requestId, code, status };
     if (code === 'ERR-INTERNAL') logger.error({ ...line, err: error }, 'upgrade failed');
@@ -107,7 +122,7 @@ export function createUpgrade(deps: UpgradeDeps) {
   }
 
   return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
-    const exchange: Exchange = { res, context, handshake: readHandshake(req), isOver: false };
+    const exchange: Exchange = { res, context, handshake: readHandshake(req), bearer: undefined, isOver: false };
     res.onAborted(() => {
       exchange.isOver = true;
       metrics.aborted.inc();

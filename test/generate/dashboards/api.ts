@@ -27,6 +27,11 @@ const requests: Row = {
       description: 'Requests refused with 429, by rule (docs/decisions.md, Guessing).',
       unit: 'reqps',
     }),
+    lines([[rate('auth_authorization_failures_total', 'code'), '{{code}}']], {
+      title: 'Authorization refused',
+      description: 'Requests refused with 401 or 403, all of them; the audit log has samples (docs/audit.md).',
+      unit: 'reqps',
+    }),
   ],
 };
 

@@ -25,6 +25,11 @@ const streams: Row = {
       ],
       { title: 'Handshakes without a stream', description: 'Refused by code, given up, lost (ADR 0004).', unit: 'ops' },
     ),
+    lines([[rate('auth_authorization_failures_total', 'code'), '{{code}}']], {
+      title: 'Authorization refused',
+      description: 'Handshakes and frames, all of them; the audit log has samples (docs/audit.md).',
+      unit: 'ops',
+    }),
   ],
 };
 

@@ -1,6 +1,7 @@
 import type { RevocationReason } from '@auth-account/stores';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { limitRules } from '../limits/limit-rule.ts';
+import { authorizationCodes } from './authorization-codes.ts';
 import type { AuditEventName } from './events.ts';
 
 export type AuditCounters = ReturnType<typeof createAuditCounters>;
@@ -52,6 +53,12 @@ export function createAuditCounters(registry: Metrics['registry']) {
       name: 'auth_refreshes_total',
       help: 'Refreshes by outcome',
       values: { outcome: Object.values(refreshOutcomes) },
+    }),
+    authorizationFailures: createZeroedCounter({
+      registry,
+      name: 'auth_authorization_failures_total',
+      help: 'Requests to routes that ask for authorization which were refused with 401 or 403, by error code',
+      values: { code: authorizationCodes },
     }),
     rateLimited: createZeroedCounter({
       registry,

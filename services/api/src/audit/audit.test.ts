@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { createMetrics } from '@auth-account/telemetry';
+import { createAuditSampler, createMetrics, type WriteAudit } from '@auth-account/telemetry';
 import { describe, expect, test } from '@jest/globals';
+import type { Counter } from 'prom-client';
 import { createAudit } from './audit.ts';
 import { createAuditCounters } from './audit-counters.ts';
+import { authorizationCodes } from './authorization-codes.ts';
 import { countAuditEvents } from './count-audit-events.ts';
 import { type AuditEvent, auditEvents } from './events.ts';
 
@@ -13,9 +15,14 @@ const origin = { requestId: 'request-1', address: '::ffff:203.0.113.77' };
 function openAudit() {
   const lines: Readonly<Record<string, unknown>>[] = [];
   const counters = createAuditCounters(createMetrics({ service: 'test' }).registry);
-  const audit = createAudit((fields) => lines.push(fields), countAuditEvents(counters));
-  return { audit, lines, counters };
+  const write: WriteAudit = (fields) => lines.push(fields);
+  const sampler = createAuditSampler(write, { lines: 2 });
+  const audit = createAudit({ write, sampler, count: countAuditEvents(counters) });
+  return { audit, lines, counters, flush: sampler.flush };
 }
+
+const totalOf = async (counter: Pick<Counter, 'get'>) =>
+  (await counter.get()).values.reduce((sum, { value }) => sum + value, 0);
 
 test('an event says what, of whom, by which request and from which network', () => {
   const { audit, lines } = openAudit();
@@ -39,6 +46,50 @@ test('an IPv6 address is cut to its /48, and one that is not known says so', () 
   expect(lines.map(({ address }) => address)).toEqual(['2001:db8:1::/48', 'unknown']);
 });
 
+describe('of events that anybody can cause at will', () => {
+  const refused = { event: 'authorization.failed', user_id: undefined, session_id: undefined, route: '/' } as const;
+  const expired = { event: 'refresh.expired', user_id: undefined, session_id: undefined } as const;
+  const sampled: [AuditEvent, string][] = [
+    [{ ...refused, reason: 'IAD_JWT_ACCESS_INVALID' }, '203.0.113.0/24'],
+    [{ ...refused, reason: 'IAD_JWT_ACCESS_EXPIRED' }, 'various'],
+    [{ ...refused, reason: 'ERR-GROUP-OWNER-REQUIRED' }, '203.0.113.0/24'],
+    [{ ...expired, reason: 'not_genuine' }, '203.0.113.0/24'],
+    [{ event: 'limit.exceeded', reason: 'login_source' }, '203.0.113.0/24'],
+  ];
+
+  test.each(sampled)('not every one is written, and all are counted: %j', async (event, address) => {
+    const { audit, lines, flush, counters } = openAudit();
+    for (let i = 0; i < 100; i += 1) audit(event, origin);
+    expect(lines).toHaveLength(2);
+    flush();
+    expect(lines).toHaveLength(3);
+    expect(lines[2]).toMatchObject({ ...event, request_id: 'request-1', address, suppressed: 97 });
+    const totals = [counters.authorizationFailures, counters.refreshes, counters.rateLimited].map(totalOf);
+    expect((await Promise.all(totals)).reduce((sum, total) => sum + total)).toBe(100);
+  });
+
+  test('those of another reason or network are none of them', () => {
+    const { audit, lines } = openAudit();
+    for (const address of ['203.0.113.1', '203.0.112.1']) {
+      for (const reason of ['IAD_JWT_ACCESS_INVALID', 'ERR-GROUP-OWNER-REQUIRED'] as const) {
+        for (let i = 0; i < 2; i += 1) audit({ ...refused, reason }, { ...origin, address });
+      }
+    }
+    expect(lines).toHaveLength(8);
+  });
+});
+
+test.each<AuditEvent>([
+  { event: 'login.failed', user_id, reason: 'wrong_password' },
+  { event: 'refresh.expired', user_id, session_id, reason: 'expired' },
+  { event: 'refresh.stolen', user_id, session_id },
+  { event: 'refresh.revoked', user_id, session_id },
+])('each is written of what concerns an account: %j', (event) => {
+  const { audit, lines } = openAudit();
+  for (let i = 0; i < 100; i += 1) audit(event, origin);
+  expect(lines).toHaveLength(100);
+});
+
 describe('counters', () => {
   const session = { user_id, session_id };
   const events: AuditEvent[] = [
@@ -53,6 +104,7 @@ describe('counters', () => {
     { event: 'refresh.revoked', ...session },
     { event: 'refresh.stolen', ...session },
     { event: 'refresh.abandoned', ...session },
+    { event: 'authorization.failed', reason: 'IAD_JWT_ACCESS_INVALID', route: '/', ...session },
     { event: 'limit.exceeded', reason: 'register_address' },
     { event: 'logout.succeeded', ...session },
     { event: 'session.revoked', ...session, reason: 'replaced' },
@@ -71,6 +123,7 @@ describe('counters', () => {
     expect(await valuesOf('logins')).toEqual({ succeeded: 1, failed: 2 });
     const once = { converged: 1, expired: 1, revoked: 1, stolen: 1, abandoned: 1 };
     expect(await valuesOf('refreshes')).toEqual({ rotated: 2, ...once });
+    expect(await valuesOf('authorizationFailures')).toEqual({ IAD_JWT_ACCESS_INVALID: 1 });
     expect(await valuesOf('rateLimited')).toEqual({ register_address: 1 });
     expect(await valuesOf('sessionsEnded')).toEqual({ logout: 1, replaced: 1 });
     expect(await valuesOf('groupChanges')).toEqual({ left: 1 });
@@ -80,7 +133,19 @@ describe('counters', () => {
     const { counters } = openAudit();
     const outcomes = (await counters.refreshes.get()).values.map(({ value }) => value);
     expect(outcomes).toEqual([0, 0, 0, 0, 0, 0]);
+    const codes = (await counters.authorizationFailures.get()).values.map(({ labels, value }) => [labels.code, value]);
+    expect(codes).toEqual([
+      ['IAD_JWT_ACCESS_INVALID', 0],
+      ['IAD_JWT_ACCESS_EXPIRED', 0],
+      ['ERR-GROUP-OWNER-REQUIRED', 0],
+    ]);
   });
+});
+
+test('docs/audit.md names every code of a refused authorization', () => {
+  const docs = readFileSync(new URL('../../../../docs/audit.md', import.meta.url), 'utf8');
+  const [row = ''] = /^\| `authorization\.failed`.*$/m.exec(docs) ?? [];
+  expect(authorizationCodes.filter((code) => !row.includes(`\`${code}\``))).toEqual([]);
 });
 
 test('docs/audit.md has a row for every event, with its outcome, in the same order', () => {

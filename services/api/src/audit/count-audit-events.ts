@@ -14,7 +14,8 @@ export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) =
     steps[name as AuditEventName] = () => counters.groupChanges.inc({ change });
   }
   return (event) => {
-    if (event.event === 'limit.exceeded') counters.rateLimited.inc({ rule: event.reason });
+    if (event.event === 'authorization.failed') counters.authorizationFailures.inc({ code: event.reason });
+    else if (event.event === 'limit.exceeded') counters.rateLimited.inc({ rule: event.reason });
     else if (event.event === 'session.revoked') counters.sessionsEnded.inc({ reason: event.reason });
     else if (event.event === 'logout.succeeded') counters.sessionsEnded.inc({ reason: 'logout' });
     else steps[event.event]?.();

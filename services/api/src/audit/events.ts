@@ -1,3 +1,4 @@
+import type { ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores';
 import type { LimitRule } from '../limits/limit-rule.ts';
 
@@ -36,6 +37,14 @@ interface EventFields {
   'group.closed': { readonly user_id: string; readonly home_group_id: string };
   'invite.created': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
   'invite.revoked': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
+  'authorization.failed': {
+    /** Of the token, where it was genuine. */
+    readonly user_id: string | undefined;
+    readonly session_id: string | undefined;
+    readonly reason: ThrowableCode;
+    /** Template of the route. */
+    readonly route: string | undefined;
+  };
   'limit.exceeded': { readonly reason: LimitRule };
 }
 
@@ -65,5 +74,6 @@ export const auditEvents = {
   'group.closed': { outcome: 'success' },
   'invite.created': { outcome: 'success' },
   'invite.revoked': { outcome: 'success' },
+  'authorization.failed': { outcome: 'failure' },
   'limit.exceeded': { outcome: 'failure' },
 } as const satisfies Record<AuditEventName, { readonly outcome: 'success' | 'failure' }>;

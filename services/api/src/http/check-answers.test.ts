@@ -40,6 +40,7 @@ async function register(handler: RequestHandler, { validateResponses = true } = 
     requestIdMode: 'require',
     trustedProxyHops: 0,
     logger,
+    audit: () => undefined,
     requestDuration,
     verifyAccessToken: () => Promise.reject(new AppError('IAD_JWT_ACCESS_INVALID')),
     assertNotDenied: () => Promise.resolve(),

@@ -32,7 +32,7 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
   const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];
   for (const [name, route] of all) {
     const steps = [
-      nameOperation(route.path),
+      nameOperation(route),
       ...(validateResponses ? [checkAnswersOf(route)] : []),
       ...(route.carriesToken ? [noStore] : []),
       ...authentication(route, deps),
@@ -53,9 +53,10 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
 }
 
 /** A path with parameters has its name from here on. */
-function nameOperation(route: string): RequestHandler {
+function nameOperation({ path: route, auth }: Route): RequestHandler {
+  const operation = { route, isGuarded: auth !== 'none' };
   return (_req, res, next) => {
-    extendContext(res, { route });
+    extendContext(res, operation);
     next();
   };
 }

@@ -8,6 +8,10 @@ export interface RequestContext extends RequestOrigin {
   readonly locale: Locale;
   /** Route template, for logs and metrics; undefined where no route matched. */
   readonly route?: string;
+  /** The route asks for authorization; set where one matched. */
+  readonly isGuarded?: boolean;
+  /** Claims of a genuine token, before anybody has asked if it is still good: for the audit log alone. */
+  readonly bearer?: VerifiedAccessToken;
   /** Set by `authenticate`. */
   readonly caller?: VerifiedAccessToken;
   /** Throws where the contract does not allow the answer; set where answers are validated. */

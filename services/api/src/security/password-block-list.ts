@@ -8,17 +8,22 @@ export interface PasswordBlockList {
 }
 
 /**
- * Reads a list of public passwords: UTF-8 text, one in each line, compared after NFKC and without regard to case, as people
- * put the capital where everybody does (NIST SP 800-63B-4, section 3.1.1.2: common, expected or compromised passwords).
- * Throws where the file can't be read, is no UTF-8 or holds nothing.
+ * Makes a list of public passwords, compared after NFKC and without regard to case, as people put the capital where
+ * everybody does (NIST SP 800-63B-4, section 3.1.1.2: common, expected or compromised passwords).
  *
  * Of each password 64 bits of its SHA-256 are kept, 8 bytes: of a million, one innocent password in 10^13 is taken for one
  * of them. The digests are of what is public anyway; no user's password is stored as one.
  */
-export async function loadPasswordBlockList(path: string): Promise<PasswordBlockList> {
-  const digests = digestsOf(await readText(path));
-  if (digests.length === 0) throw new Error(`the list of blocked passwords ${path} is empty`);
+export function createPasswordBlockList(passwords: Iterable<string>): PasswordBlockList {
+  const digests = digestsOf(passwords);
   return { size: digests.length, has: (password) => isAmong(digests, digestOf(password)) };
+}
+
+/** Reads a list from UTF-8 text, one password in each line. Throws where the file can't be read, is no UTF-8 or holds nothing. */
+export async function loadPasswordBlockList(path: string): Promise<PasswordBlockList> {
+  const list = createPasswordBlockList(linesOf(await readText(path)));
+  if (list.size === 0) throw new Error(`the list of blocked passwords ${path} is empty`);
+  return list;
 }
 
 async function readText(path: string): Promise<string> {
@@ -29,17 +34,21 @@ async function readText(path: string): Promise<string> {
   }
 }
 
+function* linesOf(text: string): Iterable<string> {
+  for (const [line] of text.matchAll(/[^\r\n]+/g)) yield line;
+}
+
 /** Sorted, each once. */
-function digestsOf(text: string): BigUint64Array {
+function digestsOf(passwords: Iterable<string>): BigUint64Array {
   let digests = new BigUint64Array(1_024);
   let count = 0;
-  for (const [line] of text.matchAll(/[^\r\n]+/g)) {
+  for (const password of passwords) {
     if (count === digests.length) {
       const larger = new BigUint64Array(2 * count);
       larger.set(digests);
       digests = larger;
     }
-    digests[count] = digestOf(line);
+    digests[count] = digestOf(password);
     count += 1;
   }
   const sorted = digests.subarray(0, count).sort();

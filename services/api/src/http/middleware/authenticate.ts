@@ -28,6 +28,7 @@ export function authenticate({ verify, assertNotDenied }: AuthenticateDeps): Req
     if (token === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const caller = await withSpan('access_token.verify', {}, async () => {
       const claims = await verify(token);
+      extendContext(res, { bearer: claims });
       await assertNotDenied?.(claims);
       return claims;
     });

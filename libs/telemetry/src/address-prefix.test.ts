@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { addressPrefix, subscriberPrefix } from './address-prefix.ts';
+import { addressPrefix, loggedNetwork } from './address-prefix.ts';
+
+/** One subscriber's line. */
+const subscriberPrefix = { v4: 32, v6: 64 };
 
 test.each([
   ['192.0.2.77', '192.0.2.77/32'],
@@ -19,7 +22,7 @@ test.each([
   ['::ffff:192.0.2.77', '192.0.2.0/24'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
 ])('%s is logged as %s', (address, prefix) => {
-  expect(addressPrefix(address, { v4: 24, v6: 48 })).toBe(prefix);
+  expect(loggedNetwork(address)).toBe(prefix);
 });
 
 test('a length within a byte keeps its bits', () => {

@@ -1,0 +1,34 @@
+import ipaddr from 'ipaddr.js';
+
+/** How many bits of an address count, by family. */
+export interface PrefixLength {
+  readonly v4: number;
+  readonly v6: number;
+}
+
+/** Network of a client in the audit log: enough to see where from, too little to see who. */
+const loggedPrefix: PrefixLength = { v4: 24, v6: 48 };
+
+/**
+ * The network of an address in CIDR form. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is IPv4. What is no
+ * address gives `unknown`: all of it is one client, so that a proxy that forwards nonsense opens no gap.
+ *
+ * @example
+ * addressPrefix('2001:db8:1:2:3::9', { v4: 32, v6: 64 }); // '2001:db8:1:2::/64'
+ */
+export function addressPrefix(address: string | undefined, { v4, v6 }: PrefixLength): string {
+  if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return networkOf(parsed.toByteArray(), v4);
+  return networkOf(parsed.toByteArray(), v6);
+}
+
+/** The network of a client as the audit log names it. */
+export function loggedNetwork(address: string | undefined): string {
+  return addressPrefix(address, loggedPrefix);
+}
+
+function networkOf(bytes: readonly number[], length: number): string {
+  const masked = bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, length - index * 8))));
+  return `${ipaddr.fromByteArray(masked).toString()}/${length}`;
+}

@@ -1,0 +1,102 @@
+import type { WriteAudit } from './create-audit-log.ts';
+
+/** An event that anybody can cause as often as they like. */
+export interface SampledEvent {
+  /** What it has in common with its like: the event and its reason. The code knows them all, so there are few. */
+  readonly kind: string;
+  /** Whose events are counted together; absent: all of the kind. */
+  readonly network?: string | undefined;
+  /** The line. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface AuditSampler {
+  /** Writes the event, or leaves it out and counts it. */
+  write(event: SampledEvent): void;
+  /** Ends the window: writes now what is held back. */
+  flush(): void;
+}
+
+export interface AuditSamplerOptions {
+  /** Length of a window, which begins with an event. */
+  readonly windowMs?: number;
+  /** Lines of one kind and network that are written at once in a window. */
+  readonly lines?: number;
+  /** Networks that are told apart in a window; those that come later are one. */
+  readonly networks?: number;
+}
+
+/** Events of one kind and network within the window. */
+interface Bucket {
+  readonly isShared: boolean;
+  written: number;
+  held: number;
+  /** The newest of those held back. */
+  newest: SampledEvent['fields'] | undefined;
+}
+
+/**
+ * Makes a sampler: of each kind and network the first events in a window are written at once. The others are held back,
+ * and the end of the window writes one line for all of them: the newest of them, with `suppressed`, the number of those
+ * that it stands for beside itself. So a line stands for `1 + suppressed` events, and the lines of a log add up.
+ *
+ * The fields of that line but kind and network are of the newest event. Where the events were of several networks, its
+ * `address` is `various`.
+ *
+ * A window writes `(networks + kinds) × (lines + 1)` lines at most and remembers one event for each of these buckets,
+ * however many come. Its timer keeps no process alive: call `flush` before the end. What a killed process held back is lost.
+ */
+export function createAuditSampler(write: WriteAudit, options: AuditSamplerOptions = {}): AuditSampler {
+  const { windowMs = 60_000, lines = 10, networks = 100 } = options;
+  const buckets = new Map<string, Bucket>();
+  let networkBuckets = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const ended = [...buckets.values()];
+    buckets.clear();
+    networkBuckets = 0;
+    for (const bucket of ended) {
+      const summary = summaryOf(bucket);
+      if (summary) write(summary);
+    }
+  }
+
+  function findBucket(kind: string, network: string | undefined): Bucket {
+    const key = network === undefined ? kind : `${kind} ${network}`;
+    const found = buckets.get(key);
+    if (found) return found;
+    if (network !== undefined && networkBuckets === networks) return findBucket(kind, undefined);
+    if (network !== undefined) networkBuckets += 1;
+    const bucket = { isShared: network === undefined, written: 0, held: 0, newest: undefined };
+    buckets.set(key, bucket);
+    return bucket;
+  }
+
+  return {
+    write({ kind, network, fields }) {
+      timer ??= setTimeout(flush, windowMs).unref();
+      const bucket = findBucket(kind, network);
+      if (bucket.written < lines) {
+        bucket.written += 1;
+        write(fields);
+      } else {
+        bucket.held += 1;
+        bucket.newest = fields;
+      }
+    },
+    flush,
+  };
+}
+
+function summaryOf({ newest, held, isShared }: Bucket): SampledEvent['fields'] | undefined {
+  if (newest === undefined) return undefined;
+  const suppressed = held - 1;
+  return {
+    ...newest,
+    ...(isShared && suppressed > 0 && 'address' in newest && { address: 'various' }),
+    ...(suppressed > 0 && { suppressed }),
+  };
+}
