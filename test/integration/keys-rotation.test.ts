@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
-import { createAccessTokenSigner, type KeyEntry } from '@auth-account/tokens';
+import { createAccessTokenSigner, type KeyEntry, publicKeySet } from '@auth-account/tokens';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
 import { logOut, newSession } from '../support/accounts.ts';
@@ -27,6 +27,10 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'auth-account-keys-'));
 });
 afterEach(() => rm(dir, { recursive: true }));
+
+/** As `authctl keys public` writes them. */
+const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) =>
+  publicKeySet({ keys: [first, ...others] }, 'EdDSA').keys;
 
 /** Puts the file in its place as a whole, as a mount does. */
 async function write(name: string, ...keys: KeyEntry[]): Promise<string> {
@@ -121,7 +125,7 @@ describe('the gateway', () => {
 
   async function begin(keyFileIntervalMs: number): Promise<(key: KeyEntry) => Promise<number>> {
     gatewayScene = await openGatewayScene();
-    const env = { ACCESS_TOKEN_KEYS_FILE: await write('access.json', first) };
+    const env = { ACCESS_TOKEN_KEYS_FILE: await write('public.json', ...publicHalves(first)) };
     gateway = await startTestGateway(gatewayScene, env, { keyFileIntervalMs });
     await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 15_000 });
     return async (key) => {
@@ -134,13 +138,13 @@ describe('the gateway', () => {
   test('knows a new first key before it would have looked at its file again', async () => {
     const upgradeBy = await begin(hour);
     expect(await upgradeBy(first)).toBe(101);
-    await write('access.json', second, first);
+    await write('public.json', ...publicHalves(second, first));
     expect([await upgradeBy(second), await upgradeBy(first)]).toEqual([101, 101]);
   });
 
   test('refuses a key that has left its file', async () => {
     const upgradeBy = await begin(10);
-    await write('access.json', second);
+    await write('public.json', ...publicHalves(second));
     expect(await upgradeBy(second)).toBe(101);
     await waitUntil(async () => (await upgradeBy(first)) === 401, { what: 'the refusal', timeoutMs: 15_000 });
     expect(await upgradeBy(second)).toBe(101);

@@ -18,7 +18,7 @@ import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { Redis } from 'ioredis';
 import { openStream, type PushClient } from './push-client.ts';
-import { serviceEnvironment, uniqueName } from './test-api.ts';
+import { gatewayEnvironment, serviceEnvironment, uniqueName } from './test-api.ts';
 
 /** A session on a device. */
 export interface Device {
@@ -127,7 +127,7 @@ export async function startTestGateway(
   env: Readonly<Record<string, string>> = {},
   surroundings: Surroundings = {},
 ): Promise<TestGateway> {
-  const config = loadConfig(pushGatewayConfig, { env: { PUSH_PORT: '0', ...scene.env, ...env } });
+  const config = loadConfig(pushGatewayConfig, { env: gatewayEnvironment({ PUSH_PORT: '0', ...scene.env, ...env }) });
   const metrics = createMetrics({ service: 'push-gateway' });
   const logger = createLogger({ service: 'push-gateway', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const gateway = await compose({ config, logger, metrics }, surroundings);

@@ -16,12 +16,7 @@ import {
   subscriberOptions,
 } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
-import {
-  assertAccessTokenKeys,
-  createAccessTokenVerifier,
-  createVerifierCache,
-  watchKeyFile,
-} from '@auth-account/tokens';
+import { createAccessTokenVerifier, createVerifierCache } from '@auth-account/tokens';
 import { createPushApp, type PushApp } from './app.ts';
 import { createAskRedis } from './ask-redis.ts';
 import type { PushGatewayConfig, pushGatewayConfig } from './config.ts';
@@ -39,6 +34,7 @@ import { createReconcile } from './reconcile.ts';
 import { createStreamLifecycle } from './stream-lifecycle.ts';
 import { createSubscriber } from './subscriber.ts';
 import { createUpgrade } from './upgrade.ts';
+import { watchPublicKeys } from './watch-public-keys.ts';
 
 /** The gateway with where it listens, once it does. */
 export interface PushGatewayParts extends ServiceParts {
@@ -73,14 +69,9 @@ async function openVerifier(
   metrics: PushMetrics,
   { now = Date.now, keyFileIntervalMs }: Surroundings,
 ) {
-  const { ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: algorithm } = config;
-  const keys = await watchKeyFile(file, {
-    check: (set) => assertAccessTokenKeys(set, algorithm, 'verify'),
-    onChange: (set) => logger.info({ file, kids: set.keys.map(({ kid }) => kid) }, 'key file taken'),
-    onError: (error) => logger.error({ err: error, file }, 'key file not taken: the former keys stay'),
-    ...(keyFileIntervalMs === undefined ? {} : { intervalMs: keyFileIntervalMs }),
-  });
-  const settings = { keys, algorithm, issuer: config.TOKEN_ISSUER, audience: config.TOKEN_AUDIENCE, now };
+  const keys = await watchPublicKeys(config, logger, keyFileIntervalMs);
+  const { ACCESS_TOKEN_ALGORITHM: algorithm, TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = config;
+  const settings = { keys, algorithm, issuer, audience, now };
   const verifyAccessToken = createVerifierCache(await createAccessTokenVerifier(settings), {
     ...settings,
     maxEntries: config.TOKEN_CACHE_ENTRIES,
