@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # secrets.sh NAMESPACE: makes the Secrets that k8s/dev and the chart's development values name, with random values and
-# new keys; the namespace too where it is missing. What is there stays as it is. Needs kubectl and the installed project.
+# new keys; the namespace too if it is missing. What is there stays as it is, but for the ConfigMap with the public keys, which
+# follows the keys. Needs kubectl and the installed project.
 set -euo pipefail
 namespace=${1:?NAMESPACE is missing}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -12,6 +13,7 @@ trap 'rm -rf "$work"' EXIT
 k() { kubectl --namespace "$namespace" "$@"; }
 has() { [ -n "$(k get secret "$1" --ignore-not-found --output name)" ]; }
 value() { k get secret "$1" --output "go-template={{index .data \"$2\" | base64decode}}"; }
+authctl() { node "$root/services/authctl/src/main.ts" "$@"; }
 random() { head --bytes 24 /dev/urandom | base64 | tr '+/' '-_'; }
 # make SECRET KEY=TEXT…: by files, so that no secret stands in a process's arguments.
 make() {
@@ -50,9 +52,14 @@ has auth-redis || make auth-redis "url=redis://auth:$(value redis auth-password)
 if ! has auth-keys; then
   for kind in access refresh server; do
     case $kind in server) name=server-keys.json ;; *) name=$kind-token-keys.json ;; esac
-    node "$root/services/authctl/src/main.ts" keys generate "$kind" --file "$work/$name" > /dev/null
+    authctl keys generate "$kind" --file "$work/$name" > /dev/null
   done
   k create secret generic auth-keys --from-file="$work/access-token-keys.json" \
     --from-file="$work/refresh-token-keys.json" --from-file="$work/server-keys.json"
 fi
+# The push gateway's: it refuses a file with a private key.
+value auth-keys access-token-keys.json > "$work/private.json"
+authctl keys public --file "$work/private.json" > "$work/public.json"
+k create configmap auth-public-keys --from-file="access-token-keys.json=$work/public.json" --dry-run=client --output yaml |
+  k apply --filename -
 has auth-subscribers || make auth-subscribers 'subscribers.json=[]'

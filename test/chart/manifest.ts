@@ -10,12 +10,28 @@ export interface Probe {
   readonly [handler: string]: unknown;
 }
 
+interface NameOf {
+  readonly name: string;
+}
+
+interface ValueSource {
+  readonly secretKeyRef?: NameOf;
+}
+
+/** As far as Secrets are in it. */
+export interface Volume {
+  readonly name: string;
+  readonly secret?: { readonly secretName: string };
+  readonly projected?: { readonly sources: readonly { readonly secret?: NameOf }[] };
+}
+
 export interface Container {
   readonly name: string;
   readonly image?: string;
   readonly args?: readonly string[];
-  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[];
-  readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string } }[];
+  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: ValueSource }[];
+  readonly envFrom?: readonly { readonly configMapRef?: NameOf; readonly secretRef?: NameOf }[];
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
   readonly resources?: { readonly limits?: Labels; readonly requests?: Labels };
   readonly securityContext?: {
@@ -34,6 +50,7 @@ export interface Container {
 export interface PodSpec {
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[];
+  readonly volumes?: readonly Volume[];
   readonly automountServiceAccountToken?: boolean;
   readonly terminationGracePeriodSeconds?: number;
   readonly securityContext?: Container['securityContext'];

@@ -15,7 +15,7 @@ const objectLabels = (component: string) => ({
   'app.kubernetes.io/managed-by': 'Helm',
 });
 
-/** A small release that keeps every rule: the push gateway and what stands around it, and a hook. */
+/** A small release that keeps every rule: the push gateway and what stands around it, the api with its keys, and a hook. */
 function goodRelease() {
   const podSelector = { matchLabels: labels('push-gateway') };
   const container = {
@@ -25,8 +25,9 @@ function goodRelease() {
       { name: 'REDIS_URL_FILE', value: '/etc/redis/url' },
       { name: 'ACCESS_TOKEN_KEYS_FILE', value: '/etc/keys/keys.json' },
       { name: 'OTEL_SERVICE_NAME', value: 'auth-push-gateway' },
-    ] as { name: string; value: string }[],
-    envFrom: [{ configMapRef: { name: 'gateway' } }],
+    ] as { name: string; value?: string; valueFrom?: object }[],
+    envFrom: [{ configMapRef: { name: 'gateway' } }] as object[],
+    volumeMounts: [{ name: 'keys', mountPath: '/etc/keys' }],
     ports: [
       { name: 'ws', containerPort: 8081 },
       { name: 'ops', containerPort: 9081 },
@@ -47,6 +48,7 @@ function goodRelease() {
     securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
     containers: [container],
     initContainers: [] as object[],
+    volumes: [{ name: 'keys', configMap: { name: 'public-keys' } }] as object[],
   };
   const metadata = (name: string) => ({ name, labels: objectLabels('push-gateway') as Record<string, string> });
   const deployment = {
@@ -114,8 +116,41 @@ function goodRelease() {
       annotations: { 'helm.sh/hook': 'test', 'helm.sh/hook-delete-policy': 'hook-succeeded' } as Record<string, string>,
     },
   };
+  const api = apiBeside(deployment);
+  const apiPolicy = { ...policy, metadata: api.metadata, spec: { ...policy.spec, podSelector: api.spec.selector } };
   const extra: object[] = [];
-  return { deployment, pod, container, configMap, service, account, closing, policy, budget, hook, extra };
+  const around = { configMap, service, account, closing, policy, budget, api, apiPolicy, hook };
+  return { deployment, pod, container, ...around, extra };
+}
+
+/** A Deployment of the api made from that of the gateway; its keys lie in the Secret `private-keys`. */
+function apiBeside<T extends { spec: { template: { spec: { containers: object[] } } } }>(gateway: T) {
+  const { template } = gateway.spec;
+  const [container] = template.spec.containers;
+  const files = ['MONGODB_URI', 'REDIS_URL', 'ACCESS_TOKEN_KEYS', 'REFRESH_TOKEN_KEYS', 'SERVER_KEYS'];
+  const api = {
+    ...container,
+    name: 'api',
+    env: files.map((name) => ({ name: `${name}_FILE`, value: `/etc/keys/private/${name}.json` })),
+    ports: [{ name: 'ops', containerPort: 9080 }],
+    volumeMounts: [
+      { name: 'blocklist', mountPath: '/etc/keys' },
+      { name: 'keys', mountPath: '/etc/keys/private' },
+    ],
+  };
+  const volumes = [
+    { name: 'blocklist', secret: { secretName: 'blocked-passwords' } },
+    { name: 'keys', secret: { secretName: 'private-keys' } },
+  ];
+  return structuredClone({
+    ...gateway,
+    metadata: { name: 'api', labels: objectLabels('api') },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels('api') },
+      template: { metadata: { labels: labels('api') }, spec: { ...template.spec, containers: [api], volumes } },
+    },
+  });
 }
 
 type Release = ReturnType<typeof goodRelease>;
@@ -210,13 +245,27 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
       configMap.data.TOKEN_ISSUER = 'https://user:word@auth.example.com';
     },
   ],
+  'nobody but the api gets anything of a Secret with private keys': [
+    ({ pod }) => {
+      pod.volumes = [{ name: 'keys', secret: { secretName: 'private-keys', items: [{ key: 'a', path: 'a' }] } }];
+    },
+    ({ pod }) => pod.volumes.push({ name: 'more', projected: { sources: [{ secret: { name: 'private-keys' } }] } }),
+    ({ container }) => container.envFrom.push({ secretRef: { name: 'private-keys' } }),
+    ({ container }) =>
+      container.env.push({
+        name: 'OTEL_EXPORTER_OTLP_HEADERS',
+        valueFrom: { secretKeyRef: { name: 'private-keys', key: 'a' } },
+      }),
+    ({ pod, container }) =>
+      pod.initContainers.push({ ...container, name: 'wait', envFrom: [{ secretRef: { name: 'private-keys' } }] }),
+  ],
   'the release makes no Secret': [
     ({ extra }) =>
       extra.push({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', labels: objectLabels('api') } }),
   ],
   'every selector finds pods': [
-    ({ extra, budget }) => extra.push({ ...budget, spec: { selector: { matchLabels: labels('api') } } }),
-    ({ extra, policy }) => extra.push({ ...policy, spec: { podSelector: { matchLabels: labels('api') } } }),
+    ({ extra, budget }) => extra.push({ ...budget, spec: { selector: { matchLabels: labels('probe') } } }),
+    ({ extra, policy }) => extra.push({ ...policy, spec: { podSelector: { matchLabels: labels('probe') } } }),
     ({ extra, service }) =>
       extra.push({ ...service, kind: 'ServiceMonitor', spec: { selector: { matchLabels: labels('monitoring') } } }),
   ],

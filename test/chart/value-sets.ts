@@ -41,6 +41,16 @@ export const refusedSets: readonly RefusedSet[] = [
     message: /keys\.existingSecret is required: the name of a Secret/,
   },
   {
+    title: 'no public keys for the push gateway',
+    values: { keys: { public: { existingConfigMap: '' } } },
+    message: /keys\.public\.existingConfigMap .* is required: .*`authctl keys public`/,
+  },
+  {
+    title: 'the Secret with the private keys as that with the public ones',
+    values: { keys: { public: { existingConfigMap: '', existingSecret: 'auth-keys' } } },
+    message: /keys\.public\.existingSecret must be another Secret/,
+  },
+  {
     title: 'a variable that nobody reads',
     values: { config: { TOKEN_ISUER: 'https://auth.example.com' } },
     message: /at '\/config': additional properties 'TOKEN_ISUER' not allowed/,

@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { assertAccessTokenKeys, assertRefreshTokenKeys, loadKeyFile } from '@auth-account/tokens';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { authctl, authctlJson, authctlProcess } from '../support/authctl.ts';
@@ -126,6 +126,65 @@ describe('keys rotate', () => {
     const again = await authctl(['keys', 'rotate', 'access'], { env });
     expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('published already') });
     expect((await loadKeyFile(path('access'))).keys).toHaveLength(2);
+  });
+});
+
+describe('the public file, for the push gateway', () => {
+  const open = () => join(dir, 'public.json');
+  const run = (args: string[], now = Date.now()) =>
+    authctlJson(['keys', ...args, '--public-file', open()], { env, now: () => new Date(now) });
+  const kidsIn = async (file: string) => (await loadKeyFile(file)).keys.map(({ kid }) => kid);
+
+  test('is written with the private one at each step, and has no private part', async () => {
+    const begun = Date.now();
+    const steps: [step: string[], at: number, kids: number][] = [
+      [['generate', 'access'], begun, 1],
+      [['rotate', 'access'], begun, 2],
+      [['rotate', 'access', '--activate'], begun + 5 * minute, 2],
+      [['rotate', 'access', '--prune'], begun + 15 * minute, 2],
+      [['rotate', 'access', '--prune'], begun + 25 * minute, 1],
+    ];
+    for (const [step, at, count] of steps) {
+      expect(await run(step, at)).toMatchObject({ file: path('access'), public_file: open() });
+      expect(await kidsIn(open())).toEqual(await kidsIn(path('access')));
+      expect(await kidsIn(open())).toHaveLength(count);
+      await assertAccessTokenKeys(await loadKeyFile(open()), 'EdDSA', 'verify');
+      expect(await privateParts(open())).toEqual([]);
+    }
+  });
+
+  test('is written first: a key that the gateways cannot know never gets among those that sign', async () => {
+    await authctlJson(['keys', 'generate', 'access'], { env });
+    const before = await readFile(path('access'), 'utf8');
+    await mkdir(open());
+    const failed = await authctl(['keys', 'rotate', 'access', '--public-file', open()], { env });
+    expect(failed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(open()) });
+    expect(await readFile(path('access'), 'utf8')).toBe(before);
+  });
+
+  test('is one of its own: the private file is never written over', async () => {
+    await authctlJson(['keys', 'generate', 'access'], { env });
+    const before = await readFile(path('access'), 'utf8');
+    await symlink(path('access'), open());
+    for (const file of [path('access'), join(dir, '.', '..', basename(dir), 'access.json'), open()]) {
+      const run = await authctl(['keys', 'rotate', 'access', '--public-file', file], { env });
+      expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--public-file') });
+    }
+    expect(await readFile(path('access'), 'utf8')).toBe(before);
+  });
+
+  test('is of access keys alone: the others have no public half', async () => {
+    for (const step of [['generate'], ['rotate']]) {
+      const run = await authctl(['keys', ...step, 'refresh', '--public-file', open()], { env });
+      expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--public-file is for access keys') });
+    }
+  });
+
+  test('is asked for where an access key changes without it', async () => {
+    await authctl(['keys', 'generate', 'access'], { env });
+    expect((await authctl(['keys', 'rotate', 'access'], { env })).stdout).toContain('authctl keys public');
+    await authctl(['keys', 'generate', 'server'], { env });
+    expect((await authctl(['keys', 'rotate', 'server'], { env })).stdout).not.toContain('authctl keys public');
   });
 });
 

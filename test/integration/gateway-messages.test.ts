@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { createPushMessagePublisher, type PushMessagePublisher } from '@auth-account/messaging';
+import {
+  createPushMessagePublisher,
+  openForceLogoutQueue,
+  type PushMessagePublisher,
+  requestForceLogout,
+} from '@auth-account/messaging';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { readDocumentedAcl } from '../support/documented-acl.ts';
 import {
   type GatewayScene,
   newDevice,
@@ -239,8 +245,10 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
 
   beforeAll(async () => {
     const { redis, keys } = scene;
-    const rights = ['resetchannels', `&${keys.messages}`, 'resetkeys', '-@all', '+publish', '+ping', '+info'];
-    await redis.call('ACL', 'SETUSER', scene.env.KEY_PREFIX as string, 'on', '>secret', ...rights);
+    const documented = readDocumentedAcl('push.md').rightsFor('secret');
+    expect(documented).toContain('&{auth}:messages');
+    const rights = documented.map((right) => right.replace('{auth}:messages', keys.messages));
+    await redis.call('ACL', 'SETUSER', scene.env.KEY_PREFIX as string, ...rights);
     const url = new URL(testEnvironment().redisUrl);
     sibling = new Redis({
       host: url.hostname,
@@ -275,6 +283,9 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
       sibling.xrange(keys.closeRecords, '-', '+'),
       sibling.keys('*'),
       sibling.eval('return 1', '0'),
+      requestForceLogout(openForceLogoutQueue(sibling, keys), { session_id: sessionId, reason: 'none' }),
+      sibling.flushall(),
+      sibling.config('GET', '*'),
     ];
     for (const attempt of attempts) await expect(attempt).rejects.toThrow('NOPERM');
   });

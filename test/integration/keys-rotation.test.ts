@@ -3,10 +3,11 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
-import { createAccessTokenSigner, type KeyEntry } from '@auth-account/tokens';
+import { createAccessTokenSigner, type KeyEntry, loadKeyFile, publicKeySet } from '@auth-account/tokens';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
 import { logOut, newSession } from '../support/accounts.ts';
+import { authctlJson } from '../support/authctl.ts';
 import { type GatewayScene, openGatewayScene, startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
 import { newSigningKey } from '../support/token-forger.ts';
@@ -27,6 +28,10 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'auth-account-keys-'));
 });
 afterEach(() => rm(dir, { recursive: true }));
+
+/** As `authctl keys public` writes them. */
+const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) =>
+  publicKeySet({ keys: [first, ...others] }, 'EdDSA').keys;
 
 /** Puts the file in its place as a whole, as a mount does. */
 async function write(name: string, ...keys: KeyEntry[]): Promise<string> {
@@ -121,7 +126,7 @@ describe('the gateway', () => {
 
   async function begin(keyFileIntervalMs: number): Promise<(key: KeyEntry) => Promise<number>> {
     gatewayScene = await openGatewayScene();
-    const env = { ACCESS_TOKEN_KEYS_FILE: await write('access.json', first) };
+    const env = { ACCESS_TOKEN_KEYS_FILE: await write('public.json', ...publicHalves(first)) };
     gateway = await startTestGateway(gatewayScene, env, { keyFileIntervalMs });
     await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 15_000 });
     return async (key) => {
@@ -134,13 +139,54 @@ describe('the gateway', () => {
   test('knows a new first key before it would have looked at its file again', async () => {
     const upgradeBy = await begin(hour);
     expect(await upgradeBy(first)).toBe(101);
-    await write('access.json', second, first);
+    await write('public.json', ...publicHalves(second, first));
     expect([await upgradeBy(second), await upgradeBy(first)]).toEqual([101, 101]);
+  });
+
+  test('opens the stream of every login through a rotation in which its file arrives before that of the api', async () => {
+    const [copy, publicCopy] = [join(dir, 'copy.json'), join(dir, 'public-copy.json')];
+    const keysAt = (...step: string[]) =>
+      authctlJson(['keys', ...step, '--file', copy, '--public-file', publicCopy], {});
+    const arrive = async (file: string, name: string) => write(name, ...(await loadKeyFile(file)).keys);
+    await keysAt('generate', 'access');
+    const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: await arrive(copy, 'private.json') });
+    gatewayScene = await openGatewayScene();
+    const settings = { ACCESS_TOKEN_KEYS_FILE: await arrive(publicCopy, 'public.json') };
+    gateway = await startTestGateway(gatewayScene, settings, { now: scene.clock.now, keyFileIntervalMs: 10 });
+    await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 15_000 });
+
+    const signers: unknown[] = [];
+    const steps = [
+      ['rotate', 'access'],
+      ['rotate', 'access', '--activate', '--now'],
+      ['rotate', 'access', '--prune', '--keep', '0s'],
+    ];
+    for (const step of steps) {
+      await keysAt(...step);
+      for (const [file, name] of [
+        [publicCopy, 'public.json'],
+        [copy, 'private.json'],
+      ] as const) {
+        await arrive(file, name);
+        const { kid: first } = (await loadKeyFile(join(dir, 'private.json'))).keys[0];
+        await waitUntil(async () => (await publishedKids(api))[0] === first, {
+          what: 'the api to have its file',
+          timeoutMs: 15_000,
+        });
+        const { access_token, session_id } = await newSession(api);
+        signers.push(kidOf(access_token));
+        const sent = { sessionId: session_id, token: access_token, place: 'header' } as const;
+        expect((await upgradeRaw(gateway.base, sent)).status).toBe(101);
+      }
+    }
+    expect(new Set(signers).size).toBe(2);
+    expect((await loadKeyFile(join(dir, 'public.json'))).keys).toHaveLength(1);
+    await api.close();
   });
 
   test('refuses a key that has left its file', async () => {
     const upgradeBy = await begin(10);
-    await write('access.json', second);
+    await write('public.json', ...publicHalves(second));
     expect(await upgradeBy(second)).toBe(101);
     await waitUntil(async () => (await upgradeBy(first)) === 401, { what: 'the refusal', timeoutMs: 15_000 });
     expect(await upgradeBy(second)).toBe(101);

@@ -2,22 +2,34 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { registeredTopic } from '@auth-account/contracts';
 import { createProcessGuard, type LocalRedis, provideRedisBinary } from '@auth-account/local-stack';
 import {
+  addEvent,
+  consumedJobOptions,
+  createPushMessagePublisher,
   createStreamNumbers,
   createSubscription,
   failFastOptions,
+  openEventQueue,
   openRedis,
   redisKeys,
   subscriberOptions,
+  subscriberQueueName,
+  workerOptions,
 } from '@auth-account/messaging';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
+import { startExampleConsumer } from '../demo/example-consumer.ts';
 import { logIn, logOut, newSession, registerAccount } from '../support/accounts.ts';
 import { authctl } from '../support/authctl.ts';
 import { closeBoundMs } from '../support/close-bound.ts';
+import { readDocumentedAcl } from '../support/documented-acl.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
+import { testEnvironment } from '../support/test-environment.ts';
 import { startTestServices, type TestServices } from '../support/test-services.ts';
+import { newEvent } from '../support/worker-events.ts';
 import { eventually } from '../support/worker-scene.ts';
 
 const binary = await provideRedisBinary({ log: () => undefined });
@@ -135,6 +147,37 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     expect(new Set(errors).size).toBe(errors.length);
     subscription.stop();
     redis.disconnect();
+  });
+
+  test('the Redis users of the documentation consume and publish', async () => {
+    const everywhere = (...args: [string, ...string[]]) =>
+      Promise.all(cluster.nodes.map((node) => commandTo(node, 'ACL', ...args)));
+    const open = async (page: string) => {
+      const { user, rightsFor, clusterRights } = readDocumentedAcl(page);
+      await everywhere('SETUSER', user, ...rightsFor('secret'), ...clusterRights);
+      return openRedis({ REDIS_URL: cluster.url.replace('://', `://${user}:secret@`) }, workerOptions());
+    };
+    const [consuming, publishing] = [await open('consumers.md'), await open('push.md')];
+    const keys = redisKeys('auth');
+    const admin = openRedis({ REDIS_URL: cluster.url }, workerOptions());
+    const queue = openEventQueue(subscriberQueueName(registeredTopic, 'kitchen'), admin, keys, consumedJobOptions);
+    const said: string[] = [];
+    const mongo = new MongoClient(testEnvironment().mongodbUri);
+    const consumer = await startExampleConsumer({
+      ...{ mongo, db: mongo.db(services.name), redis: consuming, keys, subscriber: 'kitchen' },
+      say: (line) => said.push(line),
+    });
+    const event = newEvent();
+    await addEvent(queue, event);
+    await eventually('the event', () => said.length > 0);
+    expect(said).toEqual([`prepared the starting configuration of group ${event.data.home_group_id}`]);
+    await createPushMessagePublisher(publishing, keys).toSession(event.data.user_id, { topic: 'x', payload: 1 });
+    await expect(publishing.spublish(keys.commands, '{}')).rejects.toThrow('NOPERM');
+    await expect(consuming.spublish(keys.messages, '{}')).rejects.toThrow('NOPERM');
+    await consumer.close();
+    await queue.close();
+    for (const redis of [consuming, publishing, admin]) redis.disconnect();
+    await mongo.close();
   });
 
   test('authctl ends by itself: it reads the map of the slots no second time', async () => {

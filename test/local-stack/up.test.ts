@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, findFreePort, isRunning, type ProcessRecord, waitUntil } from '@auth-account/local-stack';
+import { assertAccessTokenKeys, generateSigningKey, loadKeyFile, writeKeyFile } from '@auth-account/tokens';
 import { describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { closingAll } from '../support/closing.ts';
@@ -114,7 +115,7 @@ describe('npm run up', () => {
       );
       expect(order).not.toContain(-1);
       expect(order).toEqual(order.toSorted((a, b) => a - b));
-      expect(children.length).toBeGreaterThanOrEqual(5);
+      expect(children.length).toBeGreaterThanOrEqual(6);
       expect(await findRunning(children)).toEqual([]);
       await expect(stat(join(dir, 'data', 'up.json'))).rejects.toThrow('ENOENT');
     }),
@@ -137,6 +138,28 @@ describe('npm run up', () => {
       expect(await withDatabase(count)).toBe(1);
       expect(await readFile(keyFile, 'utf8')).toBe(key);
       await end(second);
+    }),
+    timeoutMs,
+  );
+
+  test.concurrent(
+    'the push gateway gets the public halves of the keys, also where these are of one’s own',
+    closingAll(async (closing) => {
+      const { dir, up } = closing(await openScene());
+      const own = join(dir, 'own.json');
+      await writeKeyFile(own, { keys: [await generateSigningKey('EdDSA')] }, { replace: false });
+      for (const extra of [{}, { ACCESS_TOKEN_KEYS_FILE: own }]) {
+        const program = up([], extra);
+        await program.waitFor('Ready after');
+        const [ofApi = '', ofGateway = ''] = ['api', 'gateway'].map(
+          (name) => new RegExp(`${name} has the keys (.*)\\.$`, 'm').exec(program.output())?.[1],
+        );
+        const [signing, verifying] = [await loadKeyFile(ofApi), await loadKeyFile(ofGateway)];
+        await assertAccessTokenKeys(verifying, 'EdDSA', 'verify');
+        expect(verifying.keys.map(({ kid }) => kid)).toEqual(signing.keys.map(({ kid }) => kid));
+        expect(ofApi).toBe(extra.ACCESS_TOKEN_KEYS_FILE ?? join(dir, 'data', 'keys', 'access-token-keys.json'));
+        await end(program);
+      }
     }),
     timeoutMs,
   );
@@ -167,7 +190,7 @@ describe('npm run up', () => {
       const second = up();
       expect(await second.ended).toBe(1);
       expect(second.output()).toContain(`It runs already, as process ${first.child.pid}`);
-      expect(await findRunning(await readChildren())).toHaveLength(4);
+      expect(await findRunning(await readChildren())).toHaveLength(5);
       await end(first);
     }),
     timeoutMs,
@@ -227,7 +250,7 @@ describe('npm run up', () => {
       const { up } = closing(await openScene());
       const program = up([], { FIXTURE_EXIT_CODE: '78' });
       expect(await program.ended).toBe(78);
-      expect(program.output()).toMatch(/(api|worker) does not start with this configuration/);
+      expect(program.output()).toMatch(/(api|gateway|worker) does not start with this configuration/);
       expect(program.output()).toContain('Stopping MongoDB');
     }),
     timeoutMs,

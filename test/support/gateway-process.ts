@@ -1,7 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { processEnvironment } from './process-environment.ts';
+import { gatewayEnvironment } from './test-api.ts';
 
 /** A push gateway as a process of its own. */
 export interface GatewayProcess {
@@ -9,6 +11,8 @@ export interface GatewayProcess {
   readonly base: string;
   /** `http://…` of its probes. */
   readonly opsBase: string;
+  /** What it has written so far. */
+  output(): string;
   signal(name: NodeJS.Signals): void;
   /** How the process ended. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
@@ -16,32 +20,46 @@ export interface GatewayProcess {
 
 const main = fileURLToPath(new URL('../../services/push-gateway/src/main.ts', import.meta.url));
 
-/** Starts the process and waits until it listens. `env`: what a scene gives, and more. */
+/**
+ * Starts the process and waits until it listens. `env`: what a scene gives, and more. If the process ends before, that is an
+ * error with its exit code and all that it has written.
+ */
 export async function startGatewayProcess(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [main], {
-    env: { ...processEnvironment(), PUSH_PORT: '0', PUSH_OPS_PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...processEnvironment(), PUSH_PORT: '0', PUSH_OPS_PORT: '0', ...gatewayEnvironment(env) },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
-  const ports = await readPorts(child);
+  let written = '';
+  child.stderr.pipe(process.stderr, { end: false });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    written += chunk;
+  });
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    if (process.env.TEST_LOG_LEVEL) process.stderr.write(chunk);
+    written += chunk;
+  });
+  const output = () => written;
+  const ports = await readPorts(child, output);
   return {
     base: `ws://127.0.0.1:${ports.streams}`,
     opsBase: `http://127.0.0.1:${ports.ops}`,
+    output,
     signal: (name) => child.kill(name),
     exited,
   };
 }
 
-async function readPorts(child: ChildProcess): Promise<{ streams: string; ops: string }> {
+async function readPorts(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  output: () => string,
+): Promise<{ streams: string; ops: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ streams: string; ops: string }>();
-  let log = '';
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    if (process.env.TEST_LOG_LEVEL) process.stderr.write(chunk);
-    log += chunk;
-    const ops = /"port":(\d+)[^\n]*"ops server listens"/.exec(log)?.[1];
-    const streams = /"port":(\d+)[^\n]*"push gateway listens"/.exec(log)?.[1];
+  child.stdout.on('data', () => {
+    const ops = /"port":(\d+)[^\n]*"ops server listens"/.exec(output())?.[1];
+    const streams = /"port":(\d+)[^\n]*"push gateway listens"/.exec(output())?.[1];
     if (ops && streams) resolve({ ops, streams });
   });
-  child.once('exit', () => reject(new Error(`the gateway ended before it listened: ${log}`)));
+  child.once('close', (code) => reject(new Error(`the gateway ended before it listened, with ${code}: ${output()}`)));
   return promise;
 }

@@ -18,7 +18,7 @@ import { createLogger, createMetrics, type Logger } from '@auth-account/telemetr
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { Redis } from 'ioredis';
 import { openStream, type PushClient } from './push-client.ts';
-import { serviceEnvironment, uniqueName } from './test-api.ts';
+import { gatewayEnvironment, serviceEnvironment, uniqueName } from './test-api.ts';
 
 /** A session on a device. */
 export interface Device {
@@ -128,7 +128,7 @@ export async function startTestGateway(
   surroundings: Surroundings = {},
   logger: Logger = createLogger({ service: 'push-gateway', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
 ): Promise<TestGateway> {
-  const config = loadConfig(pushGatewayConfig, { env: { PUSH_PORT: '0', ...scene.env, ...env } });
+  const config = loadConfig(pushGatewayConfig, { env: gatewayEnvironment({ PUSH_PORT: '0', ...scene.env, ...env }) });
   const metrics = createMetrics({ service: 'push-gateway' });
   const gateway = await compose({ config, logger, metrics }, surroundings);
   const stop = async () => {

@@ -53,6 +53,16 @@ export function serviceEnvironment(name: string): Record<string, string> {
   };
 }
 
+/**
+ * The environment of a gateway: like that of the api, but with the public halves of the run's access token keys. A key file of
+ * a test's own stays.
+ */
+export function gatewayEnvironment<E extends Readonly<Record<string, string | undefined>>>(env: E): E {
+  const { keysDir } = testEnvironment();
+  if (env.ACCESS_TOKEN_KEYS_FILE !== join(keysDir, 'access-token-keys.json')) return env;
+  return { ...env, ACCESS_TOKEN_KEYS_FILE: join(keysDir, 'access-token-public-keys.json') };
+}
+
 async function untilRedisIsReady(checks: readonly Check[]): Promise<void> {
   const isReady = async () => (await checks.find(({ name }) => name === 'redis')?.run())?.reason === undefined;
   await waitUntil(isReady, { what: 'Redis to be ready', timeoutMs: 15_000, intervalMs: 5 });

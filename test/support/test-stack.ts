@@ -15,7 +15,7 @@ import { MongoClient } from 'mongodb';
 import { type EventReceiver, startEventReceiver } from './event-receiver.ts';
 import { type Answer, send } from './http-client.ts';
 import { openStream, type StreamClient } from './stream-client.ts';
-import { serviceEnvironment, uniqueName } from './test-api.ts';
+import { gatewayEnvironment, serviceEnvironment, uniqueName } from './test-api.ts';
 
 /** The three services as processes, on the shared MongoDB, a Redis of their own and a subscriber. */
 export interface TestStack {
@@ -92,7 +92,8 @@ async function startParts(
   const logs: Record<ServiceName, string[]> = { api: [], 'push-gateway': [], worker: [] };
   const start = (service: ServiceName) => {
     const onLine = (line: string) => logs[service].push(line);
-    return startService(service, { env, onLine, log: onLine, onSpawn: guard.watch, restartDelaysMs: [200] });
+    const own = service === 'push-gateway' ? gatewayEnvironment(env) : env;
+    return startService(service, { env: own, onLine, log: onLine, onSpawn: guard.watch, restartDelaysMs: [200] });
   };
   const services = { api: start('api'), 'push-gateway': start('push-gateway'), worker: start('worker') };
   endings.push(() => Promise.all(names.map((service) => services[service].stop())));

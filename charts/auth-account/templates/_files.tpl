@@ -102,24 +102,9 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 - name: keys
   path: /etc/auth-account/keys
   volume:
-    {{- if $v.keys.public.existingConfigMap }}
-    configMap:
-      name: {{ $v.keys.public.existingConfigMap }}
+    {{- include "auth-account.publicKeys" .root | nindent 4 }}
       items:
         - {key: {{ $v.keys.public.key | quote }}, path: access-token-keys.json}
-    {{- else if $v.keys.public.existingSecret }}
-    secret:
-      secretName: {{ $v.keys.public.existingSecret }}
-      defaultMode: {{ $mode }}
-      items:
-        - {key: {{ $v.keys.public.key | quote }}, path: access-token-keys.json}
-    {{- else }}
-    secret:
-      secretName: {{ include "auth-account.keysSecret" .root }}
-      defaultMode: {{ $mode }}
-      items:
-        - {key: {{ $v.keys.accessTokenKeysKey | quote }}, path: access-token-keys.json}
-    {{- end }}
   env:
     ACCESS_TOKEN_KEYS_FILE: /etc/auth-account/keys/access-token-keys.json
 {{- end }}
@@ -142,7 +127,26 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 {{- end }}
 
 {{- define "auth-account.keysSecret" -}}
-{{- required "keys.existingSecret is required: the name of a Secret with the key files access-token-keys.json, refresh-token-keys.json and server-keys.json, as `authctl keys rotate` makes them" .Values.keys.existingSecret }}
+{{- required "keys.existingSecret is required: the name of a Secret with the key files access-token-keys.json, refresh-token-keys.json and server-keys.json, as `authctl keys generate` and `rotate` make them" .Values.keys.existingSecret }}
+{{- end }}
+
+{{/* The ConfigMap or Secret with the public keys, without its items: never the Secret with the private ones. */}}
+{{- define "auth-account.publicKeys" -}}
+{{- $public := .Values.keys.public }}
+{{- if and $public.existingConfigMap $public.existingSecret }}
+{{- fail "keys.public: set existingConfigMap or existingSecret, not both" }}
+{{- end }}
+{{- if and $public.existingSecret (eq $public.existingSecret .Values.keys.existingSecret) }}
+{{- fail "keys.public.existingSecret must be another Secret than keys.existingSecret, which has the private keys: the push gateway gets public keys only" }}
+{{- end }}
+{{- if $public.existingConfigMap -}}
+configMap:
+  name: {{ $public.existingConfigMap }}
+{{- else -}}
+secret:
+  secretName: {{ required "keys.public.existingConfigMap (or keys.public.existingSecret) is required: the name of a ConfigMap with the public keys, as `authctl keys public` writes them. The push gateway gets no private key" $public.existingSecret }}
+  defaultMode: 288
+{{- end }}
 {{- end }}
 
 {{/* Entries of `env` with the paths of the files. */}}

@@ -6,8 +6,8 @@
 {{- if and (semverCompare "<1.30.0-0" .Capabilities.KubeVersion.Version) (lookup "v1" "ServiceAccount" .Release.Namespace "default") }}
 {{- fail (printf "Kubernetes 1.30 or later is required (the kubelet's own preStop sleep); this is %s" .Capabilities.KubeVersion.Version) }}
 {{- end }}
-{{- if and $v.keys.public.existingConfigMap $v.keys.public.existingSecret }}
-{{- fail "keys.public: set existingConfigMap or existingSecret, not both" }}
+{{- if $v.pushGateway.enabled }}
+{{- $_ := include "auth-account.publicKeys" . }}
 {{- end }}
 {{- range $key := list "api" "pushGateway" "worker" }}
 {{- $pdb := (get $v $key).pdb }}

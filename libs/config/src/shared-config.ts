@@ -121,7 +121,9 @@ export const tokenConfig = {
   ...tokenLifeConfig,
   ACCESS_TOKEN_KEYS_FILE: Type.String({
     minLength: 1,
-    description: 'Path of the JWKS with the signing keys: the first one signs, all of them verify',
+    description:
+      'Path of the JWKS for access tokens. The api has the private keys: the first one signs, all of them verify. ' +
+      'The push-gateway has their public halves, as `authctl keys public` writes them, and refuses a private one',
   }),
   TOKEN_ISSUER: Type.String({
     minLength: 1,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runtimeConfig } from '@auth-account/config';
+import { ConfigError, runtimeConfig } from '@auth-account/config';
 import { Type } from 'typebox';
 import { runService, type ServiceParts } from './run-service.ts';
 
@@ -7,7 +7,9 @@ import { runService, type ServiceParts } from './run-service.ts';
 const schema = Type.Object({
   ...runtimeConfig,
   OPS_PORT: Type.Integer({ default: 0 }),
-  MODE: Type.Enum(['well', 'hanging-step', 'failing-start', 'rejection', 'exception'], { default: 'well' }),
+  MODE: Type.Enum(['well', 'hanging-step', 'failing-start', 'rejection', 'exception', 'wrong-config'], {
+    default: 'well',
+  }),
 });
 
 await runService({
@@ -15,6 +17,9 @@ await runService({
   schema,
   opsPort: (config) => config.OPS_PORT,
   compose({ config, logger }): ServiceParts {
+    if (config.MODE === 'wrong-config') {
+      throw new ConfigError([{ name: 'KEYS', expected: 'keys', came: 'none', where: 'environment KEYS' }]);
+    }
     return {
       readiness: [{ name: 'database', run: () => ({ ok: true }) }],
       async start() {

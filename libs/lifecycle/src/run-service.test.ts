@@ -77,6 +77,12 @@ describe('runService', () => {
     expect(service.output.stderr).toMatch(/LOG_LEVEL .*OPS_PORT /s);
   });
 
+  test.concurrent('takes a configuration problem that shows only while it composes in the same way', async () => {
+    const service = startFixture({ MODE: 'wrong-config' });
+    expect(await service.exit).toBe(78);
+    expect(service.output.stderr).toMatch(/^fixture: The configuration has 1 problem:\n.*\n {2}KEYS /);
+  });
+
   test.concurrent.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'runs its stop steps in order on %s and exits with 0',
     async (signal) => {

@@ -37,16 +37,21 @@ function loadConfigOrExit<S extends TObject>(name: string, schema: S): Config<S>
   try {
     return loadConfig(schema);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${name}: ${error.message}\n`);
-    process.exit(EX_CONFIG);
+    exitIfWrongConfig(name, error);
+    throw error;
   }
 }
 
+function exitIfWrongConfig(name: string, error: unknown): void {
+  if (!(error instanceof ConfigError)) return;
+  process.stderr.write(`${name}: ${error.message}\n`);
+  process.exit(EX_CONFIG);
+}
+
 /**
- * Runs a service from its configuration to its exit. The process ends with 78 where the configuration is wrong (the
- * table of problems on stderr), with 0 after an orderly stop on SIGTERM or SIGINT, and with 1 after an error that nobody
- * caught, a start that failed, or a stop step that failed or hung.
+ * Runs a service from its configuration to its exit. The process ends with 78 if the configuration is wrong, also if only
+ * `compose` finds that and throws a `ConfigError` (the table of problems on stderr), with 0 after an orderly stop on SIGTERM
+ * or SIGINT, and with 1 after an error that nobody caught, a start that failed, or a stop step that failed or hung.
  *
  * On a stop, readiness falls at once; after `SHUTDOWN_DELAY_SECONDS` the steps run in their order, the ops server closes
  * last but one, and what spans are left are sent. From the first step to the exit it takes 10 s at most.
@@ -103,6 +108,8 @@ export async function runService<S extends TObject<typeof runtimeConfig>>(
     started = true;
     logger.info('started');
   } catch (error) {
+    // Of `compose`, so nothing is connected yet: there is nothing to end in order.
+    if (parts === undefined) exitIfWrongConfig(definition.name, error);
     shutdown.fail(error, 'start failed');
   }
 }

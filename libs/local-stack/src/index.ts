@@ -14,7 +14,7 @@ export { type WaitOptions, waitUntil } from './servers/wait-until.ts';
 export { assertPortsFree, PortsTakenError } from './stack/assert-ports-free.ts';
 export { isRunning, type ProcessRecord } from './stack/end-process.ts';
 export { runUp, type UpOptions } from './stack/run-up.ts';
-export { type ServiceName, type ServicePlan, STACK, type StackPlan } from './stack/service-plan.ts';
+export { SERVICES, type ServiceName, type ServicePlan, STACK, type StackPlan } from './stack/service-plan.ts';
 export { type LocalService, runMigrations, type StartServiceOptions, startService } from './stack/start-service.ts';
 export { type Supervised, type SuperviseOptions, supervise } from './stack/supervise.ts';
 export { startTestServers, type TestServers } from './start-test-servers.ts';

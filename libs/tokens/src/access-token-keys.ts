@@ -10,19 +10,27 @@ const kinds = {
   ES256: { kty: 'EC', crv: 'P-256' },
 } as const satisfies Record<AccessTokenAlgorithm, object>;
 
-/** Rejects a set that does not fit the algorithm, or, for `sign`, whose first key has no private part. */
+/** Members of a JWK that only its owner may know: RFC 7518, sections 6.2.2, 6.3.2 and 6.4, and RFC 8037, section 2. */
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
+
+/**
+ * Rejects a set that does not fit the algorithm; for `sign` also one whose first key has no private part, for `verify` one in
+ * which any key has: what only verifies must not be able to sign. The error names the key's `kid` and no part of it.
+ */
 export async function assertAccessTokenKeys(
   set: KeySet,
   algorithm: AccessTokenAlgorithm,
   use: 'sign' | 'verify',
 ): Promise<void> {
+  if (use === 'verify') assertPublicOnly(set);
   importPublicKeys(set, algorithm);
   if (use === 'sign') await importSigningKey(set, algorithm);
 }
 
 /** The public half of the set, for `/.well-known/jwks.json`. */
-export function publicKeySet(keys: KeySet, algorithm: AccessTokenAlgorithm): { keys: JWK[] } {
-  return { keys: keys.keys.map((key) => ({ ...publicJwk(key), use: 'sig', alg: algorithm })) };
+export function publicKeySet({ keys: [first, ...others] }: KeySet, algorithm: AccessTokenAlgorithm): KeySet {
+  const publish = (key: KeyEntry): KeyEntry => ({ ...publicJwk(key), use: 'sig', alg: algorithm });
+  return { keys: [publish(first), ...others.map(publish)] };
 }
 
 /** Every key of the set, by its `kid`. */
@@ -45,6 +53,15 @@ export async function importSigningKey(
   const key = (await importJWK(first as JWK, algorithm)) as CryptoKey;
   if (key.type !== 'private') throw new Error(`key ${first.kid} cannot sign: it has no private part`);
   return { kid: first.kid, key };
+}
+
+function assertPublicOnly({ keys }: KeySet): void {
+  for (const key of keys) {
+    const found = privateMembers.filter((member) => key[member] !== undefined);
+    if (found.length === 0) continue;
+    const refusal = `key ${key.kid} has a private part (${found.join(', ')})`;
+    throw new Error(`${refusal}: only public keys belong here, as \`authctl keys public\` writes them`);
+  }
 }
 
 function assertFits({ kid, ...jwk }: KeyEntry, algorithm: AccessTokenAlgorithm): void {

@@ -20,3 +20,4 @@ export {
 export { createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';
 export { type KeyFileWatch, type WatchKeyFileOptions, watchKeyFile } from './watch-key-file.ts';
 export { type WriteKeyFileOptions, writeKeyFile } from './write-key-file.ts';
+export { writePublicKeyFile } from './write-public-key-file.ts';

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
 import { createAccessTokenSigner } from './access-token.ts';
-import { assertAccessTokenKeys } from './access-token-keys.ts';
+import { assertAccessTokenKeys, publicKeySet } from './access-token-keys.ts';
 import { createAccessTokenVerifier } from './access-token-verifier.ts';
 import { type KeyEntry, type KeySet, parseKeySet } from './key-file.ts';
 import { type KeySource, oncePerSet } from './key-source.ts';
@@ -88,9 +88,31 @@ test('a set is checked for signing and for verifying', async () => {
   const { d: _, ...open } = signing('a');
   await expect(assertAccessTokenKeys(set(open as KeyEntry), 'EdDSA', 'verify')).resolves.toBeUndefined();
   await expect(assertAccessTokenKeys(set(open as KeyEntry), 'EdDSA', 'sign')).rejects.toThrow('no private part');
-  await expect(assertAccessTokenKeys(set(signing('a'), secret('b')), 'EdDSA', 'verify')).rejects.toThrow(
-    'does not fit',
-  );
+  const ofAnotherKind = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+  const mixed = set(open as KeyEntry, { ...ofAnotherKind, kid: 'b' } as KeyEntry);
+  await expect(assertAccessTokenKeys(mixed, 'EdDSA', 'verify')).rejects.toThrow('key b does not fit EdDSA');
+});
+
+describe('a set for verifying', () => {
+  const { d = '', ...open } = signing('open');
+
+  test.each(['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth'])('holds no private member: %s', async (member) => {
+    const secretPart = randomBytes(32).toString('base64url');
+    const keys = set(open as KeyEntry, { ...open, kid: 'closed', [member]: secretPart } as KeyEntry);
+    const refusal = await assertAccessTokenKeys(keys, 'EdDSA', 'verify').then(
+      () => 'taken',
+      (error: Error) => error.message,
+    );
+    expect(refusal).toContain(`key closed has a private part (${member})`);
+    expect(refusal).toContain('`authctl keys public`');
+    expect(refusal).not.toContain(secretPart);
+  });
+
+  test('is what publicKeySet makes of one for signing', async () => {
+    const published = publicKeySet(set({ ...open, d } as KeyEntry, signing('other')), 'EdDSA');
+    await expect(assertAccessTokenKeys(set(...published.keys), 'EdDSA', 'verify')).resolves.toBeUndefined();
+    expect(JSON.stringify(published)).not.toContain(d);
+  });
 });
 
 test('refresh tokens tell which keys are there, after a look where that is asked for', async () => {

@@ -115,7 +115,10 @@ describe('the former keys stay, and the fault is reported once, while the file',
 
 test('a wrong file at the start is an error', async () => {
   await writeFile(path, '{}');
-  await expect(watch()).rejects.toThrow('not a JWK set');
+  await expect(watch()).rejects.toThrow(`${path}: not a JWK set`);
+  await writeFile(path, json('a'));
+  const check = () => Promise.reject(new Error('not of the right kind'));
+  await expect(watch({ check })).rejects.toThrow(`${path}: not of the right kind`);
   await expect(watchKeyFile(join(dir, 'none.json'), { onError: () => undefined })).rejects.toThrow('ENOENT');
 });
 
@@ -174,7 +177,7 @@ test('what is wrong is checked once, and not at each look', async () => {
   const source = await watch({ check });
   await writeFile(path, json('b'));
   for (let look = 0; look < 3; look += 1) await source.reread();
-  expect([checks, errors]).toEqual([2, ['not of the right kind']]);
+  expect([checks, errors]).toEqual([2, [`${path}: not of the right kind`]]);
 });
 
 test('any set of keys will do where nobody checks it', async () => {

@@ -23,7 +23,7 @@ export interface KeyFileWatch extends KeySource {
 
 /**
  * Reads a key file, and again whenever it has changed. What can't be read, is no key set or does not pass `check` is
- * reported, and the former keys stay. Throws where that is so at the first reading.
+ * reported, and the former keys stay. Throws if that is so at the first reading. Either error names the file.
  *
  * The file is read at an interval and compared by its content: Kubernetes replaces mounted secrets by swapping a
  * symbolic link above them, which `fs.watch` misses, and a copied file may keep its time of change.
@@ -45,7 +45,11 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
 
   async function parse(text: string): Promise<KeySet> {
     const set = parseKeySet(text, path);
-    await check?.(set);
+    try {
+      await check?.(set);
+    } catch (error) {
+      throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
+    }
     return set;
   }
 

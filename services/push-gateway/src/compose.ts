@@ -17,12 +17,7 @@ import {
   subscriberOptions,
 } from '@auth-account/messaging';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
-import {
-  assertAccessTokenKeys,
-  createAccessTokenVerifier,
-  createVerifierCache,
-  watchKeyFile,
-} from '@auth-account/tokens';
+import { createAccessTokenVerifier, createVerifierCache } from '@auth-account/tokens';
 import { createPushApp, type PushApp } from './app.ts';
 import { createAskRedis } from './ask-redis.ts';
 import { createAuditRefusal } from './audit-refusal.ts';
@@ -41,6 +36,7 @@ import { createReconcile } from './reconcile.ts';
 import { createStreamLifecycle } from './stream-lifecycle.ts';
 import { createSubscriber } from './subscriber.ts';
 import { createUpgrade } from './upgrade.ts';
+import { watchPublicKeys } from './watch-public-keys.ts';
 
 /** The gateway with where it listens, once it does. */
 export interface PushGatewayParts extends ServiceParts {
@@ -75,14 +71,8 @@ async function openVerifier(
   metrics: PushMetrics,
   { now = Date.now, keyFileIntervalMs }: Surroundings,
 ) {
-  const { ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: algorithm } = config;
-  const keys = await watchKeyFile(file, {
-    check: (set) => assertAccessTokenKeys(set, algorithm, 'verify'),
-    onChange: (set) => logger.info({ file, kids: set.keys.map(({ kid }) => kid) }, 'key file taken'),
-    onError: (error) => logger.error({ err: error, file }, 'key file not taken: the former keys stay'),
-    ...(keyFileIntervalMs === undefined ? {} : { intervalMs: keyFileIntervalMs }),
-  });
-  const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = config;
+  const keys = await watchPublicKeys(config, logger, keyFileIntervalMs);
+  const { ACCESS_TOKEN_ALGORITHM: algorithm, TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = config;
   const settings = { keys, algorithm, issuer, audience, ttlSeconds: longestTokenSeconds(config), now };
   const verifyAccessToken = createVerifierCache(await createAccessTokenVerifier(settings), {
     ...settings,

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openGatewayScene } from '../../support/gateway-scene.ts';
+import { gatewayEnvironment } from '../../support/test-api.ts';
 import { type CandidateName, candidates } from './candidates.ts';
 import { mostStreamsPerProcess } from './descriptor-limit.ts';
 import { type CandidateResult, type MeasureOptions, measureCandidate } from './measure-candidate.ts';
@@ -31,7 +32,8 @@ export async function measureCandidates(
     const results: Record<string, CandidateResult> = {};
     for (const { candidate, label, sizes, processes } of runs) {
       log(label);
-      results[label] = await measureCandidate(candidates[candidate], { minted, env, sizes, processes, log });
+      const measured = { minted, env: gatewayEnvironment(env), sizes, processes, log };
+      results[label] = await measureCandidate(candidates[candidate], measured);
     }
     return results;
   } finally {

@@ -9,10 +9,14 @@ import { type Cluster, ports } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 
 const secretName = 'auth-keys';
+/** Of the gateways. */
+const configMapName = 'auth-public-keys';
 const fileName = 'access-token-keys.json';
 /** The kubelet looks at a Secret again within a minute and a half, the services at the file every 10 s. */
 const limitMs = 150_000;
-const readKids = `JSON.parse(require('node:fs').readFileSync(process.env.ACCESS_TOKEN_KEYS_FILE, 'utf8')).keys.map((key) => key.kid)`;
+/** Tells of each key whether it is private, and never prints one. */
+const readFacts = `JSON.parse(require('node:fs').readFileSync(process.env.ACCESS_TOKEN_KEYS_FILE, 'utf8'))
+  .keys.map((key) => ({ kid: key.kid, isPrivate: 'd' in key }))`;
 
 /** A rotation under way; its waits are long, so other checks go on in between. */
 export interface Rotation {
@@ -28,27 +32,36 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
   let publishedAt = 0;
   let old: AgentSession | undefined;
   let activatedAt = 0;
-  await reporter.check('a new signing key is published in the Secret', async () => {
-    restarts = await containersOf(kubernetes);
-    newKid = (await rotate(kubernetes, [])).at(-1) ?? '';
-    publishedAt = performance.now();
-    return [];
-  });
+  await reporter.check(
+    'a new signing key is published: in the ConfigMap of the gateways, in the Secret of the apis',
+    async () => {
+      restarts = await containersOf(kubernetes);
+      newKid = (await rotate(kubernetes, [])).at(-1) ?? '';
+      publishedAt = performance.now();
+      return [];
+    },
+  );
 
   return {
     async activate() {
       await reporter.check('the published key reaches every pod', async () => {
         assert.notEqual(newKid, '', 'it was not published');
-        await waitUntil(async () => (await kidsInPods(kubernetes)).every((kids) => kids.includes(newKid)), {
-          what: 'every pod has the published key',
-          timeoutMs: limitMs,
-          intervalMs: 2_000,
-        });
+        let files: readonly FileInPod[] = [];
+        const hasArrived = async () => {
+          files = await filesInPods(kubernetes);
+          return files.every(({ keys }) => keys.some(({ kid }) => kid === newKid));
+        };
+        await waitUntil(hasArrived, { what: 'every pod has the published key', timeoutMs: limitMs, intervalMs: 2_000 });
+        for (const { component, keys } of files) {
+          assert.deepEqual(new Set(keys.map(({ isPrivate }) => isPrivate)), new Set([component === 'api']), component);
+        }
         const seconds = ((performance.now() - publishedAt) / 1_000).toFixed(0);
         old = await agent.call('newSession', { api: 'http://auth-account-api' });
         await rotate(kubernetes, ['--activate', '--now']);
         activatedAt = performance.now();
-        return [`in the files of all pods ${seconds} s after the Secret, at the latest; now it is the first`];
+        return [
+          `in the files of all pods ${seconds} s later at the latest, private for the apis alone; now it is the first`,
+        ];
       });
     },
     async finish() {
@@ -65,8 +78,11 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
         const seconds = ((performance.now() - activatedAt) / 1_000).toFixed(0);
         assert.notEqual(kidOf(old.access_token), newKid);
         await assertAccepted(cluster, pods, [old, await agent.call('newSession', { api: pods[0] ?? '' })]);
+        await assertStreams(cluster, pods);
         assert.deepEqual(await containersOf(kubernetes), restarts, 'pods and restarts');
-        return [`every api pod signs by the new key ${seconds} s after the Secret, at the latest; 0 restarts`];
+        return [
+          `every api pod signs by the new key ${seconds} s after the Secret at the latest, gateways take it; 0 restarts`,
+        ];
       });
     },
   };
@@ -82,40 +98,56 @@ async function assertAccepted({ agent }: Cluster, apis: readonly string[], sessi
   }
 }
 
+/** Every gateway takes tokens of the key that signs by now. */
+async function assertStreams({ agent, kubernetes }: Cluster, apis: readonly string[]): Promise<void> {
+  const gateways = (await kubernetes.settled('push-gateway')).map(
+    ({ status }) => `http://${status.podIP}:${ports.push}`,
+  );
+  const reports = await agent.call('logOutAcross', { apis, gateways, each: 1 });
+  assert.deepEqual(new Set(reports.flatMap(({ ends }) => ends)), new Set(['1000 LOGOUT_CONFIRMED']));
+}
+
 /** Names of the pods with how often their containers have restarted. */
 async function containersOf({ podsOf }: Kubernetes): Promise<string[]> {
   const pods = [...(await podsOf('api')), ...(await podsOf('worker'))];
   return pods.map(({ metadata, status }) => `${metadata.name} ${status.containerStatuses?.[0]?.restartCount}`).sort();
 }
 
-/** Which keys stand in the file that each pod has. */
-async function kidsInPods({ kubectl, podsOf }: Kubernetes): Promise<string[][]> {
-  const pods = [
-    ...(await podsOf('api')).map((pod) => ({ pod, container: 'api' })),
-    ...(await podsOf('push-gateway')).map((pod) => ({ pod, container: 'push-gateway' })),
-  ];
-  return Promise.all(
-    pods.map(async ({ pod, container }) =>
-      JSON.parse(
-        await kubectl(['exec', pod.metadata.name, '-c', container, '--', 'node', '-p', `JSON.stringify(${readKids})`]),
-      ),
-    ),
-  );
+/** The key file that a pod has. */
+interface FileInPod {
+  readonly component: 'api' | 'push-gateway';
+  readonly keys: readonly { readonly kid: string; readonly isPrivate: boolean }[];
 }
 
-/** Changes the Secret as `authctl keys rotate` says; gives the kids in the new order. */
+async function filesInPods({ kubectl, podsOf }: Kubernetes): Promise<FileInPod[]> {
+  const filesOf = async (component: FileInPod['component']) =>
+    Promise.all(
+      (await podsOf(component)).map(async ({ metadata }): Promise<FileInPod> => {
+        const command = ['node', '-p', `JSON.stringify(${readFacts})`];
+        const keys = JSON.parse(await kubectl(['exec', metadata.name, '-c', component, '--', ...command]));
+        return { component, keys };
+      }),
+    );
+  return [...(await filesOf('api')), ...(await filesOf('push-gateway'))];
+}
+
+/** Changes both files as `authctl keys rotate` says, the public one first; gives the kids in the new order. */
 async function rotate({ kubectl, read }: Kubernetes, options: readonly string[]): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'cluster-keys-'));
   try {
-    const file = join(directory, fileName);
+    const [file, publicFile] = [join(directory, fileName), join(directory, 'public.json')];
     const { data } = await read(['get', 'secret', secretName]);
     await writeFile(file, Buffer.from(data[fileName], 'base64'), { mode: 0o600 });
-    await authctlJson(['keys', 'rotate', 'access', '--file', file, ...options]);
-    const text = await readFile(file);
-    const patch = join(directory, 'patch.json');
-    await writeFile(patch, JSON.stringify({ data: { [fileName]: text.toString('base64') } }), { mode: 0o600 });
-    await kubectl(['patch', 'secret', secretName, '--type=merge', `--patch-file=${patch}`]);
-    return JSON.parse(text.toString()).keys.map(({ kid }: { kid: string }) => kid);
+    await authctlJson(['keys', 'rotate', 'access', '--file', file, '--public-file', publicFile, ...options]);
+    const patch = async (object: readonly string[], content: string) => {
+      const path = join(directory, 'patch.json');
+      await writeFile(path, JSON.stringify({ data: { [fileName]: content } }), { mode: 0o600 });
+      await kubectl(['patch', ...object, '--type=merge', `--patch-file=${path}`]);
+    };
+    await patch(['configmap', configMapName], await readFile(publicFile, 'utf8'));
+    const text = await readFile(file, 'utf8');
+    await patch(['secret', secretName], Buffer.from(text).toString('base64'));
+    return JSON.parse(text).keys.map(({ kid }: { kid: string }) => kid);
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   createProcessGuard,
   generateKeys,
+  type KeyFiles,
   type LocalRedis,
   type OnSpawn,
   startRedis,
@@ -87,13 +88,18 @@ async function startParts(
   endings.push(() => client.close());
   await ensureIndexes(db);
 
-  const env = await environment(dir, subscribers, options);
+  const keys = await generateKeys(join(dir, 'keys'));
+  const env = environment(dir, keys, subscribers, options);
   const services: ServiceInstance[] = [];
   endings.push(() => Promise.all(services.map((service) => service.close())));
   const onSpawn: OnSpawn = guard.watch;
   for (const number of [1, 2]) {
     for (const service of ['api', 'push-gateway', 'worker'] as const) {
-      const own = number === 2 ? { ...env, ...clock?.env } : env;
+      const own = {
+        ...env,
+        ...(number === 2 ? clock?.env : {}),
+        ...(service === 'push-gateway' ? { ACCESS_TOKEN_KEYS_FILE: keys.accessTokenPublic } : {}),
+      };
       const common = { mongoUri: replicaSet.mongo.uri, redis, logDir: options.logDir, onSpawn };
       services.push(await startInstance({ service, number, env: own, ...common }));
     }
@@ -107,12 +113,12 @@ async function startParts(
   return { replicaSet, redis, redisDisk, services, subscribers, clock, collections: collectionsOf(db), findComplaint };
 }
 
-async function environment(
+function environment(
   dir: string,
+  keys: KeyFiles,
   subscribers: readonly WebhookSubscriber[],
   { accessTokenSeconds }: FaultStackOptions,
-): Promise<Record<string, string>> {
-  const keys = await generateKeys(join(dir, 'keys'));
+): Record<string, string> {
   const unlimited = '1000000';
   return {
     ...(processEnvironment() as Record<string, string>),

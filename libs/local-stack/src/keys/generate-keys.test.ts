@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { assertAccessTokenKeys, generateSigningKey, loadKeyFile, writeKeyFile } from '@auth-account/tokens';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { generateKeys } from './generate-keys.ts';
+import { generateKeys, writePublicKeys } from './generate-keys.ts';
 
 let dir: string;
 beforeEach(async () => {
@@ -19,6 +20,28 @@ test('the access-token key is a private Ed25519 JWK', async () => {
   expect(await readKeys(accessToken)).toEqual([
     { kty: 'OKP', crv: 'Ed25519', d: bytes, x: bytes, kid, alg: 'EdDSA', use: 'sig' },
   ]);
+});
+
+test('the public file has the same keys, and nothing that signs', async () => {
+  const { accessToken, accessTokenPublic } = await generateKeys(dir);
+  const [{ d, ...open }] = await readKeys(accessToken);
+  expect(await readKeys(accessTokenPublic)).toEqual([open]);
+  expect(await readFile(accessTokenPublic, 'utf8')).not.toContain(d);
+  await assertAccessTokenKeys(await loadKeyFile(accessTokenPublic), 'EdDSA', 'verify');
+});
+
+test('the public file follows the keys that are there, of whatever kind', async () => {
+  const { accessToken, accessTokenPublic } = await generateKeys(dir);
+  const [first] = await readKeys(accessToken);
+  const second = await generateSigningKey('EdDSA');
+  await writeKeyFile(accessToken, { keys: [second, first] }, { replace: true });
+  await generateKeys(dir);
+  expect((await readKeys(accessTokenPublic)).map(({ kid }: { kid: string }) => kid)).toEqual([second.kid, first.kid]);
+
+  const elsewhere = join(dir, 'elsewhere.json');
+  await writeKeyFile(elsewhere, { keys: [await generateSigningKey('ES256')] }, { replace: false });
+  await writePublicKeys(elsewhere, accessTokenPublic);
+  await assertAccessTokenKeys(await loadKeyFile(accessTokenPublic), 'ES256', 'verify');
 });
 
 test('the refresh-token and server keys are 256 random bits each, and differ', async () => {

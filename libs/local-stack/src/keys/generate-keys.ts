@@ -1,11 +1,20 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { generateSecretKey, generateSigningKey, type KeyEntry, writeKeyFile } from '@auth-account/tokens';
+import {
+  generateSecretKey,
+  generateSigningKey,
+  type KeyEntry,
+  loadKeyFile,
+  writeKeyFile,
+  writePublicKeyFile,
+} from '@auth-account/tokens';
 
 /** Paths of the JWKS files, as the services' configuration takes them. */
 export interface KeyFiles {
-  /** `ACCESS_TOKEN_KEYS_FILE`: private Ed25519 keys; the first signs, all verify. */
+  /** `ACCESS_TOKEN_KEYS_FILE` of the api: private Ed25519 keys; the first signs, all verify. */
   readonly accessToken: string;
+  /** `ACCESS_TOKEN_KEYS_FILE` of the push gateway: the public halves of these. */
+  readonly accessTokenPublic: string;
   /** `REFRESH_TOKEN_KEYS_FILE`: 256-bit HMAC keys. */
   readonly refreshToken: string;
   /** `SERVER_KEYS_FILE`: 256-bit HMAC keys. */
@@ -14,19 +23,27 @@ export interface KeyFiles {
 
 /**
  * Makes signing keys for development and tests in `dir`, readable by their owner only. Files that exist already are
- * kept. Production mounts its own.
+ * kept, and the public file is written anew from them. Production mounts its own.
  */
 export async function generateKeys(dir: string): Promise<KeyFiles> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const files = {
     accessToken: join(dir, 'access-token-keys.json'),
+    accessTokenPublic: join(dir, 'access-token-public-keys.json'),
     refreshToken: join(dir, 'refresh-token-keys.json'),
     server: join(dir, 'server-keys.json'),
   };
   await writeOnce(files.accessToken, () => generateSigningKey('EdDSA'));
+  await writePublicKeys(files.accessToken, files.accessTokenPublic);
   await writeOnce(files.refreshToken, generateSecretKey);
   await writeOnce(files.server, generateSecretKey);
   return files;
+}
+
+/** Writes the public halves of a key file of the api's, in place of what is there. */
+export async function writePublicKeys(from: string, to: string): Promise<void> {
+  const set = await loadKeyFile(from);
+  await writePublicKeyFile(to, set, set.keys[0].kty === 'EC' ? 'ES256' : 'EdDSA');
 }
 
 async function writeOnce(path: string, makeKey: () => KeyEntry | Promise<KeyEntry>): Promise<void> {

@@ -1,14 +1,14 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateKeys } from '../keys/generate-keys.ts';
+import { generateKeys, writePublicKeys } from '../keys/generate-keys.ts';
 import type { Log } from '../log.ts';
 import { assertPortsFree } from './assert-ports-free.ts';
 import { createLinePrinter } from './create-line-printer.ts';
 import { openRunFile, type RunFile } from './open-run-file.ts';
 import { portNeeds, readSettings, type Settings, serviceEnv } from './read-settings.ts';
 import { readyScreen } from './ready-screen.ts';
-import { STACK, type StackPlan } from './service-plan.ts';
+import { type ServicePlan, STACK, type StackPlan } from './service-plan.ts';
 import { type Databases, startDatabases } from './start-databases.ts';
 import { type LocalSubscriber, startEventSubscriber } from './start-event-subscriber.ts';
 import { type LocalService, runMigrations, startService } from './start-service.ts';
@@ -105,6 +105,7 @@ async function start(context: StartContext): Promise<Databases> {
     if (signal.aborted) process.kill(pid, 'SIGKILL');
   };
   const keys = await generateKeys(join(settings.dataDir, 'keys'));
+  if (env.ACCESS_TOKEN_KEYS_FILE) await writePublicKeys(env.ACCESS_TOKEN_KEYS_FILE, keys.accessTokenPublic);
   const databases = await startDatabases({ env, settings, log: print, signal, onSpawn, onFailure: context.fail });
   running.databases = databases;
   signal.throwIfAborted();
@@ -123,7 +124,9 @@ async function start(context: StartContext): Promise<Databases> {
     plan.migrate,
   );
   signal.throwIfAborted();
-  startServices(plan, childEnv, context, onSpawn);
+  const envOf = ({ hasPublicKeysOnly }: ServicePlan) =>
+    hasPublicKeysOnly ? { ...childEnv, ACCESS_TOKEN_KEYS_FILE: keys.accessTokenPublic } : childEnv;
+  startServices(plan, envOf, context, onSpawn);
   const ready = Promise.all(running.services.flat().map((service) => service.waitUntilReady()));
   await Promise.race([ready, context.stopped]);
   return databases;
@@ -131,7 +134,7 @@ async function start(context: StartContext): Promise<Databases> {
 
 function startServices(
   plan: StackPlan,
-  env: NodeJS.ProcessEnv,
+  envOf: (service: ServicePlan) => NodeJS.ProcessEnv,
   { print, running, fail }: StartContext,
   onSpawn: (pid: number, marker: string) => void,
 ): void {
@@ -139,7 +142,7 @@ function startServices(
     running.services.push(
       group.map((service) =>
         startService(service, {
-          env,
+          env: envOf(service),
           onLine: createLinePrinter(service.name, print),
           log: print,
           onSpawn: (pid) => onSpawn(pid, service.main),

@@ -7,6 +7,8 @@ export interface ServicePlan {
   readonly main: string;
   /** The environment variable with the port of its `/readyz`. */
   readonly opsPortVariable: string;
+  /** It gets the public halves of the access token keys, in place of these. */
+  readonly hasPublicKeysOnly?: true;
 }
 
 export interface StackPlan {
@@ -24,6 +26,7 @@ export const SERVICES = {
     name: 'push-gateway',
     main: sourceOf('push-gateway', 'main.ts'),
     opsPortVariable: 'PUSH_OPS_PORT',
+    hasPublicKeysOnly: true,
   },
   worker: { name: 'worker', main: sourceOf('worker', 'main.ts'), opsPortVariable: 'WORKER_OPS_PORT' },
 } as const satisfies Record<string, ServicePlan>;

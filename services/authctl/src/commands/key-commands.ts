@@ -5,6 +5,7 @@ import { type KeyConfig, keyConfig } from '../config.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type KeyKind, keyKinds, kindTraits } from '../keys/key-kinds.ts';
 import { activateKey, pruneKeys, publishKey, type RotatingKey, standingOf } from '../keys/key-rotation.ts';
+import { assertPublicFile, type KeyFile, publicFileAdvice, writePublicFile } from '../keys/public-file.ts';
 import type { Outcome } from '../outcome.ts';
 import { table } from '../output/table.ts';
 import { parseSpan } from '../parse-moment.ts';
@@ -19,23 +20,21 @@ const algorithms: readonly AccessTokenAlgorithm[] = ['EdDSA', 'ES256'];
 const algorithmOption = () =>
   new Option('--algorithm <name>', 'of access token keys, in place of ACCESS_TOKEN_ALGORITHM').choices(algorithms);
 
-interface KeyFile {
-  readonly kind: KeyKind;
-  readonly path: string;
-  readonly algorithm: AccessTokenAlgorithm;
-}
+const publicFileOption = () =>
+  new Option('--public-file <path>', 'write the public halves of access keys there too, for the push gateway');
 
 interface FileOptions {
   readonly file?: string | undefined;
   readonly algorithm?: AccessTokenAlgorithm | undefined;
+  readonly publicFile?: string | undefined;
 }
 
-function keyFileOf(kind: KeyKind, { file, algorithm }: FileOptions, config: KeyConfig): KeyFile {
+function keyFileOf(kind: KeyKind, { file, algorithm, publicFile }: FileOptions, config: KeyConfig): KeyFile {
   const { variable } = kindTraits[kind];
   const path = file ?? config[variable];
   if (path === undefined)
     throw new CommandError(`Give --file, or set ${variable}.`, { exitCode: exitCodes.configuration });
-  return { kind, path, algorithm: algorithm ?? config.ACCESS_TOKEN_ALGORITHM };
+  return { kind, path, algorithm: algorithm ?? config.ACCESS_TOKEN_ALGORITHM, publicPath: publicFile };
 }
 
 /** Public facts only. */
@@ -49,7 +48,8 @@ function factsOf({ keys }: KeySet) {
   }));
 }
 
-function describeFile({ kind, path }: KeyFile, set: KeySet, done?: object, headline?: string): Outcome {
+function describeFile(target: KeyFile, set: KeySet, done?: object, headline: readonly string[] = []): Outcome {
+  const { kind, path, publicPath } = target;
   const keys = factsOf(set);
   const rows = keys.map(({ kid, standing, type, published_at, retired_at }) => [
     kid,
@@ -59,11 +59,19 @@ function describeFile({ kind, path }: KeyFile, set: KeySet, done?: object, headl
     retired_at,
   ]);
   const text = [
-    ...(headline === undefined ? [] : [headline]),
+    ...headline,
     `${kind}: ${path}`,
+    ...(publicPath === undefined ? [] : [`public: ${publicPath}`]),
     table(['kid', 'standing', 'type', 'published', 'retired'], rows),
   ];
-  return { json: { kind, file: path, ...done, keys }, text: text.join('\n') };
+  const publicFile = publicPath === undefined ? {} : { public_file: publicPath };
+  return { json: { kind, file: path, ...publicFile, ...done, keys }, text: text.join('\n') };
+}
+
+/** Says what was done, and what that leaves to do. */
+function describeChange(target: KeyFile, set: KeySet, done: object, headline: string): Outcome {
+  const advice = publicFileAdvice(target);
+  return describeFile(target, set, done, [headline, ...(advice === undefined ? [] : [advice])]);
 }
 
 async function readSet({ kind, path, algorithm }: KeyFile): Promise<KeySet> {
@@ -81,6 +89,7 @@ async function readSet({ kind, path, algorithm }: KeyFile): Promise<KeySet> {
 
 async function generate(file: KeyFile): Promise<Outcome> {
   const { kind, path, algorithm } = file;
+  await assertPublicFile(file);
   const set: KeySet = { keys: [await kindTraits[kind].generate(algorithm)] };
   try {
     await writeKeyFile(path, set, { replace: false });
@@ -89,7 +98,9 @@ async function generate(file: KeyFile): Promise<Outcome> {
     const reason = code === 'EEXIST' ? `${path} is there already: to add a key, use keys rotate.` : message;
     throw new CommandError(reason, { cause: error });
   }
-  return describeFile(file, set, {}, 'Written.');
+  // Not before: a key file that is there already is left as it is, and its public file too.
+  await writePublicFile(file, set);
+  return describeChange(file, set, {}, 'Written.');
 }
 
 interface RotateOptions {
@@ -99,25 +110,37 @@ interface RotateOptions {
   readonly keep?: number | undefined;
 }
 
+/** The public file first: no key is among those that sign before the push gateway can have it. */
+async function replace(file: KeyFile, set: KeySet): Promise<void> {
+  await writePublicFile(file, set);
+  await writeKeyFile(file.path, set, { replace: true });
+}
+
 async function rotate(file: KeyFile, options: RotateOptions, config: KeyConfig, at: Date): Promise<Outcome> {
   const traits = kindTraits[file.kind];
+  await assertPublicFile(file);
   const set = await readSet(file);
   if (options.activate) {
     const activated = activateKey(set, at, options.now ? 0 : propagationMs);
-    await writeKeyFile(file.path, activated, { replace: true });
-    return describeFile(file, activated, { step: 'activate' }, `Key ${activated.keys[0].kid} is the first now.`);
+    await replace(file, activated);
+    return describeChange(file, activated, { step: 'activate' }, `Key ${activated.keys[0].kid} is the first now.`);
   }
-  if (options.prune) {
-    const keepMs = options.keep ?? traits.usefulSeconds(config) * 1_000;
-    const pruned = pruneKeys(set, at, keepMs);
-    if (pruned.removed.length > 0) await writeKeyFile(file.path, pruned.set, { replace: true });
-    const headline = pruned.removed.length > 0 ? `Removed: ${pruned.removed.join(', ')}.` : 'No key is old enough.';
-    return describeFile(file, pruned.set, { step: 'prune', removed: pruned.removed }, headline);
-  }
+  if (options.prune) return prune(file, set, at, options.keep ?? traits.usefulSeconds(config) * 1_000);
   const published = publishKey(set, await traits.generate(file.algorithm), at);
-  await writeKeyFile(file.path, published, { replace: true });
+  await replace(file, published);
   const headline = `Published. When every process has it (${propagationMs / 1_000} s): keys rotate ${file.kind} --activate.`;
-  return describeFile(file, published, { step: 'publish' }, headline);
+  return describeChange(file, published, { step: 'publish' }, headline);
+}
+
+async function prune(file: KeyFile, set: KeySet, at: Date, keepMs: number): Promise<Outcome> {
+  const { set: pruned, removed } = pruneKeys(set, at, keepMs);
+  const done = { step: 'prune', removed };
+  if (removed.length > 0) {
+    await replace(file, pruned);
+    return describeChange(file, pruned, done, `Removed: ${removed.join(', ')}.`);
+  }
+  await writePublicFile(file, pruned);
+  return describeFile(file, pruned, done, ['No key is old enough.']);
 }
 
 async function list(shell: Shell, kind: KeyKind | undefined, options: FileOptions): Promise<Outcome> {
@@ -130,7 +153,7 @@ async function list(shell: Shell, kind: KeyKind | undefined, options: FileOption
   return { json: outcomes.map(({ json }) => json), text: outcomes.map(({ text }) => text).join('\n\n') };
 }
 
-/** What the push gateway and siblings verify by, where they have no private keys. */
+/** What the push gateway and siblings verify by. */
 async function showPublic(file: KeyFile): Promise<Outcome> {
   const jwks = publicKeySet(await readSet(file), file.algorithm);
   return { json: jwks, text: JSON.stringify(jwks, null, 2) };
@@ -156,6 +179,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .addArgument(kindArgument())
     .addOption(fileOption())
     .addOption(algorithmOption())
+    .addOption(publicFileOption())
     .action((kind, options) => shell.conclude(generate(keyFileOf(kind, options, shell.config(keyConfig)))));
   keys
     .command('public')
@@ -169,6 +193,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .addArgument(kindArgument())
     .addOption(fileOption())
     .addOption(algorithmOption())
+    .addOption(publicFileOption())
     .addOption(new Option('--activate', 'move the published key to the front').conflicts('prune'))
     .option('--prune', 'remove retired keys that nothing needs any more')
     .option('--now', 'activate without the wait in which every process learns of the key')

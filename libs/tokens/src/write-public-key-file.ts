@@ -1,0 +1,19 @@
+import { stat } from 'node:fs/promises';
+import { type AccessTokenAlgorithm, publicKeySet } from './access-token-keys.ts';
+import type { KeySet } from './key-file.ts';
+import { writeKeyFile } from './write-key-file.ts';
+
+/**
+ * Writes the public halves of the access token keys: all that the push gateway may have of them. A file that is there is
+ * replaced, as {@link writeKeyFile} does it.
+ */
+export async function writePublicKeyFile(path: string, set: KeySet, algorithm: AccessTokenAlgorithm): Promise<void> {
+  await writeKeyFile(path, publicKeySet(set, algorithm), { replace: await exists(path) });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

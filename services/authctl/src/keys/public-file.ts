@@ -1,0 +1,53 @@
+import type { Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type AccessTokenAlgorithm, type KeySet, writePublicKeyFile } from '@auth-account/tokens';
+import { CommandError } from '../command-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { KeyKind } from './key-kinds.ts';
+
+/** A key file that a command works on. */
+export interface KeyFile {
+  readonly kind: KeyKind;
+  /** With the private keys. */
+  readonly path: string;
+  readonly algorithm: AccessTokenAlgorithm;
+  /** Where the public halves go; undefined if they are not asked for. */
+  readonly publicPath: string | undefined;
+}
+
+/** Throws if a public file is asked for that cannot be: there is none of these keys, or the private ones stand in it. */
+export async function assertPublicFile({ kind, path, publicPath }: KeyFile): Promise<void> {
+  if (publicPath === undefined) return;
+  const usage = { exitCode: exitCodes.usage };
+  if (kind !== 'access')
+    throw new CommandError('--public-file is for access keys: no others have public halves.', usage);
+  if (await isSameFile(path, publicPath))
+    throw new CommandError(`--public-file must not be the key file itself: ${path} has the private keys.`, usage);
+}
+
+/** Also through links of either kind. */
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if (resolve(one) === resolve(other)) return true;
+  const find = (path: string): Promise<Stats | undefined> => stat(path).catch(() => undefined);
+  const [first, second] = await Promise.all([find(one), find(other)]);
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
+}
+
+/** Writes the public halves of the set, where they are asked for. */
+export async function writePublicFile({ publicPath, algorithm }: KeyFile, set: KeySet): Promise<void> {
+  if (publicPath === undefined) return;
+  try {
+    await writePublicKeyFile(publicPath, set, algorithm);
+  } catch (error) {
+    throw new CommandError(`The public keys were not written to ${publicPath}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** What is still to be done for the push gateway after the key file has changed; undefined if nothing is. */
+export function publicFileAdvice({ kind, path, publicPath }: KeyFile): string | undefined {
+  if (kind !== 'access' || publicPath !== undefined) return undefined;
+  return `The push gateway's file does not have it yet: authctl keys public --file ${path}`;
+}

@@ -1,0 +1,66 @@
+import { type Container, findWorkloads, type Manifest, nameOf, type PodSpec, type Volume } from '../manifest.ts';
+import type { Rule } from './rule.ts';
+
+/** Variables of the api that name a file with private keys. */
+const keyFiles = new Set(['ACCESS_TOKEN_KEYS_FILE', 'REFRESH_TOKEN_KEYS_FILE', 'SERVER_KEYS_FILE']);
+
+function containersOf({ containers, initContainers = [] }: PodSpec): Container[] {
+  return [...containers, ...initContainers];
+}
+
+function secretsOfVolume({ secret, projected }: Volume): string[] {
+  const names = [secret?.secretName, ...(projected?.sources ?? []).map((source) => source.secret?.name)];
+  return names.filter((name) => name !== undefined);
+}
+
+/** The Secrets of which a container has a part in its environment. */
+function secretsOfEnvironment({ env = [], envFrom = [] }: Container): string[] {
+  const names = [
+    ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
+    ...envFrom.map(({ secretRef }) => secretRef?.name),
+  ];
+  return names.filter((name) => name !== undefined);
+}
+
+/** The volume in which a container finds a path: of those mounted above it the nearest. */
+function volumeAt(path: string, { volumeMounts = [] }: Container, { volumes = [] }: PodSpec): Volume | undefined {
+  const above = volumeMounts.filter(({ mountPath }) => path.startsWith(`${mountPath}/`));
+  const nearest = above.toSorted((one, other) => other.mountPath.length - one.mountPath.length)[0];
+  return volumes.find(({ name }) => name === nearest?.name);
+}
+
+/** The Secrets in which the api finds its key files. */
+function findPrivateSecrets(manifests: readonly Manifest[]): Set<string> {
+  const found = findWorkloads(manifests).flatMap(({ pod }) =>
+    pod.containers
+      .filter(({ name }) => name === 'api')
+      .flatMap((api) =>
+        (api.env ?? [])
+          .filter(({ name }) => keyFiles.has(name))
+          .flatMap(({ value = '' }) => volumeAt(value, api, pod) ?? [])
+          .flatMap(secretsOfVolume),
+      ),
+  );
+  return new Set(found);
+}
+
+/** Rules about who has which keys. */
+export const keyRules: readonly Rule[] = [
+  {
+    title: 'nobody but the api gets anything of a Secret with private keys',
+    find(manifests) {
+      const privateSecrets = findPrivateSecrets(manifests);
+      const others = findWorkloads(manifests).filter(({ pod }) => pod.containers.every(({ name }) => name !== 'api'));
+      return others.flatMap(({ manifest, pod }) => {
+        const secrets = [
+          ...(pod.volumes ?? []).flatMap(secretsOfVolume),
+          ...containersOf(pod).flatMap(secretsOfEnvironment),
+        ];
+        const found = new Set(secrets.filter((secret) => privateSecrets.has(secret)));
+        return [...found].map(
+          (secret) => `${nameOf(manifest)}: gets Secret/${secret}, in which the api has its private keys`,
+        );
+      });
+    },
+  },
+];

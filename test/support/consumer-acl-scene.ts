@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { registeredTopic } from '@auth-account/contracts';
+import { createProcessGuard, startRedis } from '@auth-account/local-stack';
+import { openRedis, redisKeys, subscriberQueueName, workerOptions } from '@auth-account/messaging';
+import type { Redis } from 'ioredis';
+import { readDocumentedAcl } from './documented-acl.ts';
+
+/** A Redis of its own, in which docs/consumers.md has made its user: the names here are those of the page. */
+export interface ConsumerAclScene {
+  /** Has all rights, as the services have. */
+  readonly admin: Redis;
+  /** Where the subscriber reaches Redis, as its user. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export const subscriber = 'kitchen';
+export const keyPrefix = 'auth';
+export const keys = redisKeys(keyPrefix);
+export const queueName = subscriberQueueName(registeredTopic, subscriber);
+
+/** How Redis refuses: a command, and within a script in the words of version 7 and of version 6. */
+export const refusal = /NOPERM|ACL failure in script|The user executing the script can't/;
+
+const password = 'secret';
+
+export async function openConsumerAclScene(): Promise<ConsumerAclScene> {
+  const { user, rightsFor } = readDocumentedAcl('consumers.md');
+  const dir = await mkdtemp(join(tmpdir(), 'auth-account-consumer-acl-'));
+  const guard = createProcessGuard(dir);
+  const server = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+  const admin = openRedis({ REDIS_URL: server.url }, workerOptions()) as Redis;
+  await admin.call('ACL', 'SETUSER', user, ...rightsFor(password));
+  return {
+    admin,
+    url: server.url.replace('://', `://${user}:${password}@`),
+    async close() {
+      admin.disconnect();
+      await server.kill();
+      await rm(dir, { recursive: true, force: true });
+      guard.dismiss();
+    },
+  };
+}
