@@ -88,7 +88,7 @@ const sessions: Area = {
   needsServers: true,
   parts: [
     {
-      sources: ['libs/stores/src/{session-store,confirmed-read,in-pages}.ts'],
+      sources: ['libs/stores/src/{session-store,fenced-sessions,confirmed-read,in-pages}.ts'],
       tests: ['test/integration/session-store.test.ts'],
     },
     {
