@@ -11,6 +11,7 @@ import { createReconcile } from '../../services/worker/src/reconcile.ts';
 import { type Account, logOut, newSession, type TokenPair } from '../support/accounts.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
 import { bearer } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
 import { newSessionDocument } from '../support/session-document.ts';
 import { stopReplication } from '../support/stop-replication.ts';
 import { openStream } from '../support/stream-client.ts';
@@ -115,6 +116,50 @@ test('a logout that was told 503 is carried out all the same: the worker tells t
     expect(await stream.closed).toMatchObject({ code: 1000 });
   } finally {
     await worker.close();
+  }
+});
+
+/** What ends a session once more, and what it answers then. */
+const again: readonly [name: string, send: (on: TokenApi, session: Session) => Promise<Answer>, status: number][] = [
+  ['a logout', logOut, 404],
+  ['a refresh', (on, { refresh_token }) => on.refresh(refresh_token), 401],
+  [
+    'its end by id',
+    (on, session) => {
+      const path = `/api/v1/auth/sessions/${session.session_id}`;
+      return on.send({ method: 'DELETE', path, headers: bearer(session) });
+    },
+    404,
+  ],
+  ['a logout of all', (on, session) => on.post('/api/v1/auth/logout-all', {}, bearer(session)), 200],
+];
+
+test('a logout that was told 503 is announced by whatever ends the session once more, which is told nothing before a majority has it', async () => {
+  // No worker runs.
+  await (await denyList.beginRebuild()).complete();
+  const scenes = await Promise.all(
+    again.map(async ([name, send, status]) => {
+      const session = await newSession(api);
+      const stream = await openStream(gateway.base + session.push_stream_path, session.access_token);
+      return { name, send, status, session, stream };
+    }),
+  );
+  const statusesOf = (send: (one: (typeof scenes)[number]) => Promise<Answer>) =>
+    Promise.all(scenes.map(async (one) => (await send(one)).status));
+
+  const whileItLags = await whileLagging(async () => {
+    const first = await statusesOf(({ session }) => logOut(impatient, session));
+    return { first, again: await statusesOf(({ send, session }) => send(impatient, session)) };
+  });
+  expect(whileItLags).toEqual({ first: [503, 503, 503, 503], again: [503, 503, 503, 503] });
+
+  await majorityHas(...scenes.map(({ session }) => session));
+  expect(await Promise.all(scenes.map(({ session }) => list(session)))).toEqual([200, 200, 200, 200]);
+  expect(await statusesOf(({ send, session }) => send(api, session))).toEqual(scenes.map(({ status }) => status));
+  expect(await Promise.all(scenes.map(({ session }) => list(session)))).toEqual([401, 401, 401, 401]);
+  for (const { name, stream } of scenes) {
+    await eventually(`the stream is closed after ${name}`, () => !stream.isOpen());
+    expect(await stream.closed).toMatchObject({ code: 1000 });
   }
 });
 

@@ -105,7 +105,7 @@ const sessions: Area = {
     },
     {
       sources: [`${useCases}/{log-out,log-out-all,revoke-session,list-sessions,assert-awaited}.ts`],
-      tests: ['test/integration/use-case-session-ends.test.ts'],
+      tests: ['test/integration/use-case-session-{ends,ended}.test.ts'],
     },
   ],
 };

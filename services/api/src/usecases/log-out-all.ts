@@ -5,12 +5,13 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
+import { createAnnounceAgain } from '../push/announce-again.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { assertAwaited } from './assert-awaited.ts';
 
 export interface LogOutAllDeps {
   readonly users: Pick<UserStore, 'touchSessions'>;
-  readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll' | 'areRevoked'>;
+  readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll' | 'areRevoked' | 'findConfirmed'>;
   readonly transaction: RunTransaction;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly audit: Audit;
@@ -19,9 +20,11 @@ export interface LogOutAllDeps {
 
 /**
  * Ends the caller's sessions, all or all others. It writes the user's document, as every login does, so that no login
- * slips between. Streams close with 4001, the caller's own with 1000.
+ * slips between. Streams close with 4001, the caller's own with 1000; that one is announced again where it was over
+ * already, by a request that may have been told 503.
  */
 export function createLogOutAll({ users, sessions, transaction, announce, audit, now }: LogOutAllDeps) {
+  const announceAgain = createAnnounceAgain({ sessions, announce });
   return async (
     { except_current = false }: LogoutAllRequest,
     caller: VerifiedAccessToken,
@@ -31,18 +34,26 @@ export function createLogOutAll({ users, sessions, transaction, announce, audit,
     const at = now();
     let others: string[] = [];
     let own: string[] = [];
+    let isOver = false;
     const work = async (session: ClientSession) => {
       const isThere = await users.touchSessions(caller.user_id, at, session);
       if (!isThere) throw new AppError('IAD_JWT_ACCESS_INVALID');
       const live = (await sessions.listLive(caller.user_id, session)).map(({ _id }) => _id);
       others = live.filter((id) => id !== caller.sid);
+      isOver = !live.includes(caller.sid);
       own = except_current ? [] : live.filter((id) => id === caller.sid);
       await sessions.revokeAll(others, { reason: 'revoked_by_user', at, requestId }, session);
       await sessions.revokeAll(own, { reason: 'logout', at, requestId }, session);
       // An app that has given up may have logged in again: that session should live.
       assertAwaited(origin);
     };
-    await transaction(work, { isCommitted: () => sessions.areRevoked([...others, ...own]) });
+    const isCommitted = async () => {
+      const ended = [...others, ...own];
+      // That nothing was left to end can be rolled back like anything else that was seen.
+      if (ended.length === 0) await sessions.findConfirmed(caller.sid);
+      return sessions.areRevoked(ended);
+    };
+    await transaction(work, { isCommitted });
     const { user_id } = caller;
     audit({ event: 'logout.all', user_id, session_id: caller.sid }, origin);
     for (const session_id of others) {
@@ -52,6 +63,7 @@ export function createLogOutAll({ users, sessions, transaction, announce, audit,
     await Promise.all([
       announce({ sessionIds: others, reason: 'SESSION_REVOKED', requestId, at }),
       announce({ sessionIds: own, reason: 'LOGOUT_CONFIRMED', requestId, at }),
+      isOver ? announceAgain(caller.sid) : undefined,
     ]);
     const terminated_sessions = others.length + own.length;
     return { message: 'SESSIONS_TERMINATED', terminated_sessions, timestamp: now().toISOString() };
