@@ -198,3 +198,17 @@ test('no round of the worker steps over a revocation or a change of group that n
     ],
   });
 });
+
+test('while the deny list cannot be asked the api refuses what the primary has as revoked, whatever the majority shows', async () => {
+  // Nobody has completed the list.
+  const [ended, moved, good] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
+  const statuses = await whileLagging(async () => {
+    const [at, requestId] = [new Date(), 'unconfirmed'];
+    const store = createSessionStore(unconfirmed);
+    await store.revokeAll([ended.session_id], { reason: 'logout', at, requestId });
+    const change = { home_group_id: 'another', account_type: 'HOME', at, requestId } as const;
+    await primary.withSession((session) => store.changeClaims(moved.user_id, change, session));
+    return Promise.all([list(ended), list(moved), list(good)]);
+  });
+  expect(statuses).toEqual([401, 401, 200]);
+});

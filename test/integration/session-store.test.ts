@@ -99,11 +99,14 @@ async function readAll<T>(pages: AsyncIterable<T[]>): Promise<T[][]> {
 
 test.each<[string, string, () => Promise<unknown>]>([
   ['whether it exists', 'majority', () => store.exists(randomUUID())],
-  ['its standing', 'majority', () => store.findStanding(randomUUID())],
   ['whether all are revoked', 'majority', () => store.areRevoked([randomUUID()])],
   ['it, to be certain', 'linearizable', () => store.findConfirmed(randomUUID())],
 ])('%s is read with concern "%s": what it says cannot be rolled back', async (_, concern, work) => {
   expect(await concernsOf(work)).toEqual([{ level: concern }]);
+});
+
+test('its standing is read with concern "local": nothing is missing that the primary has', async () => {
+  expect(await concernsOf(() => store.findStanding(randomUUID()))).toEqual([{ level: 'local' }]);
 });
 
 describe('the sessions of a user', () => {

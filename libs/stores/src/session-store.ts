@@ -26,7 +26,11 @@ export interface SessionStore {
   findConfirmed(sessionId: string): Promise<SessionDocument | undefined>;
   /** Reads with majority concern: what it says cannot be rolled back. */
   exists(sessionId: string): Promise<boolean>;
-  /** Is the session revoked, and which version of its claims is good? Reads with majority concern. */
+  /**
+   * Is the session revoked, and which version of its claims is good? Reads what the primary has, so that nothing that was
+   * acknowledged is missing: the majority's view of a member that has just become primary may be older. What is not
+   * acknowledged yet, and may be rolled back, counts too: for whoever refuses by it that is the safe side.
+   */
   findStanding(sessionId: string): Promise<SessionStanding | undefined>;
   /** The user's live sessions at `now`, the one used last first. */
   listOwn(userId: string, now: Date): Promise<ListedSession[]>;
@@ -96,8 +100,7 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       return (await sessions.findOne({ _id: sessionId }, options)) !== null;
     },
     async findStanding(sessionId) {
-      const projection = { is_revoked: 1, 'claims.ver': 1 };
-      const options = { projection, readConcern: { level: 'majority' } } as const;
+      const options = { projection: { is_revoked: 1, 'claims.ver': 1 }, readConcern: { level: 'local' } } as const;
       return (await sessions.findOne<SessionStanding>({ _id: sessionId }, options)) ?? undefined;
     },
     async listOwn(userId, now) {
