@@ -31,8 +31,6 @@ export interface SessionRecord {
   state: 'live' | 'unsure' | 'ended';
   /** When its app was told that it is over, in the history's time. */
   endedAt?: number;
-  /** It was looked at after its end. */
-  isChecked?: boolean;
   /** Connections of its streams that the app has. */
   readonly streams: Set<{ isOpen(): boolean }>;
 }
