@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { createRandom } from '../model/simulate-refresh.ts';
-import { checkEndedSessions, closeWithinMs } from './invariants/check-ended-sessions.ts';
+import { checkEnded, closeWithinMs, findEnded } from './invariants/check-ended-sessions.ts';
 import { checkStores } from './invariants/check-stores.ts';
 import { checkSubscribers, waitForDelivery } from './invariants/check-subscribers.ts';
 import type { FaultKind } from './kinds/fault.ts';
@@ -40,8 +40,6 @@ const warmUpMs = 3_000;
 const recoveryMs = 120_000;
 /** For so long at the end apps go on asking for answers that they don't have. */
 const patienceMs = 40_000;
-/** A look at what logouts promised comes after so many faults, as it costs 5 s of waiting. */
-const faultsBetweenLooks = 3;
 
 /** Runs the system under load and faults, and holds what the apps were told against what there is. */
 export async function runFaults(options: RunOptions): Promise<Report> {
@@ -111,12 +109,16 @@ async function breakThings(stack: FaultStack, world: World, options: RunOptions)
         `${sumOperations(history).acknowledged} acknowledged, ${history.violations.length} violations`,
     );
     if (history.now() > until || faults.length >= most) break;
-    if (faults.length % faultsBetweenLooks === 0) {
-      await sleep(closeWithinMs);
-      await checkEndedSessions(world);
-    } else await sleep(500 + random() * 1_500);
+    await lookAtEnded(stack, world);
   }
   return faults;
+}
+
+/** What a logout or a change of group promises holds 5 s after all parts could talk. */
+async function lookAtEnded({ collections }: FaultStack, world: World): Promise<void> {
+  const ended = await findEnded(world, collections);
+  await sleep(closeWithinMs);
+  await checkEnded(world, ended);
 }
 
 async function breakOnce(
@@ -163,8 +165,7 @@ async function checkAll(stack: FaultStack, world: World, load: Load): Promise<nu
       if (device.session?.state === 'live') await refresh({ world, person, device });
     }
   }
-  await sleep(closeWithinMs);
-  await checkEndedSessions(world);
+  await lookAtEnded(stack, world);
   await waitForDelivery(stack, history);
   const users = await checkStores(ledger, history, stack.collections);
   return checkSubscribers(stack.subscribers, ledger, history, users);

@@ -7,7 +7,7 @@ import {
   type SessionStore,
 } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ClientSession, type CommandStartedEvent, MongoClient } from 'mongodb';
+import { type ClientSession, type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
 import { newSessionDocument } from '../support/session-document.ts';
 import { testEnvironment, uniqueName } from '../support/test-environment.ts';
 
@@ -85,7 +85,7 @@ describe('a session is found', () => {
 /** The read concern that each command was sent with. */
 async function concernsOf(work: () => Promise<unknown>): Promise<unknown[]> {
   const concerns: unknown[] = [];
-  const keep = ({ command }: CommandStartedEvent) => concerns.push(command.readConcern?.level);
+  const keep = ({ command }: CommandStartedEvent) => concerns.push({ ...command.readConcern });
   mongo.on('commandStarted', keep);
   await work().finally(() => mongo.off('commandStarted', keep));
   return concerns;
@@ -99,13 +99,14 @@ async function readAll<T>(pages: AsyncIterable<T[]>): Promise<T[][]> {
 
 test.each<[string, string, () => Promise<unknown>]>([
   ['whether it exists', 'majority', () => store.exists(randomUUID())],
-  ['its standing', 'majority', () => store.findStanding(randomUUID())],
   ['whether all are revoked', 'majority', () => store.areRevoked([randomUUID()])],
-  ['what was revoked', 'majority', () => readAll(store.listRevokedSince(at(0), 10))],
-  ['whose claims have changed', 'majority', () => readAll(store.listChangedSince(at(0), 10))],
   ['it, to be certain', 'linearizable', () => store.findConfirmed(randomUUID())],
 ])('%s is read with concern "%s": what it says cannot be rolled back', async (_, concern, work) => {
-  expect(await concernsOf(work)).toEqual([concern]);
+  expect(await concernsOf(work)).toEqual([{ level: concern }]);
+});
+
+test('its standing is read with concern "local": nothing is missing that the primary has', async () => {
+  expect(await concernsOf(() => store.findStanding(randomUUID()))).toEqual([{ level: 'local' }]);
 });
 
 describe('the sessions of a user', () => {
@@ -297,16 +298,32 @@ describe('new claims', () => {
 });
 
 describe('what happened since a time', () => {
+  const listChangedSince = (since: Date, pageSize: number) =>
+    store.withFence((fenced) => readAll(fenced.listChangedSince(since, pageSize)));
+  const listRevokedSince = (since: Date, pageSize: number) =>
+    store.withFence((fenced) => readAll(fenced.listRevokedSince(since, pageSize)));
+
+  test('is read behind a fence: a linearizable read, and no state older than that with majority concern', async () => {
+    const concerns = await concernsOf(() =>
+      store.withFence(async (fenced) => {
+        await readAll(fenced.listChangedSince(at(0), 10));
+        await readAll(fenced.listRevokedSince(at(0), 10));
+      }),
+    );
+    const majority = { level: 'majority', afterClusterTime: expect.any(Timestamp) };
+    expect(concerns).toEqual([{ level: 'linearizable' }, majority, majority]);
+  });
+
   test('is every live session with new claims, oldest change first, in pages', async () => {
     const changed = (ms: number) => stored({ claims_changed_at: at(ms), claims_request_id: `request-${ms}` });
     const [third, first, second] = [await changed(30), await changed(10), await changed(20)];
     await changed(9);
     await stored({ claims_changed_at: at(15), is_revoked: true });
     await stored();
-    const pages = await readAll(store.listChangedSince(at(10), 2));
+    const pages = await listChangedSince(at(10), 2);
     expect(pages.map(idsOf)).toEqual([idsOf([first, second]), idsOf([third])]);
-    expect((await readAll(store.listChangedSince(at(20), 2))).map(idsOf)).toEqual([idsOf([second, third])]);
-    expect(await readAll(store.listChangedSince(at(31), 2))).toEqual([]);
+    expect((await listChangedSince(at(20), 2)).map(idsOf)).toEqual([idsOf([second, third])]);
+    expect(await listChangedSince(at(31), 2)).toEqual([]);
     expect(pages[0]?.[0]).toEqual({
       _id: first._id,
       claims: { ver: 1 },
@@ -327,7 +344,7 @@ describe('what happened since a time', () => {
     const [third, first, second] = [await end(30), await end(10), await end(20)];
     await end(9);
     await stored({ revoked_at: at(15) });
-    const pages = await readAll(store.listRevokedSince(at(10), 2));
+    const pages = await listRevokedSince(at(10), 2);
     expect(pages.map(idsOf)).toEqual([idsOf([first, second]), idsOf([third])]);
     expect(pages[0]?.[0]).toEqual({
       _id: first._id,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { decodeJwt } from 'jose';
 import { RequestAbandoned } from '../../services/api/src/usecases/assert-awaited.ts';
 import { createRefresh, type RefreshDeps } from '../../services/api/src/usecases/refresh.ts';
-import { hashOf, openUseCaseScene, type UseCaseScene } from '../support/use-case-scene.ts';
+import { hashOf, openUseCaseScene, readsOf, type UseCaseScene } from '../support/use-case-scene.ts';
 
 const minute = 60_000;
 const idleSeconds = 7_200;
@@ -113,12 +113,7 @@ describe('a token whose answer was lost', () => {
     const before = await scene.asStored(document._id);
     scene.audited.splice(0);
     scene.pass(retryWindowMs);
-    const reads: string[] = [];
-    const sessions: RefreshDeps['sessions'] = {
-      ...scene.sessions,
-      find: (id) => scene.sessions.find(id).finally(() => reads.push('find')),
-      findConfirmed: (id) => scene.sessions.findConfirmed(id).finally(() => reads.push('confirmed')),
-    };
+    const { sessions, reads } = readsOf(scene);
     const again = await refresh(token, { sessions });
     expect(again.refresh_token).toBe(first.refresh_token);
     expect(reads).toEqual(['find', 'confirmed']);
@@ -169,11 +164,16 @@ describe('IAD_JWT_REFRESH_EXPIRED is raised, and written down', () => {
 });
 
 describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
-  test('for a session that is revoked, of which nothing changes', async () => {
-    const { document, token } = await scene.session({ is_revoked: true, expires_at: scene.now() });
-    await expect(refresh(token)).rejects.toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
+  test('for a session that is revoked, of which nothing changes: a majority has that, and all are told once more', async () => {
+    const revoked_at = new Date(scene.now().getTime() - minute);
+    const ended = { revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-0' } as const;
+    const { document, token } = await scene.session({ is_revoked: true, expires_at: scene.now(), ...ended });
+    const { sessions, reads } = readsOf(scene);
+    await expect(refresh(token, { sessions })).rejects.toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
+    expect(reads).toEqual(['find', 'confirmed']);
     expect(scene.audited).toEqual([[{ event: 'refresh.revoked', ...idsOf(document) }, scene.origin]]);
-    expect(scene.announced).toEqual([]);
+    const announcement = { sessionIds: [document._id], reason: 'LOGOUT_CONFIRMED', requestId: 'request-0' };
+    expect(scene.announced).toEqual([{ ...announcement, at: revoked_at }]);
     expect(await scene.asStored(document._id)).toEqual(document);
   });
 
@@ -191,6 +191,13 @@ describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
     expect(error).toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
     expect((error as AppError).details).toEqual(details);
     expect(scene.audited.map(([{ event }]) => event)).toEqual(['refresh.revoked']);
+  });
+
+  test('not where the end of the session has been rolled back since it was seen: it is refreshed', async () => {
+    const { document, token } = await scene.session();
+    const sessions = { ...scene.sessions, find: async () => ({ ...document, is_revoked: true }) };
+    expect(await refresh(token, { sessions })).toMatchObject({ session_id: document._id });
+    expect(scene.announced).toEqual([]);
   });
 
   const reused = () => scene.session({ gen: 3, parent: 2, floor: 2 });

@@ -7,7 +7,7 @@ import { createListSessions } from '../../services/api/src/usecases/list-session
 import { createLogOut } from '../../services/api/src/usecases/log-out.ts';
 import { createLogOutAll } from '../../services/api/src/usecases/log-out-all.ts';
 import { createRevokeSession } from '../../services/api/src/usecases/revoke-session.ts';
-import { openUseCaseScene, type StoredSession, type UseCaseScene } from '../support/use-case-scene.ts';
+import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } from '../support/use-case-scene.ts';
 
 let scene: UseCaseScene;
 beforeAll(async () => {
@@ -15,12 +15,6 @@ beforeAll(async () => {
 });
 beforeEach(() => scene.clear());
 afterAll(() => scene.close());
-
-/** The bearer of the session's access token. */
-function bearerOf({ document }: StoredSession): VerifiedAccessToken {
-  const { _id: sid, user_id, device_id, claims } = document;
-  return { user_id, sid, device_id, ...claims, exp: 2_000_000_000 };
-}
 
 const ended = (reason: string, also: object = {}) => ({
   is_revoked: true,

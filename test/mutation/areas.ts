@@ -88,7 +88,7 @@ const sessions: Area = {
   needsServers: true,
   parts: [
     {
-      sources: ['libs/stores/src/{session-store,confirmed-read,in-pages}.ts'],
+      sources: ['libs/stores/src/{session-store,fenced-sessions,confirmed-read,in-pages}.ts'],
       tests: ['test/integration/session-store.test.ts'],
     },
     {
@@ -105,7 +105,7 @@ const sessions: Area = {
     },
     {
       sources: [`${useCases}/{log-out,log-out-all,revoke-session,list-sessions,assert-awaited}.ts`],
-      tests: ['test/integration/use-case-session-ends.test.ts'],
+      tests: ['test/integration/use-case-session-{ends,ended}.test.ts'],
     },
   ],
 };

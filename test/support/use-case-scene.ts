@@ -18,6 +18,7 @@ import {
   generateSigningKey,
   type KeySet,
   type RefreshTokens,
+  type VerifiedAccessToken,
 } from '@auth-account/tokens';
 import { Binary, MongoClient } from 'mongodb';
 import type { Audit } from '../../services/api/src/audit/audit.ts';
@@ -65,6 +66,23 @@ export interface StoredSession {
 
 const accessTokenTtlSeconds = 600;
 const pushPublicUrl = 'wss://push.example.com//';
+
+/** The bearer of the session's access token. */
+export function bearerOf({ document }: Pick<StoredSession, 'document'>): VerifiedAccessToken {
+  const { _id: sid, user_id, device_id, claims } = document;
+  return { user_id, sid, device_id, ...claims, exp: 2_000_000_000 };
+}
+
+/** The scene's sessions, and which reads of one session were asked for, in order. */
+export function readsOf({ sessions }: Pick<UseCaseScene, 'sessions'>) {
+  const reads: ('find' | 'confirmed')[] = [];
+  const counted: SessionStore = {
+    ...sessions,
+    find: (id) => sessions.find(id).finally(() => reads.push('find')),
+    findConfirmed: (id) => sessions.findConfirmed(id).finally(() => reads.push('confirmed')),
+  };
+  return { sessions: counted, reads };
+}
 
 /** SHA-256, base64url: what a session holds of its newest token. */
 export const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');

@@ -20,6 +20,7 @@ export type {
   SubscriberDocument,
   UserDocument,
 } from './documents.ts';
+export type { ChangedSession, FencedSessions, RevokedSession } from './fenced-sessions.ts';
 export { createGroupStore, type GroupStore } from './group-store.ts';
 export { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 export { ensureIndexes, type IndexFault, missingIndexes } from './indexes.ts';
@@ -32,16 +33,15 @@ export {
   type OutboxStore,
   type RecordedAttempt,
 } from './outbox-store.ts';
+export { recordedEnd } from './recorded-end.ts';
 export { createReplay, type Replay, type ReplayOrder } from './replay.ts';
 export { type RunTransaction, runTransaction, type TransactionOutcome } from './run-transaction.ts';
 export {
-  type ChangedSession,
   type ClaimsVersion,
   createSessionStore,
   type OwnedSession,
   type OwnSession,
   type Revocation,
-  type RevokedSession,
   type Rotation,
   type SessionStore,
   type SessionSummary,

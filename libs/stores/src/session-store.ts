@@ -2,7 +2,7 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { confirmedRead } from './confirmed-read.ts';
 import type { RevocationReason, SessionClaims, SessionDocument } from './documents.ts';
-import { inPages } from './in-pages.ts';
+import { type FencedSessions, withFence } from './fenced-sessions.ts';
 
 /** What a revocation writes beside `is_revoked`. */
 export interface Revocation {
@@ -26,7 +26,11 @@ export interface SessionStore {
   findConfirmed(sessionId: string): Promise<SessionDocument | undefined>;
   /** Reads with majority concern: what it says cannot be rolled back. */
   exists(sessionId: string): Promise<boolean>;
-  /** Is the session revoked, and which version of its claims is good? Reads with majority concern. */
+  /**
+   * Is the session revoked, and which version of its claims is good? Reads what the primary has, so that nothing that was
+   * acknowledged is missing: the majority's view of a member that has just become primary may be older. What is not
+   * acknowledged yet, and may be rolled back, counts too: for whoever refuses by it that is the safe side.
+   */
   findStanding(sessionId: string): Promise<SessionStanding | undefined>;
   /** The user's live sessions at `now`, the one used last first. */
   listOwn(userId: string, now: Date): Promise<ListedSession[]>;
@@ -52,10 +56,8 @@ export interface SessionStore {
   rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
   /** Gives the user's sessions that are not revoked new claims, of the next version, and gives these versions. */
   changeClaims(userId: string, change: ClaimsChange, session: ClientSession): Promise<ClaimsVersion[]>;
-  /** Sessions that are not revoked whose claims were changed at or after that time, oldest first, in such pages. */
-  listChangedSince(at: Date, pageSize: number): AsyncIterable<ChangedSession[]>;
-  /** What was revoked at or after that time, oldest first, in pages of at most `pageSize`. */
-  listRevokedSince(at: Date, pageSize: number): AsyncIterable<RevokedSession[]>;
+  /** Runs `read` with what a majority has of all that the primary had taken by then: see {@link withFence}. */
+  withFence<T>(read: (fenced: FencedSessions) => Promise<T>): Promise<T>;
 }
 
 export type SessionStanding = Pick<SessionDocument, 'is_revoked'> & {
@@ -70,11 +72,6 @@ export type ListedSession = Pick<SessionDocument, '_id' | keyof typeof listed>;
 
 export type OwnedSession = Pick<SessionDocument, '_id' | 'user_id'>;
 
-export type RevokedSession = Pick<
-  SessionDocument,
-  '_id' | 'revoked_at' | 'revoked_reason' | 'revoked_request_id' | 'revoked_also_close'
-> & { readonly claims: Pick<SessionDocument['claims'], 'home_group_id'> };
-
 /** What a change of group writes into each session beside the next `ver`. */
 export interface ClaimsChange extends Omit<SessionClaims, 'ver'> {
   readonly at: Date;
@@ -82,8 +79,6 @@ export interface ClaimsChange extends Omit<SessionClaims, 'ver'> {
 }
 
 export type ClaimsVersion = Pick<SessionDocument, '_id'> & { readonly claims: Pick<SessionClaims, 'ver'> };
-
-export type ChangedSession = ClaimsVersion & Pick<SessionDocument, 'claims_changed_at' | 'claims_request_id'>;
 
 export interface OwnSession {
   readonly sessionId: string;
@@ -105,8 +100,7 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       return (await sessions.findOne({ _id: sessionId }, options)) !== null;
     },
     async findStanding(sessionId) {
-      const projection = { is_revoked: 1, 'claims.ver': 1 };
-      const options = { projection, readConcern: { level: 'majority' } } as const;
+      const options = { projection: { is_revoked: 1, 'claims.ver': 1 }, readConcern: { level: 'local' } } as const;
       return (await sessions.findOne<SessionStanding>({ _id: sessionId }, options)) ?? undefined;
     },
     async listOwn(userId, now) {
@@ -166,37 +160,8 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       await sessions.updateMany(live, { $set: changed, $inc: { 'claims.ver': 1 } }, { session });
       return sessions.find<ClaimsVersion>(live, { session, projection: { 'claims.ver': 1 } }).toArray();
     },
-    listChangedSince: (at, pageSize) => listChangedSince(sessions, at, pageSize),
-    listRevokedSince: (at, pageSize) => listRevokedSince(sessions, at, pageSize),
+    withFence: (read) => withFence({ sessions }, read),
   };
-}
-
-function listChangedSince(
-  sessions: Collections['sessions'],
-  at: Date,
-  pageSize: number,
-): AsyncIterable<ChangedSession[]> {
-  const projection = { 'claims.ver': 1, claims_changed_at: 1, claims_request_id: 1 };
-  const options = { projection, readConcern: { level: 'majority' }, batchSize: pageSize } as const;
-  const changedSince = { claims_changed_at: { $gte: at }, is_revoked: false };
-  return inPages(sessions.find<ChangedSession>(changedSince, options).sort({ claims_changed_at: 1 }), pageSize);
-}
-
-function listRevokedSince(
-  sessions: Collections['sessions'],
-  at: Date,
-  pageSize: number,
-): AsyncIterable<RevokedSession[]> {
-  const projection = {
-    revoked_at: 1,
-    revoked_reason: 1,
-    revoked_request_id: 1,
-    revoked_also_close: 1,
-    'claims.home_group_id': 1,
-  };
-  const revokedSince = { is_revoked: true, revoked_at: { $gte: at } };
-  const options = { projection, readConcern: { level: 'majority' }, batchSize: pageSize } as const;
-  return inPages(sessions.find<RevokedSession>(revokedSince, options).sort({ revoked_at: 1 }), pageSize);
 }
 
 /** All of them: those that were read may have been rolled back since, and another change of group have their version. */

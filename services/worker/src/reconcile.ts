@@ -1,8 +1,15 @@
 import type { Denial, DenyEntry, DenyList, GatewayCommand } from '@auth-account/messaging';
-import { type ChangedSession, closeReasonOf, type RevokedSession, type SessionStore } from '@auth-account/stores';
+import {
+  type ChangedSession,
+  type FencedSessions,
+  type RevokedSession,
+  recordedEnd,
+  type SessionStore,
+} from '@auth-account/stores';
+import { createOtherStreams } from './other-streams.ts';
 
 export interface ReconcileDeps {
-  readonly sessions: Pick<SessionStore, 'listRevokedSince' | 'listChangedSince'>;
+  readonly sessions: Pick<SessionStore, 'withFence'>;
   readonly denyList: Pick<DenyList, 'deny' | 'peek' | 'isComplete' | 'beginRebuild'>;
   readonly publish: (command: GatewayCommand) => Promise<void>;
   /** How far back a revocation or a change of claims still matters, in milliseconds. */
@@ -14,57 +21,83 @@ export interface ReconcileDeps {
   readonly onFound: (sessions: number) => void;
 }
 
-/** A change's time is taken before it is committed, by another clock: each round looks back that much further. */
-const overlapMs = 15_000;
+/**
+ * A change's time is taken before it is written, by another clock: each round looks back that much further. The driver
+ * tries a write twice, 14 s each (`mongoOptions`: 3 s for a server, 3 for a connection, 8 for the answer); the rest is for
+ * transactions, which write several times, and for clocks that differ.
+ */
+const overlapMs = 60_000;
+
+/** A machine that stood still may have written later than that: so often a round looks at all that the list should hold. */
+const wholeEveryMs = 60_000;
+
+/** What is about to expire in Redis, whose clock may be another one, is not found to be missing. */
+const expiryMarginMs = 60_000;
 
 const pageSize = 500;
 
 /**
  * Makes one round of the comparison of Redis with MongoDB, which is the truth: what was revoked, or had its claims
  * changed, and is not in the deny list is written there, and its close command published again. A round goes back to the
- * last that succeeded, so that nothing is missed however long MongoDB or Redis was away; the first one, and any that
- * finds the list incomplete, goes back as far as a change matters and then says that the list is complete.
+ * last that succeeded, so that nothing is missed however long MongoDB or Redis was away; the first one, and any that finds
+ * the list incomplete, goes back as far as a change matters and then says that the list is complete. One a minute looks at
+ * all that the list should hold.
+ *
+ * A round reads behind a fence, and fails where it gets none: what no majority has yet would look like what is not there,
+ * and would be stepped over for good.
  */
 export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   const { sessions, denyList, publish, lifetimeMs, now, onRebuild, onFound } = deps;
+  const others = createOtherStreams(publish);
   let reconciledUntil: number | undefined;
+  let wholeAt = 0;
 
-  /** Announces what the list lacks, and gives the sessions that it was. */
-  async function denyMissing<S extends { readonly _id: string }>(
+  async function findMissing<S extends { readonly _id: string }>(
     page: readonly S[],
     toEntry: (session: S) => DenyEntry,
   ): Promise<S[]> {
     const denials = await denyList.peek(page.map(({ _id }) => _id));
-    const missing = page.filter((session, index) => !covers(denials[index], toEntry(session).denial));
-    if (missing.length === 0) return missing;
-    await denyList.deny(missing.map(toEntry));
-    onFound(missing.length);
-    return missing;
+    return page.filter((session, index) => !covers(denials[index], toEntry(session).denial));
   }
 
-  /** Had an earlier round of this worker seen it already? */
-  function isNews({ revoked_at }: RevokedSession): boolean {
-    return reconciledUntil === undefined || (revoked_at?.getTime() ?? 0) >= reconciledUntil - overlapMs;
+  async function deny(entries: readonly DenyEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    await denyList.deny(entries);
+    onFound(entries.length);
   }
 
-  async function announceSince(at: Date): Promise<void> {
-    for await (const page of sessions.listRevokedSince(at, pageSize)) {
-      const missing = await denyMissing(page, toRevocation);
-      // The other session lives on: of a logout that Redis has only forgotten it must not hear again, or its next stream closes.
-      await Promise.all(missing.filter(isNews).flatMap(alsoClose).map(publish));
+  async function announceSince(at: Date, { listRevokedSince, listChangedSince }: FencedSessions): Promise<void> {
+    for await (const page of listRevokedSince(at, pageSize)) {
+      const missing = await findMissing(page, toRevocation);
+      // First, as a session that is denied is not found to be missing by the round that follows a failure.
+      await others.close(missing, page);
+      await deny(missing.map(toRevocation));
     }
-    for await (const page of sessions.listChangedSince(at, pageSize)) await denyMissing(page, toChange);
+    for await (const page of listChangedSince(at, pageSize)) {
+      await deny((await findMissing(page, toChange)).map(toChange));
+    }
+  }
+
+  /** The time from which on a round looks that begins at `begun`. */
+  function startOf(begun: number, isRebuild: boolean): number {
+    const oldest = begun - lifetimeMs - overlapMs;
+    if (isRebuild || reconciledUntil === undefined) return oldest;
+    const isWholeDue = Math.abs(begun - wholeAt) >= wholeEveryMs;
+    const whole = isWholeDue ? begun - lifetimeMs + expiryMarginMs : begun;
+    return Math.max(oldest, Math.min(whole, begun - overlapMs, reconciledUntil - overlapMs));
   }
 
   return async () => {
     const begun = now().getTime();
-    const oldest = begun - lifetimeMs - overlapMs;
-    const isWhole = reconciledUntil === undefined || !(await denyList.isComplete());
-    const rebuild = isWhole ? await denyList.beginRebuild() : undefined;
-    const from = rebuild || reconciledUntil === undefined ? oldest : Math.max(oldest, reconciledUntil - overlapMs);
-    await announceSince(new Date(from));
+    const isLost = reconciledUntil === undefined || !(await denyList.isComplete());
+    const rebuild = isLost ? await denyList.beginRebuild() : undefined;
+    const from = startOf(begun, isLost);
+    // In a rebuild after its begin: what the fence does not let see is announced later, into the list as it is then.
+    await sessions.withFence((fenced) => announceSince(new Date(from), fenced));
     if (rebuild && !(await rebuild.complete())) throw new Error('Redis lost its data while the deny list was written');
     reconciledUntil = begun;
+    if (begun - from >= lifetimeMs - expiryMarginMs) wholeAt = begun;
+    others.forget(begun - lifetimeMs - overlapMs);
     if (rebuild) onRebuild();
   };
 }
@@ -86,27 +119,7 @@ function toChange({ _id, claims, claims_changed_at, claims_request_id }: Changed
 }
 
 function toRevocation(session: RevokedSession): DenyEntry {
-  const { reason, request_id, decided_at } = closeOf(session);
-  return {
-    sessionId: session._id,
-    denial: { kind: 'revoked', reason },
-    reason,
-    requestId: request_id,
-    decidedAt: decided_at,
-  };
-}
-
-/** The close command of the other session, whose stream the same logout ended. */
-function alsoClose(session: RevokedSession): GatewayCommand[] {
-  const other = session.revoked_also_close;
-  return other === undefined ? [] : [{ ...closeOf(session), session_id: other }];
-}
-
-function closeOf({ revoked_at, revoked_reason, revoked_request_id }: RevokedSession) {
-  return {
-    type: 'close',
-    reason: closeReasonOf(revoked_reason),
-    request_id: revoked_request_id ?? '',
-    decided_at: revoked_at?.getTime() ?? 0,
-  } as const;
+  const { reason, requestId, at } = recordedEnd(session);
+  const denial = { kind: 'revoked', reason } as const;
+  return { sessionId: session._id, denial, reason, requestId, decidedAt: at.getTime() };
 }

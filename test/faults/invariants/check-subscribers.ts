@@ -5,14 +5,20 @@ import type { Ledger } from '../load/ledger.ts';
 import type { FaultStack } from '../stack/start-fault-stack.ts';
 import type { ReceivedEvent, WebhookSubscriber } from '../stack/webhook-subscriber.ts';
 
-/** For so long at most events may be on their way once nothing is broken any more, in milliseconds. */
+/** For so long at most events may be on their way once nothing is broken any more and no relay holds them, in milliseconds. */
 const drainMs = 90_000;
+/** The longest lease of a row. */
+const longestLeaseMs = 600_000;
 
 /** Waits until no event waits for anybody. */
 export async function waitForDelivery({ collections }: FaultStack, history: History): Promise<void> {
-  const deadline = history.now() + drainMs;
+  const isWaiting = { state: { $ne: 'delivered' } } as const;
+  // A relay that lost the answer to its claim does not know of it: the rows wait until the lease ends.
+  const last = await collections.outbox.findOne(isWaiting, { sort: { locked_until: -1 } });
+  const leaseMs = Math.min(longestLeaseMs, (last?.locked_until.getTime() ?? 0) - Date.now());
+  const deadline = history.now() + Math.max(0, leaseMs) + drainMs;
   for (;;) {
-    const waiting = await collections.outbox.countDocuments({ state: { $ne: 'delivered' } });
+    const waiting = await collections.outbox.countDocuments(isWaiting);
     if (waiting === 0) return;
     if (history.now() > deadline) {
       history.violate('events were not delivered', { waiting });

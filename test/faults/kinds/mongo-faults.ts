@@ -1,3 +1,4 @@
+import { stopReplication } from '../../support/stop-replication.ts';
 import { diskMember } from '../stack/replica-set.ts';
 import { type FaultKind, primaryOf } from './fault.ts';
 
@@ -63,4 +64,22 @@ const fullDisk: FaultKind = {
   },
 };
 
-export const mongoFaults: readonly FaultKind[] = [killPrimary, freezePrimary, isolatePrimary, fullDisk];
+/** No write is acknowledged, all are made on the primary, and reads with majority concern show what was before. */
+const lagMajority: FaultKind = {
+  name: 'a lagging majority',
+  isKill: false,
+  holdMs: [20_000, 90_000],
+  async inject(stack) {
+    const primary = await primaryOf(stack);
+    const secondaries = stack.replicaSet.mongo.ports.filter((_, member) => member !== primary);
+    const goOn = await Promise.all(secondaries.map(stopReplication));
+    return {
+      detail: `behind member ${primary}`,
+      async mend() {
+        await Promise.all(goOn.map((go) => go()));
+      },
+    };
+  },
+};
+
+export const mongoFaults: readonly FaultKind[] = [killPrimary, freezePrimary, isolatePrimary, fullDisk, lagMajority];

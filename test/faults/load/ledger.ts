@@ -33,8 +33,6 @@ export interface SessionRecord {
   isReplaced?: boolean;
   /** When its app was told that it is over, in the history's time. */
   endedAt?: number;
-  /** It was looked at after its end. */
-  isChecked?: boolean;
   /** Connections of its streams that the app has. */
   readonly streams: Set<{ isOpen(): boolean }>;
 }

@@ -34,6 +34,7 @@ export async function startReplicaSet(dir: string, onSpawn: OnSpawn): Promise<Re
   const mongo = await startMongo({
     dir,
     members: 3,
+    setParameters: { enableTestCommands: '1' },
     log: () => undefined,
     onSpawn,
     async announce(ports) {

@@ -8,7 +8,7 @@ import type { Logger } from '@auth-account/telemetry';
 interface Revoked {
   readonly sessionIds: readonly string[];
   readonly reason: RevocationCloseReason;
-  /** A session that is not revoked, but whose stream closes all the same. */
+  /** A session that is not revoked, but whose stream a logout closes all the same. */
   readonly alsoClose?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export function createAnnounce(deps: AnnounceDeps): (announcement: Announcement)
     const close = { type: 'close', reason, request_id, decided_at: at.getTime() } as const;
     await Promise.all([
       denyList.deny(entries),
-      other === undefined ? undefined : publish({ ...close, session_id: other }),
+      other === undefined ? undefined : publish({ ...close, reason: 'LOGOUT_CONFIRMED', session_id: other }),
     ]);
   }
 

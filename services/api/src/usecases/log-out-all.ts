@@ -11,12 +11,13 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
+import { createAnnounceAgain } from '../push/announce-again.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { assertAwaited } from './assert-awaited.ts';
 
 export interface LogOutAllDeps {
   readonly users: Pick<UserStore, 'touchSessions'>;
-  readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll' | 'areRevoked'>;
+  readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll' | 'areRevoked' | 'findConfirmed'>;
   readonly transaction: RunTransaction;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly audit: Audit;
@@ -25,9 +26,11 @@ export interface LogOutAllDeps {
 
 /**
  * Ends the caller's sessions, all or all others. It writes the user's document, as every login does, so that no login
- * slips between. Streams close with 4001, the caller's own with 1000.
+ * slips between. Streams close with 4001, the caller's own with 1000; that one is announced again where it was over
+ * already, by a request that may have been told 503.
  */
 export function createLogOutAll({ users, sessions, transaction, announce, audit, now }: LogOutAllDeps) {
+  const announceAgain = createAnnounceAgain({ sessions, announce });
   return async (
     { except_current = false }: LogoutAllRequest,
     caller: VerifiedAccessToken,
@@ -36,10 +39,12 @@ export function createLogOutAll({ users, sessions, transaction, announce, audit,
     const { requestId } = origin;
     const at = now();
     let ended: readonly { reason: RevocationReason; ids: string[] }[] = [];
+    let isOver = false;
     const work = async (session: ClientSession) => {
       const isThere = await users.touchSessions(caller.user_id, at, session);
       if (!isThere) throw new AppError('IAD_JWT_ACCESS_INVALID');
       const live = (await sessions.listLive(caller.user_id, session)).map(({ _id }) => _id);
+      isOver = !live.includes(caller.sid);
       ended = [
         { reason: 'revoked_by_user', ids: live.filter((id) => id !== caller.sid) },
         { reason: 'logout', ids: except_current ? [] : live.filter((id) => id === caller.sid) },
@@ -48,15 +53,22 @@ export function createLogOutAll({ users, sessions, transaction, announce, audit,
       // An app that has given up may have logged in again: that session should live.
       assertAwaited(origin);
     };
-    await transaction(work, { isCommitted: () => sessions.areRevoked(ended.flatMap(({ ids }) => ids)) });
+    const isCommitted = async () => {
+      const all = ended.flatMap(({ ids }) => ids);
+      // That nothing was left to end can be rolled back like anything else that was seen.
+      if (all.length === 0) await sessions.findConfirmed(caller.sid);
+      return sessions.areRevoked(all);
+    };
+    await transaction(work, { isCommitted });
     const { user_id } = caller;
     audit({ event: 'logout.all', user_id, session_id: caller.sid }, origin);
     for (const { reason, ids } of ended) {
       for (const session_id of ids) audit({ event: 'session.revoked', user_id, session_id, reason }, origin);
     }
-    await Promise.all(
-      ended.map(({ reason, ids }) => announce({ sessionIds: ids, reason: closeReasonOf(reason), requestId, at })),
+    const announced = ended.map(({ reason, ids }) =>
+      announce({ sessionIds: ids, reason: closeReasonOf(reason), requestId, at }),
     );
+    await Promise.all([...announced, isOver ? announceAgain(caller.sid) : undefined]);
     const terminated_sessions = ended.flatMap(({ ids }) => ids).length;
     return { message: 'SESSIONS_TERMINATED', terminated_sessions, timestamp: now().toISOString() };
   };

@@ -4,11 +4,12 @@ import type { OwnSession, Revocation, SessionStore } from '@auth-account/stores'
 import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
+import { createAnnounceAgain } from '../push/announce-again.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { createAwaitKey } from './await-key.ts';
 
 export interface LogOutDeps {
-  readonly sessions: Pick<SessionStore, 'find' | 'revokeOwn'>;
+  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn'>;
   readonly refreshTokens: Pick<RefreshTokens, 'parse' | 'isGenuine' | 'hasKey' | 'rereadKeys'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly audit: Audit;
@@ -19,22 +20,25 @@ export interface LogOutDeps {
  * Logout (specification, `POST /api/v1/auth/logout`; decisions, "Logout"). The user is only ever the access token's.
  *
  * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for anything that is no genuine token of a live session of the caller, and
- * `ERR-DEPENDENCY-UNAVAILABLE` where that can't be told yet ({@link createAwaitKey}).
+ * `ERR-DEPENDENCY-UNAVAILABLE` where that can't be told yet ({@link createAwaitKey}). A session that is over already is
+ * announced again first: the logout that ended it may have been told 503.
  */
 export function createLogOut(
   deps: LogOutDeps,
 ): (input: LogoutRequest, caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<LogoutResponse['data']> {
   const { sessions, refreshTokens, announce, audit, now } = deps;
   const awaitKey = createAwaitKey(deps);
+  const announceAgain = createAnnounceAgain(deps);
 
   /** One write where the token is the newest; only a miss reads, since any genuine token of the session will do. */
   async function revoke(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
     if (await sessions.revokeOwn({ ...own, tokenHash: refreshTokenHash(token) }, revocation)) return true;
     const session = await sessions.find(own.sessionId);
-    if (session === undefined || session.is_revoked || session.user_id !== own.userId) return false;
+    if (session === undefined || session.user_id !== own.userId) return false;
     await awaitKey(session);
-    const isGenuine = refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()));
-    return isGenuine && sessions.revokeOwn(own, revocation);
+    if (!refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) return false;
+    if (!session.is_revoked && (await sessions.revokeOwn(own, revocation))) return true;
+    return !(await announceAgain(own.sessionId, revocation.alsoClose)) && sessions.revokeOwn(own, revocation);
   }
 
   return async ({ refresh_token: token }, { user_id: userId, sid }, origin) => {

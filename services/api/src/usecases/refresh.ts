@@ -1,6 +1,6 @@
 import type { RefreshRequest, TokenResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import type { SessionDocument, SessionStore } from '@auth-account/stores';
+import { recordedEnd, type SessionDocument, type SessionStore } from '@auth-account/stores';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -60,6 +60,9 @@ export function createRefresh(
       throw expired('not_genuine', origin);
     }
     if (session.is_revoked) {
+      // Only what cannot be rolled back is said, and then told to the others too: whoever ended it may have been told 503.
+      if (find !== sessions.findConfirmed) return findGenuine(sessions.findConfirmed, { token, parts, origin });
+      await announce({ sessionIds: [session._id], ...recordedEnd(session) });
       audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
       throw sessionEnded(session.revoked_reason);
     }

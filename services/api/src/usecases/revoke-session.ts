@@ -1,13 +1,14 @@
 import type { SessionRevokedResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import { closeReasonOf, type SessionStore } from '@auth-account/stores';
+import { closeReasonOf, type OwnSession, type Revocation, type SessionStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
+import { createAnnounceAgain } from '../push/announce-again.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 
 export interface RevokeSessionDeps {
-  readonly sessions: Pick<SessionStore, 'revokeOwn'>;
+  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly audit: Audit;
   readonly now: () => Date;
@@ -16,9 +17,20 @@ export interface RevokeSessionDeps {
 /**
  * Ends one of the caller's sessions by its id. Its stream closes with 4001, the caller's own with 1000.
  *
- * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for what is no live session of the caller.
+ * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for what is no live session of the caller. One that is over already is announced
+ * again first: the request that ended it may have been told 503.
  */
 export function createRevokeSession({ sessions, announce, audit, now }: RevokeSessionDeps) {
+  const announceAgain = createAnnounceAgain({ sessions, announce });
+
+  /** One write; only a miss reads. */
+  async function revoke(own: OwnSession, revocation: Revocation): Promise<boolean> {
+    if (await sessions.revokeOwn(own, revocation)) return true;
+    const session = await sessions.find(own.sessionId);
+    if (session?.user_id !== own.userId || !session.is_revoked) return false;
+    return !(await announceAgain(own.sessionId)) && sessions.revokeOwn(own, revocation);
+  }
+
   return async (
     sessionId: string,
     caller: VerifiedAccessToken,
@@ -27,7 +39,7 @@ export function createRevokeSession({ sessions, announce, audit, now }: RevokeSe
     const { requestId } = origin;
     const at = now();
     const reason = sessionId === caller.sid ? 'logout' : 'revoked_by_user';
-    const isRevoked = await sessions.revokeOwn({ sessionId, userId: caller.user_id }, { reason, at, requestId });
+    const isRevoked = await revoke({ sessionId, userId: caller.user_id }, { reason, at, requestId });
     if (!isRevoked) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
     audit({ event: 'session.revoked', user_id: caller.user_id, session_id: sessionId, reason }, origin);
     await announce({ sessionIds: [sessionId], reason: closeReasonOf(reason), requestId, at });

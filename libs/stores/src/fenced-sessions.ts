@@ -1,0 +1,88 @@
+import type { ClientSession } from 'mongodb';
+import type { Collections } from './collections.ts';
+import { confirmedRead } from './confirmed-read.ts';
+import type { SessionDocument } from './documents.ts';
+import { inPages } from './in-pages.ts';
+
+/** What was changed, as a majority has it, and no older than the fence: see {@link withFence}. */
+export interface FencedSessions {
+  /** Sessions that are not revoked whose claims were changed at or after that time, oldest first, in such pages. */
+  listChangedSince(at: Date, pageSize: number): AsyncIterable<ChangedSession[]>;
+  /** What was revoked at or after that time, oldest first, in pages of at most `pageSize`. */
+  listRevokedSince(at: Date, pageSize: number): AsyncIterable<RevokedSession[]>;
+}
+
+export type ChangedSession = Pick<SessionDocument, '_id' | 'claims_changed_at' | 'claims_request_id'> & {
+  readonly claims: Pick<SessionDocument['claims'], 'ver'>;
+};
+
+export type RevokedSession = Pick<
+  SessionDocument,
+  '_id' | 'revoked_at' | 'revoked_reason' | 'revoked_request_id' | 'revoked_also_close'
+> & { readonly claims: Pick<SessionDocument['claims'], 'home_group_id'> };
+
+/**
+ * Runs `read` once a majority has all that the primary has taken before this call. What it then reads holds all of that,
+ * and nothing that can be rolled back, also where another member becomes primary meanwhile. So whoever compares by time
+ * may go on from this call. A read with majority concern alone shows an older state while the majority lags, and does not
+ * wait.
+ *
+ * Throws the driver's error where the majority has not caught up within 4.5 s; `read` is not run then.
+ *
+ * Not guaranteed: a write that is on its way to the primary. It may be applied after the fence, with an older time in it.
+ */
+export function withFence<T>(
+  { sessions }: Pick<Collections, 'sessions'>,
+  read: (fenced: FencedSessions) => Promise<T>,
+): Promise<T> {
+  // Each read of the session waits for what the one before it has seen; a new primary may not have that yet.
+  return sessions.db.client.withSession({ causalConsistency: true }, async (session) => {
+    await passFence(sessions, session);
+    return read({
+      listChangedSince: (at, pageSize) => listChangedSince(sessions, session, at, pageSize),
+      listRevokedSince: (at, pageSize) => listRevokedSince(sessions, session, at, pageSize),
+    });
+  });
+}
+
+/**
+ * Any document will do, also one that is not there: the server notes the read in the oplog, and waits until a majority has
+ * the note. As a plain command, which the driver does not try again by itself: it would give the second try the time of
+ * the first one's failure, which is not allowed with this concern. For the same reason it is the first of its session.
+ */
+async function passFence({ db, collectionName }: Collections['sessions'], session: ClientSession): Promise<void> {
+  const read = { find: collectionName, filter: { _id: '' }, limit: 1, singleBatch: true };
+  await db.command({ ...read, ...confirmedRead }, { session });
+}
+
+const fenced = { readConcern: { level: 'majority' } } as const;
+
+function listChangedSince(
+  sessions: Collections['sessions'],
+  session: ClientSession,
+  at: Date,
+  pageSize: number,
+): AsyncIterable<ChangedSession[]> {
+  const projection = { 'claims.ver': 1, claims_changed_at: 1, claims_request_id: 1 };
+  const options = { ...fenced, session, projection, batchSize: pageSize };
+  const changedSince = { claims_changed_at: { $gte: at }, is_revoked: false };
+  return inPages(sessions.find<ChangedSession>(changedSince, options).sort({ claims_changed_at: 1 }), pageSize);
+}
+
+function listRevokedSince(
+  sessions: Collections['sessions'],
+  session: ClientSession,
+  at: Date,
+  pageSize: number,
+): AsyncIterable<RevokedSession[]> {
+  const projection = {
+    revoked_at: 1,
+    revoked_reason: 1,
+    revoked_request_id: 1,
+    revoked_also_close: 1,
+    'claims.home_group_id': 1,
+  };
+  const options = { ...fenced, session, projection, batchSize: pageSize };
+  const revokedSince = { is_revoked: true, revoked_at: { $gte: at } };
+  return inPages(sessions.find<RevokedSession>(revokedSince, options).sort({ revoked_at: 1 }), pageSize);
+}
