@@ -24,10 +24,10 @@ beforeEach(async () => {
 afterAll(() => scene.close());
 
 function refresh(token: string, deps: Partial<RefreshDeps> = {}, origin = scene.origin) {
-  const { sessions, refreshTokens, issueTokens, announce, audit, now } = scene;
+  const { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now } = scene;
   const limits = { refresh: async (from: unknown) => void limited.push(from) };
   const lifetime = { idleSeconds, absoluteSeconds: 86_400 };
-  const own = { sessions, refreshTokens, issueTokens, announce, audit, now, limits, lifetime, retryWindowMs };
+  const own = { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now, limits, lifetime, retryWindowMs };
   return createRefresh({ ...own, ...deps })({ refresh_token: token }, origin);
 }
 

@@ -22,10 +22,10 @@ afterAll(() => scene.close());
 
 /** What the use cases share, and what is given over that. */
 function depsWith<T extends object>(also: T) {
-  const { users, transaction, refreshTokens, announce, audit, now } = scene;
+  const { users, transaction, refreshTokens, announce, isDenied, audit, now } = scene;
   const { sessions, ...counted } = readsOf(scene);
   reads = counted.reads;
-  return { users, sessions, transaction, refreshTokens, announce, audit, now, ...also };
+  return { users, sessions, transaction, refreshTokens, announce, isDenied, audit, now, ...also };
 }
 
 const logOut = (refresh_token: string, caller: StoredSession, also: Partial<LogOutDeps> = {}) =>
@@ -81,6 +81,15 @@ describe('a logout', () => {
     const tablet = await endedBy('logout', { user_id: phone.document.user_id });
     await expect(logOut(tablet.token, phone)).rejects.toMatchObject(notFound);
     await expectOnlyTold([told(tablet, 'LOGOUT_CONFIRMED', { alsoClose: phone.document._id })], phone, tablet);
+  });
+
+  test('of a session whose end Redis has heard of tells nobody again, and asks no majority', async () => {
+    const own = await endedBy('logout');
+    const asked: string[] = [];
+    const isDenied = async (sessionId: string) => asked.push(sessionId) > 0;
+    await expect(logOut(own.token, own, { isDenied })).rejects.toMatchObject(notFound);
+    expect([reads, asked]).toEqual([['find'], [own.document._id]]);
+    await expectOnlyTold([], own);
   });
 
   test('by what is no token of a session that has ended tells nobody, and asks no majority', async () => {

@@ -38,10 +38,14 @@ describe('a logout', () => {
   let reads: number;
   const logOut = (refresh_token: string, caller: VerifiedAccessToken) => {
     reads = 0;
-    const { refreshTokens, announce, audit, now } = scene;
+    const { refreshTokens, announce, isDenied, audit, now } = scene;
     const find = (id: string) => scene.sessions.find(id).finally(() => (reads += 1));
     const sessions = { ...scene.sessions, find };
-    return createLogOut({ sessions, refreshTokens, announce, audit, now })({ refresh_token }, caller, scene.origin);
+    return createLogOut({ sessions, refreshTokens, announce, isDenied, audit, now })(
+      { refresh_token },
+      caller,
+      scene.origin,
+    );
   };
 
   test('by the newest token ends the session without reading it, and all are told', async () => {
@@ -94,8 +98,8 @@ describe('a logout', () => {
 
 describe('the end of a session by its id', () => {
   const revoke = (id: string, caller: VerifiedAccessToken) => {
-    const { sessions, announce, audit, now } = scene;
-    return createRevokeSession({ sessions, announce, audit, now })(id, caller, scene.origin);
+    const { sessions, announce, isDenied, audit, now } = scene;
+    return createRevokeSession({ sessions, announce, isDenied, audit, now })(id, caller, scene.origin);
   };
 
   test.each([
@@ -126,8 +130,8 @@ describe('the end of a session by its id', () => {
 
 describe('a logout everywhere', () => {
   const logOutAll = (body: { except_current?: boolean }, caller: VerifiedAccessToken, origin = scene.origin) => {
-    const { users, sessions, transaction, announce, audit, now } = scene;
-    return createLogOutAll({ users, sessions, transaction, announce, audit, now })(body, caller, origin);
+    const { users, sessions, transaction, announce, isDenied, audit, now } = scene;
+    return createLogOutAll({ users, sessions, transaction, announce, isDenied, audit, now })(body, caller, origin);
   };
 
   async function household() {

@@ -23,6 +23,7 @@ import {
 import { Binary, MongoClient } from 'mongodb';
 import type { Audit } from '../../services/api/src/audit/audit.ts';
 import type { Announcement } from '../../services/api/src/push/announce.ts';
+import type { IsDenied } from '../../services/api/src/push/announce-again.ts';
 import type { RequestOrigin } from '../../services/api/src/request-origin.ts';
 import { createIssueTokens, type IssueTokens } from '../../services/api/src/usecases/issue-tokens.ts';
 import { newSessionDocument } from './session-document.ts';
@@ -45,6 +46,8 @@ export interface UseCaseScene {
   readonly audited: Parameters<Audit>[];
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly announced: Announcement[];
+  /** Redis has heard of nothing. */
+  readonly isDenied: IsDenied;
   readonly origin: RequestOrigin;
   readonly now: () => Date;
   /** Moves the clock. */
@@ -132,6 +135,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     audited,
     announce: async (announcement) => void announced.push(announcement),
     announced,
+    isDenied: async () => false,
     origin: { requestId: 'request-1', address: '192.0.2.1' },
     now,
     pass(ms) {

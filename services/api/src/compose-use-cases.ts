@@ -19,6 +19,7 @@ import { createOpenIdempotent } from './idempotency/open-idempotent.ts';
 import { systemIds as ids } from './ids.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Announcement } from './push/announce.ts';
+import type { IsDenied } from './push/announce-again.ts';
 import { createIssueTokens } from './usecases/issue-tokens.ts';
 import { createListSessions } from './usecases/list-sessions.ts';
 import { createLogIn } from './usecases/log-in.ts';
@@ -36,6 +37,7 @@ export interface UseCaseParts extends Guards {
   readonly transaction: RunTransaction;
   readonly security: Security;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly isDenied: IsDenied;
   readonly beginHandOver: (event: RegisteredEvent) => void;
   readonly metrics: ApiMetrics;
   /** Milliseconds since the epoch. */
@@ -44,7 +46,7 @@ export interface UseCaseParts extends Guards {
 
 /** Gives every use case the few things that it names. */
 export function composeUseCases(parts: UseCaseParts): AuthUseCases {
-  const { config, mongo, transaction, security, announce, beginHandOver, metrics, limits, audit } = parts;
+  const { config, mongo, transaction, security, announce, isDenied, beginHandOver, metrics, limits, audit } = parts;
   const now = () => new Date(parts.now());
   const { hasher, refreshTokens, signAccessToken } = security;
   const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));
@@ -77,7 +79,7 @@ export function composeUseCases(parts: UseCaseParts): AuthUseCases {
     secrets: security.serverSecrets,
     now,
   });
-  const shared = { users, sessions, transaction, announce, limits, audit, now };
+  const shared = { users, sessions, transaction, announce, isDenied, limits, audit, now };
   const register = createRegister({ ...shared, spaces, outbox, openIdempotent, hasher, beginHandOver, ids });
   return {
     register: countRegistrations(metrics.registrations, register),

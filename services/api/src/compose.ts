@@ -33,6 +33,7 @@ import { blockedPasswordCheck } from './http/validation/body-checks.ts';
 import { createHttpServer, retireMs } from './http-server.ts';
 import { createApiMetrics } from './metrics.ts';
 import { createAnnounce } from './push/announce.ts';
+import { createIsDenied } from './push/announce-again.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
 
 /** The api with where it listens, once it does. */
@@ -104,11 +105,12 @@ export async function compose(
     logger,
     onLost: () => apiMetrics.announcementsLost.inc(),
   });
-  const beginHandOver = handOver.begin;
+  const isDenied = createIsDenied(denyList);
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
   const transaction = composeTransaction(mongo, apiMetrics);
-  const parts = { ...shared, ...guards, mongo, transaction, security, announce, beginHandOver };
+  const sessionParts = { mongo, transaction, security, announce, isDenied, beginHandOver: handOver.begin };
+  const parts = { ...shared, ...guards, ...sessionParts };
   const useCases = composeUseCases(parts);
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,

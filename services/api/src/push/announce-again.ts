@@ -1,9 +1,22 @@
+import type { DenyList } from '@auth-account/messaging';
 import { recordedEnd, type SessionStore } from '@auth-account/stores';
 import type { Announcement } from './announce.ts';
 
 export interface AnnounceAgainDeps {
   readonly sessions: Pick<SessionStore, 'findConfirmed'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly isDenied: IsDenied;
+}
+
+/** Has Redis heard of the session's end? False if it cannot be asked. */
+export type IsDenied = (sessionId: string) => Promise<boolean>;
+
+export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
+  return async (sessionId) => {
+    // Without an answer the end is announced once more, which is right as well and only costs more.
+    const [denial] = await denyList.peek([sessionId]).catch(() => []);
+    return denial?.kind === 'revoked';
+  };
 }
 
 /**
@@ -12,10 +25,13 @@ export interface AnnounceAgainDeps {
  * answers false, and announces nothing, where the session is not revoked after all: what was seen of it has been rolled
  * back.
  *
- * It waits until a majority has the end, and throws the driver's error (503) where none has it in time.
+ * It waits until a majority has the end, and throws the driver's error (503) where none has it in time. An end that Redis
+ * has heard of was announced when a majority had it: then one question to Redis is all, so that whoever repeats such a
+ * request without end costs neither the majority nor the gateways anything.
  */
-export function createAnnounceAgain({ sessions, announce }: AnnounceAgainDeps) {
+export function createAnnounceAgain({ sessions, announce, isDenied }: AnnounceAgainDeps) {
   return async (sessionId: string, alsoClose?: string): Promise<boolean> => {
+    if (await isDenied(sessionId)) return true;
     const session = await sessions.findConfirmed(sessionId);
     if (session === undefined || !session.is_revoked) return false;
     await announce({ sessionIds: [sessionId], ...recordedEnd(session), alsoClose });

@@ -11,7 +11,7 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
-import { createAnnounceAgain } from '../push/announce-again.ts';
+import { createAnnounceAgain, type IsDenied } from '../push/announce-again.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { assertAwaited } from './assert-awaited.ts';
 
@@ -20,6 +20,7 @@ export interface LogOutAllDeps {
   readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll' | 'areRevoked' | 'findConfirmed'>;
   readonly transaction: RunTransaction;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly isDenied: IsDenied;
   readonly audit: Audit;
   readonly now: () => Date;
 }
@@ -29,8 +30,9 @@ export interface LogOutAllDeps {
  * slips between. Streams close with 4001, the caller's own with 1000; that one is announced again where it was over
  * already, by a request that may have been told 503.
  */
-export function createLogOutAll({ users, sessions, transaction, announce, audit, now }: LogOutAllDeps) {
-  const announceAgain = createAnnounceAgain({ sessions, announce });
+export function createLogOutAll(deps: LogOutAllDeps) {
+  const { users, sessions, transaction, announce, audit, now } = deps;
+  const announceAgain = createAnnounceAgain(deps);
   return async (
     { except_current = false }: LogoutAllRequest,
     caller: VerifiedAccessToken,

@@ -4,7 +4,7 @@ import type { OwnSession, Revocation, SessionStore } from '@auth-account/stores'
 import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
-import { createAnnounceAgain } from '../push/announce-again.ts';
+import { createAnnounceAgain, type IsDenied } from '../push/announce-again.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { createAwaitKey } from './await-key.ts';
 
@@ -12,6 +12,7 @@ export interface LogOutDeps {
   readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn'>;
   readonly refreshTokens: Pick<RefreshTokens, 'parse' | 'isGenuine' | 'hasKey' | 'rereadKeys'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly isDenied: IsDenied;
   readonly audit: Audit;
   readonly now: () => Date;
 }

@@ -1,10 +1,11 @@
 import type { RefreshRequest, TokenResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import { recordedEnd, type SessionDocument, type SessionStore } from '@auth-account/stores';
+import type { SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Announcement } from '../push/announce.ts';
+import { createAnnounceAgain, type IsDenied } from '../push/announce-again.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 import { assertAwaited } from './assert-awaited.ts';
 import { createAwaitKey } from './await-key.ts';
@@ -18,6 +19,7 @@ export interface RefreshDeps {
   readonly refreshTokens: RefreshTokens;
   readonly issueTokens: IssueTokens;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly isDenied: IsDenied;
   readonly limits: Pick<Limits, 'refresh'>;
   readonly audit: Audit;
   readonly lifetime: SessionLifetime;
@@ -47,6 +49,7 @@ export function createRefresh(
 ): (input: RefreshRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
   const { sessions, refreshTokens, issueTokens, announce, limits, audit, retryWindowMs, now } = deps;
   const awaitKey = createAwaitKey(deps);
+  const announceAgain = createAnnounceAgain(deps);
 
   function expired(reason: 'expired' | 'not_genuine', origin: RequestOrigin, session?: SessionDocument): AppError {
     audit({ event: 'refresh.expired', user_id: session?.user_id, session_id: session?._id, reason }, origin);
@@ -61,8 +64,8 @@ export function createRefresh(
     }
     if (session.is_revoked) {
       // Only what cannot be rolled back is said, and then told to the others too: whoever ended it may have been told 503.
-      if (find !== sessions.findConfirmed) return findGenuine(sessions.findConfirmed, { token, parts, origin });
-      await announce({ sessionIds: [session._id], ...recordedEnd(session) });
+      const isOver = await announceAgain(session._id);
+      if (!isOver) return findGenuine(sessions.findConfirmed, { token, parts, origin });
       audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
       throw sessionEnded(session.revoked_reason);
     }

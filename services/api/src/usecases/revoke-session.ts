@@ -4,12 +4,13 @@ import { closeReasonOf, type OwnSession, type Revocation, type SessionStore } fr
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
-import { createAnnounceAgain } from '../push/announce-again.ts';
+import { createAnnounceAgain, type IsDenied } from '../push/announce-again.ts';
 import type { RequestOrigin } from '../request-origin.ts';
 
 export interface RevokeSessionDeps {
   readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly isDenied: IsDenied;
   readonly audit: Audit;
   readonly now: () => Date;
 }
@@ -20,8 +21,8 @@ export interface RevokeSessionDeps {
  * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for what is no live session of the caller. One that is over already is announced
  * again first: the request that ended it may have been told 503.
  */
-export function createRevokeSession({ sessions, announce, audit, now }: RevokeSessionDeps) {
-  const announceAgain = createAnnounceAgain({ sessions, announce });
+export function createRevokeSession({ sessions, announce, isDenied, audit, now }: RevokeSessionDeps) {
+  const announceAgain = createAnnounceAgain({ sessions, announce, isDenied });
 
   /** One write; only a miss reads. */
   async function revoke(own: OwnSession, revocation: Revocation): Promise<boolean> {
