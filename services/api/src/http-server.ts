@@ -14,7 +14,7 @@ const backlog = 4_096;
 /** Past this a new connection is closed at once: what those that send nothing may take together stays bounded. */
 const maxConnections = 10_000;
 
-/** Requests of one connection that may wait for their answers. Node takes in whatever comes, and runs it all at once. */
+/** Requests of one connection that may wait for their answers: Node takes in whatever comes, and runs it at once. */
 const maxUnderWay = 16;
 
 /** How long a connection that a client keeps has for one more request before it is cut. */
