@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -88,5 +90,55 @@ describe('drain', () => {
     const start = performance.now();
     await server.drain();
     expect(performance.now() - start).toBeLessThan(500);
+  });
+});
+
+describe('requests that come before the answers to those before them', () => {
+  const request = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
+
+  /** Answers when told to; `taken` is what has come to the listener. */
+  async function serveLate() {
+    const taken: ServerResponse[] = [];
+    const answer = Promise.withResolvers<void>();
+    server = createHttpServer(async (_request, response) => {
+      taken.push(response);
+      await answer.promise;
+      response.end('ok');
+    });
+    const { port } = await server.listen(0, '127.0.0.1');
+    const socket = connect(port, '127.0.0.1');
+    clients.push(socket);
+    return { socket, taken, answer: answer.resolve };
+  }
+
+  test('are answered, sixteen on one connection', async () => {
+    const { socket, taken, answer } = await serveLate();
+    let got = '';
+    socket.on('data', (chunk) => {
+      got += chunk.toString();
+    });
+    socket.write(request.repeat(16));
+    while (taken.length < 16) await sleep(2);
+    answer();
+    while (got.split('HTTP/1.1 200 OK').length < 17) await sleep(2);
+  });
+
+  test('end their connection if there are more, and are not taken', async () => {
+    const { socket, taken } = await serveLate();
+    socket.on('error', () => undefined);
+    socket.write(request.repeat(2_000));
+    await once(socket, 'close');
+    expect(taken).toHaveLength(16);
+  });
+
+  test('are forgotten with their connection', async () => {
+    const { socket, taken } = await serveLate();
+    socket.write(request.repeat(2));
+    while (taken.length < 2) await sleep(2);
+    socket.destroy();
+    await once(taken[0] as ServerResponse, 'close');
+    await server.drain(0);
+    // Only what is still to be answered is told that the connection ends with it.
+    expect(taken.map(({ shouldKeepAlive }) => shouldKeepAlive)).toEqual([true, true]);
   });
 });

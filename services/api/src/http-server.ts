@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { soundRequestsOnly } from '@auth-account/lifecycle';
@@ -13,6 +13,9 @@ const backlog = 4_096;
 
 /** Past this a new connection is closed at once: what those that send nothing may take together stays bounded. */
 const maxConnections = 10_000;
+
+/** Requests of one connection that may wait for their answers: Node takes in whatever comes, and runs it at once. */
+const maxUnderWay = 16;
 
 /** How long a connection that a client keeps has for one more request before it is cut. */
 export const retireMs = 2_000;
@@ -31,10 +34,12 @@ export interface HttpServer {
 
 /**
  * An HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, whoever sends
- * them. Requests on one connection are not counted: past `maxRequestsPerSocket` Node answers 503 to what is under way.
+ * them. Requests on one connection are not counted one after the other: past `maxRequestsPerSocket` Node answers 503 to
+ * what is under way. More than {@link maxUnderWay} that do not wait for their answers end it.
  */
 export function createHttpServer(listener: RequestListener): HttpServer {
-  const underWay = new Set<ServerResponse>();
+  /** By connection: of an answer whose turn had not come when the connection ended, nobody says that it is over. */
+  const underWay = new Map<Socket, Set<ServerResponse>>();
   let isRetiring = false;
   const server = createServer(
     {
@@ -45,18 +50,28 @@ export function createHttpServer(listener: RequestListener): HttpServer {
       connectionsCheckingInterval: 1_000,
     },
     soundRequestsOnly((request, response) => {
+      const { socket } = request;
+      const own = underWay.get(socket);
+      if (own === undefined || own.size >= maxUnderWay) {
+        socket.destroy();
+        return;
+      }
       if (isRetiring) response.shouldKeepAlive = false;
-      underWay.add(response);
-      response.once('close', () => underWay.delete(response));
+      own.add(response);
+      response.once('close', () => own.delete(response));
       listener(request, response);
     }),
   );
+  server.on('connection', (socket) => {
+    underWay.set(socket, new Set());
+    socket.once('close', () => underWay.delete(socket));
+  });
   server.maxConnections = maxConnections;
   server.maxHeadersCount = 0; // past it Node leaves headers out without a word; `soundRequestsOnly` refuses
 
   async function retireConnections(forMs: number): Promise<void> {
     isRetiring = true;
-    for (const response of underWay) response.shouldKeepAlive = false;
+    for (const own of underWay.values()) for (const response of own) response.shouldKeepAlive = false;
     const count = promisify(server.getConnections.bind(server));
     const deadline = performance.now() + forMs;
     while ((await count()) > 0 && performance.now() < deadline) await sleep(20);

@@ -1,7 +1,7 @@
 /** What of a request goes into everything that it causes. */
 export interface RequestOrigin {
   readonly requestId: string;
-  /** When it was taken up, in milliseconds on the clock of `performance.now()`. */
+  /** When all of it had come in, in milliseconds on the clock of `performance.now()`. */
   readonly receivedAt?: number;
   /** Whether the end of the client's connection has come: it may have asked for the same again since, and gone on. */
   readonly isAbandoned?: () => boolean;

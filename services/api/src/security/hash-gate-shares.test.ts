@@ -49,6 +49,17 @@ describe('places at the hash gate', () => {
     expect(gate.waiting).toBe(4);
   });
 
+  test('are not refused while there is a slot for each: nobody waits for such a one', async () => {
+    const { gate, ask, refused } = openGate({ slots: 4, queueLimit: 0 });
+    const lookUp = Promise.withResolvers<void>();
+    const cook = gate.admit({ source: 'cook' }, () => lookUp.promise);
+    for (let each = 1; each <= 3; each += 1) await ask('office');
+    expect(refused).toEqual([]);
+    expect(gate.running).toBe(3);
+    lookUp.resolve();
+    await cook;
+  });
+
   test('pass from the source that holds most to one that holds fewer, the youngest first', async () => {
     const { ask, refused, shed, gate } = openGate();
     for (let each = 1; each <= 8; each += 1) await ask('flood', `flood ${each}`);

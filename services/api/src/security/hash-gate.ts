@@ -37,7 +37,7 @@ export interface HashGate {
    * as there are slots and room in the queue, and as can be expected to be through in half of the time there is. Raises
    * `ERR-OVERLOADED` at once if there is no place.
    *
-   * - While others wait, no source gets more than a quarter of the places.
+   * - While others wait, no source gets more than a quarter of the places, but for those that a slot is free for.
    * - If all are taken, a source that holds fewer takes over the youngest of the one that holds most.
    *
    * So a flood costs those who flood: not one hash is made for it before the hash of a source that has not had its turn.
@@ -127,7 +127,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
 
   return {
     async admit({ source, receivedAt = now() }, use) {
-      const refusal = makeRoom(places, source, capacityOf(options, hashMs), () => shed('share'));
+      const refusal = makeRoom(places, source, { slots, capacity: capacityOf(options, hashMs) }, () => shed('share'));
       if (refusal !== undefined) throw shed(refusal);
       const place = places.take(source, receivedAt);
       try {
@@ -156,12 +156,13 @@ function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: numb
 function makeRoom(
   places: HashPlaces,
   source: string,
-  capacity: number,
+  { slots, capacity }: { readonly slots: number; readonly capacity: number },
   lossOf: () => Error,
 ): 'full' | 'share' | undefined {
   const own = places.heldBy(source);
   const share = Math.max(1, Math.floor(capacity * largestShare));
-  if (own >= share && places.othersWait(source)) return 'share';
+  // While there is a slot for each, nobody waits for this one's.
+  if (own >= share && places.held() >= slots && places.othersWait(source)) return 'share';
   if (places.held() < capacity) return undefined;
   const displaced = places.youngestOfMoreThan(own + 1);
   if (displaced === undefined) return 'full';

@@ -1,5 +1,6 @@
 import { AppError } from '@auth-account/errors';
 import express, { type RequestHandler } from 'express';
+import { extendContext } from '../request-context.ts';
 import { parseJson } from '../validation/parse-json.ts';
 import { announcesHugeBody } from './announces-huge-body.ts';
 
@@ -19,7 +20,9 @@ const requireJson: RequestHandler = (req, _res, next) => {
   next();
 };
 
-const parseBody: RequestHandler = (req, _res, next) => {
+const parseBody: RequestHandler = (req, res, next) => {
+  // How long the client took to send it says nothing of how long it has waited for us.
+  extendContext(res, { receivedAt: performance.now() });
   req.body = parseOrRefuse(Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0));
   next();
 };
