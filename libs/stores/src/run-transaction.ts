@@ -21,7 +21,7 @@ export type TransactionOutcome = 'committed' | 'refused' | 'failed';
 
 /** What a use case says of a transaction. */
 export interface TransactionRequest extends Pick<TransactionOptions, 'isCommitted'> {
-  /** The group whose document many may want to write at the same time: a process may let them take turns. */
+  /** The group or user whose document many may want to write at the same time: a process may let them take turns. */
   readonly group?: string | undefined;
 }
 

@@ -40,7 +40,7 @@ export interface HashGate {
    * - While others wait, no source gets more than a quarter of the places, but for those that a slot is free for.
    * - If all are taken, a source that holds fewer takes over the youngest of the one that holds most.
    *
-   * So a flood costs those who flood: not one hash is made for it before the hash of a source that has not had its turn.
+   * So a flood costs those who flood: a source that comes new waits for the hashes that run and one of each other source.
    */
   admit<T>(client: HashClient, use: (run: RunHash) => Promise<T>): Promise<T>;
   /** How many wait now. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Argon2Binding, loadArgon2, loadNodeBinding, loadNodeRsBinding } from './argon2-binding.ts';
 import { createBcryptBinding } from './bcrypt-binding.ts';
-import { createHashGate } from './hash-gate.ts';
+import { createHashGate, type HashGate } from './hash-gate.ts';
 import { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
 
 const cost = { memoryKib: 1024, passes: 2, lanes: 1 };
@@ -116,5 +116,31 @@ describe('a bcrypt hash that was imported', () => {
     end.resolve();
     await held;
     expect(await verify(hasher, `$2b${body}`, 'U*U')).toBe(true);
+  });
+});
+
+describe('the places of one line', () => {
+  test('are shared by all of its networks', async () => {
+    const sources: string[] = [];
+    const watched: HashGate = {
+      ...gate,
+      admit: (client, use) => gate.admit(client, use).finally(() => sources.push(client.source)),
+    };
+    const hasher = await createPasswordHasher({
+      argon2: await loadArgon2(),
+      bcrypt: createBcryptBinding(),
+      gate: watched,
+      cost,
+    });
+    for (const address of [
+      '2001:db8:0:1::1',
+      '2001:db8:0:ff::2',
+      '2001:db8:0:100::1',
+      '192.0.2.1',
+      '::ffff:192.0.2.1',
+    ]) {
+      await hasher.admit({ address }, async () => undefined);
+    }
+    expect(sources).toEqual(['2001:db8::/56', '2001:db8::/56', '2001:db8:0:100::/56', '192.0.2.1/32', '192.0.2.1/32']);
   });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { withSpan } from '@auth-account/telemetry';
-import { addressPrefix, subscriberPrefix } from '../limits/address-prefix.ts';
+import { addressPrefix, sitePrefix } from '../limits/address-prefix.ts';
 import type { Argon2Binding, Argon2Cost } from './argon2-binding.ts';
 import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
 import type { HashGate } from './hash-gate.ts';
@@ -50,7 +50,7 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
     isBcryptHash(stored) ? bcrypt.verify(stored, password) : argon2.verify(stored, normalize(password));
   return {
     admit: ({ address, receivedAt }, use) =>
-      gate.admit({ source: addressPrefix(address, subscriberPrefix), receivedAt }, (run) =>
+      gate.admit({ source: addressPrefix(address, sitePrefix), receivedAt }, (run) =>
         use({
           hash: (password) => withSpan('password.hash', {}, () => run(() => argon2.hash(normalize(password), cost))),
           async verify(stored, password) {

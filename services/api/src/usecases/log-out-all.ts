@@ -61,7 +61,8 @@ export function createLogOutAll(deps: LogOutAllDeps) {
       if (all.length === 0) await sessions.findConfirmed(caller.sid);
       return sessions.areRevoked(all);
     };
-    await transaction(work, { isCommitted });
+    // Of one account one after the other: each writes the user's document, and tried side by side they hinder each other.
+    await transaction(work, { isCommitted, group: caller.user_id });
     const { user_id } = caller;
     audit({ event: 'logout.all', user_id, session_id: caller.sid }, origin);
     for (const { reason, ids } of ended) {
