@@ -142,6 +142,13 @@ describe('the other session of a logout is told to close its stream', () => {
     expect(told).toEqual([other]);
   });
 
+  test('not by a worker that starts when Redis has let the logout go', async () => {
+    const session = await revoke(lifetimeMs + 30_000, randomUUID());
+    await startRounds();
+    expect(await denyList.peek([session])).toEqual([revoked]);
+    expect(told).toEqual([]);
+  });
+
   test('once, where the list could not be written at the first attempt', async () => {
     let failures = 1;
     const round = await startRounds(async (entries) => {

@@ -52,6 +52,7 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
       logIn: () => timed(() => post('/api/v1/auth/login', { email, password })),
     };
   });
+  let thread: Worker | undefined;
   try {
     for (const user of users) {
       const { status } = await user.register();
@@ -64,7 +65,7 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
       addresses: Array.from({ length: addresses }, (_, index) => `127.0.2.${index + 1}`),
       connections,
     };
-    const thread = new Worker(new URL('./address-flood-clients.ts', import.meta.url), {
+    thread = new Worker(new URL('./address-flood-clients.ts', import.meta.url), {
       workerData: order,
       execArgv: [],
     });
@@ -83,6 +84,7 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
     const [flood] = await over;
     return { victims: logins, flood };
   } finally {
+    await thread?.terminate();
     for (const { agent } of users) agent.destroy();
     await api.close();
   }

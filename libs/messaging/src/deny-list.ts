@@ -60,7 +60,7 @@ type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number
 const overlapMs = 1_000;
 
 /**
- * How long an entry is of use, in milliseconds: the longest life of a token that any process accepts, leeway, the
+ * The time for which an entry is of use, in milliseconds: the longest life of a token that any process accepts, leeway, the
  * stream's grace and a margin.
  */
 export function denialLifetimeMs(longestTokenSeconds: number): number {

@@ -47,8 +47,8 @@ export function withFence<T>(
 
 /**
  * Any document will do, also one that is not there: the server notes the read in the oplog, and waits until a majority has
- * the note. As a plain command, which the driver does not try again by itself: it would give the second try the time of
- * the first one's failure, which is not allowed with this concern. For the same reason it is the first of its session.
+ * the note. As a plain command, which the driver does not try again by itself: a second try would carry `afterClusterTime`,
+ * which linearizable reads do not allow. So would any command that is not the first of its session.
  */
 async function passFence({ db, collectionName }: Collections['sessions'], session: ClientSession): Promise<void> {
   const read = { find: collectionName, filter: { _id: '' }, limit: 1, singleBatch: true };

@@ -6,7 +6,7 @@ import type { GroupDocument } from './documents.ts';
 export interface GroupStore {
   insert(group: GroupDocument, session: ClientSession): Promise<void>;
   find(groupId: string): Promise<GroupDocument | undefined>;
-  /** Does it have that many members, or more? */
+  /** Says whether the group has that many members or more. */
   isFull(groupId: string, maxMembers: number): Promise<boolean>;
   /** Counts one member more; false if the group has as many as it may have, is closed or was never there. */
   addMember(groupId: string, maxMembers: number, session: ClientSession): Promise<boolean>;

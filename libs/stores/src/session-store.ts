@@ -27,7 +27,7 @@ export interface SessionStore {
   /** Reads with majority concern: what it says cannot be rolled back. */
   exists(sessionId: string): Promise<boolean>;
   /**
-   * Is the session revoked, and which version of its claims is good? Reads what the primary has, so that nothing that was
+   * Finds whether the session is revoked, and which version of its claims is good. Reads what the primary has, so that nothing that was
    * acknowledged is missing: the majority's view of a member that has just become primary may be older. What is not
    * acknowledged yet, and may be rolled back, counts too: for whoever refuses by it that is the safe side.
    */

@@ -10,9 +10,9 @@ const deadlineMs = 5_000;
 const maximumWaiting = 1_000;
 
 /**
- * Transactions of this client, whose outcomes and retries are counted. Those that want the document of one group come one
- * after the other: only those of different processes can hinder each other. Raises `ERR-DEPENDENCY-UNAVAILABLE` where too
- * many want it.
+ * Transactions of this client, whose outcomes and retries are counted. Those that want the document of one group, or
+ * end all sessions of one user, come one after the other: only those of different processes can hinder each other. Raises
+ * `ERR-DEPENDENCY-UNAVAILABLE` if too many want it.
  */
 export function composeTransaction(mongo: MongoClient, metrics: ApiMetrics): RunTransaction {
   const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });

@@ -34,13 +34,14 @@ export interface HttpServer {
 
 /**
  * An HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, whoever sends
- * them. Requests on one connection are not counted one after the other: past `maxRequestsPerSocket` Node answers 503 to
- * what is under way. More than {@link maxUnderWay} that do not wait for their answers end it.
+ * them. A connection has as many requests as it likes, one after the other: past `maxRequestsPerSocket` Node answers 503
+ * to what is under way. More than {@link maxUnderWay} that do not wait for their answers end it.
  */
 export function createHttpServer(listener: RequestListener): HttpServer {
   /** By connection: of an answer whose turn had not come when the connection ended, nobody says that it is over. */
   const underWay = new Map<Socket, Set<ServerResponse>>();
   let isRetiring = false;
+  const sound = soundRequestsOnly(listener);
   const server = createServer(
     {
       maxHeaderSize: 16 * 1024,
@@ -49,7 +50,7 @@ export function createHttpServer(listener: RequestListener): HttpServer {
       keepAliveTimeout: keepAliveTimeoutMs,
       connectionsCheckingInterval: 1_000,
     },
-    soundRequestsOnly((request, response) => {
+    (request, response) => {
       const { socket } = request;
       const own = underWay.get(socket);
       if (own === undefined || own.size >= maxUnderWay) {
@@ -59,8 +60,8 @@ export function createHttpServer(listener: RequestListener): HttpServer {
       if (isRetiring) response.shouldKeepAlive = false;
       own.add(response);
       response.once('close', () => own.delete(response));
-      listener(request, response);
-    }),
+      sound(request, response);
+    },
   );
   server.on('connection', (socket) => {
     underWay.set(socket, new Set());

@@ -38,6 +38,21 @@ test('a publish that failed is made again', async () => {
   expect(told).toHaveLength(1);
 });
 
+test('a publish that failed does not have another told again', async () => {
+  const told: string[] = [];
+  let isAway = true;
+  const others = createOtherStreams(async (command) => {
+    const to = 'session_id' in command ? command.session_id : '';
+    if (isAway && to === 'watch') throw new Error('Redis is away');
+    told.push(to);
+  });
+  const both = [logout(), logout({ _id: 'television', revoked_also_close: 'watch' })];
+  await expect(others.close(both, both)).rejects.toThrow('Redis is away');
+  isAway = false;
+  await others.close(both, both);
+  expect(told).toEqual(['phone', 'watch']);
+});
+
 test('logouts are forgotten that no page shows any more', async () => {
   const { told, others } = listen();
   await others.close([], [logout()]);

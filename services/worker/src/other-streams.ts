@@ -16,17 +16,22 @@ export interface OtherStreams {
 export function createOtherStreams(publish: (command: GatewayCommand) => Promise<void>): OtherStreams {
   /** Ends that a page has shown, and when each was decided; only those that have another stream. */
   const shown = new Map<string, number>();
+
+  function remember({ _id, revoked_at, revoked_also_close }: RevokedSession): void {
+    if (revoked_also_close !== undefined) shown.set(_id, revoked_at?.getTime() ?? 0);
+  }
+
   return {
     async close(missing, page) {
+      const unheard = missing.filter(({ _id }) => !shown.has(_id));
       await Promise.all(
-        missing
-          .filter(({ _id }) => !shown.has(_id))
-          .flatMap(commandOf)
-          .map(publish),
+        unheard.map(async (session) => {
+          await Promise.all(commandOf(session).map(publish));
+          // Each by itself: of several, one whose publish fails must not have the others told again.
+          remember(session);
+        }),
       );
-      for (const { _id, revoked_at, revoked_also_close } of page) {
-        if (revoked_also_close !== undefined) shown.set(_id, revoked_at?.getTime() ?? 0);
-      }
+      for (const session of page) remember(session);
     },
     forget(before) {
       for (const [sessionId, decidedAt] of shown) if (decidedAt < before) shown.delete(sessionId);

@@ -66,14 +66,18 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     onFound(entries.length);
   }
 
-  async function announceSince(at: Date, { listRevokedSince, listChangedSince }: FencedSessions): Promise<void> {
-    for await (const page of listRevokedSince(at, pageSize)) {
+  async function announceSince(at: number, begun: number, fenced: FencedSessions): Promise<void> {
+    const since = new Date(at);
+    // What is older may be missing as Redis has let it go, and not as it never heard of it.
+    const heardOf = begun - lifetimeMs + expiryMarginMs;
+    for await (const page of fenced.listRevokedSince(since, pageSize)) {
       const missing = await findMissing(page, toRevocation);
       // First, as a session that is denied is not found to be missing by the round that follows a failure.
-      await others.close(missing, page);
+      const unheard = missing.filter(({ revoked_at }) => (revoked_at?.getTime() ?? 0) >= heardOf);
+      await others.close(unheard, page);
       await deny(missing.map(toRevocation));
     }
-    for await (const page of listChangedSince(at, pageSize)) {
+    for await (const page of fenced.listChangedSince(since, pageSize)) {
       await deny((await findMissing(page, toChange)).map(toChange));
     }
   }
@@ -93,7 +97,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     const rebuild = isLost ? await denyList.beginRebuild() : undefined;
     const from = startOf(begun, isLost);
     // In a rebuild after its begin: what the fence does not let see is announced later, into the list as it is then.
-    await sessions.withFence((fenced) => announceSince(new Date(from), fenced));
+    await sessions.withFence((fenced) => announceSince(from, begun, fenced));
     if (rebuild && !(await rebuild.complete())) throw new Error('Redis lost its data while the deny list was written');
     reconciledUntil = begun;
     if (begun - from >= lifetimeMs - expiryMarginMs) wholeAt = begun;

@@ -4,7 +4,7 @@ import { isThrowableCode, rowOf, type ThrowableCode } from '@auth-account/errors
 /** Statuses of a request that may not have what it asks for. */
 const statuses: readonly number[] = [401, 403];
 
-/** Is it a refusal of authorization? */
+/** Says whether the status refuses authorization. */
 export const isAuthorizationStatus = (status: number): boolean => statuses.includes(status);
 
 const guarded: readonly Route[] = Object.values<Route>(routes).filter(({ auth }) => auth !== 'none');

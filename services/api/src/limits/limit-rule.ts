@@ -1,5 +1,5 @@
 /**
- * Why a request was refused: too many tries from its address, too many invites or moves made by its account, too many
+ * The reasons for which a request is refused: too many tries from its address, too many invites or moves made by its account, too many
  * failures for this account from this device or address, or too many for this account from devices and addresses that it
  * does not know.
  */

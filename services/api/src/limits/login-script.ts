@@ -20,7 +20,7 @@ local known_ms, day = tonumber(ARGV[5]), tonumber(ARGV[8])
 local known_allowance, account_allowance = tonumber(ARGV[9]), tonumber(ARGV[10])
 
 if step == 'check' and tonumber(redis.call('GET', KEYS[1]) or '0') > tonumber(ARGV[7]) then
-  return {'login_address', 0}
+  return {'login_address', math.max(0, redis.call('PTTL', KEYS[1]))}
 end
 
 local function know()

@@ -8,7 +8,7 @@ export interface AnnounceAgainDeps {
   readonly isDenied: IsDenied;
 }
 
-/** Has Redis heard of the session's end? False if it cannot be asked. */
+/** Says whether Redis has heard of the session's end; false if it cannot be asked. */
 export type IsDenied = (sessionId: string) => Promise<boolean>;
 
 export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
@@ -26,8 +26,8 @@ export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
  * back.
  *
  * It waits until a majority has the end, and throws the driver's error (503) where none has it in time. An end that Redis
- * has heard of was announced when a majority had it: then one question to Redis is all, so that whoever repeats such a
- * request without end costs neither the majority nor the gateways anything.
+ * has heard of was announced when a majority had it, so one question to Redis is enough: to repeat such a request costs
+ * neither the majority nor the gateways anything.
  */
 export function createAnnounceAgain({ sessions, announce, isDenied }: AnnounceAgainDeps) {
   return async (sessionId: string, alsoClose?: string): Promise<boolean> => {

@@ -37,7 +37,7 @@ export function createHashPlaces() {
     held: () => held,
     waiting: () => waiting,
     heldBy: (source: string) => bySource.get(source)?.places.size ?? 0,
-    /** Is there a place of another source whose hash has not begun? */
+    /** Says whether another source has a place whose hash has not begun. */
     othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
     /** The place taken last by the source that holds most, if it holds more than `count` and one that does not run. */
     youngestOfMoreThan(count: number): HashPlace | undefined {

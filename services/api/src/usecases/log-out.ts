@@ -1,6 +1,6 @@
 import type { LogoutRequest, LogoutResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import type { OwnSession, Revocation, SessionStore } from '@auth-account/stores';
+import type { OwnSession, Revocation, SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { Announcement } from '../push/announce.ts';
@@ -35,7 +35,7 @@ export function createLogOut(
   async function revoke(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
     if (await sessions.revokeOwn({ ...own, tokenHash: refreshTokenHash(token) }, revocation)) return true;
     const session = await sessions.find(own.sessionId);
-    if (session === undefined || session.user_id !== own.userId) return false;
+    if (!isTarget(session, own.userId, revocation.at)) return false;
     await awaitKey(session);
     if (!refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) return false;
     if (!session.is_revoked && (await sessions.revokeOwn(own, revocation))) return true;
@@ -59,4 +59,9 @@ export function createLogOut(
       timestamp: now().toISOString(),
     };
   };
+}
+
+/** Says whether it is a session of that user that can be ended, or has been: one that has expired is neither. */
+function isTarget(session: SessionDocument | undefined, userId: string, at: Date): session is SessionDocument {
+  return session?.user_id === userId && (session.is_revoked || session.expires_at > at);
 }
