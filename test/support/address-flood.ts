@@ -16,6 +16,8 @@ export interface AddressFloodOptions {
   readonly seconds: number;
   /** It ends earlier when users elsewhere have logged in, or tried to, so often. */
   readonly logins?: number;
+  /** Milliseconds for which another address floods before, so that the process has compiled what it runs. */
+  readonly warmUpMs?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +41,14 @@ const productionLimits = { REGISTER_LIMIT_PER_ADDRESS: '100', LOGIN_LIMIT_PER_AD
  * connection repeats a registration with its key, or logs in at accounts of nobody's. Meanwhile users elsewhere log in.
  */
 export async function floodFromAddresses(options: AddressFloodOptions): Promise<AddressFlood> {
-  const { addresses, connections, seconds, logins: enough = Number.POSITIVE_INFINITY, env = {} } = options;
+  const {
+    addresses,
+    connections,
+    seconds,
+    logins: enough = Number.POSITIVE_INFINITY,
+    warmUpMs = 0,
+    env = {},
+  } = options;
   const api = await startFloodedApi({ ...productionLimits, ...env });
   const users = Array.from({ length: victims }, (_, index) => {
     const email = newEmail();
@@ -52,7 +61,7 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
       logIn: () => timed(() => post('/api/v1/auth/login', { email, password })),
     };
   });
-  let thread: Worker | undefined;
+  let flood: Flood | undefined;
   try {
     for (const user of users) {
       const { status } = await user.register();
@@ -60,17 +69,13 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
       // What a process does for the first time takes many times as long.
       for (let each = 0; each < warmUps; each += 1) await user.logIn();
     }
-    const order: AddressFloodOrder = {
-      base: api.base,
-      addresses: Array.from({ length: addresses }, (_, index) => `127.0.2.${index + 1}`),
-      connections,
-    };
-    thread = new Worker(new URL('./address-flood-clients.ts', import.meta.url), {
-      workerData: order,
-      execArgv: [],
-    });
-    const over = once(thread, 'message');
-    await once(thread, 'online');
+    if (warmUpMs > 0) {
+      flood = await startFlood({ base: api.base, addresses: ['127.0.3.1'], connections });
+      await pause(warmUpMs);
+      await flood.end();
+    }
+    const floodFrom = Array.from({ length: addresses }, (_, index) => `127.0.2.${index + 1}`);
+    flood = await startFlood({ base: api.base, addresses: floodFrom, connections });
     const logins: Timed[] = [];
     const keepLoggingIn = async ({ logIn }: (typeof users)[number]) => {
       while (performance.now() < until && logins.length < enough) {
@@ -80,12 +85,27 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
     };
     const until = performance.now() + seconds * 1_000;
     await Promise.all(users.map(keepLoggingIn));
-    thread.postMessage('enough');
-    const [flood] = await over;
-    return { victims: logins, flood };
+    return { victims: logins, flood: await flood.end() };
   } finally {
-    await thread?.terminate();
+    await flood?.terminate();
     for (const { agent } of users) agent.destroy();
     await api.close();
   }
+}
+
+type Flood = Awaited<ReturnType<typeof startFlood>>;
+
+/** Begins a flood from a thread of its own; its end gives what it was answered. */
+async function startFlood(workerData: AddressFloodOrder) {
+  const thread = new Worker(new URL('./address-flood-clients.ts', import.meta.url), { workerData, execArgv: [] });
+  const report = once(thread, 'message');
+  await once(thread, 'online');
+  return {
+    async end(): Promise<AddressFloodReport> {
+      thread.postMessage('enough');
+      const [answers] = await report;
+      return answers;
+    },
+    terminate: () => thread.terminate(),
+  };
 }

@@ -49,7 +49,8 @@ export const groupRoutes = {
       `Moves the caller out of the present group into the one that the invite leads to, as a member. ${moved}\n\n` +
       'The invite is looked at first: 404 where it never named one, 400 where it leads into the caller’s own group, 410 ' +
       'where it has expired, was revoked or is used up, or where the group is full. Then `leave_current_group` is: without ' +
-      'it the answer is 400, and the app asks the user. An account moves only so often within an hour (429). An owner who moves hands the group to its longest-standing member; the last one closes it.',
+      'it the answer is 400, and the app asks the user. An account moves only so often within an hour (429). An owner who ' +
+      'moves hands the group to its longest-standing member; the last one closes it.',
     method: 'post',
     path: '/api/v1/invites/:token/accept',
     auth: 'bearer',
