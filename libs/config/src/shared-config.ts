@@ -61,7 +61,7 @@ export const listenConfig = {
   BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'Address on which every port listens' }),
 };
 
-/** Who stands before the service. To be spread into a service's schema. */
+/** The proxies before the service. To be spread into a service's schema. */
 export const proxyConfig = {
   TRUST_PROXY_HOPS: Type.Integer({
     minimum: 0,
@@ -99,7 +99,7 @@ export const runtimeConfig = { ...listenConfig, ...logConfig, ...shutdownConfig 
 
 const TokenSeconds = { minimum: 1, maximum: 86_400 };
 
-/** How long access tokens live. To be spread into a service's schema. */
+/** The lives of access tokens. To be spread into a service's schema. */
 export const tokenLifeConfig = {
   ACCESS_TOKEN_TTL_SECONDS: Type.Integer({
     ...TokenSeconds,

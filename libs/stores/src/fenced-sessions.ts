@@ -4,11 +4,11 @@ import { confirmedRead } from './confirmed-read.ts';
 import type { SessionDocument } from './documents.ts';
 import { inPages } from './in-pages.ts';
 
-/** What was changed, as a majority has it, and no older than the fence: see {@link withFence}. */
+/** Changes of sessions, as a majority has them, and no older than the fence: see {@link withFence}. */
 export interface FencedSessions {
   /** Sessions that are not revoked whose claims were changed at or after that time, oldest first, in such pages. */
   listChangedSince(at: Date, pageSize: number): AsyncIterable<ChangedSession[]>;
-  /** What was revoked at or after that time, oldest first, in pages of at most `pageSize`. */
+  /** Sessions revoked at or after that time, oldest first, in pages of at most `pageSize`. */
   listRevokedSince(at: Date, pageSize: number): AsyncIterable<RevokedSession[]>;
 }
 

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** How many bits of an address count, by family. */
+/** The bits of an address that count, by family. */
 export interface PrefixLength {
   readonly v4: number;
   readonly v6: number;

@@ -2,7 +2,7 @@ import type { WriteAudit } from './create-audit-log.ts';
 
 /** An event that anybody can cause as often as they like. */
 export interface SampledEvent {
-  /** What it has in common with its like: the event and its reason. The code knows them all, so there are few. */
+  /** Its kind: the event and its reason. The code knows them all, so there are few. */
   readonly kind: string;
   /** Whose events are counted together; absent: all of the kind. */
   readonly network?: string | undefined;
