@@ -22,7 +22,7 @@ export type HashPlaces = ReturnType<typeof createHashPlaces>;
 /** The places that are held at the hash gate, by source, and whose turn is next. It knows no limits: the gate does. */
 export function createHashPlaces() {
   const bySource = new Map<string, Held>();
-  /** What waits for a slot, by source; the source whose turn is next comes first. */
+  /** The places that wait for a slot, by source; the source whose turn is next comes first. */
   const turns = new Map<string, Set<HashPlace>>();
   let held = 0;
   let idle = 0;

@@ -3,7 +3,7 @@ import { type InviteDocument, type InviteState, inviteState } from '@auth-accoun
 
 type Preview = Omit<InvitePreviewResponse['data'], 'timestamp'>;
 
-/** What anybody may know who has the token: no name, no address, no group. `state`: what the invite is worth to them. */
+/** The part that anybody with the token may know: no name, no address, no group. `state`: what the invite is worth to them. */
 export function previewInvite(invite: InviteDocument, state: InviteState): Preview {
   return {
     account_type: invite.account_type,
@@ -13,7 +13,7 @@ export function previewInvite(invite: InviteDocument, state: InviteState): Previ
   };
 }
 
-/** What the owner of the group may know: what the invite is by itself, full as the group may be. */
+/** The part for the owner of the group: the invite by itself, even if the group is full. */
 export function describeInvite(invite: InviteDocument, now: Date): Invite {
   return {
     invite_token: invite._id,

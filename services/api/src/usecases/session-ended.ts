@@ -3,7 +3,7 @@ import type { RevocationReason } from '@auth-account/stores';
 
 type ToldReason = NonNullable<DetailsOf<'IAD_JWT_REFRESH_STOLEN'>['reason']>;
 
-/** What an app is told of why its session ended. */
+/** The reason for the end of a session, as an app is told it. */
 const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
   logout: 'logged_out',
   revoked_by_user: 'revoked',

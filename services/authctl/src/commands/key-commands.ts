@@ -153,7 +153,7 @@ async function list(shell: Shell, kind: KeyKind | undefined, options: FileOption
   return { json: outcomes.map(({ json }) => json), text: outcomes.map(({ text }) => text).join('\n\n') };
 }
 
-/** What the push gateway and siblings verify by. */
+/** The public keys, by which the push gateway and siblings verify. */
 async function showPublic(file: KeyFile): Promise<Outcome> {
   const jwks = publicKeySet(await readSet(file), file.algorithm);
   return { json: jwks, text: JSON.stringify(jwks, null, 2) };

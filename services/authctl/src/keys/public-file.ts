@@ -46,7 +46,7 @@ export async function writePublicFile({ publicPath, algorithm }: KeyFile, set: K
   }
 }
 
-/** What is still to be done for the push gateway after the key file has changed; undefined if nothing is. */
+/** Says what is left to do for the push gateway after the key file has changed; undefined if nothing is. */
 export function publicFileAdvice({ kind, path, publicPath }: KeyFile): string | undefined {
   if (kind !== 'access' || publicPath !== undefined) return undefined;
   return `The push gateway's file does not have it yet: authctl keys public --file ${path}`;
