@@ -1,6 +1,5 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { percentilesOf } from '../bench/push/percentiles.ts';
 import { logOut, newSession } from '../support/accounts.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { newDevice, signToken } from '../support/gateway-scene.ts';
@@ -9,6 +8,7 @@ import { send } from '../support/http-client.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 import { type ApiProcess, startApiProcess } from '../support/token-api-process.ts';
+import { percentilesOf } from '../tools/bench/push/percentiles.ts';
 import { bodyAttacks, oddRequests } from './hostile/body-attacks.ts';
 import { type Exchange, exchange } from './hostile/exchange.ts';
 import { frameAttacks, oddFrames } from './hostile/frame-attacks.ts';

@@ -1,7 +1,7 @@
 import { redisKeys, workerOptions } from '@auth-account/messaging';
 import { Redis } from 'ioredis';
 import { type ClientSession, MongoClient } from 'mongodb';
-import { startExampleConsumer } from '../demo/example-consumer.ts';
+import { startExampleConsumer } from '../tools/demo/example-consumer.ts';
 
 /**
  * The example consumer as a process. With HANG_AT=commit it stops for ever after its first effect and before the commit,

@@ -3,9 +3,9 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** Files that take longest, longest first. Jest knows that only where it ran before; on a fresh clone it begins with the largest. */
 const longest = [
-  'test/faults/faults.test.ts',
+  'test/tools/faults/faults.test.ts',
   'test/security/hostile-input.test.ts',
-  'test/integration/worker-crash.test.ts',
+  'test/integration/worker/crash.test.ts',
   'test/security/login-timing.test.ts',
   'test/security/hash-flood.test.ts',
 ];

@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, type OnSpawn, startMongo, startRedis } from '@auth-account/local-stack';
+import { describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
+import { type Closing, closingAll } from '../../support/closing.ts';
+
+/** Where the servers of a test live, and what ends those that it leaves running. */
+interface Place {
+  readonly dir: string;
+  readonly onSpawn: OnSpawn;
+  readonly log: () => undefined;
+}
+
+async function openPlace(closing: Closing): Promise<Place> {
+  const dir = await mkdtemp(join(tmpdir(), 'auth-account-servers-'));
+  const guard = createProcessGuard(dir);
+  closing({
+    async close() {
+      await rm(dir, { recursive: true });
+      guard.dismiss();
+    },
+  });
+  return { dir, onSpawn: guard.watch, log: () => undefined };
+}
+
+async function withMongo<T>(uri: string, work: (client: MongoClient) => Promise<T>): Promise<T> {
+  const client = new MongoClient(uri);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Side by side, on a machine that is busy otherwise. */
+const timeoutMs = 90_000;
+
+describe('startMongo', () => {
+  test.concurrent(
+    'a replica set whose port has changed since is configured anew, with its data',
+    closingAll(async (closing) => {
+      const place = await openPlace(closing);
+      const first = await startMongo(place);
+      await withMongo(first.uri, (client) => client.db('test').collection('kept').insertOne({}));
+      await first.stop();
+      const second = await startMongo(place);
+      expect(second.ports).not.toEqual(first.ports);
+      expect(await withMongo(second.uri, (client) => client.db('test').collection('kept').countDocuments())).toBe(1);
+      await second.kill();
+      expect(second.pids()).toEqual([]);
+    }),
+    timeoutMs,
+  );
+
+  test.concurrent(
+    'of three members one may be killed: another becomes primary, and the dead one comes back',
+    closingAll(async (closing) => {
+      const place = await openPlace(closing);
+      const mongo = await startMongo({ ...place, members: 3 });
+      await mongo.kill('SIGKILL', 0);
+      await mongo.waitForPrimary(15_000);
+      expect(mongo.pids()).toHaveLength(2);
+      await mongo.start(0);
+      expect(mongo.pids()).toHaveLength(3);
+      await mongo.kill();
+    }),
+    timeoutMs,
+  );
+
+  test.concurrent(
+    'a port that is taken is told at once, with the complaint of mongod',
+    closingAll(async (closing) => {
+      const place = await openPlace(closing);
+      const taken = Number(new URL(process.env.TEST_REDIS_URL ?? '').port);
+      await expect(startMongo({ ...place, port: taken })).rejects.toThrow(/ended: .*Address already in use/s);
+    }),
+    timeoutMs,
+  );
+});
+
+describe('startRedis', () => {
+  test.concurrent(
+    'it wants no eviction and an append-only file, and keeps what it took over a kill',
+    closingAll(async (closing) => {
+      const place = await openPlace(closing);
+      const redis = await startRedis(place);
+      const client = new Redis(redis.url);
+      expect(await client.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
+      expect(await client.config('GET', 'bind')).toEqual(['bind', '127.0.0.1']);
+      await client.config('SET', 'appendfsync', 'always');
+      await client.set('kept', '1');
+      await redis.kill();
+      expect(redis.pid()).toBeUndefined();
+      await redis.start();
+      expect(await client.get('kept')).toBe('1');
+      await client.quit();
+      await redis.stop();
+    }),
+    timeoutMs,
+  );
+});

@@ -1,0 +1,258 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, findFreePort, isRunning, type ProcessRecord, waitUntil } from '@auth-account/local-stack';
+import { assertAccessTokenKeys, generateSigningKey, loadKeyFile, writeKeyFile } from '@auth-account/tokens';
+import { describe, expect, test } from '@jest/globals';
+import { MongoClient } from 'mongodb';
+import { closingAll } from '../../support/closing.ts';
+import { type Program, runProgram } from './run-program.ts';
+
+interface RunFile {
+  readonly children: readonly ProcessRecord[];
+}
+
+/** A directory and ports of its own, and what is started with them. */
+interface Scene {
+  readonly dir: string;
+  readonly env: NodeJS.ProcessEnv;
+  up(args?: readonly string[], extra?: NodeJS.ProcessEnv): Program;
+  readChildren(): Promise<readonly ProcessRecord[]>;
+  withDatabase<T>(work: (client: MongoClient) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Tests run side by side: none is given a port that another one is going to use. */
+const given = new Set<number>();
+
+async function reservePort(): Promise<string> {
+  for (;;) {
+    const port = await findFreePort();
+    if (given.has(port)) continue;
+    given.add(port);
+    return String(port);
+  }
+}
+
+async function openScene(): Promise<Scene> {
+  const dir = await mkdtemp(join(tmpdir(), 'auth-account-up-'));
+  const guard = createProcessGuard(dir);
+  const started: Program[] = [];
+  const env: NodeJS.ProcessEnv = {
+    ...withoutServers(process.env),
+    LOCAL_DATA_DIR: join(dir, 'data'),
+    NO_COLOR: '1',
+  };
+  const ports = ['API_PORT', 'PUSH_PORT', 'API_OPS_PORT', 'PUSH_OPS_PORT', 'WORKER_OPS_PORT', 'LOCAL_MONGO_PORT'];
+  for (const name of [...ports, 'LOCAL_REDIS_PORT', 'LOCAL_SUBSCRIBER_PORT']) env[name] = await reservePort();
+  return {
+    dir,
+    env,
+    up(args = [], extra = {}) {
+      const program = runProgram('up.ts', { ...env, ...extra }, args);
+      if (program.child.pid !== undefined) guard.watch(program.child.pid);
+      started.push(program);
+      return program;
+    },
+    async readChildren() {
+      const { children }: RunFile = JSON.parse(await readFile(join(dir, 'data', 'up.json'), 'utf8'));
+      for (const child of children) guard.watch(child.pid);
+      return children;
+    },
+    async withDatabase(work) {
+      const client = new MongoClient(`mongodb://127.0.0.1:${env.LOCAL_MONGO_PORT}/?replicaSet=rs0`);
+      try {
+        return await work(client);
+      } finally {
+        await client.close();
+      }
+    },
+    async close() {
+      for (const program of started) {
+        if (program.child.exitCode === null) program.child.kill('SIGTERM');
+        await program.ended;
+      }
+      await rm(dir, { recursive: true, force: true });
+      guard.dismiss();
+    },
+  };
+}
+
+function withoutServers({ MONGODB_URI: _, REDIS_URL: __, ...rest }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return rest;
+}
+
+async function findRunning(children: readonly ProcessRecord[]): Promise<ProcessRecord[]> {
+  const running = await Promise.all(children.map(isRunning));
+  return children.filter((_, index) => running[index]);
+}
+
+async function end(program: Program): Promise<void> {
+  program.child.kill('SIGTERM');
+  expect(await program.ended).toBe(0);
+}
+
+const count = (client: MongoClient) => client.db('test').collection('kept').countDocuments();
+
+/** Side by side, on a machine that is busy otherwise. */
+const timeoutMs = 90_000;
+
+describe('npm run up', () => {
+  test.concurrent(
+    'SIGTERM, twice within a second, ends everything in order and leaves no process',
+    closingAll(async (closing) => {
+      const { dir, up, readChildren } = closing(await openScene());
+      const program = up();
+      await program.waitFor('Ready after');
+      const children = await readChildren();
+      program.child.kill('SIGTERM');
+      program.child.kill('SIGINT');
+      expect(await program.ended).toBe(0);
+      const output = program.output();
+      const order = ['api ends', 'worker ends', 'Stopping Redis', 'Stopping MongoDB'].map((text) =>
+        output.indexOf(text),
+      );
+      expect(order).not.toContain(-1);
+      expect(order).toEqual(order.toSorted((a, b) => a - b));
+      expect(children.length).toBeGreaterThanOrEqual(6);
+      expect(await findRunning(children)).toEqual([]);
+      await expect(stat(join(dir, 'data', 'up.json'))).rejects.toThrow('ENOENT');
+    }),
+    timeoutMs,
+  );
+
+  test.concurrent(
+    'data and keys are kept by the next start',
+    closingAll(async (closing) => {
+      const { dir, up, withDatabase } = closing(await openScene());
+      const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');
+      const first = up();
+      await first.waitFor('Ready after');
+      await withDatabase((client) => client.db('test').collection('kept').insertOne({}));
+      const key = await readFile(keyFile, 'utf8');
+      await end(first);
+
+      const second = up();
+      await second.waitFor('Ready after');
+      expect(await withDatabase(count)).toBe(1);
+      expect(await readFile(keyFile, 'utf8')).toBe(key);
+      await end(second);
+    }),
+    timeoutMs,
+  );
+
+  test.concurrent(
+    'the push gateway gets the public halves of the keys, also where these are of one’s own',
+    closingAll(async (closing) => {
+      const { dir, up } = closing(await openScene());
+      const own = join(dir, 'own.json');
+      await writeKeyFile(own, { keys: [await generateSigningKey('EdDSA')] }, { replace: false });
+      for (const extra of [{}, { ACCESS_TOKEN_KEYS_FILE: own }]) {
+        const program = up([], extra);
+        await program.waitFor('Ready after');
+        const [ofApi = '', ofGateway = ''] = ['api', 'gateway'].map(
+          (name) => new RegExp(`${name} has the keys (.*)\\.$`, 'm').exec(program.output())?.[1],
+        );
+        const [signing, verifying] = [await loadKeyFile(ofApi), await loadKeyFile(ofGateway)];
+        await assertAccessTokenKeys(verifying, 'EdDSA', 'verify');
+        expect(verifying.keys.map(({ kid }) => kid)).toEqual(signing.keys.map(({ kid }) => kid));
+        expect(ofApi).toBe(extra.ACCESS_TOKEN_KEYS_FILE ?? join(dir, 'data', 'keys', 'access-token-keys.json'));
+        await end(program);
+      }
+    }),
+    timeoutMs,
+  );
+
+  test.concurrent(
+    'ports that are taken are named with their variables, all at once, and nothing is started',
+    closingAll(async (closing) => {
+      const { env, up } = closing(await openScene());
+      const servers = ['API_PORT', 'LOCAL_REDIS_PORT'].map((name) =>
+        createServer().listen(Number(env[name]), '127.0.0.1'),
+      );
+      const program = up();
+      expect(await program.ended).toBe(1);
+      expect(program.output()).toContain(`Port ${env.API_PORT} (the API) is taken; choose another one: API_PORT=…`);
+      expect(program.output()).toMatch(new RegExp(`Port ${env.LOCAL_REDIS_PORT} .* LOCAL_REDIS_PORT=…`));
+      expect(program.output()).not.toContain('MongoDB:');
+      for (const server of servers) server.close();
+    }),
+    timeoutMs,
+  );
+
+  test.concurrent(
+    'a second one says that the first runs, and leaves it alone',
+    closingAll(async (closing) => {
+      const { up, readChildren } = closing(await openScene());
+      const first = up();
+      await first.waitFor('Ready after');
+      const second = up();
+      expect(await second.ended).toBe(1);
+      expect(second.output()).toContain(`It runs already, as process ${first.child.pid}`);
+      expect(await findRunning(await readChildren())).toHaveLength(5);
+      await end(first);
+    }),
+    timeoutMs,
+  );
+
+  test.concurrent(
+    'what a killed one left running is ended by the next one, which forgets data and keys when told --fresh',
+    closingAll(async (closing) => {
+      const { dir, up, readChildren, withDatabase } = closing(await openScene());
+      const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');
+      const first = up();
+      await first.waitFor('Ready after');
+      await withDatabase((client) => client.db('test').collection('kept').insertOne({}));
+      const key = await readFile(keyFile, 'utf8');
+      const orphans = await findRunning(await readChildren());
+      first.child.kill('SIGKILL');
+      await first.ended;
+      expect(await findRunning(orphans)).toEqual(orphans);
+
+      const second = up(['--fresh']);
+      await second.waitFor('Ready after');
+      expect(await findRunning(orphans)).toEqual([]);
+      expect(await withDatabase(count)).toBe(0);
+      expect(await readFile(keyFile, 'utf8')).not.toBe(key);
+      await end(second);
+    }),
+    timeoutMs,
+  );
+
+  test.concurrent(
+    'a service, Redis and MongoDB that die are started again, and a line says so',
+    closingAll(async (closing) => {
+      const { up, readChildren, withDatabase } = closing(await openScene());
+      const program = up();
+      await program.waitFor('Ready after');
+      const children = await readChildren();
+      for (const marker of ['api.ts', 'redis', 'mongo']) {
+        const child = children.find((candidate) => candidate.marker.endsWith(marker));
+        if (child !== undefined) process.kill(child.pid, 'SIGKILL');
+      }
+      await program.waitFor('api: ended with SIGKILL, is started again in 0.2 s');
+      await program.waitFor('Redis: ended by itself, is started again');
+      await program.waitFor('MongoDB: ended by itself, is started again');
+      await waitUntil(async () => program.output().split('api listens').length === 3, {
+        what: 'the second start of the api',
+        timeoutMs: 10_000,
+      });
+      expect(await withDatabase(count)).toBe(0);
+      await end(program);
+    }),
+    timeoutMs,
+  );
+
+  test.concurrent(
+    'a service that refuses its configuration ends everything with 78',
+    closingAll(async (closing) => {
+      const { up } = closing(await openScene());
+      const program = up([], { FIXTURE_EXIT_CODE: '78' });
+      expect(await program.ended).toBe(78);
+      expect(program.output()).toMatch(/(api|gateway|worker) does not start with this configuration/);
+      expect(program.output()).toContain('Stopping MongoDB');
+    }),
+    timeoutMs,
+  );
+});

@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto';
+import { compose } from '@auth-account/api/compose';
+import { apiConfig } from '@auth-account/api/config';
+import { loadConfig } from '@auth-account/config';
+import { collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { createLogger, createMetrics } from '@auth-account/telemetry';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { MongoClient } from 'mongodb';
+import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { accept, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
+import { type Answer, type SentRequest, send } from '../../support/http-client.ts';
+import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/test-api.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+const lines: Line[] = [];
+const name = uniqueName();
+const mongo = new MongoClient(testEnvironment().mongodbUri);
+const { sessions } = collectionsOf(mongo.db(name));
+const metrics = createMetrics({ service: 'api' });
+let time = Date.now();
+let base: string;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  await ensureIndexes(mongo.db(name));
+  const env = { ...serviceEnvironment(name), API_PORT: '0', TRUST_PROXY_HOPS: '1', REFRESH_LIMIT_PER_ADDRESS: '50' };
+  const config = loadConfig(apiConfig, { env });
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  // Where only errors are logged, the audit log is written all the same.
+  const logger = createLogger({ service: 'api', level: 'error', destination });
+  const api = await compose({ config, logger, metrics }, { now: () => time });
+  await api.start();
+  base = `http://127.0.0.1:${api.address().port}`;
+  stop = async () => {
+    for (const step of api.stop) await step.run();
+  };
+});
+beforeEach(() => void lines.splice(0));
+afterAll(async () => {
+  await stop();
+  await mongo.db(name).dropDatabase();
+  await mongo.close();
+});
+
+let requestNumber = 0;
+function ask(request: SentRequest): Promise<Answer> {
+  requestNumber += 1;
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Request-ID': `request-${requestNumber}`,
+    'X-Forwarded-For': '203.0.113.77',
+  };
+  return send(base, { ...request, headers: { ...headers, ...request.headers } });
+}
+
+const api = {
+  post: (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => ask({ path, body, headers }),
+};
+const refresh = (refresh_token: string) => api.post('/api/v1/auth/refresh', { refresh_token });
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** The audit lines since they were last taken, without what every one of them has. */
+function takeEvents(): Line[] {
+  return lines.splice(0).map(({ level, time: at, service, audit, msg, request_id, address, ...event }) => {
+    expect({ level, at, service, audit, msg, request_id, address }).toEqual({
+      level: 'info',
+      at: expect.any(String),
+      service: 'api',
+      audit: true,
+      msg: 'audit',
+      request_id: `request-${requestNumber}`,
+      address: '203.0.113.0/24',
+    });
+    return event;
+  });
+}
+
+const counterOf = async (metric: string, labels: Record<string, string>) =>
+  (await metrics.registry.getSingleMetric(metric)?.get())?.values.find(({ labels: found }) =>
+    Object.entries(labels).every(([label, value]) => found[label as keyof typeof found] === value),
+  )?.value ?? 0;
+
+test('a registration is one event, its replay none', async () => {
+  const key = { 'Idempotency-Key': randomUUID() };
+  const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
+  const { json } = await api.post('/api/v1/auth/register', body, key);
+  expect(takeEvents()).toEqual([{ event: 'account.registered', outcome: 'success', user_id: json.data.user_id }]);
+  expect((await api.post('/api/v1/auth/register', body, key)).headers['idempotency-replayed']).toBe('true');
+  expect(takeEvents()).toEqual([]);
+});
+
+test('a login is an event whether it succeeds or not, and so is the session that it ends', async () => {
+  const { email, user_id } = await registerAccount(api);
+  takeEvents();
+  const before = await counterOf('auth_logins_total', { outcome: 'failed' });
+  await api.post('/api/v1/auth/login', { email, password: 'wrong password' });
+  expect(takeEvents()).toEqual([{ event: 'login.failed', outcome: 'failure', user_id, reason: 'wrong_password' }]);
+  await api.post('/api/v1/auth/login', { email: newEmail(), password });
+  expect(takeEvents()).toEqual([{ event: 'login.failed', outcome: 'failure', reason: 'unknown_account' }]);
+  expect(await counterOf('auth_logins_total', { outcome: 'failed' })).toBe(before + 2);
+
+  const first = await logIn(api, email);
+  expect(takeEvents()).toEqual([
+    { event: 'login.succeeded', outcome: 'success', user_id, session_id: first.session_id },
+  ]);
+  const second = await logIn(api, email, { device_id: first.device_id });
+  expect(takeEvents()).toEqual([
+    { event: 'login.succeeded', outcome: 'success', user_id, session_id: second.session_id },
+    { event: 'session.revoked', outcome: 'success', user_id, session_id: first.session_id, reason: 'replaced' },
+  ]);
+});
+
+test('a refusal by a limit is an event that names the rule', async () => {
+  const email = newEmail();
+  for (let i = 0; i < 5; i += 1) await api.post('/api/v1/auth/login', { email, password });
+  lines.splice(0);
+  const labels = { rule: 'login_source' };
+  const before = await counterOf('auth_rate_limited_total', labels);
+  expect((await api.post('/api/v1/auth/login', { email, password })).status).toBe(429);
+  expect(takeEvents()).toEqual([{ event: 'limit.exceeded', outcome: 'failure', reason: 'login_source' }]);
+  expect(await counterOf('auth_rate_limited_total', labels)).toBe(before + 1);
+});
+
+test('a refresh is an event, by what it comes to', async () => {
+  const { user_id, session_id, refresh_token: first } = await newSession(api);
+  const ids = { user_id, session_id };
+  const step = async (token: string): Promise<[Line[], string]> => {
+    lines.splice(0);
+    const { json } = await refresh(token);
+    return [takeEvents(), json.data?.refresh_token ?? ''];
+  };
+  const [rotated, second] = await step(first);
+  expect(rotated).toEqual([{ event: 'refresh.rotated', outcome: 'success', ...ids }]);
+  const [converged] = await step(first);
+  expect(converged).toEqual([{ event: 'refresh.converged', outcome: 'success', ...ids }]);
+  await step(second);
+  const [stolen] = await step(first);
+  expect(stolen).toEqual([
+    { event: 'refresh.stolen', outcome: 'failure', ...ids },
+    { event: 'session.revoked', outcome: 'success', ...ids, reason: 'refresh_token_reuse' },
+  ]);
+  const [revoked] = await step(second);
+  expect(revoked).toEqual([{ event: 'refresh.revoked', outcome: 'failure', ...ids }]);
+  const [strange] = await step('none of ours');
+  expect(strange).toEqual([{ event: 'refresh.expired', outcome: 'failure', reason: 'not_genuine' }]);
+  for (const outcome of ['rotated', 'converged', 'stolen', 'revoked', 'expired']) {
+    expect([outcome, await counterOf('auth_refreshes_total', { outcome })]).not.toEqual([outcome, 0]);
+  }
+});
+
+test('a refresh of a session that has expired names it', async () => {
+  const { user_id, session_id, refresh_token } = await newSession(api);
+  await sessions.updateOne({ _id: session_id }, { $set: { expires_at: new Date(time - 1) } });
+  lines.splice(0);
+  await refresh(refresh_token);
+  expect(takeEvents()).toEqual([
+    { event: 'refresh.expired', outcome: 'failure', user_id, session_id, reason: 'expired' },
+  ]);
+});
+
+test('every way to end a session is an event for each session', async () => {
+  const here = await newSession(api);
+  const { user_id, session_id, access_token } = here;
+  const [second, third, fourth] = [
+    await logIn(api, here.email),
+    await logIn(api, here.email),
+    await logIn(api, here.email),
+  ];
+  lines.splice(0);
+  const headers = bearer(access_token);
+  await ask({ method: 'DELETE', path: `/api/v1/auth/sessions/${second.session_id}`, headers });
+  const revoked = { event: 'session.revoked', outcome: 'success', user_id, reason: 'revoked_by_user' };
+  expect(takeEvents()).toEqual([{ ...revoked, session_id: second.session_id }]);
+
+  await api.post('/api/v1/auth/logout-all', { except_current: true }, headers);
+  const all = { event: 'logout.all', outcome: 'success', user_id, session_id };
+  const [first, ...others] = takeEvents();
+  expect(first).toEqual(all);
+  expect(new Set(others)).toEqual(
+    new Set([third, fourth].map((each) => ({ ...revoked, session_id: each.session_id }))),
+  );
+
+  const { refresh_token } = here;
+  await api.post('/api/v1/auth/logout', { refresh_token }, headers);
+  expect(takeEvents()).toEqual([{ event: 'logout.succeeded', outcome: 'success', user_id, session_id }]);
+  await api.post('/api/v1/auth/logout', { refresh_token }, headers);
+  expect(takeEvents()).toEqual([]);
+});
+
+test('an invite that is made or revoked is an event, its replay and its second revocation none', async () => {
+  const { user_id, session_id, home_group_id, access_token } = await newSession(api);
+  lines.splice(0);
+  const headers = { ...bearer(access_token), 'Idempotency-Key': randomUUID() };
+  const { json } = await api.post('/api/v1/invites', {}, headers);
+  const event = { outcome: 'success', user_id, session_id, home_group_id };
+  expect(takeEvents()).toEqual([{ event: 'invite.created', ...event }]);
+  await api.post('/api/v1/invites', {}, headers);
+  expect(takeEvents()).toEqual([]);
+  const path = `/api/v1/invites/${json.data.invite_token}`;
+  await ask({ method: 'DELETE', path, headers: bearer(access_token) });
+  expect(takeEvents()).toEqual([{ event: 'invite.revoked', ...event }]);
+  await ask({ method: 'DELETE', path, headers: bearer(access_token) });
+  expect(takeEvents()).toEqual([]);
+});
+
+test('a change of group is an event, and so is what follows for the group that was left', async () => {
+  const stack = { ...api, send: ask, collections: collectionsOf(mongo.db(name)) };
+  const [owner, stranger] = [await newSession(api), await newSession(api)];
+  const { home_group_id } = owner;
+  const invite = await insertInvite(stack, home_group_id);
+  const member = await joinByInvite(stack, invite);
+  lines.splice(0);
+
+  await accept(stack, stranger, invite);
+  const { user_id, session_id } = stranger;
+  const outcome = 'success';
+  expect(takeEvents()).toEqual([
+    { event: 'group.left', outcome, user_id, session_id, home_group_id: stranger.home_group_id },
+    { event: 'group.joined', outcome, user_id, session_id, home_group_id },
+    { event: 'group.closed', outcome, user_id, home_group_id: stranger.home_group_id },
+  ]);
+  await removeMember(stack, owner, user_id);
+  expect(takeEvents()).toEqual([
+    {
+      event: 'group.removed',
+      outcome,
+      user_id,
+      session_id: owner.session_id,
+      home_group_id,
+      removed_by: owner.user_id,
+    },
+  ]);
+  await leave(stack, owner);
+  expect(takeEvents()).toEqual([
+    { event: 'group.left', outcome, user_id: owner.user_id, session_id: owner.session_id, home_group_id },
+    { event: 'group.owner_changed', outcome, user_id: member.user_id, home_group_id },
+  ]);
+  await leave(stack, member);
+  expect(takeEvents()).toEqual([
+    { event: 'group.left', outcome, user_id: member.user_id, session_id: member.session_id, home_group_id },
+    { event: 'group.closed', outcome, user_id: member.user_id, home_group_id },
+  ]);
+  await removeMember(stack, member, owner.user_id);
+  expect(takeEvents().map(({ event }) => event)).toEqual(['authorization.failed']);
+});
+
+test('no line has a token, a password, an e-mail address or a whole address', async () => {
+  const session = await newSession(api);
+  await api.post('/api/v1/auth/login', { email: session.email, password: 'wrong password' });
+  time += 1_000;
+  await refresh(session.refresh_token);
+  const text = JSON.stringify(lines);
+  expect(lines.length).toBeGreaterThan(3);
+  for (const secret of [session.access_token, session.refresh_token, password, 'wrong password', '@', '203.0.113.77']) {
+    expect([secret, text.includes(secret)]).toEqual([secret, false]);
+  }
+});

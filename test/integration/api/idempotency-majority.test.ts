@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { MongoClient } from 'mongodb';
+import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
+import { bearer, insertInvite } from '../../support/groups.ts';
+import type { Answer } from '../../support/http-client.ts';
+import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+
+/** Two members: what the secondary does not take, no majority has. */
+let mongo: LocalMongo;
+let guard: ReturnType<typeof createProcessGuard>;
+let dir: string;
+let scene: TokenScene;
+let api: TokenApi;
+/** Another pod of the same deployment: in one process two invitations into a group wait for each other anyway. */
+let other: TokenApi;
+let owner: Account & TokenPair;
+/** Straight to one member each. */
+let [primary, secondary]: MongoClient[] = [];
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-majority-'));
+  guard = createProcessGuard(dir);
+  mongo = await startMongo({ dir, members: 2, log: () => undefined, onSpawn: guard.watch });
+  const members = mongo.ports.map((port) => new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`));
+  const roles = await Promise.all(members.map((member) => member.db('admin').command({ hello: 1 })));
+  const writable = roles.findIndex(({ isWritablePrimary }) => isWritablePrimary);
+  [primary, secondary] = [members[writable], members[1 - writable]];
+  scene = await openTokenScene({ mongodbUri: mongo.uri });
+  [api, other] = [await scene.start(), await scene.start()];
+  owner = await newSession(api);
+});
+afterAll(async () => {
+  await mongo?.waitForPrimary();
+  await scene?.close();
+  await Promise.all([primary?.close(), secondary?.close()]);
+  await mongo?.kill();
+  await rm(dir, { recursive: true, force: true });
+  guard?.dismiss();
+});
+
+const admin = (member: MongoClient | undefined) => {
+  if (member === undefined) throw new Error('the replica set has not started');
+  return member.db('admin');
+};
+
+const patience = { timeoutMs: 15_000, intervalMs: 10 };
+
+type Sending = (on: TokenApi) => Promise<Answer>;
+
+/** Does a read of that collection wait for the majority, or the end of a transaction that was refused? */
+async function isWaiting(collection: string): Promise<boolean> {
+  const reading = { 'command.find': collection, 'command.readConcern.level': 'linearizable' };
+  const waiting = { $or: [reading, { 'command.abortTransaction': { $exists: true } }] };
+  const found = admin(primary).aggregate([{ $currentOp: {} }, { $match: waiting }]);
+  return (await found.toArray()).length > 0;
+}
+
+/** What was answered to two requests of which the second could see what no majority had taken from the first. */
+interface Pair {
+  readonly first: Answer;
+  readonly again: Answer;
+  /** The second one had not been answered when the majority came back. */
+  readonly hasWaited: boolean;
+}
+
+/**
+ * Sends it while no majority takes writes, and once more, to another pod, when the first one has taken effect on the
+ * primary. The secondary goes on when the second one has been answered, or waits for the
+ * majority: in a read of that collection, or at the end of its transaction.
+ */
+async function sendTwice(send: Sending, collection: string, hasTakenEffect: () => Promise<boolean>): Promise<Pair> {
+  await admin(secondary).command({ fsync: 1, lock: true });
+  const first = send(api);
+  let again: Promise<Answer>;
+  let hasWaited: boolean;
+  try {
+    await waitUntil(hasTakenEffect, { what: 'the effect of the first', ...patience });
+    again = send(other);
+    const waiting = waitUntil(() => isWaiting(collection), { what: 'the wait of the second', ...patience });
+    hasWaited = await Promise.race([again.then(() => false), waiting.then(() => true)]);
+  } finally {
+    await admin(secondary).command({ fsyncUnlock: 1 });
+  }
+  return { first: await first, again: await again, hasWaited };
+}
+
+const register = (body: object, key: string): Sending => {
+  return (on) => on.post('/api/v1/auth/register', body, { 'Idempotency-Key': key });
+};
+const records = 'idempotency';
+const isRegistered = (email: string) => async () => (await scene.collections.users.findOne({ email })) !== null;
+
+describe('while a majority lags behind, a retry of what was not answered yet gets the answer of the first', () => {
+  const expectReplayed = ({ first, again, hasWaited }: Pair) => {
+    expect([first.status, again.status, hasWaited]).toEqual([201, 201, true]);
+    expect(again.text).toBe(first.text);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  };
+
+  test('to a registration: not that its address is taken', async () => {
+    const email = newEmail();
+    const send = register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID());
+    expectReplayed(await sendTwice(send, records, isRegistered(email)));
+  });
+
+  test('to one that has used its invite up', async () => {
+    const email = newEmail();
+    const invite_token = await insertInvite(scene, owner.home_group_id, { max_uses: 1 });
+    const send = register({ email, password, space_creation_mode: 'JOIN_EXISTING', invite_token }, randomUUID());
+    expectReplayed(await sendTwice(send, records, isRegistered(email)));
+  });
+
+  test('to an invitation', async () => {
+    const headers = { ...bearer(owner), 'Idempotency-Key': randomUUID() };
+    const { home_group_id } = owner;
+    const before = await scene.collections.invites.countDocuments({ home_group_id });
+    const isThere = async () => (await scene.collections.invites.countDocuments({ home_group_id })) > before;
+    expectReplayed(await sendTwice((on) => on.post('/api/v1/invites', { max_uses: 7 }, headers), records, isThere));
+    expect(await scene.collections.invites.countDocuments({ home_group_id })).toBe(before + 1);
+  });
+});
+
+test('a refresh that converges hands nothing out before a majority has what the first one wrote', async () => {
+  const { refresh_token, session_id: _id } = await newSession(api);
+  const hasRotated = async () => (await scene.collections.sessions.findOne({ _id }))?.gen === 2;
+  const { first, again, hasWaited } = await sendTwice((on) => on.refresh(refresh_token), 'user_sessions', hasRotated);
+  expect([first.status, again.status, hasWaited]).toEqual([200, 200, true]);
+  expect(again.json.data.refresh_token).toBe(first.json.data.refresh_token);
+});
+
+// The last one: another member is the primary then, or none for a while.
+test('a retry whose primary is lost meanwhile is told 503', async () => {
+  const email = newEmail();
+  const send = register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID());
+  await admin(secondary).command({ fsync: 1, lock: true });
+  const first = send(api);
+  await waitUntil(isRegistered(email), { what: 'the account', ...patience });
+  const again = send(other);
+  await waitUntil(() => isWaiting(records), { what: 'the wait of the retry', ...patience });
+  await admin(primary).command({ replSetStepDown: 60, secondaryCatchUpPeriodSecs: 0, force: true });
+  const { status, json } = await again;
+  await admin(secondary).command({ fsyncUnlock: 1 });
+  expect([status, json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
+  expect([201, 503]).toContain((await first).status);
+});

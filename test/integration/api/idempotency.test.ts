@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newEmail, password, registerAccount } from '../../support/accounts.ts';
+import { startTestApi, type TestApi } from '../../support/test-api.ts';
+
+let api: TestApi;
+/** Another pod of the same deployment. */
+let other: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+  other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+});
+afterAll(async () => {
+  await other.close({ keepData: true });
+  await api.close();
+});
+
+const household = (email = newEmail()) => ({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+const register = (body: object, key: string, on = api) =>
+  on.post('/api/v1/auth/register', body, { 'Idempotency-Key': key });
+
+test('a retry with the same key and body gets the first answer again, on any pod, and nothing is stored twice', async () => {
+  const [body, key] = [household(), randomUUID()];
+  const first = await register(body, key);
+  const [again, elsewhere] = [await register(body, key), await register(body, key, other)];
+  expect([first.status, again.status, elsewhere.status]).toEqual([201, 201, 201]);
+  expect(again.json).toEqual(first.json);
+  expect(elsewhere.json).toEqual(first.json);
+  expect(first.headers['idempotency-replayed']).toBeUndefined();
+  expect(again.headers['idempotency-replayed']).toBe('true');
+  const { user_id } = first.json.data;
+  expect(await api.collections.users.countDocuments({ email: body.email })).toBe(1);
+  expect(await api.collections.outbox.countDocuments({ 'event.subject': user_id })).toBe(1);
+});
+
+test('the order of the members does not make another body', async () => {
+  const [body, key] = [household(), randomUUID()];
+  await register(body, key);
+  const reordered = Object.fromEntries(Object.entries(body).reverse());
+  expect((await register(reordered, key)).headers['idempotency-replayed']).toBe('true');
+});
+
+test.each([
+  ['is new', [1]],
+  // 3,000 levels: `JSON.stringify` with a replacer overflows its stack there, the reader does not.
+  ['is nested deep', Array.from({ length: 3_000 }).reduce<unknown[]>((inner) => [inner], [])],
+])('a member that nobody knows and that %s does not make another body', async (_, odd) => {
+  const [body, key] = [household(), randomUUID()];
+  const first = await register(body, key);
+  const again = await register({ ...body, odd }, key);
+  expect([first.status, again.status]).toEqual([201, 201]);
+  expect(again.headers['idempotency-replayed']).toBe('true');
+});
+
+test.each([
+  ['another password', { password: 'another password' }],
+  ['another mode', { space_creation_mode: 'CREATE_NEW_OFFICE' }],
+])('the same key with %s answers 422 ERR-IDEMPOTENCY-KEY-REUSED', async (_, change) => {
+  const [body, key] = [household(), randomUUID()];
+  await register(body, key);
+  const answer = await register({ ...body, ...change }, key);
+  expect(answer.status).toBe(422);
+  expect(answer.json.error_code).toBe('ERR-IDEMPOTENCY-KEY-REUSED');
+});
+
+test('the key of one caller is another key for another caller', async () => {
+  const key = randomUUID();
+  const [mine, theirs] = [await register(household(), key), await register(household(), key)];
+  expect([mine.status, theirs.status]).toEqual([201, 201]);
+  expect(theirs.json.data.user_id).not.toBe(mine.json.data.user_id);
+});
+
+test('without a key a retry is told that its address is taken', async () => {
+  const { email } = await registerAccount(api);
+  expect((await api.post('/api/v1/auth/register', household(email))).status).toBe(409);
+});
+
+test('only a success is kept: what was refused is tried anew', async () => {
+  const [email, key] = [newEmail(), randomUUID()];
+  const joining = { email, password, space_creation_mode: 'JOIN_EXISTING', invite_token: 'none' };
+  expect((await register(joining, key)).status).toBe(404);
+  expect((await register(household(email), key)).status).toBe(201);
+});
+
+test('twenty at once with one key over two pods: all 201 with one answer, one account, one event', async () => {
+  const [body, key] = [household(), randomUUID()];
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => register(body, key, i % 2 ? other : api)));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(201));
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
+  expect(await api.collections.users.countDocuments({ email: body.email })).toBe(1);
+  expect(await api.collections.outbox.countDocuments({ 'event.subject': answers[0]?.json.data.user_id })).toBe(1);
+});
+
+describe('what is stored', () => {
+  test('holds neither key nor password nor address, and goes after 24 hours', async () => {
+    const [body, key] = [household(), `key-${randomUUID()}`];
+    const before = Date.now();
+    await register(body, key);
+    const records = await api.collections.idempotency.find({}).toArray();
+    const text = JSON.stringify(records);
+    for (const secret of [key, password, body.email]) expect(text).not.toContain(secret);
+    const newest = records.at(-1)?.expires_at.getTime() ?? 0;
+    expect(newest - before).toBeGreaterThan(24 * 3_600_000 - 1_000);
+    const indexes = await api.collections.idempotency.indexes();
+    expect(indexes).toContainEqual(expect.objectContaining({ key: { expires_at: 1 }, expireAfterSeconds: 0 }));
+  });
+});
+
+test.each([
+  ['of 129 characters', 'x'.repeat(129)],
+  ['with white space', 'a b'],
+  ['that is empty', ''],
+])('a key %s answers 422', async (_, key) => {
+  const answer = await register(household(), key);
+  expect(answer.status).toBe(422);
+  expect(answer.json.details[0]).toMatchObject({ loc: ['header', 'Idempotency-Key'], type: 'string_pattern_mismatch' });
+});

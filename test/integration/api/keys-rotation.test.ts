@@ -1,0 +1,301 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from '@auth-account/local-stack';
+import { createAccessTokenSigner, type KeyEntry, loadKeyFile, publicKeySet } from '@auth-account/tokens';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { decodeProtectedHeader } from 'jose';
+import { logOut, newSession } from '../../support/accounts.ts';
+import { authctlJson } from '../../support/authctl.ts';
+import {
+  type GatewayScene,
+  openGatewayScene,
+  startTestGateway,
+  type TestGateway,
+} from '../../support/gateway-scene.ts';
+import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { newSigningKey } from '../../support/token-forger.ts';
+import { logOutRaw, upgradeRaw } from '../../support/token-wire.ts';
+
+const hour = 3_600_000;
+const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+const newSecret = (kid: string): KeyEntry => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });
+
+let dir: string;
+let scene: TokenScene;
+
+beforeAll(async () => {
+  scene = await openTokenScene();
+});
+afterAll(() => scene.close());
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-keys-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+/** As `authctl keys public` writes them. */
+const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) =>
+  publicKeySet({ keys: [first, ...others] }, 'EdDSA').keys;
+
+/** Puts the file in its place as a whole, as a mount does. */
+async function write(name: string, ...keys: KeyEntry[]): Promise<string> {
+  const path = join(dir, name);
+  await writeFile(`${path}.new`, JSON.stringify({ keys }));
+  await rename(`${path}.new`, path);
+  return path;
+}
+
+async function publishedKids(api: TokenApi): Promise<string[]> {
+  const { json } = await api.send({ method: 'GET', path: '/.well-known/jwks.json' });
+  return json.keys.map(({ kid }: { kid: string }) => kid);
+}
+
+const untilPublished = (api: TokenApi, ...kids: string[]) =>
+  waitUntil(async () => (await publishedKids(api)).join() === kids.join(), {
+    what: `the keys ${kids} to be published`,
+    timeoutMs: 15_000,
+  });
+
+/** A token as the api would make it, for a session of nobody. */
+async function signedBy(key: KeyEntry, sid: string = randomUUID()): Promise<string> {
+  const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+  const sign = await createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });
+  const group = { home_group_id: randomUUID(), account_type: 'HOME', device_id: randomUUID() } as const;
+  return sign({ user_id: randomUUID(), sid, ver: 1, ...group });
+}
+
+describe('the keys of access tokens, changed while the api runs', () => {
+  test('are published ahead, then sign, and when they have left verify no longer', async () => {
+    const [first, second] = [newSigningKey('EdDSA', 'first'), newSigningKey('EdDSA', 'second')];
+    const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: await write('access.json', first) });
+    const session = await newSession(api);
+    let { access_token, refresh_token } = session;
+    const refresh = async () => {
+      ({ access_token, refresh_token } = (await api.refresh(refresh_token)).json.data);
+      return access_token;
+    };
+    /** 404: the token was good, the refresh token in the body is none. */
+    const statusWith = async (token: string) => (await logOutRaw(api.base, token)).status;
+
+    await write('access.json', first, second);
+    await untilPublished(api, 'first', 'second');
+    const former = await refresh();
+    expect(kidOf(former)).toBe('first');
+
+    await write('access.json', second, first);
+    await untilPublished(api, 'second', 'first');
+    const latter = await refresh();
+    expect(kidOf(latter)).toBe('second');
+    expect([await statusWith(former), await statusWith(latter)]).toEqual([404, 404]);
+
+    await write('access.json', newSecret('no signing key'));
+    // An unknown kid makes the api look at the file, which is not right.
+    expect(await statusWith(await signedBy(newSigningKey('EdDSA', 'third')))).toBe(401);
+    expect([await statusWith(former), await statusWith(latter)]).toEqual([404, 404]);
+
+    await write('access.json', second);
+    await untilPublished(api, 'second');
+    expect([await statusWith(former), await statusWith(latter)]).toEqual([401, 404]);
+    await api.close();
+  });
+
+  test('are the set that jwks.json shows, without their private parts, cacheable', async () => {
+    const keys = ['a', 'b', 'c'].map((kid) => newSigningKey('ES256', kid));
+    const file = await write('access.json', ...keys);
+    const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: 'ES256' });
+    const { headers, json, text } = await api.send({ method: 'GET', path: '/.well-known/jwks.json' });
+    expect(headers['cache-control']).toBe('public, max-age=300');
+    expect(json.keys.map(({ kid, alg, kty, crv }: KeyEntry) => [kid, alg, kty, crv])).toEqual(
+      ['a', 'b', 'c'].map((kid) => [kid, 'ES256', 'EC', 'P-256']),
+    );
+    for (const { d } of keys) expect(text).not.toContain(d);
+    expect(decodeProtectedHeader((await newSession(api)).access_token)).toEqual({
+      alg: 'ES256',
+      typ: 'at+jwt',
+      kid: 'a',
+    });
+    await api.close();
+  });
+});
+
+describe('the gateway', () => {
+  let gatewayScene: GatewayScene;
+  let gateway: TestGateway;
+  const [first, second] = [newSigningKey('EdDSA', 'first'), newSigningKey('EdDSA', 'second')];
+
+  afterEach(async () => {
+    await gateway.close();
+    await gatewayScene.close();
+  });
+
+  async function begin(keyFileIntervalMs: number): Promise<(key: KeyEntry) => Promise<number>> {
+    gatewayScene = await openGatewayScene();
+    const env = { ACCESS_TOKEN_KEYS_FILE: await write('public.json', ...publicHalves(first)) };
+    gateway = await startTestGateway(gatewayScene, env, { keyFileIntervalMs });
+    await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 15_000 });
+    return async (key) => {
+      const sessionId = randomUUID();
+      const token = await signedBy(key, sessionId);
+      return (await upgradeRaw(gateway.base, { sessionId, token, place: 'header' })).status;
+    };
+  }
+
+  test('knows a new first key before it would have looked at its file again', async () => {
+    const upgradeBy = await begin(hour);
+    expect(await upgradeBy(first)).toBe(101);
+    await write('public.json', ...publicHalves(second, first));
+    expect([await upgradeBy(second), await upgradeBy(first)]).toEqual([101, 101]);
+  });
+
+  test('opens the stream of every login through a rotation in which its file arrives before that of the api', async () => {
+    const [copy, publicCopy] = [join(dir, 'copy.json'), join(dir, 'public-copy.json')];
+    const keysAt = (...step: string[]) =>
+      authctlJson(['keys', ...step, '--file', copy, '--public-file', publicCopy], {});
+    const arrive = async (file: string, name: string) => write(name, ...(await loadKeyFile(file)).keys);
+    await keysAt('generate', 'access');
+    const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: await arrive(copy, 'private.json') });
+    gatewayScene = await openGatewayScene();
+    const settings = { ACCESS_TOKEN_KEYS_FILE: await arrive(publicCopy, 'public.json') };
+    gateway = await startTestGateway(gatewayScene, settings, { now: scene.clock.now, keyFileIntervalMs: 10 });
+    await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 15_000 });
+
+    const signers: unknown[] = [];
+    const steps = [
+      ['rotate', 'access'],
+      ['rotate', 'access', '--activate', '--now'],
+      ['rotate', 'access', '--prune', '--keep', '0s'],
+    ];
+    for (const step of steps) {
+      await keysAt(...step);
+      for (const [file, name] of [
+        [publicCopy, 'public.json'],
+        [copy, 'private.json'],
+      ] as const) {
+        await arrive(file, name);
+        const { kid: first } = (await loadKeyFile(join(dir, 'private.json'))).keys[0];
+        await waitUntil(async () => (await publishedKids(api))[0] === first, {
+          what: 'the api to have its file',
+          timeoutMs: 15_000,
+        });
+        const { access_token, session_id } = await newSession(api);
+        signers.push(kidOf(access_token));
+        const sent = { sessionId: session_id, token: access_token, place: 'header' } as const;
+        expect((await upgradeRaw(gateway.base, sent)).status).toBe(101);
+      }
+    }
+    expect(new Set(signers).size).toBe(2);
+    expect((await loadKeyFile(join(dir, 'public.json'))).keys).toHaveLength(1);
+    await api.close();
+  });
+
+  test('refuses a key that has left its file', async () => {
+    const upgradeBy = await begin(10);
+    await write('public.json', ...publicHalves(second));
+    expect(await upgradeBy(second)).toBe(101);
+    await waitUntil(async () => (await upgradeBy(first)) === 401, { what: 'the refusal', timeoutMs: 15_000 });
+    expect(await upgradeBy(second)).toBe(101);
+  });
+});
+
+describe('the keys of refresh tokens rotate', () => {
+  const [elder, newer] = [newSecret('elder'), newSecret('newer')];
+  const documentKid = async (_id: string) => (await scene.collections.sessions.findOne({ _id }))?.kid;
+
+  test('over two apis with different files: what the one with the old key has made, the other takes on', async () => {
+    const former = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('former.json', elder) });
+    const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer, elder) });
+    const { refresh_token, session_id } = await newSession(former);
+    const lost = await latter.refresh(refresh_token);
+    expect([lost.status, await documentKid(session_id)]).toEqual([200, 'newer']);
+    scene.clock.pass(hour);
+    const found = await latter.refresh(refresh_token);
+    const next = await latter.refresh(found.json.data.refresh_token);
+    expect([found.status, next.status]).toEqual([200, 200]);
+    await Promise.all([former.close(), latter.close()]);
+  });
+
+  test('a new key first everywhere at once: the api that has not got it yet answers 503, and nobody is logged out', async () => {
+    const former = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('former.json', elder) });
+    const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer, elder) });
+    const session = await newSession(former);
+    const { refresh_token } = session;
+    const lost = (await latter.refresh(refresh_token)).json.data.refresh_token;
+    // A logout by the token that the app still has: 404 would say that the session is dead.
+    for (const ask of [
+      () => former.refresh(lost),
+      () => former.refresh(refresh_token),
+      () => logOut(former, session),
+    ]) {
+      const answer = await ask();
+      expect([answer.status, answer.headers['retry-after']]).toEqual([503, '2']);
+    }
+    await write('former.json', newer, elder);
+    // The source looks again at most once a second, and at every poll.
+    await waitUntil(async () => (await former.refresh(refresh_token)).status === 200, {
+      what: 'the key to come',
+      timeoutMs: 15_000,
+    });
+    expect((await former.refresh(lost)).status).toBe(200);
+    expect((await logOut(former, session)).status).toBe(200);
+    await Promise.all([former.close(), latter.close()]);
+  });
+
+  test('a key that was taken away logs its sessions out, five minutes later at most', async () => {
+    const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer) });
+    const { refresh_token } = await newSession(latter);
+    await write('latter.json', elder);
+    await waitUntil(async () => (await latter.refresh(refresh_token)).status !== 200, {
+      what: 'the key to go',
+      timeoutMs: 15_000,
+    });
+    scene.clock.pass(5 * 60_000 + 1);
+    const { status, json } = await latter.refresh(refresh_token);
+    expect([status, json.error_code]).toEqual([401, 'IAD_JWT_REFRESH_EXPIRED']);
+    await latter.close();
+  });
+
+  test('file by file, the new key behind the old one first, and nobody is logged out at any time', async () => {
+    const files = [await write('a.json', elder), await write('b.json', elder)] as const;
+    const [a, b] = [
+      await scene.start({ REFRESH_TOKEN_KEYS_FILE: files[0] }),
+      await scene.start({ REFRESH_TOKEN_KEYS_FILE: files[1] }),
+    ];
+    const sessions = await Promise.all([newSession(a), newSession(b), newSession(a)]);
+    const held = sessions.map(({ refresh_token }) => refresh_token);
+    const apis = [a, b];
+    /** Each session refreshes at each api in turn, and every other answer is lost. */
+    const refreshAll = async () => {
+      for (const api of [...apis, ...apis]) {
+        for (const [i, token] of held.entries()) {
+          const answer = await api.refresh(token);
+          expect([answer.status, answer.json.error_code]).toEqual([200, undefined]);
+          if (Math.random() < 0.5) held[i] = answer.json.data.refresh_token;
+        }
+        scene.clock.pass(hour);
+      }
+    };
+    /** A session that only asks what key is in use. */
+    const untilUsed = (api: TokenApi, kid: string) =>
+      waitUntil(
+        async () => {
+          const probe = await newSession(api);
+          return (await documentKid(probe.session_id)) === kid;
+        },
+        { what: `${kid} to be used`, timeoutMs: 15_000 },
+      );
+
+    await refreshAll();
+    for (const name of ['a.json', 'b.json']) {
+      await write(name, elder, newer);
+      await refreshAll();
+    }
+    for (const [name, api] of [['a.json', a] as const, ['b.json', b] as const]) {
+      await write(name, newer, elder);
+      await untilUsed(api, 'newer');
+      await refreshAll();
+    }
+    for (const { session_id } of sessions) expect(await documentKid(session_id)).toBe('newer');
+    await Promise.all([a.close(), b.close()]);
+  }, 60_000);
+});

@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '@auth-account/errors';
+import type { SessionDocument } from '@auth-account/stores';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
+import { RequestAbandoned } from '../../../services/api/src/usecases/assert-awaited.ts';
+import { createLogIn, type LogInDeps } from '../../../services/api/src/usecases/log-in.ts';
+import { hashOf, openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
+
+const password = 'correct horse battery';
+const lifetime = { idleSeconds: 7_200, absoluteSeconds: 86_400 };
+const madeUp = 'a device id that was made up';
+
+let scene: UseCaseScene;
+/** What the limits were told, in order. */
+let told: unknown[];
+beforeAll(async () => {
+  scene = await openUseCaseScene();
+});
+beforeEach(async () => {
+  told = [];
+  await scene.clear();
+});
+afterAll(() => scene.close());
+
+const limits: LogInDeps['limits'] = {
+  async logIn(login, origin) {
+    told.push(['asked', login, origin]);
+    return { fail: async () => void told.push('failed'), succeed: async () => void told.push('succeeded') };
+  },
+};
+
+/** Passwords are no part of these tests: a hash is its password with a word before it. */
+const turn: HashTurn = {
+  hash: async (text) => `hash of: ${text}`,
+  verify: async (stored, text) => stored === `hash of: ${text}` || stored === `weak hash of: ${text}`,
+};
+const hasher: LogInDeps['hasher'] = {
+  admit: (_client, use) => use(turn),
+  isWeak: (stored) => stored.startsWith('weak'),
+};
+
+/** The hasher with turns of another kind, which are told whom they are for. */
+const hasherWith = (other: (client: HashedFor) => Partial<HashTurn>): LogInDeps['hasher'] => ({
+  ...hasher,
+  admit: (client, use) => use({ ...turn, ...other(client) }),
+});
+
+function logIn(
+  input: { email: string; password?: string; [field: string]: unknown },
+  deps: Partial<LogInDeps> = {},
+  origin = scene.origin,
+) {
+  const { users, sessions, transaction, refreshTokens, issueTokens, announce, audit, now } = scene;
+  const ids = { entityId: () => randomUUID(), groupId: () => madeUp, inviteToken: () => randomUUID() };
+  const own = { users, sessions, transaction, refreshTokens, issueTokens, announce, audit, now };
+  return createLogIn({ ...own, limits, hasher, lifetime, ids, ...deps })({ password, ...input }, origin);
+}
+
+const sessionsOf = (user_id: string) => scene.collections.sessions.find({ user_id }).toArray();
+const refused = { code: 'ERR-INVALID-CREDENTIALS', name: 'AppError' };
+
+describe('a login', () => {
+  test('opens a session with a hash of its token, and tells what was done', async () => {
+    const user = await scene.user({ account_type: 'OFFICE' });
+    const origin = { ...scene.origin, receivedAt: 17 };
+    const device_id = '7D0F7A34-52F1-4A4E-9B0E-3A1C5D2E8F90';
+    const answer = await logIn(
+      { email: user.email, device_id, device_name: 'Pixel 9', platform: 'android' },
+      {},
+      origin,
+    );
+    const at = scene.now();
+    const { session_id, refresh_token } = answer;
+    const stored = (await scene.asStored(session_id)) as SessionDocument;
+    expect(stored).toEqual({
+      _id: session_id,
+      token: hashOf(refresh_token),
+      user_id: user._id,
+      is_revoked: false,
+      nonce: expect.anything(),
+      kid: scene.refreshTokens.currentKid,
+      gen: 1,
+      parent: 0,
+      floor: 0,
+      handed_out_at: at,
+      claims: { home_group_id: user.home_group_id, account_type: 'OFFICE', ver: 1 },
+      device_id: device_id.toLowerCase(),
+      device_name: 'Pixel 9',
+      platform: 'android',
+      created_at: at,
+      created_request_id: 'request-1',
+      last_used_at: at,
+      expires_at: new Date(at.getTime() + 7_200_000),
+      absolute_expires_at: new Date(at.getTime() + 86_400_000),
+    });
+    expect(stored.nonce.value()).toHaveLength(32);
+    expect(answer).toMatchObject({ user_id: user._id, device_id: device_id.toLowerCase(), account_type: 'OFFICE' });
+    expect(scene.audited).toEqual([[{ event: 'login.succeeded', user_id: user._id, session_id }, origin]]);
+    expect(told).toEqual([['asked', { email: user.email, deviceId: device_id.toLowerCase() }, origin], 'succeeded']);
+    expect(scene.announced).toEqual([]);
+    expect(await scene.users.findByEmail(user.email)).toMatchObject({ last_login_at: at, touches: 1 });
+    expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('that ends no other session spends no round trip on that', async () => {
+    const { email } = await scene.user();
+    const asked: unknown[] = [];
+    const revokeAll: LogInDeps['sessions']['revokeAll'] = async (...given) => void asked.push(given);
+    await logIn({ email }, { sessions: { ...scene.sessions, revokeAll } });
+    expect(asked).toEqual([]);
+  });
+
+  test('without a device gets one made up, and has no name', async () => {
+    const { email } = await scene.user();
+    const { session_id, device_id } = await logIn({ email });
+    expect(device_id).toBe(madeUp);
+    expect(await scene.asStored(session_id)).toMatchObject({ device_id: madeUp, device_name: null, platform: null });
+    expect(told[0]).toEqual(['asked', { email, deviceId: madeUp }, scene.origin]);
+  });
+
+  test('has an end that is never past the absolute one', async () => {
+    const { email } = await scene.user();
+    const { session_id } = await logIn({ email }, { lifetime: { idleSeconds: 100, absoluteSeconds: 60 } });
+    const end = new Date(scene.now().getTime() + 60_000);
+    expect(await scene.asStored(session_id)).toMatchObject({ expires_at: end, absolute_expires_at: end });
+  });
+
+  test('whose client has gone opens none', async () => {
+    const { email, _id } = await scene.user();
+    const origin = { ...scene.origin, isAbandoned: () => true };
+    await expect(logIn({ email }, {}, origin)).rejects.toThrow(RequestAbandoned);
+    expect(await sessionsOf(_id)).toEqual([]);
+    expect(scene.audited).toEqual([]);
+  });
+});
+
+describe('ERR-INVALID-CREDENTIALS is raised, counted and written down', () => {
+  test('for a wrong password', async () => {
+    const user = await scene.user();
+    await expect(logIn({ email: user.email, password: 'wrong' })).rejects.toMatchObject(refused);
+    expect(told.slice(1)).toEqual(['failed']);
+    const event = { event: 'login.failed', user_id: user._id, reason: 'wrong_password' };
+    expect(scene.audited).toEqual([[event, scene.origin]]);
+    expect(await sessionsOf(user._id)).toEqual([]);
+  });
+
+  test('for an unknown address, after the same work', async () => {
+    const verified: unknown[] = [];
+    const deps = {
+      hasher: hasherWith(({ address, receivedAt }) => ({
+        verify: async (...given) => verified.push([...given, address, receivedAt]) > 0,
+      })),
+    };
+    const origin = { ...scene.origin, receivedAt: 17 };
+    await expect(logIn({ email: 'nobody@example.com' }, deps, origin)).rejects.toMatchObject(refused);
+    expect(verified).toEqual([[undefined, password, '192.0.2.1', 17]]);
+    expect(told.slice(1)).toEqual(['failed']);
+    const event = { event: 'login.failed', user_id: undefined, reason: 'unknown_account' };
+    expect(scene.audited).toEqual([[event, origin]]);
+  });
+
+  test('for an account that has gone since its password was verified', async () => {
+    const user = await scene.user();
+    const verify = async () => (await scene.collections.users.deleteOne({ _id: user._id })).deletedCount === 1;
+    await expect(logIn({ email: user.email }, { hasher: hasherWith(() => ({ verify })) })).rejects.toMatchObject(
+      refused,
+    );
+    expect(await sessionsOf(user._id)).toEqual([]);
+  });
+});
+
+describe('a hash made with less', () => {
+  const weak = `weak hash of: ${password}`;
+  const hashOfUser = async (email: string) => (await scene.users.findByEmail(email))?.password_hash;
+
+  test('is made anew, and one that is good is not', async () => {
+    const [user, other] = [await scene.user({ password_hash: weak }), await scene.user()];
+    const hashed: unknown[] = [];
+    const deps = {
+      hasher: hasherWith(({ receivedAt }) => ({
+        async hash(text) {
+          hashed.push([text, receivedAt]);
+          return `hash of: ${text}`;
+        },
+      })),
+    };
+    const origin = { ...scene.origin, receivedAt: 17 };
+    await logIn({ email: user.email }, deps, origin);
+    await logIn({ email: other.email }, deps, origin);
+    expect(hashed).toEqual([[password, 17]]);
+    expect(await hashOfUser(user.email)).toBe(`hash of: ${password}`);
+  });
+
+  test('waits for the next login under overload', async () => {
+    const user = await scene.user({ password_hash: weak });
+    const hash = () => Promise.reject(new AppError('ERR-OVERLOADED'));
+    expect(await logIn({ email: user.email }, { hasher: hasherWith(() => ({ hash })) })).toMatchObject({
+      user_id: user._id,
+    });
+    expect(await hashOfUser(user.email)).toBe(weak);
+  });
+
+  test.each([
+    ['a fault', new Error('no memory')],
+    ['an error of the catalogue', new AppError('ERR-INTERNAL')],
+    ['what only looks like overload', Object.assign(new Error('x'), { code: 'ERR-OVERLOADED' })],
+  ])('whose making ends with %s fails the login', async (_, error) => {
+    const { email } = await scene.user({ password_hash: weak });
+    const deps = { hasher: hasherWith(() => ({ hash: () => Promise.reject(error) })) };
+    await expect(logIn({ email }, deps)).rejects.toBe(error);
+  });
+});
+
+describe('a login ends', () => {
+  const ended = async (user_id: string) => {
+    const found = await scene.collections.sessions.find({ user_id, is_revoked: true }).toArray();
+    return new Map(
+      found.map(({ _id, revoked_reason, revoked_at, revoked_request_id }) => [
+        _id,
+        { revoked_reason, revoked_at, revoked_request_id },
+      ]),
+    );
+  };
+  const because = (revoked_reason: string) => ({
+    revoked_reason,
+    revoked_at: scene.now(),
+    revoked_request_id: 'request-1',
+  });
+  const othersOf = (user_id: string, count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, i) =>
+        scene.session({ user_id, last_used_at: new Date(scene.now().getTime() - 60_000 * (count - i)) }),
+      ),
+    );
+  const ids = (made: Awaited<ReturnType<typeof othersOf>>) => made.map(({ document }) => document._id);
+
+  test('the session before it on its device, and none of the 49 on others', async () => {
+    const { email, _id: user_id } = await scene.user();
+    const device_id = randomUUID();
+    await othersOf(user_id, 49);
+    const former = await scene.session({ user_id, device_id });
+    const { session_id } = await logIn({ email, device_id });
+    expect(await ended(user_id)).toEqual(new Map([[former.document._id, because('replaced')]]));
+    expect(scene.audited).toEqual([
+      [{ event: 'login.succeeded', user_id, session_id }, scene.origin],
+      [{ event: 'session.revoked', user_id, session_id: former.document._id, reason: 'replaced' }, scene.origin],
+    ]);
+    const announcement = { sessionIds: [former.document._id], reason: 'SESSION_REPLACED', requestId: 'request-1' };
+    expect(scene.announced).toEqual([{ ...announcement, at: scene.now() }]);
+  });
+
+  test('of more than 50 those that were unused for longest, beside the one on its device', async () => {
+    const { email, _id: user_id } = await scene.user();
+    const others = ids(await othersOf(user_id, 51));
+    const device_id = randomUUID();
+    const former = await scene.session({ user_id, device_id });
+    await logIn({ email, device_id });
+    const [first = '', second = ''] = others;
+    expect(await ended(user_id)).toEqual(
+      new Map([
+        [former.document._id, because('replaced')],
+        [first, because('session_limit')],
+        [second, because('session_limit')],
+      ]),
+    );
+    const reasons = scene.audited.slice(1).map(([event]) => event);
+    expect(reasons).toEqual([
+      { event: 'session.revoked', user_id, session_id: former.document._id, reason: 'replaced' },
+      { event: 'session.revoked', user_id, session_id: first, reason: 'session_limit' },
+      { event: 'session.revoked', user_id, session_id: second, reason: 'session_limit' },
+    ]);
+    expect(scene.announced).toMatchObject([
+      { sessionIds: [former.document._id], reason: 'SESSION_REPLACED' },
+      { sessionIds: [first, second], reason: 'SESSION_REVOKED' },
+    ]);
+  });
+});

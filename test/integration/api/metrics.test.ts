@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newEmail, password, registerAccount } from '../../support/accounts.ts';
+import { withFailPoint } from '../../support/fail-point.ts';
+import { cheapHashes } from '../../support/groups.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+
+const path = '/api/v1/auth/register';
+const appName = uniqueName();
+const operationFailed = 96;
+
+let api: TestApi;
+beforeAll(async () => {
+  const uri = new URL(testEnvironment().mongodbUri);
+  uri.searchParams.set('appName', appName);
+  api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri.href });
+});
+afterAll(() => api.close());
+
+const household = (email = newEmail(), headers = {}) =>
+  api.post(path, { email, password, space_creation_mode: 'CREATE_NEW_HOME' }, headers);
+
+/** What a metric gained by the work, by the values of one label. */
+async function gains(name: string, label: string, values: readonly string[], work: () => Promise<unknown>) {
+  const read = () => Promise.all(values.map((value) => api.metric(name, { [label]: value })));
+  const before = await read();
+  await work();
+  const after = await read();
+  return Object.fromEntries(values.map((value, index) => [value, (after[index] ?? 0) - (before[index] ?? 0)]));
+}
+
+/** MongoDB refuses the outbox row of each registration. */
+function failing<T>(work: () => Promise<T>): Promise<T> {
+  const namespace = `${api.database}.outbox`;
+  const data = { failCommands: ['insert'], errorCode: operationFailed, namespace, appName };
+  return withFailPoint(api.mongo, 'alwaysOn', data, work);
+}
+
+async function register(): Promise<void> {
+  const [email, key] = [newEmail(), { 'Idempotency-Key': randomUUID() }];
+  await household(email, key);
+  await household(email, key);
+  await household(email);
+  await failing(() => household());
+}
+
+test('registrations are counted by what they come to', async () => {
+  const outcomes = ['created', 'replayed', 'refused', 'failed'];
+  const counted = await gains('auth_registrations_total', 'outcome', outcomes, register);
+  expect(counted).toEqual({ created: 1, replayed: 1, refused: 1, failed: 1 });
+});
+
+test('transactions are counted by their ends: a taken address is no failure of the store', async () => {
+  const [email, outcomes] = [newEmail(), ['committed', 'refused', 'failed']];
+  const work = async () => {
+    await Promise.all([household(email), household(email)]);
+    await failing(() => household());
+  };
+  const { committed, refused, failed } = await gains('auth_transactions_total', 'outcome', outcomes, work);
+  expect({ committed, failed }).toEqual({ committed: 1, failed: 1 });
+  // The slower twin may find the address taken before it begins a transaction.
+  expect(refused).toBeLessThanOrEqual(1);
+});
+
+test('each hash is measured, and so is its wait', async () => {
+  const counts = () =>
+    Promise.all(['duration', 'wait'].map((what) => api.metric(`auth_password_hash_${what}_seconds`, { le: '+Inf' })));
+  const before = await counts();
+  await registerAccount(api);
+  expect(await counts()).toEqual(before.map((count) => count + 1));
+  expect(await api.metric('auth_password_hash_slots')).toBeGreaterThan(0);
+  expect(await api.metric('auth_password_hashes_running')).toBe(0);
+});

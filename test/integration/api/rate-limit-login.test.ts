@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, type LocalRedis, startRedis } from '@auth-account/local-stack';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import type { Answer } from '../../support/http-client.ts';
+import { startTestApi, type TestApi } from '../../support/test-api.ts';
+
+const path = '/api/v1/auth/login';
+const wrong = 'wrong password';
+
+/** Tests here are about counting: hashes as cheap as Argon2 makes them. */
+const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ ...cheap, TRUST_PROXY_HOPS: '1' });
+});
+afterAll(() => api.close());
+
+function logInFrom(address: string, body: object): Promise<Answer> {
+  return api.post(path, body, { 'X-Forwarded-For': address });
+}
+
+function expectRefused(answer: Answer): void {
+  expect(answer.status).toBe(429);
+  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  expect(answer.json).toEqual({
+    error_code: 'ERR-RATE-LIMITED',
+    message: expect.any(String),
+    details: { action: expect.any(String) },
+  });
+}
+
+test('the sixth wrong password in a row is refused, and so is the right one, for a second', async () => {
+  const { email } = await registerAccount(api);
+  for (let i = 0; i < 5; i += 1) expect((await logInFrom('192.0.2.1', { email, password: wrong })).status).toBe(401);
+  expectRefused(await logInFrom('192.0.2.1', { email, password: wrong }));
+  const refused = await logInFrom('192.0.2.1', { email, password });
+  expectRefused(refused);
+  expect(refused.headers['retry-after']).toBe('1');
+  expect((await logInFrom('192.0.2.2', { email, password })).status).toBe(200);
+});
+
+test('an address of nobody is limited as an account is', async () => {
+  const email = newEmail();
+  const answers: number[] = [];
+  for (let i = 0; i < 7; i += 1) answers.push((await logInFrom('192.0.2.3', { email, password: wrong })).status);
+  expect(answers).toEqual([401, 401, 401, 401, 401, 429, 429]);
+});
+
+test('the case of the e-mail address makes no other account', async () => {
+  const { email } = await registerAccount(api);
+  const spellings = [email, email.toUpperCase(), email.replace('c', 'C'), email, email, email.toUpperCase()];
+  const answers: number[] = [];
+  for (const spelling of spellings) {
+    answers.push((await logInFrom('192.0.2.4', { email: spelling, password: wrong })).status);
+  }
+  expect(answers).toEqual([401, 401, 401, 401, 401, 429]);
+});
+
+test('the owner gets in after 1,000 failures of an attacker: at a known address, or on a known device', async () => {
+  const device_id = randomUUID();
+  const { email } = await registerAccount(api);
+  expect((await logInFrom('192.0.2.5', { email, password, device_id })).status).toBe(200);
+
+  const seen: number[] = [];
+  for (let batch = 0; batch < 50; batch += 1) {
+    const from = (i: number) => `198.51.${batch}.${i}`;
+    const tries = Array.from({ length: 20 }, (_, i) => logInFrom(from(i), { email, password: wrong }));
+    seen.push(...(await Promise.all(tries)).map(({ status }) => status));
+  }
+  expect(seen).toHaveLength(1_000);
+  expect(seen.filter((status) => status === 401).length).toBeLessThanOrEqual(100);
+  expect(seen.every((status) => status === 401 || status === 429)).toBe(true);
+
+  expect((await logInFrom('192.0.2.5', { email, password })).status).toBe(200);
+  expect((await logInFrom('203.0.113.1', { email, password, device_id: device_id.toUpperCase() })).status).toBe(200);
+  expectRefused(await logInFrom('203.0.113.2', { email, password, device_id: randomUUID() }));
+});
+
+test('a device that the service named is known by that name', async () => {
+  const { email, device_id } = await newSession(api);
+  for (let i = 0; i < 6; i += 1) await logInFrom('192.0.2.6', { email, password: wrong });
+  expectRefused(await logInFrom('192.0.2.6', { email, password }));
+  expect((await logInFrom('192.0.2.6', { email, password, device_id })).status).toBe(200);
+});
+
+describe('the address of a client', () => {
+  async function statusesOf(addresses: readonly string[]): Promise<number[]> {
+    const email = newEmail();
+    const statuses: number[] = [];
+    for (const address of addresses) statuses.push((await logInFrom(address, { email, password: wrong })).status);
+    return statuses;
+  }
+  const sixth = [401, 401, 401, 401, 401, 429];
+
+  test('counts by the last hop that is trusted: what a client writes before it is nothing', async () => {
+    expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `10.0.0.${i}, 192.0.2.7`))).toEqual(sixth);
+  });
+
+  test('is a /64 of IPv6', async () => {
+    expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `2001:db8:0:1:${i}::${i}`))).toEqual(sixth);
+    expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `2001:db8:0:${i}::1`))).toEqual(Array(6).fill(401));
+  });
+
+  test('is IPv4 also where it is written as IPv6', async () => {
+    const both = ['192.0.2.8', '::ffff:192.0.2.8'];
+    expect(await statusesOf([...both, ...both, ...both])).toEqual(sixth);
+  });
+
+  test('is one and the same where it is none', async () => {
+    expect(await statusesOf(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `unknown-${name}`))).toEqual(sixth);
+  });
+
+  test('is the connection where no proxy is trusted', async () => {
+    const direct = await startTestApi(cheap);
+    const email = newEmail();
+    const statuses: number[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      const headers = { 'X-Forwarded-For': `192.0.2.${i}` };
+      statuses.push((await direct.post(path, { email, password: wrong }, headers)).status);
+    }
+    expect(statuses).toEqual(sixth);
+    await direct.close();
+  });
+});
+
+describe('totals of an address', () => {
+  test('hold for logins, registrations and refreshes apart, and for that address alone', async () => {
+    const strict = await startTestApi({
+      ...cheap,
+      TRUST_PROXY_HOPS: '1',
+      LOGIN_LIMIT_PER_ADDRESS: '3',
+      REGISTER_LIMIT_PER_ADDRESS: '2',
+      REFRESH_LIMIT_PER_ADDRESS: '4',
+    });
+    const from = (address: string) => ({
+      post: (to: string, body: unknown) => strict.post(to, body, { 'X-Forwarded-For': address }),
+    });
+    const here = from('192.0.2.9');
+    const first = await registerAccount(here);
+    await registerAccount(here);
+    const register = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
+    const refused = await here.post('/api/v1/auth/register', register);
+    expectRefused(refused);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_500);
+    expect((await from('192.0.2.10').post('/api/v1/auth/register', register)).status).toBe(201);
+    // What is malformed is told so: the schema comes first.
+    expect((await here.post('/api/v1/auth/register', {})).status).toBe(422);
+
+    const tokens = await logIn(here, first.email);
+    await logIn(here, first.email);
+    await logIn(here, first.email);
+    expectRefused(await here.post(path, { email: first.email, password }));
+    let { refresh_token } = tokens;
+    for (let i = 0; i < 4; i += 1) {
+      const answer = await here.post('/api/v1/auth/refresh', { refresh_token });
+      expect(answer.status).toBe(200);
+      refresh_token = answer.json.data.refresh_token;
+    }
+    expectRefused(await here.post('/api/v1/auth/refresh', { refresh_token }));
+    // The refused one burnt nothing.
+    expect((await from('192.0.2.10').post('/api/v1/auth/refresh', { refresh_token })).status).toBe(200);
+    await strict.close();
+  });
+});
+
+describe('Redis', () => {
+  let dir: string;
+  let redis: LocalRedis;
+  let own: TestApi;
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'auth-account-limits-'));
+    const guard = createProcessGuard(dir);
+    redis = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+    own = await startTestApi({ ...cheap, REDIS_URL: redis.url }, { limitTimeoutMs: 250 });
+  });
+  afterAll(async () => {
+    await own.close();
+    await redis.kill();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  async function timed(request: () => Promise<Answer>): Promise<{ status: number; ms: number }> {
+    const start = performance.now();
+    const { status } = await request();
+    return { status, ms: performance.now() - start };
+  }
+
+  // Half a second; the bounds are for a machine that stands still. Without a limit the login would wait until SIGCONT, for ever.
+  test('that hangs holds a login up for no more than its limits wait, and that is away for nothing', async () => {
+    await newSession(own); // by now the connection is ready
+    const session = await newSession(own);
+    const logInAgain = () => own.post(path, { email: session.email, password });
+    process.kill(redis.pid() ?? 0, 'SIGSTOP');
+    const hanging = await timed(logInAgain);
+    const refreshed = await timed(() => own.post('/api/v1/auth/refresh', { refresh_token: session.refresh_token }));
+    process.kill(redis.pid() ?? 0, 'SIGCONT');
+    expect(hanging.status).toBe(200);
+    expect(hanging.ms).toBeLessThan(5_000);
+    expect(refreshed.status).toBe(200);
+    expect(refreshed.ms).toBeLessThan(5_000);
+
+    await redis.kill();
+    await own.post(path, { email: newEmail(), password });
+    expect(await timed(logInAgain)).toEqual({ status: 200, ms: expect.any(Number) });
+    expect((await timed(logInAgain)).ms).toBeLessThan(2_000);
+    const statuses: number[] = [];
+    const email = newEmail();
+    for (let i = 0; i < 20; i += 1) statuses.push((await own.post(path, { email, password: wrong })).status);
+    expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401));
+    expect(statuses.slice(10)).toEqual(Array(10).fill(429));
+    expect(await own.metric('auth_login_limits_insured_total')).toBeGreaterThan(20);
+    await redis.start();
+  });
+});

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@auth-account/local-stack';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { newEmail, password } from '../../support/accounts.ts';
+import type { Answer } from '../../support/http-client.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+
+/** Tests here are about counting: hashes as cheap as Argon2 makes them. */
+const env = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', TRUST_PROXY_HOPS: '1' };
+
+let api: TestApi;
+let strict: TestApi;
+beforeAll(async () => {
+  // Waits pass by this clock: on a slow machine a second would be over before the next guess.
+  const now = Date.now();
+  api = await startTestApi(env, { now: () => now });
+  strict = await startTestApi({ ...env, REGISTER_LIMIT_PER_ADDRESS: '3' });
+});
+afterAll(async () => {
+  await strict.close();
+  await api.close();
+});
+
+interface From {
+  readonly address?: string;
+  readonly key?: string;
+  readonly on?: TestApi;
+}
+
+function register(body: object, { address = '192.0.2.1', key, on = api }: From = {}): Promise<Answer> {
+  const household = { password, space_creation_mode: 'CREATE_NEW_HOME', ...body };
+  const headers = { 'X-Forwarded-For': address, ...(key === undefined ? {} : { 'Idempotency-Key': key }) };
+  return on.post('/api/v1/auth/register', household, headers);
+}
+
+const logIn = (body: object, address: string) =>
+  api.post('/api/v1/auth/login', { password, ...body }, { 'X-Forwarded-For': address });
+
+const count = (answers: readonly Answer[], wanted: number) => answers.filter(({ status }) => status === wanted).length;
+
+describe('whoever knows an Idempotency-Key and guesses at the password', () => {
+  test('gets as many verdicts as by logins, and each is a failed login', async () => {
+    const [email, key] = [newEmail(), randomUUID()];
+    await register({ email }, { key, address: '192.0.2.10' });
+    const failedBefore = await api.metric('auth_logins_total', { outcome: 'failed' });
+    const guesses: Answer[] = [];
+    for (let each = 0; each < 60; each += 1) {
+      guesses.push(await register({ email, password: `wrong password ${each}` }, { key, address: '192.0.2.11' }));
+    }
+    expect(count(guesses, 422)).toBe(5);
+    expect(count(guesses, 429)).toBe(55);
+    expect(guesses.find(({ status }) => status === 422)?.json.error_code).toBe('ERR-IDEMPOTENCY-KEY-REUSED');
+    expect((await api.metric('auth_logins_total', { outcome: 'failed' })) - failedBefore).toBe(5);
+    // What was guessed at here is guessed at there: the next login from that address has to wait as well.
+    expect((await logIn({ email, password: 'wrong' }, '192.0.2.11')).status).toBe(429);
+  });
+
+  test('learns nothing from many guesses at once, of which one is right', async () => {
+    const [email, key] = [newEmail(), randomUUID()];
+    await register({ email }, { key, address: '192.0.2.12' });
+    for (let each = 0; each < 5; each += 1)
+      await register({ email, password: 'wrong one' }, { key, address: '192.0.2.13' });
+    const right = await register({ email }, { key, address: '192.0.2.13' });
+    expect([right.status, right.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
+  });
+
+  test('does not keep its owner, who registered from elsewhere, from the first answer', async () => {
+    const [email, key] = [newEmail(), randomUUID()];
+    const first = await register({ email }, { key, address: '192.0.2.14' });
+    for (let each = 0; each < 40; each += 1) {
+      await register({ email, password: 'wrong one' }, { key, address: `198.51.100.${each}` });
+    }
+    const again = await register({ email }, { key, address: '192.0.2.14' });
+    expect([again.status, again.json]).toEqual([201, first.json]);
+  });
+});
+
+describe('a new account', () => {
+  const wrong = 'wrong password';
+  const failFrom = async (email: string, network: string, times: number) => {
+    for (let each = 0; each < times; each += 1) await logIn({ email, password: wrong }, `${network}.${each}`);
+  };
+
+  test('knows from the start where it was made from: strangers do not keep its owner out', async () => {
+    const email = newEmail();
+    await failFrom(email, '198.51.100', 40);
+    await register({ email }, { address: '192.0.2.20' });
+    await failFrom(email, '203.0.113', 40);
+    expect((await logIn({ email }, '192.0.2.20')).status).toBe(200);
+  });
+
+  test('knows the device that it was made on, in whatever case', async () => {
+    const [email, device_id] = [newEmail(), randomUUID()];
+    await failFrom(email, '198.51.100', 40);
+    expect((await register({ email, device_id: device_id.toUpperCase() }, { address: '192.0.2.21' })).status).toBe(201);
+    await failFrom(email, '203.0.113', 40);
+    expect((await logIn({ email, device_id }, '192.0.2.22')).status).toBe(200);
+  });
+
+  test('owes nothing for what failed at its address before it was there, from anywhere', async () => {
+    const email = newEmail();
+    await failFrom(email, '198.51.100', 40);
+    await register({ email }, { address: '192.0.2.23' });
+    expect((await logIn({ email }, '192.0.2.24')).status).toBe(200);
+  });
+
+  test('refuses a device_id that is no UUID, as a login does', async () => {
+    const answer = await register({ email: newEmail(), device_id: 'phone' });
+    expect([answer.status, answer.json.details]).toEqual([
+      422,
+      [expect.objectContaining({ loc: ['body', 'device_id'], type: 'uuid_parsing' })],
+    ]);
+  });
+});
+
+describe('the limit of an address', () => {
+  test('counts replays too, and goes before them', async () => {
+    const [email, key] = [newEmail(), randomUUID()];
+    const answers: Answer[] = [];
+    for (let each = 0; each < 5; each += 1) {
+      answers.push(await register({ email }, { key, address: '192.0.2.30', on: strict }));
+    }
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429, 429]);
+  });
+
+  test('goes before everything that costs: whoever is past it is not told that an address is taken', async () => {
+    const email = newEmail();
+    for (let each = 0; each < 3; each += 1) await register({ email }, { address: '192.0.2.31', on: strict });
+    expect((await register({ email }, { address: '192.0.2.31', on: strict })).status).toBe(429);
+    expect((await register({ email }, { address: '192.0.2.32', on: strict })).status).toBe(409);
+  });
+
+  test('is not asked of Redis again by who is past it', async () => {
+    const limited = await startTestApi({ ...env, REGISTER_LIMIT_PER_ADDRESS: '3', LOGIN_LIMIT_PER_ADDRESS: '3' });
+    const watch = await watchRedis(`{${limited.keyPrefix}}:limit`);
+    try {
+      const ask = async () => {
+        const address = '192.0.2.33';
+        const login = { email: newEmail(), password };
+        const registered = await register({ email: newEmail() }, { address, on: limited });
+        const loggedIn = await limited.post('/api/v1/auth/login', login, { 'X-Forwarded-For': address });
+        return [registered.status, loggedIn.status];
+      };
+      for (let each = 0; each < 3; each += 1) expect(await ask()).toEqual([201, 401]);
+      expect(await ask()).toEqual([429, 429]);
+      expect(await watch.count()).toBeGreaterThan(8);
+      const before = await watch.count();
+      const more = await Promise.all(Array.from({ length: 40 }, ask));
+      expect(more.flat()).toEqual(Array(80).fill(429));
+      expect(await watch.count()).toBe(before);
+    } finally {
+      watch.close();
+      await limited.close();
+    }
+  });
+});
+
+/** Counts the commands in which that text stands. */
+async function watchRedis(text: string) {
+  const redis = new Redis(testEnvironment().redisUrl);
+  const monitor = await redis.monitor();
+  let commands = 0;
+  const seen = new Set<string>();
+  monitor.on('monitor', (_time: string, args: readonly string[]) => {
+    if (args[0] === 'echo') seen.add(args[1] ?? '');
+    else if (args.some((arg) => arg.includes(text))) commands += 1;
+  });
+  return {
+    async count() {
+      // What was sent before this has been seen when this has.
+      const mark = randomUUID();
+      await redis.echo(mark);
+      await waitUntil(async () => seen.has(mark), { what: 'the last command', timeoutMs: 10_000, intervalMs: 5 });
+      return commands;
+    },
+    close() {
+      monitor.disconnect();
+      redis.disconnect();
+    },
+  };
+}

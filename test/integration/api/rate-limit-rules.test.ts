@@ -1,0 +1,342 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { failFastOptions } from '@auth-account/messaging';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { createAddressLimit } from '../../../services/api/src/limits/address-limit.ts';
+import { createLimitKeys } from '../../../services/api/src/limits/limit-keys.ts';
+import type { Refusal } from '../../../services/api/src/limits/limit-rule.ts';
+import { createLoginLimits } from '../../../services/api/src/limits/login-limits.ts';
+import type { LoginIdentity, LoginSteps } from '../../../services/api/src/limits/login-steps.ts';
+import { testEnvironment, uniqueName } from '../../support/test-api.ts';
+
+/** The defaults of production, but for the total of an address. */
+const rules = {
+  perAddress: 1_000,
+  freeFailures: 5,
+  longestDelaySeconds: 900,
+  accountFreeFailures: 20,
+  accountLongestDelaySeconds: 30,
+  accountFailuresPerDay: 100,
+  knownFailuresPerDay: 20,
+};
+const day = 86_400_000;
+const quarter = 900_000;
+
+const redis = new Redis(testEnvironment().redisUrl);
+const secret = randomBytes(32);
+const errors: unknown[] = [];
+let time: number;
+let prefix: string;
+beforeEach(() => {
+  time = Date.now();
+  prefix = uniqueName();
+});
+afterEach(() => expect(errors).toEqual([]));
+afterAll(() => redis.disconnect());
+
+function limitsOf(
+  change: Partial<typeof rules> = {},
+  connection = redis,
+  onInsured = (e: unknown) => void errors.push(e),
+) {
+  const keys = createLimitKeys(prefix, () => secret);
+  const all = { ...rules, ...change };
+  const addresses = createAddressLimit({
+    redis: connection,
+    keys,
+    name: 'login',
+    points: all.perAddress,
+    seconds: 900,
+  });
+  return createLoginLimits({ redis: connection, keys, addresses, rules: all, now: () => time, onInsured });
+}
+
+const identity = (change: Partial<LoginIdentity> = {}): LoginIdentity => ({
+  emailKey: 'cook@example.com',
+  deviceId: randomUUID(),
+  prefix: '192.0.2.1/32',
+  ...change,
+});
+const stranger = (i: number) => identity({ prefix: `198.51.${i >> 8}.${i & 255}/32` });
+
+/** A wrong password: what refuses it, undefined where it gets the verdict. */
+async function guess(limits: LoginSteps, who: LoginIdentity): Promise<Refusal | undefined> {
+  return (await limits.check(who)) ?? (await limits.fail(who));
+}
+
+/** The right password. */
+async function enter(limits: LoginSteps, who: LoginIdentity): Promise<Refusal | undefined> {
+  return (await limits.check(who)) ?? (await limits.succeed(who));
+}
+
+async function guessTimes(limits: LoginSteps, times: number, who: LoginIdentity): Promise<(Refusal | undefined)[]> {
+  const answers: (Refusal | undefined)[] = [];
+  for (let i = 0; i < times; i += 1) answers.push(await guess(limits, who));
+  return answers;
+}
+
+const isVerdict = (answer: Refusal | undefined) => answer === undefined;
+
+describe('one account from one address', () => {
+  test('five failures are free, then each doubles the wait, up to a quarter of an hour', async () => {
+    const limits = limitsOf();
+    expect(await guessTimes(limits, 5, identity())).toEqual(Array(5).fill(undefined));
+    const waits: number[] = [];
+    for (let i = 0; i < 13; i += 1) {
+      const refusal = await guess(limits, identity());
+      expect(refusal?.rule).toBe('login_source');
+      waits.push((refusal?.waitMs ?? 0) / 1_000);
+      time += refusal?.waitMs ?? 0;
+      expect(await guess(limits, identity())).toBeUndefined();
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
+  });
+
+  test.each([1, 10, 44, 47])(
+    'a wrong password every %i s is refused before the twentieth, and within a quarter of an hour',
+    async (s) => {
+      const limits = limitsOf();
+      let tries = 0;
+      do {
+        tries += 1;
+        time += s * 1_000;
+      } while (isVerdict(await guess(limits, identity())) && tries < 20);
+      expect(tries).toBeLessThan(20);
+      expect(tries * s * 1_000).toBeLessThan(quarter);
+    },
+  );
+
+  test('of a hundred wrong passwords at once no more get a verdict than are free', async () => {
+    const limits = limitsOf();
+    const checks = await Promise.all(Array.from({ length: 100 }, () => limits.check(identity())));
+    expect(checks.filter(isVerdict)).toHaveLength(100);
+    const verdicts = await Promise.all(Array.from({ length: 100 }, () => limits.fail(identity())));
+    expect(verdicts.filter(isVerdict)).toHaveLength(5);
+    // The right one among them tells nothing either.
+    expect(await limits.succeed(identity())).toMatchObject({ rule: 'login_source' });
+    expect(await enter(limits, identity())).toMatchObject({ rule: 'login_source' });
+  });
+
+  test('any number of right passwords at once gets in', async () => {
+    const limits = limitsOf();
+    const answers = await Promise.all(Array.from({ length: 300 }, () => enter(limits, identity())));
+    expect(answers.filter(isVerdict)).toHaveLength(300);
+  });
+
+  test('another account and another address are not held up by it', async () => {
+    const limits = limitsOf();
+    await guessTimes(limits, 6, identity());
+    expect(await guess(limits, identity({ emailKey: 'other@example.com' }))).toBeUndefined();
+    expect(await guess(limits, stranger(1))).toBeUndefined();
+  });
+
+  test('a success clears what the account owes at this address', async () => {
+    const limits = limitsOf();
+    await guessTimes(limits, 5, identity());
+    time += 1_000;
+    expect(await enter(limits, identity())).toBeUndefined();
+    expect(await guessTimes(limits, 5, identity())).toEqual(Array(5).fill(undefined));
+  });
+
+  test('a delay is forgotten an hour after the last failure', async () => {
+    await guess(limitsOf(), identity());
+    const delays = await redis.keys(`{${prefix}}:limit:login-delay:*`);
+    expect(delays).toHaveLength(2);
+    for (const key of delays) expect(await redis.pttl(key)).toBeGreaterThan(3_590_000);
+    for (const key of delays) expect(await redis.pttl(key)).toBeLessThanOrEqual(3_600_000);
+  });
+});
+
+describe('one account from many addresses', () => {
+  /** Wrong passwords from ever new addresses, each as soon as nothing stands against it but the day. */
+  async function spread(limits: LoginSteps, tries: number, from = 0): Promise<number> {
+    let verdicts = 0;
+    for (let i = 0; i < tries; i += 1) {
+      const refusal = await guess(limits, stranger(from + i));
+      if (refusal === undefined) verdicts += 1;
+      else if (refusal.rule === 'login_account') time += refusal.waitMs;
+    }
+    return verdicts;
+  }
+
+  test('after twenty failures strangers are slowed down, by 30 s at most', async () => {
+    const limits = limitsOf();
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => limits.fail(stranger(i))));
+    expect(answers.filter(isVerdict)).toHaveLength(20);
+    for (let i = 0; i < 8; i += 1) {
+      const waitMs = Math.min(30_000, 1_000 * 2 ** i);
+      expect(await guess(limits, stranger(100 + i))).toEqual({ rule: 'login_account', waitMs });
+      time += waitMs;
+      expect(await guess(limits, stranger(200 + i))).toBeUndefined();
+    }
+  });
+
+  test('a hundred get a verdict within any day, however they are spread over it', async () => {
+    const limits = limitsOf();
+    const start = time;
+    const early = await spread(limits, 60);
+    expect(early).toBeGreaterThan(20);
+    time = start + day - 3_000_000;
+    expect(await spread(limits, 1_000, 1_000)).toBe(100 - early);
+    time = start + day - 1;
+    // What came first falls out of the day first.
+    expect(await guess(limits, stranger(5_000))).toEqual({ rule: 'login_account_day', waitMs: 1 });
+    time += 1;
+    expect(await guess(limits, stranger(5_001))).toBeUndefined();
+  });
+
+  describe('after a thousand failures of an attacker', () => {
+    const deviceId = 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10';
+    const elsewhere = '203.0.113.9/32';
+
+    async function attacked() {
+      const limits = limitsOf();
+      expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
+      expect(await spread(limits, 1_000)).toBe(100);
+      return limits;
+    }
+
+    test('the owner gets in from the known address', async () => {
+      expect(await enter(await attacked(), identity())).toBeUndefined();
+    });
+
+    test('the owner gets in on the known device, wherever it is', async () => {
+      expect(await enter(await attacked(), identity({ deviceId, prefix: elsewhere }))).toBeUndefined();
+    });
+
+    test('a new device at a new address waits', async () => {
+      const refusal = await enter(await attacked(), identity({ prefix: elsewhere }));
+      expect(refusal).toMatchObject({ rule: 'login_account_day' });
+      expect(refusal?.waitMs).toBeGreaterThan(quarter);
+    });
+
+    test('the owner gets in on the known device where the attacker sits at the same address', async () => {
+      const limits = await attacked();
+      await guessTimes(limits, 30, identity());
+      expect(await enter(limits, identity())).toMatchObject({ rule: 'login_source' });
+      expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
+    });
+
+    test('a success of the owner opens nothing for strangers', async () => {
+      const limits = await attacked();
+      expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
+      expect(await spread(limits, 100, 7_000)).toBe(0);
+    });
+  });
+});
+
+describe('what an account knows', () => {
+  test('has an allowance of its own, then counts as strange', async () => {
+    const limits = limitsOf({ freeFailures: 1_000, accountFreeFailures: 1_000 });
+    await enter(limits, identity());
+    expect((await guessTimes(limits, 200, identity())).filter(isVerdict)).toHaveLength(20 + 100);
+  });
+
+  test('is forgotten after 180 days, and past twenty the one unseen for longest goes', async () => {
+    const limits = limitsOf({ accountFailuresPerDay: 1 });
+    for (let i = 0; i < 12; i += 1) {
+      await enter(limits, identity({ prefix: stranger(i).prefix, deviceId: `device-${i}` }));
+      time += 1_000;
+    }
+    expect(await guess(limits, identity({ prefix: '203.0.113.9/32' }))).toBeUndefined();
+    expect(await guess(limits, stranger(0))).toMatchObject({ rule: 'login_account_day' });
+    expect(await guess(limits, stranger(11))).toBeUndefined();
+    time += 180 * day;
+    expect(await guess(limits, stranger(11))).toBeUndefined();
+    expect(await guess(limits, stranger(11))).toMatchObject({ rule: 'login_account_day' });
+  });
+
+  test('is known to no other account', async () => {
+    const limits = limitsOf({ accountFailuresPerDay: 1 });
+    await enter(limits, identity({ deviceId: 'd' }));
+    const other = identity({ emailKey: 'other@example.com', deviceId: 'd' });
+    expect(await guess(limits, other)).toBeUndefined();
+    expect(await guess(limits, other)).toMatchObject({ rule: 'login_account_day' });
+  });
+});
+
+test('past the total of an address nothing is verified', async () => {
+  const limits = limitsOf({ perAddress: 3 });
+  for (let i = 0; i < 3; i += 1)
+    expect(await limits.check(identity({ emailKey: `cook-${i}@example.com` }))).toBeUndefined();
+  const refusal = await limits.check(identity());
+  expect(refusal).toMatchObject({ rule: 'login_address' });
+  expect(refusal?.waitMs).toBeGreaterThan(quarter - 10_000);
+});
+
+test('a step that is refused counts nowhere', async () => {
+  const limits = limitsOf({ freeFailures: 1 });
+  await guess(limits, identity());
+  const state = async () => {
+    const dump: unknown[] = [];
+    for (const key of (await redis.keys(`{${prefix}}:limit:login-*`)).sort()) {
+      dump.push(key, key.includes('delay') ? await redis.hgetall(key) : await redis.lrange(key, 0, -1));
+    }
+    return dump;
+  };
+  const before = await state();
+  expect(before).not.toEqual([]);
+  for (const step of ['check', 'fail', 'succeed'] as const) {
+    expect(await limits[step](identity())).toMatchObject({ rule: 'login_source' });
+  }
+  expect(await state()).toEqual(before);
+});
+
+test('no key names an account, a device or an address, and every key ends', async () => {
+  const limits = limitsOf();
+  const own = identity();
+  await enter(limits, own);
+  await guess(limits, own);
+  await guess(limits, stranger(1));
+  const found = await redis.keys(`{${prefix}}:*`);
+  expect(found.length).toBeGreaterThan(5);
+  for (const key of found) {
+    expect(key).toMatch(/^\{test-[0-9a-f-]+\}:limit:login(-known|-delay|-failed)?:[A-Za-z0-9_-]{22}$/);
+    expect(await redis.pttl(key)).toBeGreaterThan(0);
+  }
+  const members = await redis.zrange(found.find((key) => key.includes('known')) ?? '', '0', '-1');
+  expect(members).toEqual([expect.stringMatching(/^[\w-]{22}$/), expect.stringMatching(/^[\w-]{22}$/)]);
+});
+
+test('a login is one round trip before the hash, and one after it', async () => {
+  const connection = new Redis(testEnvironment().redisUrl, { enableReadyCheck: false });
+  const limits = limitsOf({}, connection);
+  await enter(limits, identity());
+  const { stream } = connection;
+  const write = stream.write.bind(stream);
+  const events: string[] = [];
+  const onData = () => events.push('reply');
+  stream.on('data', onData);
+  stream.write = ((...args: Parameters<typeof write>) => {
+    events.push('command');
+    return write(...args);
+  }) as typeof write;
+  const tripsOf = async (step: keyof LoginSteps) => {
+    events.length = 0;
+    expect(await limits[step](identity())).toBeUndefined();
+    const commands = events.filter((event) => event === 'command').length;
+    // Every command was on its way before the first reply came.
+    return [commands, events.slice(0, commands).includes('reply') ? 'more' : 'one round trip'];
+  };
+  expect(await tripsOf('check')).toEqual([2, 'one round trip']);
+  expect(await tripsOf('fail')).toEqual([1, 'one round trip']);
+  expect(await tripsOf('succeed')).toEqual([1, 'one round trip']);
+  connection.disconnect();
+});
+
+test('while Redis is away nobody is blocked or held up, and each process still slows guessing down', async () => {
+  const away = new Redis('redis://127.0.0.1:1', failFastOptions());
+  away.on('error', () => undefined);
+  let insured = 0;
+  const limits = limitsOf({}, away, () => {
+    insured += 1;
+  });
+  const start = performance.now();
+  for (let i = 0; i < 50; i += 1) expect(await enter(limits, identity())).toBeUndefined();
+  const answers = await guessTimes(limits, 20, identity());
+  expect(performance.now() - start).toBeLessThan(500);
+  expect(answers.filter(isVerdict)).toHaveLength(10);
+  expect(answers.at(-1)).toMatchObject({ rule: 'login_source' });
+  expect(insured).toBe(50 * 2 + 10 * 2 + 10);
+  away.disconnect();
+});

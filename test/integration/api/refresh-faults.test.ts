@@ -1,0 +1,136 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
+import type { SessionDocument } from '@auth-account/stores';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newSession } from '../../support/accounts.ts';
+import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
+import { startHoldingProxy } from '../../support/holding-proxy.ts';
+import { send } from '../../support/http-client.ts';
+import { startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
+import { serviceEnvironment } from '../../support/test-api.ts';
+import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { type ApiProcess, startApiProcess } from '../../support/token-api-process.ts';
+
+const appName = 'refresh-faults';
+const hour = 3_600_000;
+
+let mongo: LocalMongo;
+let scene: TokenScene;
+let api: TokenApi;
+let end: () => Promise<void>;
+const processes: ApiProcess[] = [];
+
+/** A MongoDB of its own: a server has one fail point of a name, and other tests set it too. */
+beforeAll(async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'auth-account-refresh-'));
+  const guard = createProcessGuard(dir);
+  const log = () => undefined;
+  mongo = await startMongo({ dir, setParameters: { enableTestCommands: '1' }, log, onSpawn: guard.watch });
+  scene = await openTokenScene({ mongodbUri: mongo.uri });
+  const uri = new URL(mongo.uri);
+  uri.searchParams.set('appName', appName);
+  api = await scene.start({ MONGODB_URI: uri.href });
+  end = async () => {
+    for (const child of processes) await child.kill();
+    await scene.close();
+    await mongo.kill();
+    await rm(dir, { recursive: true, force: true });
+    guard.dismiss();
+  };
+}, 60_000);
+afterAll(() => end(), 30_000);
+
+const documentOf = async (session_id: string) =>
+  (await scene.collections.sessions.findOne({ _id: session_id })) as SessionDocument;
+const failing = (data: Partial<FailCommand>): FailCommand => ({ failCommands: ['update'], appName, ...data });
+const shutdownInProgress = 91;
+const operationFailed = 96;
+
+describe('a MongoDB that fails in mid-refresh burns nothing: the same token refreshes afterwards', () => {
+  test.each<[string, FailCommand]>([
+    ['with an error that says nothing', failing({ errorCode: operationFailed })],
+    ['with an error of a server that goes down', failing({ errorCode: shutdownInProgress })],
+    ['by breaking the connection before it writes', failing({ closeConnection: true })],
+    ['already at the reading', failing({ failCommands: ['find'], closeConnection: true })],
+  ])('%s', async (_, data) => {
+    const { refresh_token, session_id } = await newSession(api);
+    const before = await documentOf(session_id);
+    const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
+    expect([500, 503]).toContain(answer.status);
+    expect(await documentOf(session_id)).toEqual(before);
+    scene.clock.pass(hour);
+    const again = await api.refresh(refresh_token);
+    expect(again.status).toBe(200);
+    expect((await api.refresh(again.json.data.refresh_token)).status).toBe(200);
+  });
+
+  test.each([
+    ['at once', 0],
+    ['an hour later', hour],
+  ])('with an error after it has written, and the retry comes %s', async (_, pause) => {
+    const { refresh_token, session_id } = await newSession(api);
+    const writeConcernError = { code: shutdownInProgress, errmsg: 'the server goes down' };
+    const data = failing({ writeConcernError });
+    const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
+    expect(answer.status).toBe(503);
+    expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
+    scene.clock.pass(pause);
+    const again = await api.refresh(refresh_token);
+    expect(again.status).toBe(200);
+    expect(await documentOf(session_id)).toMatchObject({ gen: pause === 0 ? 2 : 3, is_revoked: false });
+    expect((await api.refresh(again.json.data.refresh_token)).status).toBe(200);
+  });
+
+  test('once only, and the app does not even notice', async () => {
+    const { refresh_token, session_id } = await newSession(api);
+    const data = failing({ closeConnection: true });
+    const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => api.refresh(refresh_token));
+    expect(answer.status).toBe(200);
+    expect(await documentOf(session_id)).toMatchObject({ gen: 2, is_revoked: false });
+  });
+});
+
+test('a reply of MongoDB’s that is lost after the write makes one successor, not two', async () => {
+  const proxy = await startReplyDroppingProxy(mongo.ports[0] as number);
+  const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
+  const { refresh_token, session_id } = await newSession(behind);
+  proxy.dropReplyTo('update');
+  const answer = await behind.refresh(refresh_token);
+  expect(proxy.dropped()).toBe(1);
+  expect(answer.status).toBe(200);
+  expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
+  expect((await behind.refresh(answer.json.data.refresh_token)).status).toBe(200);
+  await behind.close();
+  await proxy.close();
+});
+
+test('the api killed between commit and answer: another one gives the answer that was lost', async () => {
+  const proxy = await startHoldingProxy(mongo.ports[0] as number);
+  const env = { ...serviceEnvironment(scene.database), ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+  const uri = `mongodb://127.0.0.1:${new URL(proxy.url).port}/?directConnection=true`;
+  const victim = await startApiProcess({ ...env, MONGODB_URI: uri });
+  processes.push(victim);
+  const { refresh_token, session_id } = await newSession(api);
+
+  proxy.hold('update');
+  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
+  const request = { path: '/api/v1/auth/refresh', body: { refresh_token }, headers };
+  const lost = send(victim.base, request).then(
+    ({ status }) => status,
+    ({ code }: NodeJS.ErrnoException) => code,
+  );
+  await waitUntil(async () => (await documentOf(session_id)).gen === 2, { what: 'the commit', timeoutMs: 10_000 });
+  await victim.kill();
+  expect(await lost).toBe('ECONNRESET');
+
+  const successor = await startApiProcess({ ...env, MONGODB_URI: mongo.uri });
+  processes.push(successor);
+  const again = await send(successor.base, request);
+  expect(again.status).toBe(200);
+  expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
+  const next = { ...request, body: { refresh_token: again.json.data.refresh_token } };
+  expect((await send(successor.base, next)).status).toBe(200);
+  await proxy.close();
+}, 60_000);

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newSession } from '../../support/accounts.ts';
+import { closeBoundMs } from '../../support/close-bound.ts';
+import { cheapHashes } from '../../support/groups.ts';
+import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+
+let stack: TestStack;
+beforeAll(async () => {
+  // Without a window every repeated refresh is a late one: the clock of three processes can't be moved.
+  stack = await startTestStack({ ...cheapHashes, REFRESH_RETRY_WINDOW: '0' });
+}, 60_000);
+afterAll(() => stack.close(), 30_000);
+
+test('the thief who refreshes ahead and hides the result: session revoked, stream closed 4001, both access tokens refused', async () => {
+  const owner = await newSession(stack);
+  const stream = await stack.openStream(owner);
+  const refresh = (refresh_token: string) => stack.post('/api/v1/auth/refresh', { refresh_token });
+
+  const thiefs = (await refresh(owner.refresh_token)).json.data;
+  const owners = await refresh(owner.refresh_token);
+  expect(owners.status).toBe(200);
+  expect(owners.json.data.refresh_token).not.toBe(thiefs.refresh_token);
+  const next = await refresh(owners.json.data.refresh_token);
+  expect(next.status).toBe(200);
+  expect(stream.isOpen()).toBe(true);
+
+  const seen = performance.now();
+  const caught = await refresh(thiefs.refresh_token);
+  expect([caught.status, caught.json.error_code]).toEqual([401, 'IAD_JWT_REFRESH_STOLEN']);
+  const { code, reason, at } = await stream.closed;
+  expect([code, reason]).toEqual([4001, 'SESSION_REVOKED']);
+  for (const { access_token } of [owner, thiefs, owners.json.data, next.json.data]) {
+    await expect(stack.openStream({ ...owner, access_token })).rejects.toThrow('401');
+  }
+  expect(performance.now() - seen).toBeLessThan(closeBoundMs);
+  expect(at - seen).toBeLessThan(closeBoundMs);
+  expect((await refresh(next.json.data.refresh_token)).json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
+  expect(await stack.collections.sessions.findOne({ _id: owner.session_id })).toMatchObject({
+    is_revoked: true,
+    revoked_reason: 'refresh_token_reuse',
+  });
+}, 30_000);

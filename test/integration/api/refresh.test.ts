@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '@auth-account/errors';
+import type { SessionDocument } from '@auth-account/stores';
+import { createRefreshTokens, generateSecretKey } from '@auth-account/tokens';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { RequestAbandoned } from '../../../services/api/src/usecases/assert-awaited.ts';
+import { createRefresh, type RefreshDeps } from '../../../services/api/src/usecases/refresh.ts';
+import { hashOf, openUseCaseScene, readsOf, type UseCaseScene } from '../../support/use-case-scene.ts';
+
+const minute = 60_000;
+const idleSeconds = 7_200;
+const retryWindowMs = 30_000;
+
+let scene: UseCaseScene;
+let limited: unknown[];
+beforeAll(async () => {
+  scene = await openUseCaseScene();
+});
+beforeEach(async () => {
+  limited = [];
+  await scene.clear();
+});
+afterAll(() => scene.close());
+
+function refresh(token: string, deps: Partial<RefreshDeps> = {}, origin = scene.origin) {
+  const { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now } = scene;
+  const limits = { refresh: async (from: unknown) => void limited.push(from) };
+  const lifetime = { idleSeconds, absoluteSeconds: 86_400 };
+  const own = { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now, limits, lifetime, retryWindowMs };
+  return createRefresh({ ...own, ...deps })({ refresh_token: token }, origin);
+}
+
+const idsOf = ({ _id, user_id }: SessionDocument) => ({ user_id, session_id: _id });
+const refused = (code: string) => ({ code, name: 'AppError' });
+
+describe('a token that is the newest', () => {
+  test('is rotated: the session has the next one, and its idle end moves', async () => {
+    const { document, token } = await scene.session();
+    scene.pass(minute);
+    const answer = await refresh(token);
+    const at = scene.now();
+    const next = answer.refresh_token;
+    expect(await scene.asStored(document._id)).toEqual({
+      ...document,
+      token: hashOf(next),
+      gen: 2,
+      parent: 1,
+      floor: 1,
+      handed_out_at: at,
+      last_used_at: at,
+      expires_at: new Date(at.getTime() + idleSeconds * 1_000),
+    });
+    expect(scene.refreshTokens.parse(next)).toEqual({ kid: document.kid, sessionId: document._id, generation: 2 });
+    expect(scene.audited).toEqual([[{ event: 'refresh.rotated', ...idsOf(document) }, scene.origin]]);
+    expect(scene.announced).toEqual([]);
+    expect(limited).toEqual([scene.origin]);
+  });
+
+  test('gives all that an app needs', async () => {
+    const { document, token } = await scene.session();
+    const { _id, user_id, device_id, claims } = document;
+    const answer = await refresh(token);
+    expect(answer).toEqual({
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 600,
+      refresh_token: expect.any(String),
+      refresh_expires_in: idleSeconds,
+      user_id,
+      home_group_id: claims.home_group_id,
+      account_type: 'HOME',
+      session_id: _id,
+      device_id,
+      push_stream_path: `/ws/push-stream/${_id}`,
+      push_stream_url: `wss://push.example.com/ws/push-stream/${_id}`,
+      timestamp: scene.now().toISOString(),
+    });
+    const { home_group_id, account_type, ver } = claims;
+    expect(decodeJwt(answer.access_token)).toMatchObject({
+      user_id,
+      home_group_id,
+      account_type,
+      ver,
+      sid: _id,
+      device_id,
+    });
+  });
+
+  test('counts the rest of the session in whole seconds, of which there is always one', async () => {
+    const endingIn = async (ms: number) => {
+      const absolute_expires_at = new Date(scene.now().getTime() + ms);
+      const { token } = await scene.session({ absolute_expires_at });
+      return (await refresh(token)).refresh_expires_in;
+    };
+    expect([await endingIn(5_999), await endingIn(400)]).toEqual([5, 1]);
+  });
+
+  test('is asked for by many at once: all get one successor', async () => {
+    const { document, token } = await scene.session();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(token)));
+    expect(new Set(answers.map(({ refresh_token }) => refresh_token)).size).toBe(1);
+    expect(await scene.asStored(document._id)).toMatchObject({ gen: 2, parent: 1 });
+    const names = scene.audited.map(([{ event }]) => event).sort();
+    expect(names).toEqual([...Array(7).fill('refresh.converged'), 'refresh.rotated']);
+  });
+});
+
+describe('a token whose answer was lost', () => {
+  test('gets the same answer again within the window, once a majority has it, and writes nothing', async () => {
+    const { document, token } = await scene.session();
+    const first = await refresh(token);
+    const before = await scene.asStored(document._id);
+    scene.audited.splice(0);
+    scene.pass(retryWindowMs);
+    const { sessions, reads } = readsOf(scene);
+    const again = await refresh(token, { sessions });
+    expect(again.refresh_token).toBe(first.refresh_token);
+    expect(reads).toEqual(['find', 'confirmed']);
+    expect(await scene.asStored(document._id)).toEqual(before);
+    expect(scene.audited).toEqual([[{ event: 'refresh.converged', ...idsOf(document) }, scene.origin]]);
+  });
+
+  test('gets one child more after the window', async () => {
+    const { document, token } = await scene.session();
+    const first = await refresh(token);
+    scene.pass(retryWindowMs + 1);
+    const again = await refresh(token);
+    expect(again.refresh_token).not.toBe(first.refresh_token);
+    expect(await scene.asStored(document._id)).toMatchObject({ gen: 3, parent: 1, floor: 1 });
+  });
+});
+
+describe('IAD_JWT_REFRESH_EXPIRED is raised, and written down', () => {
+  test('from the very moment at which the session ends', async () => {
+    const { document, token } = await scene.session({ expires_at: new Date(scene.now().getTime() + minute) });
+    scene.pass(minute);
+    await expect(refresh(token)).rejects.toMatchObject(refused('IAD_JWT_REFRESH_EXPIRED'));
+    const event = { event: 'refresh.expired', ...idsOf(document), reason: 'expired' };
+    expect(scene.audited).toEqual([[event, scene.origin]]);
+    scene.pass(-1);
+    expect(await refresh(token)).toMatchObject({ session_id: document._id });
+  });
+
+  test.each<[string, () => Promise<string> | string]>([
+    ['text', () => 'text'],
+    [
+      'a token of a session that is not there',
+      async () => scene.tokenOf({ ...(await scene.session()).document, _id: randomUUID() }),
+    ],
+    [
+      'a token made with another nonce',
+      async () => {
+        const [mine, other] = [await scene.session(), await scene.session()];
+        return scene.tokenOf({ ...mine.document, nonce: other.document.nonce });
+      },
+    ],
+  ])('for %s', async (_, token) => {
+    await expect(refresh(await token())).rejects.toMatchObject(refused('IAD_JWT_REFRESH_EXPIRED'));
+    const event = { event: 'refresh.expired', user_id: undefined, session_id: undefined, reason: 'not_genuine' };
+    expect(scene.audited).toEqual([[event, scene.origin]]);
+    expect(limited).toEqual([scene.origin]);
+  });
+});
+
+describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
+  test('for a session that is revoked, of which nothing changes: a majority has that, and all are told once more', async () => {
+    const revoked_at = new Date(scene.now().getTime() - minute);
+    const ended = { revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-0' } as const;
+    const { document, token } = await scene.session({ is_revoked: true, expires_at: scene.now(), ...ended });
+    const { sessions, reads } = readsOf(scene);
+    await expect(refresh(token, { sessions })).rejects.toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
+    expect(reads).toEqual(['find', 'confirmed']);
+    expect(scene.audited).toEqual([[{ event: 'refresh.revoked', ...idsOf(document) }, scene.origin]]);
+    const announcement = { sessionIds: [document._id], reason: 'LOGOUT_CONFIRMED', requestId: 'request-0' };
+    expect(scene.announced).toEqual([{ ...announcement, at: revoked_at }]);
+    expect(await scene.asStored(document._id)).toEqual(document);
+  });
+
+  test.each([
+    ['logout', { reason: 'logged_out' }],
+    ['revoked_by_user', { reason: 'revoked' }],
+    ['replaced', { reason: 'replaced' }],
+    ['session_limit', { reason: 'session_limit' }],
+    ['forced', { reason: 'forced' }],
+    ['refresh_token_reuse', { reason: 'reused' }],
+    ['reason_of_tomorrow' as 'forced', {}],
+  ] as const)('for a session that was revoked for %s, and tells %j', async (revoked_reason, details) => {
+    const { token } = await scene.session({ is_revoked: true, revoked_reason });
+    const error = await refresh(token).catch((thrown: AppError) => thrown);
+    expect(error).toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
+    expect((error as AppError).details).toEqual(details);
+    expect(scene.audited.map(([{ event }]) => event)).toEqual(['refresh.revoked']);
+  });
+
+  test('not where the end of the session has been rolled back since it was seen: it is refreshed', async () => {
+    const { document, token } = await scene.session();
+    const sessions = { ...scene.sessions, find: async () => ({ ...document, is_revoked: true }) };
+    expect(await refresh(token, { sessions })).toMatchObject({ session_id: document._id });
+    expect(scene.announced).toEqual([]);
+  });
+
+  const reused = () => scene.session({ gen: 3, parent: 2, floor: 2 });
+
+  test.each([
+    ['who waits for the answer', {}],
+    ['whose connection is open', { isAbandoned: () => false }],
+  ])('for a token that was void, of one %s: the session ends, and all are told', async (_, connection) => {
+    const { document } = await reused();
+    const origin = { ...scene.origin, ...connection };
+    await expect(refresh(scene.tokenOf(document, 1), {}, origin)).rejects.toMatchObject({
+      ...refused('IAD_JWT_REFRESH_STOLEN'),
+      details: { reason: 'reused' },
+    });
+    const at = scene.now();
+    const ended = { revoked_at: at, revoked_reason: 'refresh_token_reuse', revoked_request_id: 'request-1' };
+    expect(await scene.asStored(document._id)).toEqual({ ...document, is_revoked: true, ...ended });
+    expect(scene.audited).toEqual([
+      [{ event: 'refresh.stolen', ...idsOf(document) }, origin],
+      [{ event: 'session.revoked', ...idsOf(document), reason: 'refresh_token_reuse' }, origin],
+    ]);
+    const announcement = { sessionIds: [document._id], reason: 'SESSION_REVOKED', requestId: 'request-1', at };
+    expect(scene.announced).toEqual([announcement]);
+  });
+
+  test('not where its sender has gone: that ends nothing, and is written down', async () => {
+    const { document } = await reused();
+    const origin = { ...scene.origin, isAbandoned: () => true };
+    await expect(refresh(scene.tokenOf(document, 1), {}, origin)).rejects.toThrow(RequestAbandoned);
+    expect(await scene.asStored(document._id)).toEqual(document);
+    expect(scene.audited).toEqual([[{ event: 'refresh.abandoned', ...idsOf(document) }, origin]]);
+    expect(scene.announced).toEqual([]);
+  });
+});
+
+describe('a session whose newest token was made by a key that is not here', () => {
+  const newKey = generateSecretKey();
+
+  test.each([
+    ['just now', 0],
+    ['five minutes ago', 5 * minute],
+  ])('%s is to be asked for again: its key may be on its way', async (_, ago) => {
+    const { document, token } = await scene.session();
+    const handed_out_at = new Date(scene.now().getTime() - ago);
+    await scene.collections.sessions.updateOne({ _id: document._id }, { $set: { kid: newKey.kid, handed_out_at } });
+    const error = refused('ERR-DEPENDENCY-UNAVAILABLE');
+    await expect(refresh(token)).rejects.toMatchObject({ ...error, retryAfterSeconds: 2 });
+    expect(scene.audited).toEqual([]);
+  });
+
+  test('longer ago is judged by the keys that are here: this one was taken away', async () => {
+    const handed_out_at = new Date(scene.now().getTime() - 5 * minute - 1);
+    const { document } = await scene.session({ kid: newKey.kid, handed_out_at });
+    const elder = scene.tokenOf({ ...document, kid: scene.refreshTokens.currentKid });
+    expect(await refresh(elder)).toMatchObject({ session_id: document._id });
+  });
+
+  test('goes on where a look at the key file finds it, and a key that is here costs no look', async () => {
+    const { document, token } = await scene.session();
+    let looks = 0;
+    const set = (...keys: [typeof newKey, ...(typeof newKey)[]]) => ({ keys });
+    let current = set(generateSecretKey());
+    const refreshTokens = createRefreshTokens({
+      current: () => current,
+      async reread() {
+        looks += 1;
+        current = set(newKey, ...current.keys);
+      },
+    });
+    const sessionId = document._id;
+    const nonce = Buffer.from(document.nonce.value());
+    const made = createRefreshTokens({ keys: [newKey] }).issue({ kid: newKey.kid, sessionId, generation: 1 }, nonce);
+    await scene.collections.sessions.updateOne({ _id: sessionId }, { $set: { kid: newKey.kid } });
+    const { issueTokens } = scene;
+    const next = await refresh(made, {
+      refreshTokens,
+      issueTokens: (session) => issueTokens({ ...session, kid: scene.refreshTokens.currentKid }),
+    });
+    expect(next).toMatchObject({ session_id: sessionId });
+    expect(looks).toBe(1);
+    expect(await refresh(token).catch((error: AppError) => error.code)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    const child = createRefreshTokens({ keys: [newKey] }).issue({ kid: newKey.kid, sessionId, generation: 2 }, nonce);
+    await refresh(child, {
+      refreshTokens,
+      issueTokens: (session) => issueTokens({ ...session, kid: scene.refreshTokens.currentKid }),
+    });
+    expect(looks).toBe(1);
+  });
+});
+
+test('who is over the limit is refused before anything is read', async () => {
+  const { document, token } = await scene.session();
+  const limits = { refresh: () => Promise.reject(new AppError('ERR-RATE-LIMITED')) };
+  await expect(refresh(token, { limits })).rejects.toMatchObject(refused('ERR-RATE-LIMITED'));
+  expect(await scene.asStored(document._id)).toEqual(document);
+  expect(scene.audited).toEqual([]);
+});

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { Agent } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { logOut, newSession } from '../../support/accounts.ts';
+import { insertInvite, joinByInvite } from '../../support/groups.ts';
+import type { SentRequest } from '../../support/http-client.ts';
+import { countEvents, type Line, type RecordedLog, recordLog } from '../../support/recorded-log.ts';
+import { startTestApi, type TestApi } from '../../support/test-api.ts';
+
+const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', TRUST_PROXY_HOPS: '1' };
+
+let time = 0;
+let log: RecordedLog;
+let api: TestApi;
+beforeAll(async () => {
+  log = recordLog('api');
+  api = await startTestApi(cheap, { now: () => Date.now() + time }, log.logger);
+});
+afterEach(() => void log.lines.splice(0));
+afterAll(() => api.close());
+
+/** Each test's refusals come from a network of their own, so that none of them is left out. */
+let network = 0;
+beforeEach(() => {
+  network += 1;
+});
+const from = (address = `203.0.${network}.77`) => ({ 'X-Forwarded-For': address, 'X-Request-ID': 'request-1' });
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const listSessions = (headers: Record<string, string>) =>
+  api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers });
+const refused = (reason: string, route: string, rest: object): Line => ({
+  event: 'authorization.failed',
+  outcome: 'failure',
+  reason,
+  route,
+  request_id: 'request-1',
+  address: `203.0.${network}.0/24`,
+  ...rest,
+});
+const counted = (code: string) => api.metric('auth_authorization_failures_total', { code });
+
+test('a request without a token of ours is an event that names nobody', async () => {
+  const before = await counted('IAD_JWT_ACCESS_INVALID');
+  for (const authorization of [{}, { Authorization: 'Basic x' }, bearer('hunter2'), bearer('a.b.c')]) {
+    log.lines.splice(0);
+    expect((await listSessions({ ...from(), ...authorization })).status).toBe(401);
+    expect(log.takeEvents()).toEqual([refused('IAD_JWT_ACCESS_INVALID', '/api/v1/auth/sessions', {})]);
+  }
+  expect(await counted('IAD_JWT_ACCESS_INVALID')).toBe(before + 4);
+});
+
+test('a token that has expired is an event that names its user and session', async () => {
+  const { user_id, session_id, access_token } = await newSession(api);
+  const before = await counted('IAD_JWT_ACCESS_EXPIRED');
+  log.lines.splice(0);
+  time += 3_600_000;
+  expect((await listSessions({ ...from(), ...bearer(access_token) })).status).toBe(401);
+  time -= 3_600_000;
+  expect(log.takeEvents()).toEqual([
+    refused('IAD_JWT_ACCESS_EXPIRED', '/api/v1/auth/sessions', { user_id, session_id }),
+  ]);
+  expect(await counted('IAD_JWT_ACCESS_EXPIRED')).toBe(before + 1);
+});
+
+test('a token of a session that was revoked is an event that names it', async () => {
+  const session = await newSession(api);
+  const { user_id, session_id, access_token } = session;
+  await logOut(api, session);
+  log.lines.splice(0);
+  expect((await listSessions({ ...from(), ...bearer(access_token) })).status).toBe(401);
+  expect(log.takeEvents()).toEqual([
+    refused('IAD_JWT_ACCESS_INVALID', '/api/v1/auth/sessions', { user_id, session_id }),
+  ]);
+});
+
+test('what only the owner of a group may do is an event where a member tries it, and says by the route what it was', async () => {
+  const owner = await newSession(api);
+  const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
+  const { user_id, session_id, access_token } = member;
+  const before = await counted('ERR-GROUP-OWNER-REQUIRED');
+  log.lines.splice(0);
+  const path = `/api/v1/invites/${randomUUID()}`;
+  const headers = { ...from(), ...bearer(access_token) };
+  expect((await api.send({ method: 'DELETE', path, headers })).status).toBe(403);
+  expect(log.takeEvents()).toEqual([
+    refused('ERR-GROUP-OWNER-REQUIRED', '/api/v1/invites/:token', { user_id, session_id }),
+  ]);
+  expect(await counted('ERR-GROUP-OWNER-REQUIRED')).toBe(before + 1);
+});
+
+test('a wrong password, and a refresh token of nobody, are events of their own and not this one', async () => {
+  await api.post('/api/v1/auth/login', { email: 'nobody@example.com', password: 'wrong password' }, from());
+  await api.post('/api/v1/auth/refresh', { refresh_token: 'none of ours' }, from());
+  expect(log.takeEvents().map(({ event }) => event)).toEqual(['login.failed', 'refresh.expired']);
+});
+
+/**
+ * An api of its own gets so many requests over twenty connections, and stops: what it held back is written by then. Gives
+ * its audit log and its metrics.
+ */
+async function flood(
+  times: number,
+  request: (index: number) => SentRequest,
+  { env = {}, ahead = 0 }: { readonly env?: Readonly<Record<string, string>>; readonly ahead?: number } = {},
+) {
+  const own = recordLog('api');
+  const flooded = await startTestApi({ ...cheap, ...env }, { now: () => Date.now() + ahead }, own.logger);
+  const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+  let sent = 0;
+  const lane = async () => {
+    while (sent < times) {
+      sent += 1;
+      await flooded.send({ ...request(sent), agent });
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: 20 }, lane));
+  } finally {
+    agent.destroy();
+    await flooded.close({ keepData: env.MONGODB_DATABASE !== undefined });
+  }
+  return { lines: own.takeEvents(), metric: flooded.metric };
+}
+
+const currentGroup = (address: string, token: string): SentRequest => ({
+  method: 'GET',
+  path: '/api/v1/groups/current',
+  headers: { ...from(address), ...bearer(token) },
+});
+
+/** Milliseconds: the machine has other things to do. */
+const floodTimeoutMs = 180_000;
+
+test.each([
+  ['one network', (index: number) => `198.51.100.${index % 250}`, 11],
+  ['a thousand networks', (index: number) => `10.${index % 4}.${index % 250}.1`, 1_011],
+])(
+  '5,000 bad tokens of %s write a bounded number of lines, which stand for all of them',
+  async (_, addressOf, linesOfWindow) => {
+    const { lines, metric } = await flood(5_000, (index) => currentGroup(addressOf(index), `a.b.${index}`));
+    const code = 'IAD_JWT_ACCESS_INVALID';
+    expect(await metric('auth_authorization_failures_total', { code })).toBe(5_000);
+    expect(new Set(lines.map(({ event, reason }) => `${event} ${reason}`))).toEqual(
+      new Set([`authorization.failed ${code}`]),
+    );
+    expect(countEvents(lines)).toBe(5_000);
+    // Each window but the last, which may be short, ends with a line for what was left out.
+    const windows = 1 + lines.filter(({ suppressed }) => suppressed !== undefined).length;
+    expect(lines.length).toBeLessThanOrEqual(windows * linesOfWindow);
+  },
+  floodTimeoutMs,
+);
+
+test(
+  'expired tokens, which a fleet of apps sends every day, write no more lines for coming from everywhere',
+  async () => {
+    const { access_token } = await newSession(api);
+    const env = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
+    const request = (index: number) => currentGroup(`10.1.${index % 250}.1`, access_token);
+    const { lines, metric } = await flood(500, request, { env, ahead: 3_600_000 });
+    const code = 'IAD_JWT_ACCESS_EXPIRED';
+    expect(await metric('auth_authorization_failures_total', { code })).toBe(500);
+    expect(countEvents(lines)).toBe(500);
+    expect(lines.length).toBeLessThan(50);
+    expect(lines.at(-1)).toMatchObject({ reason: code, address: 'various' });
+  },
+  floodTimeoutMs,
+);
+
+test(
+  'a flood of refreshes, refused with 429 in the end, writes few lines of either kind',
+  async () => {
+    const body = { refresh_token: 'none of ours' };
+    const request = () => ({ path: '/api/v1/auth/refresh', body, headers: from('192.0.2.1') });
+    const { lines, metric } = await flood(1_000, request, { env: { REFRESH_LIMIT_PER_ADDRESS: '100' } });
+    const limited = await metric('auth_rate_limited_total', { rule: 'refresh_address' });
+    const expired = await metric('auth_refreshes_total', { outcome: 'expired' });
+    expect(limited + expired).toBe(1_000);
+    const of = (name: string) => lines.filter(({ event }) => event === name);
+    expect(countEvents(of('limit.exceeded'))).toBe(limited);
+    expect(countEvents(of('refresh.expired'))).toBe(expired);
+    expect(lines.length).toBeLessThan(100);
+  },
+  floodTimeoutMs,
+);

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { createInviteStore } from '@auth-account/stores';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newEmail, password, registerAccount } from '../../support/accounts.ts';
+import { withFailPoint } from '../../support/fail-point.ts';
+import { cheapHashes } from '../../support/groups.ts';
+import { type ReplyDroppingProxy, startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+
+const path = '/api/v1/auth/register';
+const appName = uniqueName();
+
+let api: TestApi;
+let proxy: ReplyDroppingProxy;
+
+beforeAll(async () => {
+  const direct = new URL(testEnvironment().mongodbUri);
+  proxy = await startReplyDroppingProxy(Number(direct.port));
+  // Through the proxy only: what the replica set says of its members' addresses would lead round it.
+  const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
+  api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });
+});
+afterAll(async () => {
+  await api.close();
+  await proxy.close();
+});
+
+const household = (email = newEmail()) => api.post(path, { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+const join = (invite_token: string, email = newEmail()) =>
+  api.post(path, { email, password, space_creation_mode: 'JOIN_EXISTING', invite_token });
+
+async function everything(): Promise<unknown[]> {
+  const { users, groups, invites, outbox } = api.collections;
+  return Promise.all(
+    [users, groups, invites, outbox].map((collection) => collection.find({}).sort({ _id: 1 }).toArray()),
+  );
+}
+
+async function newInvite(): Promise<string> {
+  const { home_group_id, user_id } = await registerAccount(api);
+  const _id = randomUUID();
+  const expires_at = new Date(Date.now() + 3_600_000);
+  const invite = { _id, home_group_id, account_type: 'HOME', created_by: user_id, created_at: new Date() } as const;
+  await createInviteStore(api.collections).insert({ ...invite, expires_at, max_uses: null, uses: 0, revoked_at: null });
+  return _id;
+}
+
+describe('a failure at a write of the transaction leaves nothing', () => {
+  const operationFailed = 96;
+  let invite: string;
+  beforeEach(async () => {
+    invite = await newInvite();
+  });
+
+  test.each([
+    ['the user', 'insert', 'users', () => household()],
+    ['the group', 'insert', 'groups', () => household()],
+    ['the outbox row', 'insert', 'outbox', () => household()],
+    ['the use of the invite', 'findAndModify', 'invites', () => join(invite)],
+    ['the count of members', 'update', 'groups', () => join(invite)],
+    ['the outbox row of one who joins', 'insert', 'outbox', () => join(invite)],
+  ])('%s', async (_, command, collection, register) => {
+    const before = await everything();
+    const failing = {
+      failCommands: [command],
+      errorCode: operationFailed,
+      namespace: `${api.database}.${collection}`,
+      appName,
+    };
+    const answer = await withFailPoint(api.mongo, 'alwaysOn', failing, register);
+    expect(answer.status).toBe(500);
+    expect(answer.json).toEqual({
+      error_code: 'ERR-INTERNAL',
+      message: expect.any(String),
+      details: { action: expect.any(String) },
+    });
+    expect(await everything()).toEqual(before);
+    expect((await register()).status).toBe(201);
+  });
+
+  test('the commit', async () => {
+    const before = await everything();
+    const failing = { failCommands: ['commitTransaction'], errorCode: operationFailed, appName };
+    expect((await withFailPoint(api.mongo, 'alwaysOn', failing, () => household())).status).toBe(500);
+    expect(await everything()).toEqual(before);
+  });
+});
+
+test.each([
+  ['gets no majority in time', 50],
+  ['meets a primary that is stepping down', 189],
+])('a look for the answer to an earlier try that %s is 503, not a refusal', async (_, errorCode) => {
+  const { email } = await registerAccount(api);
+  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+  const retry = () => api.post(path, body, { 'Idempotency-Key': randomUUID() });
+  const failing = { failCommands: ['find'], errorCode, namespace: `${api.database}.idempotency`, appName };
+  // The first look finds nothing; the second one comes before the 409.
+  const answer = await withFailPoint(api.mongo, { skip: 1 }, failing, retry);
+  expect([answer.status, answer.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
+  expect((await retry()).status).toBe(409);
+});
+
+describe('a commit whose reply is lost', () => {
+  const expectOne = async (email: string) => {
+    const users = await api.collections.users.find({ email_key: email }).toArray();
+    expect(users).toHaveLength(1);
+    expect(await api.collections.outbox.countDocuments({ 'event.subject': users[0]?._id as string })).toBe(1);
+    expect(await api.collections.groups.countDocuments({ _id: users[0]?.home_group_id as string })).toBe(1);
+  };
+
+  test('answers 201, and the account is there once', async () => {
+    const email = newEmail();
+    const before = proxy.dropped();
+    proxy.dropReplyTo('commitTransaction');
+    expect((await household(email)).status).toBe(201);
+    expect(proxy.dropped()).toBe(before + 1);
+    await expectOne(email);
+  });
+
+  test('is read back before the work is tried again: never 409 for one’s own address', async () => {
+    const email = newEmail();
+    const noSuchTransaction = 251;
+    // The first commit takes effect and its reply is lost; the second is told that there is no such transaction.
+    const second = {
+      failCommands: ['commitTransaction'],
+      errorCode: noSuchTransaction,
+      errorLabels: ['TransientTransactionError'],
+      appName,
+    };
+    const before = proxy.dropped();
+    const answer = await withFailPoint(api.mongo, { skip: 1 }, second, () => {
+      proxy.dropReplyTo('commitTransaction');
+      return household(email);
+    });
+    expect(proxy.dropped()).toBe(before + 1);
+    expect(answer.status).toBe(201);
+    await expectOne(email);
+  });
+
+  test('is read back where the store never says what became of it', async () => {
+    const email = newEmail();
+    const shutdownInProgress = 91;
+    const unknown = {
+      failCommands: ['commitTransaction'],
+      writeConcernError: { code: shutdownInProgress, errmsg: 'shutting down' },
+      appName,
+    };
+    expect((await withFailPoint(api.mongo, 'alwaysOn', unknown, () => household(email))).status).toBe(201);
+    await expectOne(email);
+  });
+
+  test('that never took effect is made good by another', async () => {
+    const email = newEmail();
+    const lost = { failCommands: ['commitTransaction'], closeConnection: true, appName };
+    expect((await withFailPoint(api.mongo, { times: 3 }, lost, () => household(email))).status).toBe(201);
+    await expectOne(email);
+  });
+});
+
+test('a store that is away answers 503 with Retry-After, and leaves nothing', async () => {
+  const email = newEmail();
+  const away = { failCommands: ['find', 'insert'], closeConnection: true, appName };
+  const answer = await withFailPoint(api.mongo, 'alwaysOn', away, () => household(email));
+  expect(answer.status).toBe(503);
+  expect(answer.json.error_code).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  expect(await api.collections.users.countDocuments({ email_key: email })).toBe(0);
+});
+
+test('50 registrations at once of one address in several spellings: one 201, 49 times 409, one user, one group, one event', async () => {
+  const email = `race-${randomUUID()}@example.com`;
+  const spellings = [email, email.toUpperCase(), email.replace('race', 'Race'), email.replace('example', 'EXAMPLE')];
+  const { users, groups, outbox } = api.collections;
+  const before = await groups.countDocuments();
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => household(spellings[i % spellings.length] ?? email)),
+  );
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([201, ...Array(49).fill(409)]);
+  const stored = await users.find({ email_key: email }).toArray();
+  expect(stored).toHaveLength(1);
+  expect(await groups.countDocuments()).toBe(before + 1);
+  expect(await outbox.countDocuments({ 'event.subject': stored[0]?._id as string })).toBe(1);
+});
+
+test('50 joins at once by an invite for 3 are 3 times 201 and 47 times 410', async () => {
+  const invite = await newInvite();
+  await api.collections.invites.updateOne({ _id: invite }, { $set: { max_uses: 3 } });
+  const answers = await Promise.all(Array.from({ length: 50 }, () => join(invite)));
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([...Array(3).fill(201), ...Array(47).fill(410)]);
+  const used = await api.collections.invites.findOne({ _id: invite });
+  expect(used?.uses).toBe(3);
+  const home_group_id = used?.home_group_id as string;
+  expect(await api.collections.users.countDocuments({ home_group_id })).toBe(4);
+  expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({ member_count: 4 });
+});

@@ -1,0 +1,183 @@
+import type { RevocationReason, SessionDocument } from '@auth-account/stores';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createLogOut, type LogOutDeps } from '../../../services/api/src/usecases/log-out.ts';
+import { createLogOutAll } from '../../../services/api/src/usecases/log-out-all.ts';
+import { createRevokeSession, type RevokeSessionDeps } from '../../../services/api/src/usecases/revoke-session.ts';
+import {
+  bearerOf,
+  openUseCaseScene,
+  readsOf,
+  type StoredSession,
+  type UseCaseScene,
+} from '../../support/use-case-scene.ts';
+
+let scene: UseCaseScene;
+/** Reads of one session that the last use case has asked for. */
+let reads: readonly string[];
+beforeAll(async () => {
+  scene = await openUseCaseScene();
+});
+beforeEach(() => scene.clear());
+afterAll(() => scene.close());
+
+/** What the use cases share, and what is given over that. */
+function depsWith<T extends object>(also: T) {
+  const { users, transaction, refreshTokens, announce, isDenied, audit, now } = scene;
+  const { sessions, ...counted } = readsOf(scene);
+  reads = counted.reads;
+  return { users, sessions, transaction, refreshTokens, announce, isDenied, audit, now, ...also };
+}
+
+const logOut = (refresh_token: string, caller: StoredSession, also: Partial<LogOutDeps> = {}) =>
+  createLogOut(depsWith(also))({ refresh_token }, bearerOf(caller), scene.origin);
+const revoke = (id: string, caller: StoredSession, also: Partial<RevokeSessionDeps> = {}) =>
+  createRevokeSession(depsWith(also))(id, bearerOf(caller), scene.origin);
+const logOutAll = (body: { except_current?: boolean }, caller: StoredSession) =>
+  createLogOutAll(depsWith({}))(body, bearerOf(caller), scene.origin);
+
+const aMinuteAgo = () => new Date(scene.now().getTime() - 60_000);
+/** A session that another request has ended a minute ago. */
+const endedBy = (revoked_reason: RevocationReason, fields: Partial<SessionDocument> = {}) => {
+  const ended = { is_revoked: true, revoked_at: aMinuteAgo(), revoked_reason, revoked_request_id: 'request-0' };
+  return scene.session({ ...ended, ...fields });
+};
+const told = ({ document }: StoredSession, reason: string, also: object = {}) => {
+  return { sessionIds: [document._id], reason, requestId: 'request-0', at: aMinuteAgo(), ...also };
+};
+const toldNow = (sessionIds: string[], reason: string) => {
+  return { sessionIds, reason, requestId: 'request-1', at: scene.now() };
+};
+const notFound = { code: 'ERR-LOGOUT-TARGET-NOT-FOUND', name: 'AppError' };
+
+/** Nothing has come of it but these announcements. */
+async function expectOnlyTold(announcements: object[], ...sessions: StoredSession[]): Promise<void> {
+  for (const { document } of sessions) expect(await scene.asStored(document._id)).toEqual(document);
+  expect(scene.audited).toEqual([]);
+  expect(scene.announced).toEqual(announcements);
+}
+
+const reasons: readonly [RevocationReason, string][] = [
+  ['logout', 'LOGOUT_CONFIRMED'],
+  ['revoked_by_user', 'SESSION_REVOKED'],
+  ['replaced', 'SESSION_REPLACED'],
+];
+
+describe('a logout', () => {
+  test.each(reasons)(
+    'of a session that has ended (%s) is refused once a majority has that, and all are told again',
+    async (by, reason) => {
+      const own = await endedBy(by, { gen: 2 });
+      for (const generation of [1, 2]) {
+        scene.announced.splice(0);
+        await expect(logOut(scene.tokenOf(own.document, generation), own)).rejects.toMatchObject(notFound);
+        expect(reads).toEqual(['find', 'confirmed']);
+        await expectOnlyTold([told(own, reason)], own);
+      }
+    },
+  );
+
+  test('of another session that has ended closes the stream of this one as well', async () => {
+    const phone = await scene.session();
+    const tablet = await endedBy('logout', { user_id: phone.document.user_id });
+    await expect(logOut(tablet.token, phone)).rejects.toMatchObject(notFound);
+    await expectOnlyTold([told(tablet, 'LOGOUT_CONFIRMED', { alsoClose: phone.document._id })], phone, tablet);
+  });
+
+  test('of a session whose end Redis has heard of tells nobody again, and asks no majority', async () => {
+    const own = await endedBy('logout');
+    const asked: string[] = [];
+    const isDenied = async (sessionId: string) => asked.push(sessionId) > 0;
+    await expect(logOut(own.token, own, { isDenied })).rejects.toMatchObject(notFound);
+    expect([reads, asked]).toEqual([['find'], [own.document._id]]);
+    await expectOnlyTold([], own);
+  });
+
+  test('by what is no token of a session that has ended tells nobody, and asks no majority', async () => {
+    const [own, theirs] = [await endedBy('logout'), await endedBy('logout')];
+    const { nonce } = theirs.document;
+    for (const token of [scene.tokenOf({ ...own.document, nonce }), theirs.token]) {
+      await expect(logOut(token, own)).rejects.toMatchObject(notFound);
+      expect(reads).toEqual(['find']);
+    }
+    await expectOnlyTold([], own, theirs);
+  });
+
+  test('is carried out where an end that was seen has been rolled back', async () => {
+    const own = await scene.session({ gen: 2 });
+    const find = async () => ({ ...own.document, is_revoked: true });
+    await logOut(scene.tokenOf(own.document, 1), own, { sessions: { ...scene.sessions, find } });
+    expect(await scene.asStored(own.document._id)).toMatchObject({ is_revoked: true, revoked_reason: 'logout' });
+    expect(scene.announced).toEqual([toldNow([own.document._id], 'LOGOUT_CONFIRMED')]);
+  });
+});
+
+describe('the end by its id', () => {
+  test.each(reasons)(
+    'of a session that has ended (%s) is refused once a majority has that, and all are told again',
+    async (by, reason) => {
+      const caller = await scene.session();
+      const other = await endedBy(by, { user_id: caller.document.user_id });
+      await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
+      expect(reads).toEqual(['find', 'confirmed']);
+      await expectOnlyTold([told(other, reason)], caller, other);
+    },
+  );
+
+  test('of another user’s session that has ended tells nobody, and asks no majority', async () => {
+    const [caller, other] = [await scene.session(), await endedBy('logout')];
+    await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
+    expect(reads).toEqual(['find']);
+    await expectOnlyTold([], caller, other);
+  });
+
+  test('of a session that lives reads nothing before', async () => {
+    const own = await scene.session();
+    await revoke(own.document._id, own);
+    expect(reads).toEqual([]);
+  });
+
+  test('is carried out where an end that was seen has been rolled back', async () => {
+    const own = await scene.session();
+    const { _id } = own.document;
+    const misses = [false];
+    const revokeOwn: typeof scene.sessions.revokeOwn = async (...wanted) =>
+      misses.shift() ?? scene.sessions.revokeOwn(...wanted);
+    const find = async () => ({ ...own.document, is_revoked: true });
+    const sessions = { ...scene.sessions, revokeOwn, find };
+    expect(await revoke(_id, own, { sessions })).toMatchObject({ session_id: _id });
+    expect(await scene.asStored(_id)).toMatchObject({ is_revoked: true, revoked_reason: 'logout' });
+  });
+});
+
+describe('a logout everywhere', () => {
+  test.each([{}, { except_current: true }])(
+    '%j tells all again of the caller’s session, where it has ended before',
+    async (body) => {
+      const { _id: user_id } = await scene.user();
+      const own = await endedBy('logout', { user_id });
+      const { document: other } = await scene.session({ user_id });
+      expect(await logOutAll(body, own)).toMatchObject({ terminated_sessions: 1 });
+      expect(scene.announced).toEqual([
+        toldNow([other._id], 'SESSION_REVOKED'),
+        toldNow([], 'LOGOUT_CONFIRMED'),
+        told(own, 'LOGOUT_CONFIRMED'),
+      ]);
+      expect(scene.audited.map(([{ event }]) => event)).toEqual(['logout.all', 'session.revoked']);
+      expect(await scene.asStored(own.document._id)).toEqual(own.document);
+    },
+  );
+
+  test('reads no session by itself where the caller’s lives', async () => {
+    const { _id: user_id } = await scene.user();
+    await logOutAll({}, await scene.session({ user_id }));
+    expect(reads).toEqual([]);
+  });
+
+  test('that finds nothing to end is not said to be committed, as nothing it wrote could tell', async () => {
+    const { _id: user_id } = await scene.user();
+    await logOutAll({ except_current: true }, await scene.session({ user_id }));
+    // The scene asks before and after the commit; if the commit is acknowledged nobody does.
+    expect(scene.verdicts).toEqual([false, false]);
+    expect(reads).toEqual([]);
+  });
+});

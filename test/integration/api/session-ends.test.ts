@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import type { SessionDocument } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { RequestAbandoned } from '../../../services/api/src/usecases/assert-awaited.ts';
+import { createListSessions } from '../../../services/api/src/usecases/list-sessions.ts';
+import { createLogOut } from '../../../services/api/src/usecases/log-out.ts';
+import { createLogOutAll } from '../../../services/api/src/usecases/log-out-all.ts';
+import { createRevokeSession } from '../../../services/api/src/usecases/revoke-session.ts';
+import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
+
+let scene: UseCaseScene;
+beforeAll(async () => {
+  scene = await openUseCaseScene();
+});
+beforeEach(() => scene.clear());
+afterAll(() => scene.close());
+
+const ended = (reason: string, also: object = {}) => ({
+  is_revoked: true,
+  revoked_at: scene.now(),
+  revoked_reason: reason,
+  revoked_request_id: 'request-1',
+  ...also,
+});
+const announcement = (sessionIds: string[], reason: string, also: object = {}) => {
+  return { sessionIds, reason, requestId: 'request-1', at: scene.now(), ...also };
+};
+const notFound = { code: 'ERR-LOGOUT-TARGET-NOT-FOUND', name: 'AppError' };
+
+async function expectUntouched(...documents: SessionDocument[]): Promise<void> {
+  for (const document of documents) expect(await scene.asStored(document._id)).toEqual(document);
+  expect(scene.audited).toEqual([]);
+  expect(scene.announced).toEqual([]);
+}
+
+describe('a logout', () => {
+  let reads: number;
+  const logOut = (refresh_token: string, caller: VerifiedAccessToken) => {
+    reads = 0;
+    const { refreshTokens, announce, isDenied, audit, now } = scene;
+    const find = (id: string) => scene.sessions.find(id).finally(() => (reads += 1));
+    const sessions = { ...scene.sessions, find };
+    return createLogOut({ sessions, refreshTokens, announce, isDenied, audit, now })(
+      { refresh_token },
+      caller,
+      scene.origin,
+    );
+  };
+
+  test('by the newest token ends the session without reading it, and all are told', async () => {
+    const own = await scene.session();
+    const { _id: session_id, user_id } = own.document;
+    expect(await logOut(own.token, bearerOf(own))).toEqual({
+      message: 'SESSION_TERMINATED',
+      details: 'The refresh token has been revoked and the push WebSocket of this device has been closed.',
+      timestamp: scene.now().toISOString(),
+    });
+    expect(reads).toBe(0);
+    expect(await scene.asStored(session_id)).toEqual({ ...own.document, ...ended('logout') });
+    expect(scene.audited).toEqual([[{ event: 'logout.succeeded', user_id, session_id }, scene.origin]]);
+    expect(scene.announced).toEqual([announcement([session_id], 'LOGOUT_CONFIRMED')]);
+  });
+
+  test('by any other genuine token of the session ends it too', async () => {
+    const own = await scene.session({ gen: 5 });
+    await logOut(scene.tokenOf(own.document, 2), bearerOf(own));
+    expect(await scene.asStored(own.document._id)).toMatchObject(ended('logout'));
+  });
+
+  test('of another session of the caller’s closes the stream of this one as well', async () => {
+    const phone = await scene.session();
+    const tablet = await scene.session({ user_id: phone.document.user_id });
+    await logOut(tablet.token, bearerOf(phone));
+    const also = { revoked_also_close: phone.document._id };
+    expect(await scene.asStored(tablet.document._id)).toEqual({ ...tablet.document, ...ended('logout', also) });
+    expect(await scene.asStored(phone.document._id)).toEqual(phone.document);
+    const alsoClose = { alsoClose: phone.document._id };
+    expect(scene.announced).toEqual([announcement([tablet.document._id], 'LOGOUT_CONFIRMED', alsoClose)]);
+  });
+
+  test.each<[string, (own: StoredSession) => Promise<string> | string]>([
+    ['text', () => 'text'],
+    ['a token of nobody’s', ({ document }) => scene.tokenOf({ ...document, _id: randomUUID() })],
+    [
+      'a token made with another nonce',
+      async ({ document }) => scene.tokenOf({ ...document, nonce: (await scene.session()).document.nonce }),
+    ],
+    ['another user’s', async () => (await scene.session()).token],
+    ['another user’s elder one', async () => scene.tokenOf((await scene.session({ gen: 2 })).document, 1)],
+  ])('by %s ends nothing', async (_, token) => {
+    const own = await scene.session();
+    await expect(logOut(await token(own), bearerOf(own))).rejects.toMatchObject(notFound);
+    await expectUntouched(...(await scene.collections.sessions.find({ is_revoked: true }).toArray()), own.document);
+    expect(await scene.collections.sessions.countDocuments({ is_revoked: true })).toBe(0);
+  });
+});
+
+describe('the end of a session by its id', () => {
+  const revoke = (id: string, caller: VerifiedAccessToken) => {
+    const { sessions, announce, isDenied, audit, now } = scene;
+    return createRevokeSession({ sessions, announce, isDenied, audit, now })(id, caller, scene.origin);
+  };
+
+  test.each([
+    ['the caller’s own', true, 'logout', 'LOGOUT_CONFIRMED'],
+    ['another of the caller’s', false, 'revoked_by_user', 'SESSION_REVOKED'],
+  ])('%s: %s %s %s', async (_, isOwn, reason, told) => {
+    const caller = await scene.session();
+    const { user_id } = caller.document;
+    const { document } = isOwn ? caller : await scene.session({ user_id });
+    const session_id = document._id;
+    const timestamp = scene.now().toISOString();
+    expect(await revoke(session_id, bearerOf(caller))).toEqual({
+      message: 'SESSION_TERMINATED',
+      session_id,
+      timestamp,
+    });
+    expect(await scene.asStored(session_id)).toEqual({ ...document, ...ended(reason) });
+    expect(scene.audited).toEqual([[{ event: 'session.revoked', user_id, session_id, reason }, scene.origin]]);
+    expect(scene.announced).toEqual([announcement([session_id], told)]);
+  });
+
+  test('of another user is refused', async () => {
+    const [caller, other] = [await scene.session(), await scene.session()];
+    await expect(revoke(other.document._id, bearerOf(caller))).rejects.toMatchObject(notFound);
+    await expectUntouched(caller.document, other.document);
+  });
+});
+
+describe('a logout everywhere', () => {
+  const logOutAll = (body: { except_current?: boolean }, caller: VerifiedAccessToken, origin = scene.origin) => {
+    const { users, sessions, transaction, announce, isDenied, audit, now } = scene;
+    return createLogOutAll({ users, sessions, transaction, announce, isDenied, audit, now })(body, caller, origin);
+  };
+
+  async function household() {
+    const { _id: user_id } = await scene.user();
+    const own = await scene.session({ user_id });
+    const others = [await scene.session({ user_id, last_used_at: new Date(0) }), await scene.session({ user_id })];
+    const stranger = await scene.session();
+    return { user_id, own, others, stranger, ids: others.map(({ document }) => document._id) };
+  }
+
+  test('ends every session of the caller’s, and all are told', async () => {
+    const { user_id, own, others, stranger, ids } = await household();
+    const timestamp = scene.now().toISOString();
+    const answer = { message: 'SESSIONS_TERMINATED', terminated_sessions: 3, timestamp };
+    expect(await logOutAll({}, bearerOf(own))).toEqual(answer);
+    const sid = own.document._id;
+    expect(await scene.asStored(sid)).toEqual({ ...own.document, ...ended('logout') });
+    for (const { document } of others) {
+      expect(await scene.asStored(document._id)).toEqual({ ...document, ...ended('revoked_by_user') });
+    }
+    expect(await scene.asStored(stranger.document._id)).toEqual(stranger.document);
+    const revoked = (session_id: string, reason: string) => [
+      { event: 'session.revoked', user_id, session_id, reason },
+      scene.origin,
+    ];
+    expect(scene.audited).toEqual([
+      [{ event: 'logout.all', user_id, session_id: sid }, scene.origin],
+      ...ids.map((id) => revoked(id, 'revoked_by_user')),
+      revoked(sid, 'logout'),
+    ]);
+    expect(scene.announced).toEqual([announcement(ids, 'SESSION_REVOKED'), announcement([sid], 'LOGOUT_CONFIRMED')]);
+    expect(scene.verdicts).toEqual([false, true]);
+    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ sessions_changed_at: scene.now() });
+  });
+
+  test('but here spares the caller’s', async () => {
+    const { own, ids } = await household();
+    expect(await logOutAll({ except_current: true }, bearerOf(own))).toMatchObject({ terminated_sessions: 2 });
+    expect(await scene.asStored(own.document._id)).toEqual(own.document);
+    expect(scene.announced).toEqual([announcement(ids, 'SESSION_REVOKED'), announcement([], 'LOGOUT_CONFIRMED')]);
+    expect(scene.audited).toHaveLength(3);
+  });
+
+  test('of the only session is known to be committed by that one', async () => {
+    const { _id: user_id } = await scene.user();
+    const own = await scene.session({ user_id });
+    expect(await logOutAll({}, bearerOf(own))).toMatchObject({ terminated_sessions: 1 });
+    expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('but here is known to be committed by the others', async () => {
+    const { own } = await household();
+    await logOutAll({ except_current: true }, bearerOf(own));
+    expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('by an account that is not there ends nothing', async () => {
+    const own = await scene.session();
+    await expect(logOutAll({}, bearerOf(own))).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    await expectUntouched(own.document);
+  });
+
+  test('whose client has gone ends nothing', async () => {
+    const { own, others } = await household();
+    const origin = { ...scene.origin, isAbandoned: () => true };
+    const ended = logOutAll({}, bearerOf(own), origin);
+    await expect(ended).rejects.toThrow(RequestAbandoned);
+    await expect(ended).rejects.toMatchObject({
+      name: 'RequestAbandoned',
+      message: 'the client has given the request up',
+    });
+    await expectUntouched(own.document, ...others.map(({ document }) => document));
+  });
+});
+
+test('the list of sessions says what each is, the one used last first', async () => {
+  const used = (seconds: number) => new Date(scene.now().getTime() - seconds * 1_000);
+  const own = await scene.session({ last_used_at: used(20) });
+  const { user_id } = own.document;
+  const last = await scene.session({ user_id, last_used_at: used(10), device_name: 'Pixel 9', platform: 'android' });
+  await scene.session({ user_id, expires_at: scene.now() });
+  const { sessions, now } = scene;
+  const shown = ({ document }: StoredSession, is_current: boolean) => ({
+    session_id: document._id,
+    device_id: document.device_id,
+    device_name: document.device_name,
+    platform: document.platform,
+    created_at: document.created_at.toISOString(),
+    last_used_at: document.last_used_at.toISOString(),
+    expires_at: document.expires_at.toISOString(),
+    is_current,
+  });
+  expect(await createListSessions({ sessions, now })(bearerOf(own))).toEqual({
+    sessions: [shown(last, false), shown(own, true)],
+    timestamp: scene.now().toISOString(),
+  });
+});

@@ -1,0 +1,96 @@
+import { waitUntil } from '@auth-account/local-stack';
+import { createDenyList, denialLifetimeMs, failFastOptions, redisKeys } from '@auth-account/messaging';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
+import { newDevice, openGatewayScene, signToken, startTestGateway } from '../../support/gateway-scene.ts';
+import { currentGroup, refresh } from '../../support/groups.ts';
+import { openStream, refusalOf } from '../../support/push-client.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+
+/** The setting before it is lowered, and after. */
+const [long, short] = [400, 60];
+const good = { status: 200, code: undefined };
+const invalid = { status: 401, code: 'IAD_JWT_ACCESS_INVALID' };
+
+/** Apis on one store: of the setting before, of the one after, and of that while it is told the former one too. */
+let before: TestApi;
+let after: TestApi;
+let between: TestApi;
+let redis: Redis;
+beforeAll(async () => {
+  redis = new Redis(testEnvironment().redisUrl, { ...failFastOptions(), enableOfflineQueue: true });
+  before = await startTestApi({ ACCESS_TOKEN_TTL_SECONDS: String(long) });
+  const lowered = {
+    MONGODB_DATABASE: before.database,
+    KEY_PREFIX: before.keyPrefix,
+    ACCESS_TOKEN_TTL_SECONDS: String(short),
+  };
+  after = await startTestApi(lowered);
+  between = await startTestApi({ ...lowered, ACCESS_TOKEN_MAX_TTL_SECONDS: String(long) });
+  const rebuild = await createDenyList(redis, redisKeys(before.keyPrefix), denialLifetimeMs(long)).beginRebuild();
+  if (!(await rebuild.complete())) throw new Error('the deny list was not completed');
+});
+afterAll(async () => {
+  await Promise.all([after, between].map((api) => api.close({ keepData: true })));
+  await before.close();
+  redis.disconnect();
+});
+
+async function answerOf(api: TestApi, tokens: TokenPair) {
+  const { status, json } = await currentGroup(api, tokens);
+  return { status, code: json.error_code };
+}
+
+/** Ends the session, and gives its key in the deny list with the seconds for which that will be there. */
+async function logOutOn(api: TestApi, tokens: TokenPair): Promise<{ readonly key: string; readonly seconds: number }> {
+  const { status } = await logOut(api, tokens);
+  if (status !== 200) throw new Error(`the logout answered ${status}`);
+  const key = redisKeys(api.keyPrefix).denied(tokens.session_id);
+  return { key, seconds: (await redis.pttl(key)) / 1_000 };
+}
+
+describe('ACCESS_TOKEN_TTL_SECONDS lowered', () => {
+  test('revives no revoked token: those of the longer life are refused, also when the deny list forgets them', async () => {
+    const tokens = await newSession(before);
+    expect(await answerOf(before, tokens)).toEqual(good);
+    const { key, seconds } = await logOutOn(after, await refresh(after, tokens));
+    expect(seconds).toBeLessThan(long);
+    // As at its end.
+    await redis.del(key);
+    expect(await answerOf(after, tokens)).toEqual(invalid);
+  });
+
+  test('costs an app a refresh, and no session', async () => {
+    const tokens = await newSession(before);
+    expect(await answerOf(after, tokens)).toEqual(invalid);
+    expect(await answerOf(after, await refresh(after, tokens))).toEqual(good);
+  });
+
+  test('opens and extends no stream with a token of before', async () => {
+    const scene = await openGatewayScene();
+    const gateway = await startTestGateway(scene, { ACCESS_TOKEN_TTL_SECONDS: String(short) });
+    await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 15_000 });
+    const device = newDevice();
+    const sign = (ttlSeconds: number) => signToken(scene.env, device, { ttlSeconds });
+    const refusal = await refusalOf(gateway.base, { ...device, token: await sign(long) });
+    expect([refusal.status, refusal.body.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+
+    const client = await openStream(gateway.base, { ...device, token: await sign(short) });
+    expect(await client.next()).toMatchObject({ type: 'hello' });
+    client.send({ type: 'auth', access_token: await sign(long) });
+    expect(await client.next()).toEqual({ type: 'error', error_code: 'IAD_JWT_ACCESS_INVALID' });
+    expect(client.isOpen()).toBe(true);
+    await gateway.close();
+    await scene.close();
+  });
+});
+
+test('with ACCESS_TOKEN_MAX_TTL_SECONDS tokens of before stay good, and their revocations outlive them', async () => {
+  const tokens = await newSession(before);
+  expect(await answerOf(between, tokens)).toEqual(good);
+  const refreshed = await refresh(between, tokens);
+  expect(refreshed).toMatchObject({ expires_in: short });
+  expect((await logOutOn(between, refreshed)).seconds).toBeGreaterThan(long);
+  for (const api of [before, between, after]) expect(await answerOf(api, tokens)).toEqual(invalid);
+});

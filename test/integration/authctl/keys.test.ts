@@ -1,0 +1,252 @@
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { assertAccessTokenKeys, assertRefreshTokenKeys, loadKeyFile } from '@auth-account/tokens';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
+
+let dir: string;
+let env: Record<string, string>;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-authctl-'));
+  env = {
+    ACCESS_TOKEN_KEYS_FILE: join(dir, 'access.json'),
+    REFRESH_TOKEN_KEYS_FILE: join(dir, 'refresh.json'),
+    SERVER_KEYS_FILE: join(dir, 'server.json'),
+  };
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+const path = (kind: 'access' | 'refresh' | 'server') => join(dir, `${kind}.json`);
+const standings = (shown: { keys: { standing: string }[] }) => shown.keys.map(({ standing }) => standing);
+const minute = 60_000;
+
+/** Every member of a JWK that makes signatures or MACs. */
+async function privateParts(file: string): Promise<string[]> {
+  const { keys } = await loadKeyFile(file);
+  return keys.flatMap(({ d, k }) => [d, k]).filter((part) => typeof part === 'string');
+}
+
+describe('keys generate', () => {
+  test('writes files that the services take, which only their owner may read', async () => {
+    for (const kind of ['access', 'refresh', 'server'] as const) {
+      const shown = await authctlJson(['keys', 'generate', kind], { env });
+      expect(shown).toMatchObject({ kind, file: path(kind), keys: [{ standing: 'first' }] });
+      expect((await stat(path(kind))).mode & 0o777).toBe(0o600);
+    }
+    await assertAccessTokenKeys(await loadKeyFile(path('access')), 'EdDSA', 'sign');
+    assertRefreshTokenKeys(await loadKeyFile(path('refresh')));
+    assertRefreshTokenKeys(await loadKeyFile(path('server')));
+  });
+
+  test('makes ES256 keys where that is asked for, into the file that is named', async () => {
+    const file = join(dir, 'other.json');
+    await authctlJson(['keys', 'generate', 'access', '--algorithm', 'ES256', '--file', file], { env: {} });
+    await assertAccessTokenKeys(await loadKeyFile(file), 'ES256', 'sign');
+  });
+
+  test('never writes over a file', async () => {
+    await writeFile(path('access'), 'what was there');
+    const run = await authctl(['keys', 'generate', 'access'], { env });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('is there already') });
+    expect(await readFile(path('access'), 'utf8')).toBe('what was there');
+  });
+
+  test('needs a file: exit code 78 names the variable', async () => {
+    const run = await authctl(['keys', 'generate', 'access'], { env: {} });
+    expect(run).toMatchObject({ exitCode: 78, stderr: expect.stringContaining('ACCESS_TOKEN_KEYS_FILE') });
+  });
+});
+
+test('keys public gives what verifies tokens, and nothing that signs them', async () => {
+  await authctlJson(['keys', 'generate', 'access'], { env });
+  await authctlJson(['keys', 'rotate', 'access'], { env });
+  const { stdout } = await authctl(['keys', 'public'], { env });
+  for (const part of await privateParts(path('access'))) expect(stdout).not.toContain(part);
+  await writeFile(join(dir, 'public.json'), stdout);
+  const shown = await loadKeyFile(join(dir, 'public.json'));
+  expect(shown.keys.map(({ kid }) => kid)).toEqual((await loadKeyFile(path('access'))).keys.map(({ kid }) => kid));
+  await assertAccessTokenKeys(shown, 'EdDSA', 'verify');
+  expect(await authctlJson(['keys', 'public'], { env })).toEqual(JSON.parse(stdout));
+});
+
+describe('keys rotate', () => {
+  const rotate = (step: string[], now: number) =>
+    authctlJson(['keys', 'rotate', 'access', ...step], { env, now: () => new Date(now) });
+
+  test('publishes behind the first, activates after five minutes, prunes when no token needs the old key', async () => {
+    const { keys } = await authctlJson(['keys', 'generate', 'access'], { env });
+    const begun = Date.now();
+    const published = await rotate([], begun);
+    expect(standings(published)).toEqual(['first', 'next']);
+    expect(published.keys[0].kid).toBe(keys[0].kid);
+
+    const early = await authctl(['keys', 'rotate', 'access', '--activate'], {
+      env,
+      now: () => new Date(begun + minute),
+    });
+    expect(early).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('wait 240 s more') });
+    const activated = await rotate(['--activate'], begun + 5 * minute);
+    expect(standings(activated)).toEqual(['first', 'retired']);
+    expect(activated.keys.map(({ kid }: { kid: string }) => kid)).toEqual([published.keys[1].kid, keys[0].kid]);
+
+    expect(await rotate(['--prune'], begun + 15 * minute)).toMatchObject({ removed: [] });
+    expect(await rotate(['--prune'], begun + 25 * minute)).toMatchObject({ removed: [keys[0].kid] });
+    const set = await loadKeyFile(path('access'));
+    await assertAccessTokenKeys(set, 'EdDSA', 'sign');
+    expect(set.keys.map(({ kid }) => kid)).toEqual([published.keys[1].kid]);
+    expect((await stat(path('access'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps a refresh key for 180 days after it was retired', async () => {
+    await authctlJson(['keys', 'generate', 'refresh'], { env });
+    const begun = Date.now();
+    const at = (days: number) => ({ env, now: () => new Date(begun + days * 24 * 60 * minute) });
+    await authctlJson(['keys', 'rotate', 'refresh'], at(0));
+    await authctlJson(['keys', 'rotate', 'refresh', '--activate', '--now'], at(0));
+    expect(await authctlJson(['keys', 'rotate', 'refresh', '--prune'], at(179))).toMatchObject({ removed: [] });
+    const pruned = await authctlJson(['keys', 'rotate', 'refresh', '--prune'], at(181));
+    expect(pruned.removed).toHaveLength(1);
+    assertRefreshTokenKeys(await loadKeyFile(path('refresh')));
+  });
+
+  test.each([
+    [['--activate'], 'No key was published'],
+    [['--activate', '--prune'], 'cannot be used with'],
+  ])('refuses %j of a file with one key', async (step, why) => {
+    await authctlJson(['keys', 'generate', 'access'], { env });
+    const run = await authctl(['keys', 'rotate', 'access', ...step], { env });
+    expect(run).toMatchObject({ stdout: '', stderr: expect.stringContaining(why) });
+    expect(run.exitCode).not.toBe(0);
+  });
+
+  test('publishes one key at a time', async () => {
+    await authctlJson(['keys', 'generate', 'access'], { env });
+    await rotate([], Date.now());
+    const again = await authctl(['keys', 'rotate', 'access'], { env });
+    expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('published already') });
+    expect((await loadKeyFile(path('access'))).keys).toHaveLength(2);
+  });
+});
+
+describe('the public file, for the push gateway', () => {
+  const open = () => join(dir, 'public.json');
+  const run = (args: string[], now = Date.now()) =>
+    authctlJson(['keys', ...args, '--public-file', open()], { env, now: () => new Date(now) });
+  const kidsIn = async (file: string) => (await loadKeyFile(file)).keys.map(({ kid }) => kid);
+
+  test('is written with the private one at each step, and has no private part', async () => {
+    const begun = Date.now();
+    const steps: [step: string[], at: number, kids: number][] = [
+      [['generate', 'access'], begun, 1],
+      [['rotate', 'access'], begun, 2],
+      [['rotate', 'access', '--activate'], begun + 5 * minute, 2],
+      [['rotate', 'access', '--prune'], begun + 15 * minute, 2],
+      [['rotate', 'access', '--prune'], begun + 25 * minute, 1],
+    ];
+    for (const [step, at, count] of steps) {
+      expect(await run(step, at)).toMatchObject({ file: path('access'), public_file: open() });
+      expect(await kidsIn(open())).toEqual(await kidsIn(path('access')));
+      expect(await kidsIn(open())).toHaveLength(count);
+      await assertAccessTokenKeys(await loadKeyFile(open()), 'EdDSA', 'verify');
+      expect(await privateParts(open())).toEqual([]);
+    }
+  });
+
+  test('is written first: a key that the gateways cannot know never gets among those that sign', async () => {
+    await authctlJson(['keys', 'generate', 'access'], { env });
+    const before = await readFile(path('access'), 'utf8');
+    await mkdir(open());
+    const failed = await authctl(['keys', 'rotate', 'access', '--public-file', open()], { env });
+    expect(failed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(open()) });
+    expect(await readFile(path('access'), 'utf8')).toBe(before);
+  });
+
+  test('is one of its own: the private file is never written over', async () => {
+    await authctlJson(['keys', 'generate', 'access'], { env });
+    const before = await readFile(path('access'), 'utf8');
+    await symlink(path('access'), open());
+    for (const file of [path('access'), join(dir, '..', '../..', basename(dir), 'access.json'), open()]) {
+      const run = await authctl(['keys', 'rotate', 'access', '--public-file', file], { env });
+      expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--public-file') });
+    }
+    expect(await readFile(path('access'), 'utf8')).toBe(before);
+  });
+
+  test('is of access keys alone: the others have no public half', async () => {
+    for (const step of [['generate'], ['rotate']]) {
+      const run = await authctl(['keys', ...step, 'refresh', '--public-file', open()], { env });
+      expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--public-file is for access keys') });
+    }
+  });
+
+  test('is asked for where an access key changes without it', async () => {
+    await authctl(['keys', 'generate', 'access'], { env });
+    expect((await authctl(['keys', 'rotate', 'access'], { env })).stdout).toContain('authctl keys public');
+    await authctl(['keys', 'generate', 'server'], { env });
+    expect((await authctl(['keys', 'rotate', 'server'], { env })).stdout).not.toContain('authctl keys public');
+  });
+});
+
+describe('no private part is ever printed', () => {
+  test('by generate, list, rotate, nor for a file that does not fit', async () => {
+    const printed: string[] = [];
+    const run = async (args: string[], extra: Record<string, string> = {}) => {
+      const { stdout, stderr } = await authctl(args, { env: { ...env, ...extra } });
+      printed.push(stdout, stderr);
+    };
+    for (const kind of ['access', 'refresh', 'server']) {
+      for (const json of [[], ['--json']]) {
+        await run(['keys', 'generate', kind, ...json]);
+        await run(['keys', 'list', kind, ...json]);
+        await run(['keys', 'rotate', kind, ...json]);
+        await run(['keys', 'rotate', kind, '--activate', '--now', ...json]);
+      }
+    }
+    await run(['keys', 'list', 'access'], { ACCESS_TOKEN_ALGORITHM: 'ES256' });
+    await run(['keys', 'list', 'access', '--file', path('refresh')]);
+    expect(printed.join('')).toContain('does not fit ES256');
+    const secrets = (
+      await Promise.all((['access', 'refresh', 'server'] as const).map((kind) => privateParts(path(kind))))
+    ).flat();
+    expect(secrets.length).toBeGreaterThanOrEqual(6);
+    for (const secret of secrets) expect(printed.join('')).not.toContain(secret);
+  });
+});
+
+describe('as a process', () => {
+  test('lists what the environment names', async () => {
+    await authctlJson(['keys', 'generate', 'access'], { env });
+    const run = await authctlProcess(['keys', 'list'], { ACCESS_TOKEN_KEYS_FILE: path('access') });
+    const { keys } = await loadKeyFile(path('access'));
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(run.stdout).toContain(`${keys[0].kid}  first     OKP Ed25519`);
+  });
+
+  test('tells an error in one line, without a stack', async () => {
+    await writeFile(path('access'), 'no JSON');
+    const run = await authctlProcess(['keys', 'list', 'access'], env);
+    expect(run).toEqual({ exitCode: 78, stdout: '', stderr: `authctl: ${path('access')}: not JSON\n` });
+  });
+});
+
+test.each([
+  ['an unknown command', ['evnts'], 'unknown command'],
+  ['an unknown kind', ['keys', 'list', 'house'], 'Allowed choices are access, refresh, server'],
+  ['a missing argument', ['keys', 'generate'], "missing required argument 'kind'"],
+  ['an unknown option', ['keys', 'list', '--all'], "unknown option '--all'"],
+])('%s is exit code 2, told once, and as JSON where that is asked for', async (_case, args, why) => {
+  const told = await authctl(args);
+  expect(told).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(why) });
+  expect(told.stderr.split(why)).toHaveLength(2);
+  expect(await authctlJson(args, {}, 2)).toEqual({ error: { message: expect.stringContaining(why), exit_code: 2 } });
+});
+
+test('help is no error, and the lack of a command is', async () => {
+  expect(await authctl(['--help'])).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('doctor'),
+    stderr: '',
+  });
+  expect(await authctl([])).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('doctor') });
+});

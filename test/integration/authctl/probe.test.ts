@@ -1,0 +1,311 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { findFreePort } from '@auth-account/local-stack';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { logIn, newEmail, password, registerAccount } from '../../support/accounts.ts';
+import { authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
+import { send } from '../../support/http-client.ts';
+import { serviceEnvironment } from '../../support/test-api.ts';
+import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let stack: TestStack;
+let env: Record<string, string>;
+/** A port on which nothing listens. */
+let deadPort: number;
+beforeAll(async () => {
+  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
+  const { MONGODB_URI = '', MONGODB_DATABASE = '' } = serviceEnvironment(stack.collections.users.dbName);
+  env = { MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: stack.apiUrl, BIND_ADDRESS: '127.0.0.1' };
+  deadPort = await findFreePort();
+}, 90_000);
+afterAll(() => stack.close());
+
+/** How many documents there are, by collection; those that have none are left out. */
+async function stored(): Promise<Record<string, number>> {
+  const { subscribers: _, ...collections } = stack.collections;
+  const counts = await Promise.all(
+    Object.entries(collections).map(async ([name, collection]) => [name, await collection.countDocuments()] as const),
+  );
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}
+
+async function clear(): Promise<void> {
+  const { users, groups, sessions, outbox } = stack.collections;
+  await Promise.all([users.deleteMany(), groups.deleteMany(), sessions.deleteMany(), outbox.deleteMany()]);
+}
+
+const steps = (...names: string[]) => names.map((step) => ({ step, ok: true, ms: expect.any(Number) }));
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+const probeEmail = () => `probe-${randomUUID()}@probe.invalid`;
+
+describe('one run', () => {
+  test('walks the whole path, tells how long the close took, and leaves nothing in the database', async () => {
+    const run = await authctlProcess(['probe', '--json'], env);
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    const report = JSON.parse(run.stdout);
+    expect(report).toEqual({
+      ok: true,
+      request_id: expect.stringMatching(/^auth-probe-/),
+      steps: steps('register', 'login', 'open', 'logout', 'close'),
+      close: { since_request_ms: expect.any(Number), since_answer_ms: expect.any(Number) },
+      clean_up: { outcome: 'done', leftovers: 0 },
+    });
+    expect(report.close.since_request_ms).toBeGreaterThan(0);
+    expect(report.close.since_request_ms).toBeGreaterThan(report.close.since_answer_ms);
+    expect(await stored()).toEqual({});
+    // Subscribers were told, and can tell by the request id.
+    expect(stack.receiver.received.map(({ event }) => event.requestid)).toContain(report.request_id);
+  });
+
+  test('prints a table for people, without password or token', async () => {
+    const run = await authctl(['probe'], { env });
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(run.stdout).toMatch(/^STEP +RESULT +MS +FAULT\nregister +ok/);
+    expect(run.stdout).toContain('Cleaned up.');
+    expect(run.stdout).not.toMatch(/eyJ|@probe\.invalid/);
+  });
+
+  test('says so where it has no database to clean up in', async () => {
+    const { MONGODB_URI: _, ...blind } = env;
+    const run = await authctl(['probe'], { env: blind });
+    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('what the run has made stays') });
+    expect(await stored()).toMatchObject({ users: 1, groups: 1, sessions: 1 });
+    const user = await stack.collections.users.findOneAndUpdate({}, { $set: { created_at: hoursAgo(2) } });
+    expect(user?.email).toMatch(/^probe-[0-9a-f-]{36}@probe\.invalid$/);
+    await eventually('the event is delivered', async () => {
+      return (await stack.collections.outbox.countDocuments({ state: 'delivered' })) === 1;
+    });
+    // What a run has left the next one takes along.
+    expect(await authctlJson(['probe'], { env })).toMatchObject({ clean_up: { outcome: 'done', leftovers: 1 } });
+    expect(await stored()).toEqual({});
+  });
+
+  test('uses an account that is there, and takes only its own session away', async () => {
+    const account = await registerAccount(stack);
+    const phone = await logIn(stack, account.email);
+    const options = { env: { ...env, PROBE_PASSWORD: password } };
+    const report = await authctlJson(['probe', '--email', account.email], options);
+    expect(report).toMatchObject({ ok: true, steps: steps('login', 'open', 'logout', 'close') });
+    expect(await stack.collections.sessions.distinct('_id')).toEqual([phone.session_id]);
+    expect(await stack.collections.users.distinct('email')).toEqual([account.email]);
+    await clear();
+  });
+});
+
+describe('a system that is not well', () => {
+  test('a gateway that is down ends the run with 1 at its step, and the account goes all the same', async () => {
+    const run = await authctl(['probe', '--push-url', `ws://127.0.0.1:${deadPort}`, '--json'], { env });
+    expect(run).toMatchObject({ exitCode: 1, stderr: '' });
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      ok: false,
+      steps: [...steps('register', 'login'), { step: 'open', ok: false, fault: 'no stream: ECONNREFUSED' }],
+      close: null,
+      clean_up: { outcome: 'done' },
+    });
+    expect(await stored()).toEqual({});
+  });
+
+  test('a gateway that refuses, and one that never answers, are told apart', async () => {
+    const refusing = await authctlJson(['probe', '--push-url', stack.apiUrl.replace('http', 'ws')], { env }, 1);
+    expect(refusing.steps.at(-1)).toMatchObject({ step: 'open', fault: 'the handshake was answered 404' });
+    const silent = createServer((_request, _response) => undefined).on('upgrade', () => undefined);
+    const url = `ws://127.0.0.1:${await listen(silent)}`;
+    const waiting = await authctlJson(['probe', '--push-url', url, '--timeout', '1s'], { env }, 1);
+    expect(waiting.steps.at(-1)).toMatchObject({ step: 'open', fault: 'nothing within 1 s' });
+    silent.closeAllConnections();
+    silent.close();
+    expect(await stored()).toEqual({});
+  });
+
+  test.each([
+    [503, 'answered 503 ERR-OVERLOADED', '{"error_code":"ERR-OVERLOADED"}'],
+    [502, 'answered 502', '<html>secret</html>'],
+    [201, "not of the contract's form: /data", '{"status":"success","data":{"user_id":7}}'],
+  ])('an api that answers %i is told as "%s"', async (status, fault, body) => {
+    const server = createServer((request, response) => {
+      response.writeHead(status, { 'X-Request-ID': request.headers['x-request-id'] }).end(body);
+    });
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const report = await authctlJson(['probe', '--api-url', url], { env }, 1);
+    server.close();
+    expect(report).toMatchObject({ ok: false, close: null, clean_up: { outcome: 'done' } });
+    expect(report.steps).toEqual([
+      { step: 'register', ok: false, ms: expect.any(Number), fault: expect.stringContaining(fault) },
+    ]);
+  });
+
+  test('no api, and a database that lets nobody in: both are told, with exit code 1', async () => {
+    const locked = { ...env, MONGODB_URI: env.MONGODB_URI?.replace('://', '://nobody:wrong@') };
+    const args = ['probe', '--api-url', `http://127.0.0.1:${deadPort}`];
+    const report = await authctlJson(args, { env: locked }, 1);
+    expect(report.steps).toMatchObject([{ step: 'register', fault: 'no answer: ECONNREFUSED' }]);
+    expect(report.clean_up).toMatchObject({
+      outcome: 'failed',
+      fault: expect.stringContaining('Authentication failed'),
+    });
+  });
+
+  test.each([
+    ['no api', ['probe'], { PROBE_API_URL: '' }, 78, '--api-url'],
+    ['an account without its password', ['probe', '--email', newEmail()], {}, 78, 'PROBE_PASSWORD'],
+    ['a URL that is none', ['probe', '--push-url', 'http://x'], {}, 2, 'wss'],
+    ['an interval of nothing', ['probe', '--interval', '0'], {}, 2, 'a second at least'],
+  ])('%s is told at once', async (_case, args, more, exitCode, why) => {
+    const run = await authctl(args, { env: { ...env, ...more } });
+    expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(why) });
+  });
+});
+
+async function listen(server: ReturnType<typeof createServer>): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+describe('what runs before have left', () => {
+  test('goes after an hour, and nothing else does', async () => {
+    const { users, groups, outbox, deadLetters } = stack.collections;
+    const [left, young, lookalike, shared] = await Promise.all(
+      [probeEmail(), probeEmail(), `probe-me@probe.invalid`, probeEmail()].map((email) =>
+        registerAccount(stack, email),
+      ),
+    );
+    if (!left || !young || !lookalike || !shared) throw new Error('four accounts were registered');
+    const old = [left, lookalike, shared].map(({ user_id }) => user_id);
+    await users.updateMany({ _id: { $in: old } }, { $set: { created_at: hoursAgo(2) } });
+    await groups.updateOne({ _id: shared.home_group_id }, { $inc: { member_count: 1 } });
+    expect(await authctlJson(['probe'], { env })).toMatchObject({ clean_up: { outcome: 'done', leftovers: 1 } });
+    const kept = [young, lookalike, shared];
+    expect(new Set(await users.distinct('_id'))).toEqual(new Set(kept.map(({ user_id }) => user_id)));
+    expect(new Set(await groups.distinct('_id'))).toEqual(new Set(kept.map(({ home_group_id }) => home_group_id)));
+
+    // The accounts' own events bear a request id of no probe and stay; of those that do, only what is over goes.
+    const [row] = await outbox.find({ 'event.subject': young.user_id }).toArray();
+    if (!row) throw new Error('there is no event');
+    const rowOf = (name: string, subject: string, state: 'dead' | 'pending', created_at = hoursAgo(2)) => {
+      const event = { ...row.event, id: name, subject, requestid: `auth-probe-${name}` };
+      return { ...row, _id: name, event, state, created_at, locked_until: hoursAgo(-2) };
+    };
+    await outbox.insertMany([
+      rowOf('over', randomUUID(), 'dead'),
+      rowOf('under way', randomUUID(), 'pending'),
+      rowOf('of an account', young.user_id, 'dead'),
+      rowOf('young', randomUUID(), 'dead', new Date()),
+    ]);
+    const letter = { subscriber: 'analytics', topic: row.topic, event: row.event, last_error: '', attempts: 1 };
+    const times = { first_attempt_at: new Date(), last_attempt_at: new Date(), created_at: new Date() };
+    await deadLetters.insertMany(
+      ['over', 'of an account'].map((id) => ({ _id: id, event_id: id, ...letter, ...times, attempt_log: [] })),
+    );
+    expect(await authctlJson(['probe'], { env })).toMatchObject({ clean_up: { leftovers: 1 } });
+    const ofProbes = await outbox.distinct('_id', { 'event.requestid': /^auth-probe-/ });
+    expect(ofProbes.toSorted()).toEqual(['of an account', 'under way', 'young']);
+    expect(await deadLetters.distinct('_id')).toEqual(['of an account']);
+    await deadLetters.deleteMany();
+    await clear();
+  });
+});
+
+/** A probe that runs again and again, as a process. */
+interface RunningProbe {
+  ops(path: string): ReturnType<typeof send>;
+  metric(name: string): Promise<number>;
+  /** Sends SIGTERM and gives the exit code. */
+  stop(): Promise<number | null>;
+}
+
+const main = fileURLToPath(new URL('../../../services/authctl/src/main.ts', import.meta.url));
+
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+async function startProbe(args: readonly string[]): Promise<RunningProbe> {
+  const port = await findFreePort();
+  const child = spawn(process.execPath, [main, 'probe', '--interval', '1', ...args], {
+    env: { PATH: process.env.PATH, PROBE_OPS_PORT: String(port), ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const ops = (path: string) => send(`http://127.0.0.1:${port}`, { method: 'GET', path });
+  children.push(child);
+  return {
+    ops,
+    async metric(name) {
+      const line = (await ops('/metrics')).text.split('\n').find((one) => one.startsWith(`${name} `));
+      return Number(line?.split(' ').at(-1));
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      const [code] = await exited;
+      return code;
+    },
+  };
+}
+
+/** Waits until so many runs with that outcome have ended. */
+function untilRuns({ metric }: RunningProbe, outcome: 'success' | 'failure', count: number): Promise<void> {
+  const hasEnded = async () => {
+    try {
+      return (await metric(`auth_probe_runs_total{outcome="${outcome}"}`)) >= count;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return false; // it is starting
+      throw error;
+    }
+  };
+  return eventually(`${count} runs: ${outcome}`, hasEnded, 40_000);
+}
+
+/** Accounts of which the api remembers from where they have logged in. */
+async function knownPlaces(): Promise<number> {
+  const redis = new Redis(stack.redis.url);
+  try {
+    return (await redis.keys('*:limit:login-known:*')).length;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+describe('--interval', () => {
+  test('exports what the alerts ask for, well and not well, and ends in order with nothing left', async () => {
+    const begun = Date.now() / 1_000;
+    const before = await knownPlaces();
+    const [well, unwell] = await Promise.all([
+      startProbe([]),
+      startProbe(['--push-url', `ws://127.0.0.1:${deadPort}`]),
+    ]);
+    await Promise.all([untilRuns(well, 'success', 2), untilRuns(unwell, 'failure', 2)]);
+    for (const path of ['/livez', '/readyz']) expect(await well.ops(path)).toMatchObject({ status: 200 });
+    expect(await well.metric('auth_probe_success')).toBe(1);
+    expect(await well.metric('auth_probe_close_seconds')).toBeGreaterThan(0);
+    expect(await well.metric('auth_probe_close_seconds')).toBeLessThan(10);
+    expect(await well.metric('auth_probe_last_run_timestamp_seconds')).toBeGreaterThan(begun);
+    expect(await well.metric('auth_probe_step_duration_seconds_count{step="close"}')).toBeGreaterThan(1);
+    expect(await well.metric('auth_probe_runs_total{outcome="failure"}')).toBe(0);
+    expect(await well.metric('auth_probe_clean_ups_total{outcome="done"}')).toBeGreaterThan(1);
+    expect(await unwell.metric('auth_probe_success')).toBe(0);
+    expect(await unwell.metric('auth_probe_close_seconds')).toBeNaN();
+    // One address each, time and again: the api remembers for long from where an account has logged in.
+    expect((await knownPlaces()) - before).toBe(2);
+    // A run may be under way: it is cut short and cleaned up.
+    expect(await Promise.all([well.stop(), unwell.stop()])).toEqual([0, 0]);
+    // But for an event that was just on its way.
+    const { outbox: _, ...left } = await stored();
+    expect(left).toEqual({});
+    await clear();
+  }, 60_000);
+});
+
+test('an event that nobody delivers stays, without the account, until it is over', async () => {
+  await stack.services.worker.stop();
+  const report = await authctlJson(['probe', '--event-wait', '0s'], { env });
+  expect(report).toMatchObject({ ok: true, clean_up: { outcome: 'waiting' } });
+  expect(await stored()).toEqual({ outbox: 1 });
+});

@@ -1,0 +1,277 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LocalRedis, startRedis } from '@auth-account/local-stack';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { closeBoundMs } from '../../support/close-bound.ts';
+import {
+  type GatewayScene,
+  newDevice,
+  openGatewayScene,
+  signToken,
+  startTestGateway,
+  type TestGateway,
+} from '../../support/gateway-scene.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import { refusalOf } from '../../support/push-client.ts';
+import { testEnvironment } from '../../support/test-api.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+/** So long that no test is saved by it. */
+const rarely = { RECONCILE_INTERVAL_MS: '4000' };
+
+const isReady = async (gateway: TestGateway) => (await gateway.unreadiness()).length === 0;
+
+describe('a close command', () => {
+  let scene: GatewayScene;
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    scene = await openGatewayScene();
+    gateway = await startTestGateway(scene, rarely);
+    await eventually('readiness', () => isReady(gateway));
+  });
+
+  afterAll(async () => {
+    await gateway.close();
+    await scene.close();
+  });
+
+  test('closes the stream with the code and the reason of a logout, and its latency is measured', async () => {
+    const device = newDevice();
+    const client = await gateway.open(device);
+    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+    expect(await client.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
+    const closed = (reason: string) => gateway.metric('push_streams_closed_total', { reason });
+    expect([await closed('LOGOUT_CONFIRMED'), await gateway.metric('push_streams_open')]).toEqual([1, 0]);
+    expect(await gateway.metric('push_close_latency_seconds', { le: '+Inf' })).toBe(1);
+  });
+
+  test('of one device leaves the user’s other device and the rest of the group connected', async () => {
+    const phone = newDevice();
+    const tablet = newDevice({ userId: phone.userId, groupId: phone.groupId });
+    const partner = newDevice({ groupId: phone.groupId });
+    const [client, other, member] = [
+      await gateway.open(phone),
+      await gateway.open(tablet),
+      await gateway.open(partner),
+    ];
+    await scene.deny(phone, { kind: 'revoked', reason: 'SESSION_REVOKED' }, 'SESSION_REVOKED');
+    expect(await client.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
+    for (const stayed of [other, member]) {
+      stayed.send({ type: 'ping' });
+      expect(await stayed.next()).toEqual({ type: 'pong' });
+    }
+  });
+
+  test('of a change of group closes with 4004, and spares a stream that has moved on before the command came', async () => {
+    const [behind, ahead] = [newDevice(), newDevice({ ver: 2 })];
+    const [left, stayed] = [await gateway.open(behind), await gateway.open(ahead)];
+    for (const device of [ahead, behind]) await scene.deny(device, { kind: 'below', ver: 2 }, 'GROUP_CHANGED');
+    expect(await left.closed).toEqual({ code: 4004, reason: 'GROUP_CHANGED' });
+    stayed.send({ type: 'ping' });
+    expect(await stayed.next()).toEqual({ type: 'pong' });
+    const refusal = await refusalOf(gateway.base, { ...behind, token: await signToken(scene.env, behind) });
+    expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
+  });
+
+  test('that is doubled, or for a session without a stream, does nothing', async () => {
+    const device = newDevice();
+    const client = await gateway.open(device);
+    const before = await gateway.metric('push_commands_total', { result: 'ignored' });
+    await scene.publishClose(newDevice(), 'LOGOUT_CONFIRMED');
+    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+    await scene.publishClose(device, 'SESSION_REVOKED');
+    expect((await client.closed).code).toBe(1000);
+    await eventually('three commands', async () => {
+      return (await gateway.metric('push_commands_total', { result: 'ignored' })) === before + 3; // one is our own `replace`
+    });
+  });
+
+  test('that is malformed is counted, and the next one is obeyed', async () => {
+    const device = newDevice();
+    const client = await gateway.open(device);
+    for (const message of ['', 'nonsense', '{"type":"close"}', '[]', '{"type":"close","session_id":7}']) {
+      await scene.redis.publish(scene.keys.commands, message);
+    }
+    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+    expect((await client.closed).code).toBe(1000);
+    expect(await gateway.metric('push_commands_total', { result: 'malformed' })).toBe(5);
+  });
+
+  test('of a session that was replaced on its device closes with 4005', async () => {
+    const device = newDevice();
+    const client = await gateway.open(device);
+    await scene.deny(device, { kind: 'revoked', reason: 'SESSION_REPLACED' }, 'SESSION_REPLACED');
+    expect(await client.closed).toEqual({ code: 4005, reason: 'SESSION_REPLACED' });
+  });
+
+  test('is the last thing that the client hears', async () => {
+    const device = newDevice();
+    const client = await gateway.open(device);
+    for (let count = 0; count < 100; count += 1) client.send({ type: 'ping' });
+    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+    expect(await client.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
+  });
+});
+
+describe('a close command whose message was lost', () => {
+  test('is made good within the reconcile interval', async () => {
+    const scene = await openGatewayScene();
+    const gateway = await startTestGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
+    await eventually('readiness', () => isReady(gateway));
+    const [leaver, mover, stayer] = [newDevice(), newDevice(), { ...newDevice(), ver: 2 }];
+    const [left, moved, stayed] = [await gateway.open(leaver), await gateway.open(mover), await gateway.open(stayer)];
+    const renewer = newDevice();
+    const replaced = await gateway.open(renewer);
+    await eventually('a look at what is new', async () => {
+      return (await gateway.metric('push_reconcile_rounds_total', { kind: 'recent', result: 'done' })) > 0;
+    });
+    const since = performance.now();
+    await scene.denySilently(leaver, 'none:LOGOUT_CONFIRMED');
+    await scene.denySilently(renewer, 'none:SESSION_REPLACED');
+    await scene.denySilently(mover, '2');
+    await scene.denySilently(stayer, '2');
+    expect(await left.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
+    expect(await replaced.closed).toEqual({ code: 4005, reason: 'SESSION_REPLACED' });
+    expect(await moved.closed).toEqual({ code: 4004, reason: 'GROUP_CHANGED' });
+    expect(performance.now() - since).toBeLessThan(closeBoundMs);
+    expect(stayed.isOpen()).toBe(true);
+    expect(await gateway.metric('push_reconcile_closed_total')).toBe(3);
+    await gateway.close();
+    await scene.close();
+  });
+});
+
+test('a revocation for a reason of a newer api’s closes the stream with 4001', async () => {
+  const scene = await openGatewayScene();
+  const gateway = await startTestGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
+  await eventually('readiness', () => isReady(gateway));
+  const device = newDevice();
+  const client = await gateway.open(device);
+  await scene.denySilently(device, 'none:REASON_OF_TOMORROW');
+  expect(await client.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
+  await gateway.close();
+  await scene.close();
+});
+
+describe('a session that is closed while its upgrade is under way', () => {
+  test('gets no stream, though the deny list had nothing yet when it was asked', async () => {
+    const { port } = new URL(testEnvironment().redisUrl);
+    const proxy = await startHoldingProxy(Number(port));
+    const scene = await openGatewayScene();
+    const gateway = await startTestGateway(scene, { ...rarely, REDIS_URL: proxy.url });
+    await eventually('readiness', () => isReady(gateway));
+
+    const device = newDevice();
+    const token = await signToken(scene.env, device);
+    proxy.hold(`denied:${device.sessionId}`);
+    const refused = refusalOf(gateway.base, { ...device, token });
+    await eventually('the question to the deny list', () => proxy.held() === 1);
+    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+    await eventually('the command', async () => {
+      return (await gateway.metric('push_commands_total', { result: 'applied' })) === 1;
+    });
+    proxy.release();
+    expect(await refused).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
+    expect(await gateway.metric('push_streams_opened_total')).toBe(0);
+
+    await gateway.close();
+    await scene.close();
+    await proxy.close();
+  });
+});
+
+describe('a gateway that is cut off from Redis', () => {
+  let scene: GatewayScene;
+  let gateway: TestGateway;
+  let proxy: HoldingProxy;
+
+  beforeEach(async () => {
+    proxy = await startHoldingProxy(Number(new URL(testEnvironment().redisUrl).port));
+    scene = await openGatewayScene();
+    gateway = await startTestGateway(scene, { ...rarely, REDIS_URL: proxy.url });
+    await eventually('readiness', () => isReady(gateway));
+  });
+
+  afterEach(async () => {
+    await gateway.close();
+    await scene.close();
+    await proxy.close();
+  });
+
+  test('keeps its streams, is not ready, refuses upgrades, and closes what was revoked as soon as it is back', async () => {
+    const [device, other] = [newDevice(), newDevice()];
+    const [client, stayed] = [await gateway.open(device), await gateway.open(other)];
+    proxy.cut();
+    await eventually('the loss of Redis', async () => !(await isReady(gateway)));
+    await scene.deny(device, { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' }, 'LOGOUT_CONFIRMED');
+    const token = await signToken(scene.env, device);
+    const refusal = await refusalOf(gateway.base, { ...device, token });
+    expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });
+    expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
+    expect(client.isOpen()).toBe(true);
+
+    const since = performance.now();
+    proxy.mend();
+    expect(await client.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
+    expect(performance.now() - since).toBeLessThan(closeBoundMs);
+    expect(stayed.isOpen()).toBe(true);
+    await eventually('readiness', () => isReady(gateway));
+  });
+});
+
+describe('a Redis that is killed and started again', () => {
+  let dir: string;
+  let server: LocalRedis;
+  let scene: GatewayScene;
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'gateway-redis-'));
+    server = await startRedis({ dir, log: () => undefined });
+    scene = await openGatewayScene(server.url);
+    gateway = await startTestGateway(scene, rarely);
+    await eventually('readiness', () => isReady(gateway));
+  });
+
+  afterAll(async () => {
+    await gateway.close();
+    await scene.close();
+    await server.kill();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  test('counts as away until its deny list is complete again; then what was revoked meanwhile is closed', async () => {
+    const [device, other] = [newDevice(), newDevice()];
+    const [client, stayed] = [await gateway.open(device), await gateway.open(other)];
+    await server.kill();
+    await eventually('the loss of Redis', async () => !(await isReady(gateway)));
+    await server.start();
+    await eventually('the connection', async () => {
+      return (await gateway.unreadiness()).join() === 'deny list: not complete: the worker writes it';
+    });
+    const token = await signToken(scene.env, other);
+    const refusal = await refusalOf(gateway.base, { ...other, token });
+    expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });
+
+    await scene.denySilently(device, 'none:SESSION_REVOKED');
+    await scene.completeDenyList();
+    expect(await client.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
+    expect(stayed.isOpen()).toBe(true);
+    await eventually('readiness', () => isReady(gateway));
+    // And commands come in again.
+    await scene.publishClose(other, 'LOGOUT_CONFIRMED');
+    expect(await stayed.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
+  });
+
+  test('that lost its data lets a new connection of a session replace the old one, as ever', async () => {
+    const device = newDevice();
+    const old = await gateway.open(device);
+    await scene.redis.flushall();
+    await scene.completeDenyList();
+    const renewed = await gateway.open(device);
+    expect(await old.closed).toEqual({ code: 4003, reason: 'STREAM_REPLACED' });
+    expect(renewed.isOpen()).toBe(true);
+  });
+});

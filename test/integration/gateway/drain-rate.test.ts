@@ -1,0 +1,128 @@
+import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
+import { type GatewayScene, newDevice, openGatewayScene } from '../../support/gateway-scene.ts';
+import { type Move, type ObedientApp, startObedientApp } from '../../support/obedient-app.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+/** 5,000 with `npm run test:drain`, which also prints the arrivals. */
+const clientCount = Number(process.env.DRAIN_CLIENTS ?? 500);
+const reconnectsPerSecond = Math.min(500, clientCount / 2.5);
+/** Shorter than the reconnects take: their slots go on after the last close. */
+const drainSeconds = clientCount / reconnectsPerSecond / 2.5;
+const openedAtOnce = 50;
+
+let scene: GatewayScene;
+let first: GatewayProcess;
+let second: GatewayProcess;
+let apps: ObedientApp[] = [];
+
+beforeAll(async () => {
+  scene = await openGatewayScene();
+  const env = {
+    ...scene.env,
+    DRAIN_SECONDS: String(drainSeconds),
+    DRAIN_RECONNECTS_PER_SECOND: String(reconnectsPerSecond),
+  };
+  [first, second] = await Promise.all([startGatewayProcess(env), startGatewayProcess(env)]);
+  for (const { opsBase } of [first, second]) {
+    await eventually('readiness', async () => (await fetch(`${opsBase}/readyz`)).status === 200);
+  }
+}, 60_000);
+
+afterAll(async () => {
+  for (const app of apps) app.close();
+  second.signal('SIGTERM');
+  await second.exited;
+  await scene.close();
+}, 60_000);
+
+async function openApps(): Promise<ObedientApp[]> {
+  const sign = await createAccessTokenSigner({
+    keys: await loadKeyFile(scene.env.ACCESS_TOKEN_KEYS_FILE ?? ''),
+    algorithm: 'EdDSA',
+    issuer: 'https://auth.local',
+    audience: 'food-storage',
+    ttlSeconds: 600,
+  });
+  const openApp = async () => {
+    const { userId, sessionId, groupId, ver } = newDevice();
+    const claims = { user_id: userId, home_group_id: groupId, account_type: 'HOME', ver } as const;
+    const token = await sign({ ...claims, sid: sessionId, device_id: userId });
+    return startObedientApp(first.base, second.base, { sessionId, token });
+  };
+  const opened: ObedientApp[] = [];
+  while (opened.length < clientCount) {
+    const some = Math.min(openedAtOnce, clientCount - opened.length);
+    opened.push(...(await Promise.all(Array.from({ length: some }, openApp))));
+  }
+  return opened;
+}
+
+/** The most that came within any time of that length. */
+function mostWithin(windowMs: number, times: readonly number[]): number {
+  let from = 0;
+  const counts = times.map((time, index) => {
+    while (time - (times[from] as number) >= windowMs) from += 1;
+    return index - from + 1;
+  });
+  return Math.max(...counts);
+}
+
+/** How long this process stood still at a time: what came meanwhile is stamped when it goes on. */
+function watchForStalls() {
+  const everyMs = 20;
+  let [last, longestMs] = [performance.now(), 0];
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longestMs = Math.max(longestMs, now - last - everyMs);
+    last = now;
+  }, everyMs);
+  return {
+    longestMs() {
+      clearInterval(timer);
+      return longestMs;
+    },
+  };
+}
+
+function printArrivals(moves: readonly Move[], arrivals: readonly number[], start: number): void {
+  const at = (times: readonly number[], second: number) =>
+    times.filter((time) => Math.floor((time - start) / 1_000) === second).length;
+  const closes = moves.map(({ closedAt }) => closedAt);
+  const seconds = Math.ceil(((arrivals.at(-1) ?? start) - start) / 1_000);
+  console.table(
+    Array.from({ length: seconds }, (_, second) => ({
+      second,
+      closed: at(closes, second),
+      arrived: at(arrivals, second),
+    })),
+  );
+  console.log({
+    reconnectsPerSecond,
+    mostWithin100ms: mostWithin(100, arrivals),
+    mostWithin1s: mostWithin(1_000, arrivals),
+    longestAfterMs: Math.max(...moves.map(({ afterMs }) => afterMs)),
+  });
+}
+
+test('apps that were sent away by a gateway that stops come to the next one no faster than configured', async () => {
+  apps = await openApps();
+  const stalls = watchForStalls();
+  const start = performance.now();
+  first.signal('SIGTERM');
+  const moves = await Promise.all(apps.map(({ moved }) => moved));
+  expect(await first.exited).toEqual({ code: 0, signal: null });
+  expect(new Set(moves.map(({ closeCode, status }) => `${closeCode} ${status}`))).toEqual(new Set(['1001 101']));
+  const arrivals = moves.map(({ arrivedAt }) => arrivedAt).toSorted((a, b) => a - b);
+  if (process.env.DRAIN_CLIENTS) printArrivals(moves, arrivals, start);
+  // Nobody comes before the slot of its number: a busy machine makes apps late, and never early.
+  const slotMs = 1_000 / reconnectsPerSecond;
+  const early = arrivals.filter((time, index) => time - start < index * slotMs * 0.98);
+  expect(early).toEqual([]);
+  // And all together would be 2.5 times the rate, or more.
+  const stalledMs = stalls.longestMs();
+  expect(mostWithin(1_000, arrivals)).toBeLessThan(reconnectsPerSecond * (2 + stalledMs / 1_000));
+  const closes = moves.map(({ closedAt }) => closedAt);
+  expect(Math.max(...closes) - Math.min(...closes)).toBeLessThan(drainSeconds * 2_000 + stalledMs);
+}, 180_000);

@@ -1,0 +1,302 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { createAccessTokenSigner } from '@auth-account/tokens';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  type Device,
+  type GatewayScene,
+  newDevice,
+  openGatewayScene,
+  signToken,
+  startTestGateway,
+  type TestGateway,
+} from '../../support/gateway-scene.ts';
+import { openStream, refusalOf } from '../../support/push-client.ts';
+import { connectRaw, handshakeText } from '../../support/raw-stream.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: GatewayScene;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  scene = await openGatewayScene();
+  gateway = await startTestGateway(scene);
+  await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await scene.close();
+});
+
+const tokenOf = (device: Device) => signToken(scene.env, device);
+
+describe('a handshake', () => {
+  test('with the token in the Authorization header opens the stream, which begins with hello', async () => {
+    const device = newDevice();
+    const headers = { 'X-Request-ID': 'phone-1' };
+    const client = await openStream(gateway.base, { ...device, token: await tokenOf(device), headers });
+    expect(client.headers['x-request-id']).toBe('phone-1');
+    expect(client.headers['sec-websocket-protocol']).toBeUndefined();
+    expect(await client.next()).toEqual({
+      type: 'hello',
+      session_id: device.sessionId,
+      home_group_id: device.groupId,
+      expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    client.socket.close(1000);
+    await eventually('the end of the stream', async () => (await gateway.metric('push_streams_open')) === 0);
+  });
+
+  test('with the session in capitals, as iOS prints UUIDs, opens the stream', async () => {
+    const device = newDevice();
+    const token = await tokenOf(device);
+    const client = await openStream(gateway.base, { ...device, sessionId: device.sessionId.toUpperCase(), token });
+    expect(await client.next()).toMatchObject({ type: 'hello', session_id: device.sessionId });
+    client.socket.terminate();
+  });
+
+  test('with the token as second subprotocol opens the stream, and the answer does not repeat it', async () => {
+    const device = newDevice();
+    const subprotocols = ['bearer', await tokenOf(device)];
+    const client = await openStream(gateway.base, { ...device, subprotocols });
+    expect(client.socket.protocol).toBe('bearer');
+    expect(client.headers['sec-websocket-protocol']).toBe('bearer');
+    client.socket.terminate();
+  });
+
+  test('with the same token in both places opens the stream', async () => {
+    const device = newDevice();
+    const token = await tokenOf(device);
+    const client = await openStream(gateway.base, { ...device, token, subprotocols: ['bearer', token] });
+    expect(client.isOpen()).toBe(true);
+    client.socket.terminate();
+  });
+
+  test('with two different tokens is refused, though both are good', async () => {
+    const device = newDevice();
+    const subprotocols = ['bearer', await tokenOf(device)];
+    const refusal = await refusalOf(gateway.base, { ...device, token: await tokenOf(device), subprotocols });
+    expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
+  });
+
+  test('without a token is refused in the contract’s shape, with a request id of ours', async () => {
+    const refusal = await refusalOf(gateway.base, newDevice());
+    expect(refusal.status).toBe(401);
+    expect(Object.keys(refusal.body)).toEqual(['error_code', 'message', 'details']);
+    expect(refusal.body).toMatchObject({
+      error_code: 'IAD_JWT_ACCESS_INVALID',
+      details: { action: expect.any(String) },
+    });
+    expect(refusal.headers).toMatchObject({
+      'content-type': 'application/json',
+      'content-language': 'en',
+      'www-authenticate': 'Bearer',
+      'x-error-code': 'IAD_JWT_ACCESS_INVALID',
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  test('is refused in Russian where the app asks for it, and a malformed request id is not echoed', async () => {
+    const headers = { 'Accept-Language': 'ru-RU', 'X-Request-ID': 'two words' };
+    const refusal = await refusalOf(gateway.base, { ...newDevice(), headers });
+    expect(refusal.headers['content-language']).toBe('ru');
+    expect(refusal.body.message).toMatch(/[а-я]/);
+    expect(refusal.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('with an expired token is refused with the code that makes the app refresh', async () => {
+    const device = newDevice();
+    const token = await signToken(scene.env, device, { ttlSeconds: 60, now: () => Date.now() - 120_000 });
+    const refusal = await refusalOf(gateway.base, { ...device, token });
+    expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_EXPIRED' } });
+    expect(refusal.headers['www-authenticate']).toContain('invalid_token');
+  });
+
+  test('with a token of a key that is not ours is refused', async () => {
+    const device = newDevice();
+    const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+    const sign = await createAccessTokenSigner({
+      keys: { keys: [{ ...jwk, kid: 'foreign', kty: 'OKP' }] },
+      algorithm: 'EdDSA',
+      issuer: 'https://auth.local',
+      audience: 'food-storage',
+      ttlSeconds: 600,
+    });
+    const { userId: user_id, sessionId: sid, groupId: home_group_id, ver } = device;
+    const token = await sign({ user_id, sid, home_group_id, ver, account_type: 'HOME', device_id: randomUUID() });
+    const refusal = await refusalOf(gateway.base, { ...device, token });
+    expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
+  });
+
+  test('for the stream of another session is refused', async () => {
+    const token = await tokenOf(newDevice());
+    const refusal = await refusalOf(gateway.base, { ...newDevice(), token });
+    expect(refusal).toMatchObject({ status: 403, body: { error_code: 'ERR-STREAM-SESSION-MISMATCH' } });
+  });
+
+  test.each(['SESSION_REVOKED', 'SESSION_REPLACED'] as const)(
+    'of a session that was revoked before is refused: %s',
+    async (reason) => {
+      const device = newDevice();
+      await scene.deny(device, { kind: 'revoked', reason }, reason);
+      const refusal = await refusalOf(gateway.base, { ...device, token: await tokenOf(device) });
+      expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
+    },
+  );
+
+  test('with a token that was good before is spared the signature, and held against the deny list all the same', async () => {
+    const device = newDevice();
+    const token = await tokenOf(device);
+    const hits = () => gateway.metric('access_token_lookups_total', { result: 'hit' });
+    const before = await hits();
+    const first = await openStream(gateway.base, { ...device, token });
+    const second = await openStream(gateway.base, { ...device, token });
+    expect((await first.closed).code).toBe(4003);
+    expect(await hits()).toBe(before + 1);
+    await scene.denySilently(device, 'none:LOGOUT_CONFIRMED');
+    const refusal = await refusalOf(gateway.base, { ...device, token });
+    expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
+    expect(await hits()).toBe(before + 2);
+    second.socket.terminate();
+  });
+
+  test('with claims from before a change of group is refused, with those from after it taken', async () => {
+    const before = newDevice();
+    await scene.deny(before, { kind: 'below', ver: 2 }, 'GROUP_CHANGED');
+    const refusal = await refusalOf(gateway.base, { ...before, token: await tokenOf(before) });
+    expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
+    const after = { ...before, groupId: randomUUID(), ver: 2 };
+    const client = await gateway.open(after);
+    client.socket.terminate();
+  });
+
+  test('leaves no trace in the group’s count when it is refused or given up', async () => {
+    const strict = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '1' });
+    await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
+    const device = newDevice();
+    await scene.deny(device, { kind: 'revoked', reason: 'SESSION_REVOKED' }, 'SESSION_REVOKED');
+    await refusalOf(strict.base, { ...device, token: await tokenOf(device) });
+    const client = await strict.open(newDevice({ groupId: device.groupId }));
+    expect(client.isOpen()).toBe(true);
+    await strict.close();
+  });
+});
+
+describe('the limit of streams per group', () => {
+  test('refuses one more with 429, lets a reconnect in, and gives the place free at the end of a stream', async () => {
+    const strict = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '2' });
+    await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
+    const first = newDevice();
+    const second = newDevice({ groupId: first.groupId });
+    const third = newDevice({ groupId: first.groupId });
+    await strict.open(first);
+    const client = await strict.open(second);
+    const refusal = await refusalOf(strict.base, { ...third, token: await tokenOf(third) });
+    expect(refusal).toMatchObject({ status: 429, body: { error_code: 'ERR-RATE-LIMITED' } });
+    expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
+    const again = await strict.open(second);
+    expect(await client.closed).toEqual({ code: 4003, reason: 'STREAM_REPLACED' });
+    again.socket.close();
+    await again.closed;
+    await eventually('a free place', async () => (await strict.metric('push_streams_open')) === 1);
+    expect((await strict.open(third)).isOpen()).toBe(true);
+    await strict.close();
+  });
+});
+
+describe('the list of origins', () => {
+  test('refuses pages from elsewhere and lets its own, the same host and apps pass', async () => {
+    const strict = await startTestGateway(scene, { ALLOWED_ORIGINS: 'https://app.example' });
+    await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
+    const attempt = async (headers: Record<string, string>) => {
+      const device = newDevice();
+      return { ...device, token: await tokenOf(device), headers };
+    };
+    const refusal = await refusalOf(strict.base, await attempt({ Origin: 'https://evil.example' }));
+    expect(refusal).toMatchObject({
+      status: 422,
+      body: { error_code: 'ERR-VALIDATION-FAILED', details: [{ loc: ['header', 'Origin'], type: 'value_error' }] },
+    });
+    for (const origin of ['https://app.example', strict.base.replace('ws:', 'http:')]) {
+      await openStream(strict.base, await attempt({ Origin: origin }));
+    }
+    await openStream(strict.base, await attempt({}));
+    expect(await strict.metric('push_streams_open')).toBe(3);
+    await strict.close();
+  });
+});
+
+describe('a request that is no handshake', () => {
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${gateway.base.replace('ws:', 'http:')}${path}`, init);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, code: text && JSON.parse(text).error_code };
+  };
+
+  test('finds nothing, on any path', async () => {
+    for (const path of ['/', '/ws/push-stream/', '/ws/push-stream/x/y', '/ws/push-stream/x', '/metrics']) {
+      expect([path, await ask(path)]).toMatchObject([path, { status: 404, code: 'ERR-ROUTE-NOT-FOUND' }]);
+    }
+    expect(await ask('/nothing', { method: 'HEAD' })).toMatchObject({ status: 404, code: '' });
+  });
+
+  test('gets 405 for another method on the path of a stream', async () => {
+    const { status, code, headers } = await ask('/ws/push-stream/x', { method: 'POST', body: 'x' });
+    expect([status, code, headers.get('allow')]).toEqual([405, 'ERR-METHOD-NOT-ALLOWED', 'GET']);
+  });
+
+  test('gets 404 and the version that there is for an older version of the protocol', async () => {
+    const refusal = await refusalOf(gateway.base, { ...newDevice(), protocolVersion: 8 });
+    expect(refusal).toMatchObject({ status: 404, headers: { 'sec-websocket-version': '13' } });
+  });
+});
+
+describe('a client that goes away', () => {
+  /** Connects, sends the handshake whole or in part, and is gone after so many turns of the event loop. */
+  async function abandon(base: string, text: string, turns: number): Promise<void> {
+    const socket = connectRaw(base);
+    await once(socket, 'connect');
+    const gone = once(socket, 'close');
+    socket.write(text);
+    for (let turn = 0; turn < turns; turn += 1) await setImmediate();
+    socket.resetAndDestroy();
+    await gone;
+  }
+
+  test('during its handshake, at whatever moment, harms nobody', async () => {
+    const device = newDevice();
+    const text = handshakeText({ ...device, token: await tokenOf(device) });
+    const random = (limit: number) => Math.floor(Math.random() * limit);
+    for (let round = 0; round < 50; round += 1) {
+      const cut = () => (random(10) === 0 ? text.slice(0, random(text.length)) : text);
+      await Promise.all(Array.from({ length: 10 }, () => abandon(gateway.base, cut(), random(20))));
+    }
+    await eventually('the end of every stream', async () => (await gateway.metric('push_streams_open')) === 0);
+    expect(await gateway.metric('push_upgrades_aborted_total')).toBeGreaterThan(0);
+    const client = await gateway.open(device);
+    expect(client.isOpen()).toBe(true);
+    client.socket.terminate();
+  });
+
+  test('does not cost its group a place', async () => {
+    const narrow = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '1' });
+    await eventually('readiness', async () => (await narrow.unreadiness()).length === 0);
+    const device = newDevice();
+    const text = handshakeText({ ...device, token: await tokenOf(device) });
+    for (let turns = 0; turns < 20; turns += 1) {
+      await abandon(narrow.base, text, turns);
+    }
+    const member = newDevice({ groupId: device.groupId });
+    // The gateway may still be at the last handshake: no stream is open then, and the place is rightly taken.
+    await eventually('a place for another member', () =>
+      narrow.open(member).then(
+        (client) => client.isOpen(),
+        () => false,
+      ),
+    );
+    await narrow.close();
+  });
+});

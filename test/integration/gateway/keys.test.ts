@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from '@auth-account/local-stack';
+import { createAccessTokenSigner, type KeyEntry, publicKeySet } from '@auth-account/tokens';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
+import { type GatewayScene, openGatewayScene } from '../../support/gateway-scene.ts';
+import { newSigningKey } from '../../support/token-forger.ts';
+import { upgradeRaw } from '../../support/token-wire.ts';
+
+let dir: string;
+let file: string;
+let scene: GatewayScene;
+
+beforeAll(async () => {
+  scene = await openGatewayScene();
+});
+afterAll(() => scene.close());
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-gateway-keys-'));
+  file = join(dir, 'gateway-keys.json');
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+/** Puts the file in its place as a whole, as a mount does. */
+async function write(keys: readonly KeyEntry[]): Promise<void> {
+  await writeFile(`${file}.new`, JSON.stringify({ keys }));
+  await rename(`${file}.new`, file);
+}
+
+const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) =>
+  publicKeySet({ keys: [first, ...others] }, 'EdDSA').keys;
+
+const start = () => startGatewayProcess({ ...scene.env, ACCESS_TOKEN_KEYS_FILE: file, LOG_LEVEL: 'info' });
+
+/** How the start ended: its exit code and all that it wrote, or `started`. */
+async function outcomeOfStart(): Promise<string> {
+  try {
+    const gateway = await start();
+    gateway.signal('SIGTERM');
+    await gateway.exited;
+    return 'started';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('a gateway whose key file holds a private key', () => {
+  const [open, closed] = [newSigningKey('EdDSA', 'open-key'), newSigningKey('EdDSA', 'closed-key')];
+
+  test('does not start: exit code 78 names the file, the key and the way to the public file, and no part of a key', async () => {
+    await write([...publicHalves(open), closed]);
+    const outcome = await outcomeOfStart();
+    expect(outcome).toContain('ended before it listened, with 78');
+    expect(outcome).toContain('ACCESS_TOKEN_KEYS_FILE');
+    expect(outcome).toContain(`${file}: key closed-key has a private part (d)`);
+    expect(outcome).toContain('`authctl keys public`');
+    expect(outcome).not.toContain(closed.d);
+    expect(outcome).not.toContain(closed.x);
+  });
+
+  test.each([
+    ['is not there', () => rm(file, { force: true }), 'ENOENT'],
+    ['is not JSON', () => writeFile(file, `{"keys":[{"d":"${closed.d}"`), 'not JSON'],
+  ])('nor where the file %s', async (_, spoil, why) => {
+    await spoil();
+    const outcome = await outcomeOfStart();
+    expect(outcome).toContain('ended before it listened, with 78');
+    expect(outcome).toContain(file);
+    expect(outcome).toContain(why);
+    expect(outcome).not.toContain(closed.d);
+  });
+});
+
+describe('a running gateway whose key file gets a private key', () => {
+  const [first, second] = [newSigningKey('EdDSA', 'first-key'), newSigningKey('EdDSA', 'second-key')];
+  let gateway: GatewayProcess;
+
+  beforeEach(async () => {
+    await write(publicHalves(first));
+    gateway = await start();
+    const isReady = async () => (await fetch(`${gateway.opsBase}/readyz`)).status === 200;
+    await waitUntil(isReady, { what: 'readiness', timeoutMs: 15_000 });
+  });
+  afterEach(async () => {
+    gateway.signal('SIGTERM');
+    await gateway.exited;
+  });
+
+  /** The gateway's answer to a token that the key has signed; an unknown key makes it look at its file. */
+  async function upgradeBy(key: KeyEntry): Promise<number> {
+    const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
+    const sign = await createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });
+    const sessionId = randomUUID();
+    const device = { home_group_id: randomUUID(), account_type: 'HOME', device_id: randomUUID() } as const;
+    const token = await sign({ user_id: randomUUID(), sid: sessionId, ver: 1, ...device });
+    return (await upgradeRaw(gateway.base, { sessionId, token, place: 'header' })).status;
+  }
+
+  test('does not take the file, reports it, and keeps the former keys until the file is right', async () => {
+    await write([second, first]);
+    expect([await upgradeBy(second), await upgradeBy(first)]).toEqual([401, 101]);
+    const report = gateway.output().match(/^.*key file not taken.*$/m)?.[0] ?? '';
+    expect(report).toContain(`${file}: key second-key has a private part (d)`);
+    for (const { d, x } of [first, second]) {
+      expect(gateway.output()).not.toContain(d);
+      expect(gateway.output()).not.toContain(x);
+    }
+    await write(publicHalves(second, first));
+    const isTaken = async () => (await upgradeBy(second)) === 101;
+    await waitUntil(isTaken, { what: 'the public keys to be taken', timeoutMs: 15_000 });
+    expect(await upgradeBy(first)).toBe(101);
+  });
+});

@@ -1,0 +1,154 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
+import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
+import {
+  accept,
+  cheapHashes,
+  currentGroup,
+  expectSound,
+  insertInvite,
+  joinByInvite,
+  leave,
+  refresh,
+} from '../../support/groups.ts';
+import { type ReplyDroppingProxy, startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+
+const appName = uniqueName();
+
+let api: TestApi;
+let proxy: ReplyDroppingProxy;
+
+beforeAll(async () => {
+  proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
+  // Through the proxy only: what the replica set says of its members' addresses would lead round it.
+  const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
+  api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });
+});
+afterEach(() => expectSound(api));
+afterAll(async () => {
+  await api.close();
+  await proxy.close();
+});
+
+type Person = Account & TokenPair;
+
+async function everything(): Promise<unknown[]> {
+  const { users, groups, invites, sessions } = api.collections;
+  return Promise.all(
+    [users, groups, invites, sessions].map((collection) => collection.find({}).sort({ _id: 1 }).toArray()),
+  );
+}
+
+/** An owner with a member, and an invite of another household. */
+async function newScene() {
+  const [owner, target] = [await newSession(api), await newSession(api)];
+  const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
+  return { owner, member, target, invite: await insertInvite(api, target.home_group_id, { max_uses: 1 }) };
+}
+
+const operationFailed = 96;
+
+describe('a failure at a write of a change of group leaves everything as it was', () => {
+  test.each([
+    ['the use of the invite', 'findAndModify', 'invites'],
+    ['the count of the group that is joined', 'update', 'groups'],
+    ['the user', 'update', 'users'],
+    ['the count of the group that is left', 'findAndModify', 'groups'],
+    ['the heir', 'findAndModify', 'users'],
+    ['the claims', 'update', 'user_sessions'],
+  ])('%s', async (_, command, collection) => {
+    const { owner, invite } = await newScene();
+    const before = await everything();
+    const namespace = `${api.database}.${collection}`;
+    const failing = { failCommands: [command], errorCode: operationFailed, namespace, appName };
+    const answer = await withFailPoint(api.mongo, 'alwaysOn', failing, () => accept(api, owner, invite));
+    expect([answer.status, answer.json.error_code]).toEqual([500, 'ERR-INTERNAL']);
+    expect(await everything()).toEqual(before);
+    expect((await currentGroup(api, owner)).status).toBe(200);
+    expect((await accept(api, owner, invite)).status).toBe(200);
+  });
+
+  test.each([
+    ['the new household', 'insert', 'groups'],
+    ['the invites of a group that is closed', 'update', 'invites'],
+  ])('%s', async (_, command, collection) => {
+    const { owner, invite } = await newScene();
+    const office = await lastOfAnOffice();
+    const before = await everything();
+    const namespace = `${api.database}.${collection}`;
+    const failing = { failCommands: [command], errorCode: operationFailed, namespace, appName };
+    const answer = await withFailPoint(api.mongo, 'alwaysOn', failing, () => leave(api, office));
+    expect(answer.status).toBe(500);
+    expect(await everything()).toEqual(before);
+    expect((await accept(api, owner, invite)).status).toBe(200);
+  });
+});
+
+/** Somebody whose leaving opens a household and closes an office. */
+async function lastOfAnOffice(): Promise<Person> {
+  const last = await newSession(api);
+  const { home_group_id } = last;
+  const office = { $set: { account_type: 'OFFICE' } } as const;
+  await api.collections.groups.updateOne({ _id: home_group_id }, office);
+  await api.collections.users.updateOne({ _id: last.user_id }, office);
+  await api.collections.sessions.updateOne({ _id: last.session_id }, { $set: { 'claims.account_type': 'OFFICE' } });
+  await insertInvite(api, home_group_id);
+  return last;
+}
+
+describe('a commit whose reply is lost', () => {
+  async function expectMoved({ owner, member, target, invite }: Awaited<ReturnType<typeof newScene>>): Promise<void> {
+    expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: 1 });
+    const { data } = (await currentGroup(api, await refresh(api, owner))).json;
+    expect(data).toMatchObject({ home_group_id: target.home_group_id, role: 'member' });
+    expect((await currentGroup(api, member)).json.data.role).toBe('owner');
+    expect(await api.collections.sessions.findOne({ _id: owner.session_id })).toMatchObject({ claims: { ver: 2 } });
+  }
+
+  test('answers 200, and the change is made once', async () => {
+    const scene = await newScene();
+    const before = proxy.dropped();
+    proxy.dropReplyTo('commitTransaction');
+    expect((await accept(api, scene.owner, scene.invite)).status).toBe(200);
+    expect(proxy.dropped()).toBe(before + 1);
+    await expectMoved(scene);
+  });
+
+  test('is read back before the work is tried again: nobody finds the invite used up by their own move', async () => {
+    const scene = await newScene();
+    const noSuchTransaction = 251;
+    const second: FailCommand = {
+      failCommands: ['commitTransaction'],
+      errorCode: noSuchTransaction,
+      errorLabels: ['TransientTransactionError'],
+      appName,
+    };
+    const answer = await withFailPoint(api.mongo, { skip: 1 }, second, () => {
+      proxy.dropReplyTo('commitTransaction');
+      return accept(api, scene.owner, scene.invite);
+    });
+    expect(answer.status).toBe(200);
+    await expectMoved(scene);
+  });
+
+  test('that never took effect is made good by another', async () => {
+    const scene = await newScene();
+    const lost = { failCommands: ['commitTransaction'], closeConnection: true, appName };
+    const answer = await withFailPoint(api.mongo, { times: 3 }, lost, () => accept(api, scene.owner, scene.invite));
+    expect(answer.status).toBe(200);
+    await expectMoved(scene);
+  });
+});
+
+test('an answer that is lost is healed by the refresh that the app does anyway', async () => {
+  const { owner, target, invite } = await newScene();
+  await accept(api, owner, invite);
+  // The app knows nothing of the answer: it sends the request again, as it was.
+  const repeated = await accept(api, owner, invite);
+  expect([repeated.status, repeated.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+  const tokens = await refresh(api, owner);
+  const again = await accept(api, tokens, invite);
+  expect([again.status, again.json.error_code]).toEqual([400, 'IAD_GROUP_ALREADY_MEMBER']);
+  expect(tokens.home_group_id).toBe(target.home_group_id);
+});

@@ -1,0 +1,61 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
+import { accept, cheapHashes, expectSound, insertInvite } from '../../support/groups.ts';
+import type { Answer } from '../../support/http-client.ts';
+import { joinBy } from '../../support/invites.ts';
+import { startTestApi, type TestApi } from '../../support/test-api.ts';
+
+let pods: [TestApi, TestApi];
+beforeAll(async () => {
+  const api = await startTestApi(cheapHashes);
+  const other = await startTestApi({ ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  pods = [api, other];
+});
+afterAll(async () => {
+  const [api, other] = pods;
+  await other.close({ keepData: true });
+  await api.close();
+});
+
+/** Asks again where the service says that it is too busy, after as long as that says. */
+async function untilServed(ask: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await ask();
+    if (answer.status !== 503 || tries === 10) return answer;
+    await pause(Number(answer.headers['retry-after']) * 1_000);
+  }
+}
+
+const podFor = (i: number) => pods[i % 2 === 0 ? 0 : 1];
+
+async function people(count: number): Promise<(Account & TokenPair)[]> {
+  const found: (Account & TokenPair)[] = [];
+  while (found.length < count) found.push(...(await Promise.all(pods.map((pod) => newSession(pod)))));
+  return found;
+}
+
+async function retries(): Promise<number> {
+  const counts = await Promise.all(pods.map((pod) => pod.metric('auth_transaction_retries_total', { kind: 'work' })));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+test('a hundred who join one group at once over two pods, half of them new, are all let in', async () => {
+  const [api] = pods;
+  const { home_group_id } = await newSession(api);
+  const invite = await insertInvite(api, home_group_id);
+  const movers = await people(50);
+  const before = await retries();
+  const answers = await Promise.all(
+    movers.flatMap((mover, i) => [
+      untilServed(() => accept(podFor(i), mover, invite)),
+      untilServed(() => joinBy(podFor(i + 1), invite)),
+    ]),
+  );
+  expect(answers.filter(({ status }) => status >= 300).map(({ text }) => text)).toEqual([]);
+  expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({ member_count: 101 });
+  expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: 100 });
+  // Only the two pods can hinder each other.
+  expect((await retries()) - before).toBeLessThan(100);
+  await expectSound(api);
+}, 90_000);

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { collectionsOf, createInviteStore, createUserStore, ensureIndexes, runTransaction } from '@auth-account/stores';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type ClientSession, type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
+import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
+
+let mongo: MongoClient;
+let db: Db;
+const [group, other] = [randomUUID(), randomUUID()];
+const now = new Date();
+const inAnHour = new Date(now.getTime() + 3_600_000);
+
+beforeAll(async () => {
+  const name = uniqueName();
+  mongo = new MongoClient(serviceEnvironment(name).MONGODB_URI ?? '', { monitorCommands: true });
+  db = mongo.db(name);
+  await ensureIndexes(db);
+  const { invites, users } = collectionsOf(db);
+  const invite = {
+    account_type: 'HOME',
+    created_by: randomUUID(),
+    expires_at: inAnHour,
+    max_uses: null,
+    uses: 0,
+  } as const;
+  const invitesOf = (home_group_id: string, count: number, revoked_at: Date | null) =>
+    Array.from({ length: count }, (_, i) => {
+      const created_at = new Date(now.getTime() - i);
+      return { ...invite, _id: randomUUID(), home_group_id, created_at, revoked_at };
+    });
+  await invites.insertMany([
+    ...invitesOf(group, 2_000, now),
+    ...invitesOf(group, 10, null),
+    ...invitesOf(other, 500, null),
+  ]);
+  const user = { password_hash: 'none', account_type: 'OFFICE', role: 'member', created_at: now } as const;
+  await users.insertMany(
+    Array.from({ length: 200 }, (_, i) => {
+      const [_id, home_group_id] = [randomUUID(), i % 2 ? group : other];
+      return { ...user, _id, email: _id, email_key: _id, home_group_id, joined_at: now };
+    }),
+  );
+});
+afterAll(async () => {
+  await db.dropDatabase();
+  await mongo.close();
+});
+
+interface Plan {
+  readonly stages: Set<string>;
+  readonly examined: number;
+}
+
+/** How the server finds the documents of each command that the work sends. */
+async function plansOf(work: () => Promise<unknown>): Promise<Plan[]> {
+  const commands: Document[] = [];
+  const keep = ({ command, commandName }: CommandStartedEvent) => {
+    if (['find', 'aggregate', 'update', 'findAndModify'].includes(commandName)) commands.push(command);
+  };
+  mongo.on('commandStarted', keep);
+  await work().finally(() => mongo.off('commandStarted', keep));
+  const bare = commands.map(
+    ({ lsid, txnNumber, startTransaction, autocommit, readConcern, writeConcern, $clusterTime, $db, ...rest }) => rest,
+  );
+  return Promise.all(
+    bare.map(async (command) => {
+      const explained = await db.command({ explain: command, verbosity: 'executionStats' });
+      const stages = valuesOf(explained, 'stage').filter((stage) => typeof stage === 'string');
+      const examined = valuesOf(explained, 'totalDocsExamined').map(Number);
+      return { stages: new Set(stages), examined: Math.max(...examined) };
+    }),
+  );
+}
+
+function valuesOf(value: unknown, name: string): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === 'rejectedPlans') return [];
+    return key === name ? [inner] : valuesOf(inner, name);
+  });
+}
+
+function expectBounded(plans: readonly Plan[], bounds: readonly number[]): void {
+  expect(plans).toHaveLength(bounds.length);
+  for (const [i, { stages, examined }] of plans.entries()) {
+    for (const stage of ['COLLSCAN', 'SORT']) expect(stages).not.toContain(stage);
+    expect(stages).toContain('IXSCAN');
+    expect(examined).toBeLessThanOrEqual(bounds[i] ?? 0);
+  }
+}
+
+const transaction: <T>(work: (session: ClientSession) => Promise<T>) => Promise<T> = (work) =>
+  runTransaction(mongo, work, { isCommitted: async () => false });
+const invites = () => createInviteStore(collectionsOf(db));
+
+test('the count of good invites looks at none that was revoked', async () => {
+  const count = () => transaction((session) => invites().countGood(group, now, session));
+  expect(await count()).toBe(10);
+  expectBounded(await plansOf(count), [10]);
+});
+
+test('the list of invites looks at the good ones, and at no more tombstones than it gives', async () => {
+  const plans = await plansOf(async () => {
+    const { invites: listed, hasMore } = await invites().list(group, now, 100);
+    expect([listed.length, hasMore]).toEqual([110, true]);
+  });
+  expectBounded(plans, [10, 100 + 1 + 10]);
+});
+
+test('closing a group looks at none of its invites that was revoked', async () => {
+  const plans = await plansOf(() => transaction((session) => invites().revokeOfGroup(randomUUID(), now, session)));
+  expectBounded(plans, [0]);
+});
+
+test('the members come from the index in their order', async () => {
+  const plans = await plansOf(() => createUserStore(collectionsOf(db)).listGroup(group));
+  expectBounded(plans, [100]);
+});

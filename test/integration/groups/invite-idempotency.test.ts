@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newSession, type TokenPair } from '../../support/accounts.ts';
+import { bearer, leave, refresh } from '../../support/groups.ts';
+import { joinBy } from '../../support/invites.ts';
+import { startTestApi, type TestApi } from '../../support/test-api.ts';
+
+let api: TestApi;
+/** Another pod of the same deployment. */
+let other: TestApi;
+let owner: TokenPair & { readonly user_id: string };
+beforeAll(async () => {
+  const cheapHashes = { ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' };
+  api = await startTestApi(cheapHashes);
+  other = await startTestApi({ ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  owner = await newSession(api);
+});
+afterAll(async () => {
+  await other.close({ keepData: true });
+  await api.close();
+});
+
+const create = (body: object, key: string, { by = owner, on = api }: { by?: TokenPair; on?: TestApi } = {}) =>
+  on.post('/api/v1/invites', body, { ...bearer(by), 'Idempotency-Key': key });
+const countOf = (home_group_id: string) => api.collections.invites.countDocuments({ home_group_id });
+
+test('a retry with the same key and body gets the first invite again, on any pod', async () => {
+  const [body, key, before] = [{ max_uses: 3 }, randomUUID(), await countOf(owner.home_group_id)];
+  const first = await create(body, key);
+  const [again, elsewhere] = [await create(body, key), await create(body, key, { on: other })];
+  expect([first.status, again.status, elsewhere.status]).toEqual([201, 201, 201]);
+  expect(first.headers['idempotency-replayed']).toBeUndefined();
+  for (const replay of [again, elsewhere]) {
+    expect(replay.json).toEqual(first.json);
+    expect(replay.headers['idempotency-replayed']).toBe('true');
+    expect(replay.headers['cache-control']).toBe('no-store');
+  }
+  expect(await countOf(owner.home_group_id)).toBe(before + 1);
+  expect((await joinBy(api, again.json.data.invite_token)).status).toBe(201);
+});
+
+test('two at once with one key, ten times over two pods: one invite each, one answer, one of them replayed', async () => {
+  const { home_group_id } = owner;
+  for (let i = 0; i < 10; i += 1) {
+    const [key, before] = [randomUUID(), await countOf(home_group_id)];
+    const on = [i % 2 ? other : api, other];
+    const answers = await Promise.all(on.map((pod) => create({}, key, { on: pod })));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    expect(answers[0]?.text).toBe(answers[1]?.text);
+    expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true')).toHaveLength(1);
+    expect(await countOf(home_group_id)).toBe(before + 1);
+  }
+});
+
+test('the same key with another body answers 422 ERR-IDEMPOTENCY-KEY-REUSED', async () => {
+  const key = randomUUID();
+  await create({ max_uses: 1 }, key);
+  const answer = await create({ max_uses: 2 }, key);
+  expect([answer.status, answer.json.error_code]).toEqual([422, 'ERR-IDEMPOTENCY-KEY-REUSED']);
+});
+
+test('the key of one owner is another key for another', async () => {
+  const [key, neighbour] = [randomUUID(), await newSession(api)];
+  const [mine, theirs] = [await create({}, key), await create({}, key, { by: neighbour })];
+  expect([mine.status, theirs.status]).toEqual([201, 201]);
+  expect(theirs.json.data.invite_token).not.toBe(mine.json.data.invite_token);
+});
+
+test('the key of an invitation is another key for a registration', async () => {
+  const key = randomUUID();
+  await create({}, key);
+  const answer = await api.post(
+    '/api/v1/auth/register',
+    { email: `${randomUUID()}@example.com`, password: 'correct horse battery', space_creation_mode: 'CREATE_NEW_HOME' },
+    { 'Idempotency-Key': key },
+  );
+  expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([201, undefined]);
+});
+
+test('only a success is kept: what was refused is tried anew', async () => {
+  const [own, key] = [await newSession(api), randomUUID()];
+  const { home_group_id: _id } = own;
+  await api.collections.groups.updateOne({ _id }, { $set: { owner_id: randomUUID() } });
+  expect((await create({}, key, { by: own })).status).toBe(403);
+  await api.collections.groups.updateOne({ _id }, { $set: { owner_id: own.user_id } });
+  const answer = await create({}, key, { by: own });
+  expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([201, undefined]);
+});
+
+test('whoever has moved to another group meanwhile gets no invite by the old key, into neither', async () => {
+  const own = await newSession(api);
+  const key = randomUUID();
+  const email = `${randomUUID()}@example.com`;
+  const first = await create({}, key, { by: own });
+  // A second member, so that the group goes on without its owner.
+  expect((await joinBy(api, first.json.data.invite_token, email)).status).toBe(201);
+  expect((await leave(api, own)).status).toBe(200);
+  const moved = { ...own, ...(await refresh(api, own)) };
+  expect(moved.home_group_id).not.toBe(own.home_group_id);
+  const answer = await create({}, key, { by: moved });
+  expect([answer.status, answer.json.error_code]).toEqual([422, 'ERR-IDEMPOTENCY-KEY-REUSED']);
+  expect(await countOf(moved.home_group_id)).toBe(0);
+});

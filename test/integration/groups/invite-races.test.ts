@@ -1,0 +1,232 @@
+import { waitUntil } from '@auth-account/local-stack';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
+import { accept, bearer, expectSound, joinByInvite, leave } from '../../support/groups.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import type { Answer } from '../../support/http-client.ts';
+import { joinBy, newInvite } from '../../support/invites.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+
+const path = '/api/v1/invites';
+const daySeconds = 86_400;
+const cheapHashes = { ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' };
+
+let api: TestApi;
+/** Another pod, whose answers from MongoDB can be held back, and whose clock can be put forward. */
+let held: TestApi;
+let proxy: HoldingProxy;
+let ahead = 0;
+
+beforeAll(async () => {
+  proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
+  api = await startTestApi(cheapHashes);
+  const names = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
+  const uri = `mongodb://127.0.0.1:${new URL(proxy.url).port}/?directConnection=true`;
+  held = await startTestApi({ ...cheapHashes, ...names, MONGODB_URI: uri }, { now: () => Date.now() + ahead });
+});
+afterEach(() => expectSound(api));
+afterAll(async () => {
+  await held.close({ keepData: true });
+  await api.close();
+  await proxy.close();
+});
+
+const create = (by: TokenPair, on = api, headers = {}) => on.post(path, {}, { ...bearer(by), ...headers });
+const revoke = (token: string, by: TokenPair) =>
+  api.send({ method: 'DELETE', path: `${path}/${token}`, headers: bearer(by) });
+const stored = (token: string) => api.collections.invites.findOne({ _id: token });
+const countOf = (answers: readonly Answer[], status: number) => answers.filter((each) => each.status === status).length;
+
+async function newOffice(): Promise<TokenPair> {
+  const email = newEmail();
+  await api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
+  return logIn(api, email);
+}
+
+/** What the held pod answers, where `meanwhile` happens after it has sent `text` to MongoDB and before it goes on. */
+async function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () => Promise<void>): Promise<Answer> {
+  proxy.hold(text);
+  try {
+    const answer = work();
+    await waitUntil(async () => proxy.held() > 0, { what: `${text} to be held`, timeoutMs: 10_000, intervalMs: 5 });
+    await meanwhile();
+    proxy.release();
+    return await answer;
+  } finally {
+    proxy.release();
+  }
+}
+
+/** Waits until the other pod's update of that collection waits for the held pod's transaction. */
+async function updateWaits(collection: string): Promise<void> {
+  const ns = `${api.database}.${collection}`;
+  const waiting = () => api.mongo.db('admin').aggregate([{ $currentOp: {} }, { $match: { ns, op: 'update' } }]);
+  await waitUntil(async () => (await waiting().toArray()).length > 0, {
+    what: 'the update that waits',
+    timeoutMs: 15_000,
+    intervalMs: 5,
+  });
+}
+
+/** Waits until the other pod has tried a transaction again. */
+async function transactionRetried(before: number): Promise<void> {
+  const retries = () => api.metric('auth_transaction_retries_total');
+  const retried = async () => (await retries()) > before;
+  await waitUntil(retried, { what: 'a transaction to be tried again', timeoutMs: 15_000, intervalMs: 5 });
+}
+
+describe('a revocation', () => {
+  test('in the middle of many joins on two pods: none is counted after its answer, and none is lost', async () => {
+    const owner = await newSession(api);
+    const movers = await Promise.all(Array.from({ length: 4 }, () => newSession(api)));
+    const token = await newInvite(api, owner);
+    let joined = 0;
+    const counted = async (answer: Promise<Answer>) => {
+      const { status } = await answer;
+      if (status < 300) joined += 1;
+      return answer;
+    };
+    const joins = [
+      ...Array.from({ length: 20 }, (_, i) => counted(joinBy(i % 2 ? held : api, token))),
+      ...movers.map((mover) => counted(accept(api, mover, token))),
+    ];
+    await waitUntil(async () => joined >= 3, { what: 'three joins', timeoutMs: 20_000, intervalMs: 1 });
+    const revoked = await revoke(token, owner);
+    const usesThen = (await stored(token))?.uses ?? 0;
+    const answers = await Promise.all(joins);
+    const late = [await joinBy(api, token), await joinBy(held, token)];
+    expect(revoked.status).toBe(200);
+    expect(late.map(({ status }) => status)).toEqual([410, 410]);
+    // Whoever was told 2xx had been decided when the revocation was answered.
+    expect((await stored(token))?.uses).toBe(usesThen);
+    expect(countOf(answers, 201) + countOf(answers, 200)).toBe(usesThen);
+    // 503: no turn at the group within 5 s, as on a machine that stands still.
+    expect(countOf(answers, 410) + countOf(answers, 503)).toBe(answers.length - usesThen);
+    const home_group_id = owner.home_group_id;
+    expect(await api.collections.users.countDocuments({ home_group_id })).toBe(usesThen + 1);
+  });
+
+  test('between a registration’s check and its commit is seen', async () => {
+    const owner = await newSession(api);
+    const token = await newInvite(api, owner);
+    const email = newEmail();
+    // The transaction has its snapshot, in which the invite is good.
+    const answer = await heldAt(
+      'password_hash',
+      () => joinBy(held, token, email),
+      async () => {
+        expect((await revoke(token, owner)).status).toBe(200);
+      },
+    );
+    expect([answer.status, answer.json.error_code]).toEqual([410, 'ERR-INVITE-TOKEN-INVALID']);
+    expect(await stored(token)).toMatchObject({ uses: 0 });
+    expect(await api.collections.users.countDocuments({ email })).toBe(0);
+  });
+
+  test('between an acceptance’s check and its commit is seen', async () => {
+    const [owner, mover] = [await newSession(api), await newSession(api)];
+    const token = await newInvite(api, owner);
+    const answer = await heldAt(
+      'invites',
+      () => accept(held, mover, token),
+      async () => {
+        expect((await revoke(token, owner)).status).toBe(200);
+      },
+    );
+    expect([answer.status, answer.json.error_code]).toEqual([410, 'ERR-INVITE-TOKEN-INVALID']);
+    expect(await stored(token)).toMatchObject({ uses: 0 });
+    expect(await api.collections.users.findOne({ _id: mover.user_id })).toMatchObject({
+      home_group_id: mover.home_group_id,
+    });
+  });
+
+  test('waits for a join that has used the invite and is not committed', async () => {
+    const owner = await newSession(api);
+    const token = await newInvite(api, owner);
+    let revoked: Promise<Answer> | undefined;
+    const joined = await heldAt(
+      'findandmodify',
+      () => joinBy(held, token),
+      async () => {
+        revoked = revoke(token, owner);
+        await updateWaits('invites');
+      },
+    );
+    expect(joined.status).toBe(201);
+    expect((await revoked)?.json.data).toMatchObject({ reason: 'revoked', uses: 1 });
+  });
+});
+
+test('an invite that expires between a registration’s check and its commit is 410, as expired', async () => {
+  const owner = await newSession(api);
+  const token = await newInvite(api, owner);
+  const answer = await heldAt(
+    'password_hash',
+    () => joinBy(held, token),
+    async () => {
+      ahead = 8 * daySeconds * 1_000;
+    },
+  );
+  ahead = 0;
+  expect([answer.status, answer.headers['x-error-code']]).toEqual([410, 'IAD_GROUP_INVITE_EXPIRED']);
+  expect(await stored(token)).toMatchObject({ uses: 0 });
+});
+
+describe('an invite is made', () => {
+  test('not in a group that is being closed', async () => {
+    const owner = await newOffice();
+    // Its transaction has its snapshot, in which the group is open.
+    const answer = await heldAt(
+      'fingerprint',
+      () => create(owner, held, { 'Idempotency-Key': 'while-closing' }),
+      async () => {
+        expect((await leave(api, owner)).status).toBe(200);
+      },
+    );
+    expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+    expect(await api.collections.invites.countDocuments({ home_group_id: owner.home_group_id })).toBe(0);
+  });
+
+  test('before the group closes, and then dies with it', async () => {
+    const owner = await newOffice();
+    let left: Promise<Answer> | undefined;
+    const answer = await heldAt(
+      'invites_made',
+      () => create(owner, held),
+      async () => {
+        const before = await api.metric('auth_transaction_retries_total');
+        left = leave(api, owner);
+        await transactionRetried(before);
+      },
+    );
+    expect([answer.status, (await left)?.status]).toEqual([201, 200]);
+    expect((await stored(answer.json.data.invite_token))?.revoked_at).not.toBeNull();
+  });
+
+  test('not by somebody who stops being the owner at the same moment', async () => {
+    const owner = await newOffice();
+    const heir = await joinByInvite(api, await newInvite(api, owner, { max_uses: 1 }));
+    const answer = await heldAt(
+      'fingerprint',
+      () => create(owner, held, { 'Idempotency-Key': 'while-leaving' }),
+      async () => {
+        expect((await leave(api, owner)).status).toBe(200);
+      },
+    );
+    expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+    expect((await create(heir)).status).toBe(201);
+  });
+
+  test('as often as there is room: 12 at once for 3 places are 3 invites', async () => {
+    const owner = await newSession(api);
+    const invite = await stored(await newInvite(api, owner));
+    if (invite === null) throw new Error('no invite');
+    const others = Array.from({ length: 96 }, () => ({ ...invite, _id: crypto.randomUUID() }));
+    await api.collections.invites.insertMany(others);
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => create(owner, i % 2 ? held : api)));
+    expect([countOf(answers, 201), countOf(answers, 409)]).toEqual([3, 9]);
+    const { home_group_id } = owner;
+    expect(await api.collections.invites.countDocuments({ home_group_id })).toBe(100);
+    expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({ invites_made: 4 });
+  });
+});

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
+import { accept, cheapHashes, expectSound, insertInvite } from '../../support/groups.ts';
+import { joinBy } from '../../support/invites.ts';
+import { startTestApi, type TestApi } from '../../support/test-api.ts';
+
+const places = 3;
+
+/** Two pods of one deployment, whose groups take in as many beside their owner. */
+let pods: [TestApi, TestApi];
+beforeAll(async () => {
+  const settings = { ...cheapHashes, MAX_GROUP_MEMBERS: String(places + 1) };
+  const api = await startTestApi(settings);
+  const other = await startTestApi({ ...settings, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  pods = [api, other];
+});
+afterAll(async () => {
+  const [api, other] = pods;
+  await other.close({ keepData: true });
+  await api.close();
+});
+
+test('fifty at once for the last three places of a group, over two pods, are three who get in', async () => {
+  const [api] = pods;
+  const { home_group_id } = await newSession(api);
+  const invite = await insertInvite(api, home_group_id);
+  const movers: (Account & TokenPair)[] = [];
+  while (movers.length < 25) movers.push(await newSession(api));
+  const users = await api.collections.users.countDocuments();
+  const events = await api.collections.outbox.countDocuments();
+  const podFor = (i: number) => pods[i % 2 === 0 ? 0 : 1];
+  const joins = movers.flatMap((mover, i) => [accept(podFor(i), mover, invite), joinBy(podFor(i + 1), invite)]);
+  const statuses = (await Promise.all(joins)).map(({ status }) => status);
+  expect(statuses.filter((status) => status < 300)).toHaveLength(places);
+  // 503: no turn at the group within 5 s, as on a machine that stands still.
+  expect(statuses.filter((status) => status >= 300 && status !== 410 && status !== 503)).toEqual([]);
+
+  const registered = statuses.filter((status) => status === 201).length;
+  expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({ member_count: places + 1 });
+  expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: places });
+  expect(await api.collections.users.countDocuments()).toBe(users + registered);
+  expect(await api.collections.outbox.countDocuments()).toBe(events + registered);
+  await expectSound(api);
+}, 90_000);

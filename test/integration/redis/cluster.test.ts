@@ -1,0 +1,259 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { registeredTopic } from '@auth-account/contracts';
+import { createProcessGuard, type LocalRedis, provideRedisBinary } from '@auth-account/local-stack';
+import {
+  addEvent,
+  consumedJobOptions,
+  createPushMessagePublisher,
+  createStreamNumbers,
+  createSubscription,
+  failFastOptions,
+  openEventQueue,
+  openRedis,
+  redisKeys,
+  subscriberOptions,
+  subscriberQueueName,
+  workerOptions,
+} from '@auth-account/messaging';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Cluster, Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
+import { logIn, logOut, newSession, registerAccount } from '../../support/accounts.ts';
+import { authctl } from '../../support/authctl.ts';
+import { closeBoundMs } from '../../support/close-bound.ts';
+import { readDocumentedAcl } from '../../support/documented-acl.ts';
+import { type RedisCluster, startRedisCluster } from '../../support/redis-cluster.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
+import { startTestServices, type TestServices } from '../../support/test-services.ts';
+import { newEvent } from '../../support/worker-events.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { startExampleConsumer } from '../../tools/demo/example-consumer.ts';
+
+const binary = await provideRedisBinary({ log: () => undefined });
+const major = Number(/v=(\d+)/.exec(execFileSync(binary, ['--version']).toString())?.[1]);
+const hasShardedChannels = major >= 7;
+if (!hasShardedChannels) {
+  console.warn(`redis-cluster.test.ts: ${binary} is Redis ${major}, sharded channels came with 7: NOTHING IS TESTED`);
+}
+
+async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Promise<unknown> {
+  const client = new Redis(server.url, { maxRetriesPerRequest: 1 });
+  try {
+    return await client.call(...args);
+  } finally {
+    client.disconnect();
+  }
+}
+
+(hasShardedChannels ? describe : describe.skip)('on a Redis Cluster', () => {
+  let dir: string;
+  let guard: ReturnType<typeof createProcessGuard>;
+  let cluster: RedisCluster;
+  let services: TestServices;
+  const isReady = async () => (await services.gateway.unreadiness()).length === 0;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'auth-account-cluster-'));
+    guard = createProcessGuard(dir);
+    cluster = await startRedisCluster(dir, guard.watch, binary);
+    services = await startTestServices({ REDIS_URL: cluster.url });
+    await eventually('the gateway is ready', isReady);
+  }, 60_000);
+
+  afterAll(async () => {
+    await services.close();
+    await cluster.close();
+    await rm(dir, { recursive: true, force: true });
+    guard.dismiss();
+  });
+
+  test('the main path works: register, event, log in, stream, refresh, log out, close', async () => {
+    const { api, receiver } = services;
+    const account = await registerAccount(api);
+    await receiver.waitFor(account.user_id);
+    const tokens = await logIn(api, account.email);
+    const stream = await services.openStream(tokens);
+    const refreshed = await api.post('/api/v1/auth/refresh', { refresh_token: tokens.refresh_token });
+    expect(refreshed.status).toBe(200);
+    const since = performance.now();
+    expect((await logOut(api, refreshed.json.data)).status).toBe(200);
+    const { code, reason, at } = await stream.closed;
+    expect([code, reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
+    expect(at - since).toBeLessThan(closeBoundMs);
+    // By the channel, not by a later look at the deny list.
+    expect(await services.gateway.metric('push_commands_total', { result: 'applied' })).toBe(1);
+    expect(await services.refusal(tokens)).toBe(401);
+    const { access_token } = refreshed.json.data;
+    const headers = { Authorization: `Bearer ${access_token}` };
+    expect((await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers })).status).toBe(401);
+    expect(await api.metric('auth_deny_list_fallbacks_total')).toBe(0);
+  });
+
+  test('a second stream of a session replaces the first', async () => {
+    const tokens = await newSession(services.api);
+    const first = await services.openStream(tokens);
+    const second = await services.openStream(tokens);
+    expect((await first.closed).code).toBe(4003);
+    expect(second.isOpen()).toBe(true);
+    second.terminate();
+  });
+
+  test('guessing is limited by the script in Redis, not by the process', async () => {
+    const { email } = await registerAccount(services.api);
+    const device_id = '0198c0de-0000-7000-8000-000000000001';
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 7; attempt += 1) {
+      const answer = await services.api.post('/api/v1/auth/login', { email, password: 'not the password', device_id });
+      statuses.push(answer.status);
+    }
+    expect(statuses.slice(0, 5)).toEqual([401, 401, 401, 401, 401]);
+    expect(statuses[6]).toBe(429);
+    expect(await services.api.metric('auth_login_limits_insured_total')).toBe(0);
+  });
+
+  test('stream numbers rise, and keys and channels of one deployment lie in one slot', async () => {
+    const redis = openRedis({ REDIS_URL: cluster.url }, { ...failFastOptions(), enableOfflineQueue: true });
+    const keys = redisKeys(services.name);
+    const next = createStreamNumbers(redis, keys);
+    const [first, second] = [await next(), await next()];
+    expect(second).toBeGreaterThan(first);
+    const names = [keys.commands, keys.denied('a-session'), keys.revocations, keys.denyListComplete, keys.streamNumber];
+    const slots = await Promise.all(names.map((name) => redis.call('CLUSTER', 'KEYSLOT', name)));
+    expect(new Set(slots).size).toBe(1);
+    redis.disconnect();
+  });
+
+  test('a subscription that is refused says so once, and subscribes when it may', async () => {
+    const [user, channel] = [`${services.name}-listener`, redisKeys(services.name).messages];
+    const everywhere = (...args: [string, ...string[]]) =>
+      Promise.all(cluster.nodes.map((node) => commandTo(node, 'ACL', ...args)));
+    await everywhere('SETUSER', user, 'on', '>secret', '+@all', '~*', 'resetchannels');
+    const url = cluster.url.replace('://', `://${user}:secret@`);
+    const redis = openRedis({ REDIS_URL: url }, subscriberOptions());
+    const errors: string[] = [];
+    const subscription = createSubscription({
+      redis,
+      channels: [channel],
+      onMessage: () => undefined,
+      onSubscribed: () => undefined,
+      onError: (error) => errors.push(String(error)),
+    });
+    await eventually('the report', () => errors.some((error) => error.includes('NOPERM')));
+    await everywhere('SETUSER', user, `&${channel}`);
+    await eventually('the subscription', subscription.isSubscribed);
+    expect(new Set(errors).size).toBe(errors.length);
+    subscription.stop();
+    redis.disconnect();
+  });
+
+  test('the Redis users of the documentation consume and publish', async () => {
+    const everywhere = (...args: [string, ...string[]]) =>
+      Promise.all(cluster.nodes.map((node) => commandTo(node, 'ACL', ...args)));
+    const open = async (page: string) => {
+      const { user, rightsFor, clusterRights } = readDocumentedAcl(page);
+      await everywhere('SETUSER', user, ...rightsFor('secret'), ...clusterRights);
+      return openRedis({ REDIS_URL: cluster.url.replace('://', `://${user}:secret@`) }, workerOptions());
+    };
+    const [consuming, publishing] = [await open('consumers.md'), await open('push.md')];
+    const keys = redisKeys('auth');
+    const admin = openRedis({ REDIS_URL: cluster.url }, workerOptions());
+    const queue = openEventQueue(subscriberQueueName(registeredTopic, 'kitchen'), admin, keys, consumedJobOptions);
+    const said: string[] = [];
+    const mongo = new MongoClient(testEnvironment().mongodbUri);
+    const consumer = await startExampleConsumer({
+      ...{ mongo, db: mongo.db(services.name), redis: consuming, keys, subscriber: 'kitchen' },
+      say: (line) => said.push(line),
+    });
+    const event = newEvent();
+    await addEvent(queue, event);
+    await eventually('the event', () => said.length > 0);
+    expect(said).toEqual([`prepared the starting configuration of group ${event.data.home_group_id}`]);
+    await createPushMessagePublisher(publishing, keys).toSession(event.data.user_id, { topic: 'x', payload: 1 });
+    await expect(publishing.spublish(keys.commands, '{}')).rejects.toThrow('NOPERM');
+    await expect(consuming.spublish(keys.messages, '{}')).rejects.toThrow('NOPERM');
+    await consumer.close();
+    await queue.close();
+    for (const redis of [consuming, publishing, admin]) redis.disconnect();
+    await mongo.close();
+  });
+
+  test('authctl ends by itself: it reads the map of the slots no second time', async () => {
+    const connect = jest.spyOn(Cluster.prototype, 'connect');
+    const { exitCode } = await authctl(['commands', 'list'], { env: { REDIS_URL: cluster.url } });
+    expect(exitCode).toBe(0);
+    expect((connect.mock.contexts as Cluster[]).map(({ options }) => options.slotsRefreshInterval)).toEqual([0]);
+    connect.mockRestore();
+  });
+
+  test('the slot moves to another master: the gateway goes along, and loses no stream', async () => {
+    const tokens = await newSession(services.api);
+    const stream = await services.openStream(tokens);
+    const rebuilds = await services.worker.metric('auth_deny_list_rebuilds_total');
+    await cluster.moveSlotOf(redisKeys(services.name).commands);
+    await eventually('the list is written again', async () => {
+      return (await services.worker.metric('auth_deny_list_rebuilds_total')) > rebuilds && isReady();
+    });
+    expect(stream.isOpen()).toBe(true);
+    const since = performance.now();
+    expect((await logOut(services.api, tokens)).status).toBe(200);
+    const { code, at } = await stream.closed;
+    expect(code).toBe(1000);
+    expect(at - since).toBeLessThan(closeBoundMs);
+  });
+
+  test('the slot’s master is killed, its replica lacks a revocation: no part says "allow", and the streams close', async () => {
+    const { api } = services;
+    const slotKey = redisKeys(services.name).commands;
+    const [before, meanwhile, after] = [await newSession(api), await newSession(api), await newSession(api)];
+    const [, meanwhileStream, afterStream] = [
+      await services.openStream(before),
+      await services.openStream(meanwhile),
+      await services.openStream(after),
+    ];
+    const master = await cluster.masterOf(slotKey);
+    const replica = cluster.nodes[cluster.nodes.indexOf(master) + 3];
+    if (replica === undefined) throw new Error('the master has no replica');
+    // From here on the replica gets nothing: it cannot log in.
+    await commandTo(replica, 'CONFIG', 'SET', 'masterauth', 'wrong');
+    await commandTo(master, 'CLIENT', 'KILL', 'TYPE', 'replica');
+    expect((await logOut(api, before)).status).toBe(200);
+    const rebuilds = await services.worker.metric('auth_deny_list_rebuilds_total');
+    await master.kill();
+    expect((await logOut(api, meanwhile)).status).toBe(200);
+
+    const headers = { Authorization: `Bearer ${before.access_token}` };
+    const answers = new Set<number>();
+    await eventually('the replica is master', async () => {
+      answers.add(await services.refusal(before));
+      answers.add((await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers })).status);
+      return (
+        (await cluster.masterOf(slotKey)) === replica && String(await commandTo(replica, 'ROLE')).startsWith('master')
+      );
+    });
+    const since = performance.now();
+    const closed = await meanwhileStream.closed;
+    expect([closed.code, closed.reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
+    expect(closed.at - since).toBeLessThan(closeBoundMs);
+    await eventually('the gateway is ready', async () => {
+      answers.add(await services.refusal(before));
+      return isReady();
+    });
+    answers.add(await services.refusal(before));
+    // 401 by the deny list or MongoDB, 503 while neither can be asked: never 101 or 200.
+    expect([...answers].filter((status) => status !== 401 && status !== 503)).toEqual([]);
+    expect(await services.refusal(before)).toBe(401);
+    expect(await services.worker.metric('auth_deny_list_rebuilds_total')).toBeGreaterThan(rebuilds);
+
+    expect(afterStream.isOpen()).toBe(true);
+    const loggedOutAt = performance.now();
+    expect((await logOut(api, after)).status).toBe(200);
+    const last = await afterStream.closed;
+    expect(last.code).toBe(1000);
+    expect(last.at - loggedOutAt).toBeLessThan(closeBoundMs);
+    const account = await registerAccount(api);
+    await services.receiver.waitFor(account.user_id);
+  }, 40_000);
+});

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { forceLogoutQueue, registeredTopic } from '@auth-account/contracts';
+import {
+  addEvent,
+  createCommandPublisher,
+  createDenyList,
+  createPushMessagePublisher,
+  createStreamNumbers,
+  denialLifetimeMs,
+  failFastOptions,
+  findForceLogout,
+  listForceLogouts,
+  openEventQueue,
+  openForceLogoutQueue,
+  openRedis,
+  requestForceLogout,
+  subscriberQueueName,
+} from '@auth-account/messaging';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import {
+  type ConsumerAclScene,
+  keys,
+  openConsumerAclScene,
+  queueName,
+  refusal,
+} from '../../support/consumer-acl-scene.ts';
+import { readDocumentedAcl } from '../../support/documented-acl.ts';
+import { newEvent } from '../../support/worker-events.ts';
+
+let scene: ConsumerAclScene;
+
+beforeAll(async () => {
+  scene = await openConsumerAclScene();
+});
+
+afterAll(() => scene.close());
+
+describe('what the Redis user of docs/consumers.md is refused', () => {
+  let sibling: Redis;
+  const id = randomUUID();
+  const forceLogouts = () => openForceLogoutQueue(sibling, keys);
+  const denyList = () => createDenyList(sibling, keys, denialLifetimeMs(600));
+  const messages = () => createPushMessagePublisher(sibling, keys);
+  const queueKey = (name: string, part: string) => `${keys.queuePrefix}:${name}:${part}`;
+  const othersQueue = subscriberQueueName(registeredTopic, 'pantry');
+  const denial = { kind: 'revoked', reason: 'SESSION_REVOKED' } as const;
+  const entry = { sessionId: id, denial, reason: 'SESSION_REVOKED', requestId: 'r', decidedAt: 1 } as const;
+  const close = { type: 'close', session_id: id, reason: 'SESSION_REVOKED', request_id: 'r', decided_at: 1 } as const;
+
+  beforeAll(() => {
+    sibling = openRedis({ REDIS_URL: scene.url }, { ...failFastOptions(), enableOfflineQueue: true }) as Redis;
+  });
+  afterAll(() => sibling.disconnect());
+
+  test.each<[what: string, attempt: () => Promise<unknown>]>([
+    ['ordering a forced logout', () => requestForceLogout(forceLogouts(), { session_id: id, reason: 'none' })],
+    ['looking at one', () => findForceLogout(forceLogouts(), id)],
+    ['looking at all', () => listForceLogouts(forceLogouts(), 'waiting', 10)],
+    ['its keys', () => sibling.lrange(queueKey(forceLogoutQueue, 'wait'), 0, -1)],
+    ["adding to another subscriber's queue", () => addEvent(openEventQueue(othersQueue, sibling, keys), newEvent())],
+    ["another subscriber's jobs", () => sibling.hgetall(queueKey(othersQueue, id))],
+    ["another subscriber's lists", () => sibling.lrange(queueKey(othersQueue, 'wait'), 0, -1)],
+    ['waiting for them', () => sibling.bzpopmin(queueKey(othersQueue, 'marker'), 0.01)],
+    ['a queue whose name begins like its own', () => sibling.get(queueKey(`${queueName}-2`, 'id'))],
+    ["the topic's own queue", () => addEvent(openEventQueue(registeredTopic, sibling, keys), newEvent())],
+    [
+      "moving a job of its own into another's queue",
+      () => move(queueKey(queueName, 'wait'), queueKey(othersQueue, 'wait')),
+    ],
+    ['denying', () => denyList().deny([entry])],
+    ['reading a denial', () => sibling.get(keys.denied(id))],
+    ['lifting a denial', () => sibling.del(keys.denied(id))],
+    ['the revocations', () => sibling.zcard(keys.revocations)],
+    ['saying that the list is complete', () => sibling.set(keys.denyListComplete, '1')],
+    ['taking that away', () => sibling.del(keys.denyListComplete)],
+    ['reading a denial within a script', () => script("return redis.call('GET', KEYS[1])", keys.denied(id))],
+    ['reading one that the script does not name', () => script(`return redis.call('GET', '${keys.denied(id)}')`)],
+    ['numbering streams', () => createStreamNumbers(sibling, keys)()],
+    ['the records of closes', () => sibling.xrange(keys.closeRecords, '-', '+')],
+    ['reading a limit', () => sibling.get(`${keys.limit('login')}:x`)],
+    ['resetting a limit', () => sibling.del(`${keys.limit('login')}:x`)],
+    ['commands to the gateways', () => createCommandPublisher(sibling, keys)(close)],
+    ['commands within a script', () => script(`return redis.call('PUBLISH', '${keys.commands}', '{}')`)],
+    ['messages to apps', () => messages().toSession(id, { topic: 'x', payload: 1 })],
+    ['listening', () => sibling.subscribe(keys.commands)],
+    ['listening to a pattern', () => sibling.psubscribe('*')],
+    ...(
+      [
+        ['KEYS', '*'],
+        ['SCAN', '0'],
+        ['RANDOMKEY'],
+        ['DBSIZE'],
+        ['FLUSHALL'],
+        ['FLUSHDB'],
+        ['SWAPDB', '0', '1'],
+        ['CONFIG', 'GET', '*'],
+        ['CONFIG', 'SET', 'maxmemory', '1mb'],
+        ['ACL', 'WHOAMI'],
+        ['ACL', 'LIST'],
+        ['CLIENT', 'LIST'],
+        ['CLIENT', 'KILL', 'TYPE', 'normal'],
+        ['CLIENT', 'PAUSE', '1'],
+        ['SCRIPT', 'FLUSH'],
+        ['MONITOR'],
+        ['SHUTDOWN', 'NOSAVE'],
+        ['REPLICAOF', 'NO', 'ONE'],
+        ['SAVE'],
+        ['BGREWRITEAOF'],
+        ['SLOWLOG', 'GET'],
+        ['LATENCY', 'RESET'],
+        ['MODULE', 'LIST'],
+      ] as const
+    ).map(([name, ...args]): [string, () => Promise<unknown>] => [
+      [name, ...args].join(' '),
+      () => sibling.call(name, ...args),
+    ]),
+    ['FLUSHALL within a script', () => script("return redis.call('FLUSHALL')")],
+    ['KEYS within a script', () => script("return redis.call('KEYS', '*')")],
+  ])('%s', async (_, attempt) => {
+    await expect(attempt()).rejects.toThrow(refusal);
+  });
+
+  function script(text: string, ...names: string[]): Promise<unknown> {
+    return sibling.eval(text, names.length, ...names);
+  }
+
+  function move(from: string, to: string): Promise<unknown> {
+    return sibling.rpoplpush(from, to);
+  }
+});
+
+describe('the commands of docs/consumers.md', () => {
+  /** Those that a worker runs: it takes, ends, puts off, repeats and renews, and looks for what has stalled. */
+  const scripts = [
+    'moveToActive',
+    'moveToFinished',
+    'moveToDelayed',
+    'retryJob',
+    'extendLocks',
+    'moveStalledJobsToWait',
+  ] as const;
+  /** Outside of scripts: of ioredis and BullMQ when they connect, and the wait for a job. */
+  const direct = ['info', 'client|setname', 'eval', 'evalsha', 'bzpopmin'];
+
+  async function commandsOfScripts(): Promise<Set<string>> {
+    const folder = join(dirname(createRequire(import.meta.url).resolve('bullmq')), 'scripts');
+    const files = await readdir(folder);
+    const texts = await Promise.all(
+      scripts.map(async (name) => {
+        const file = files.find((each) => new RegExp(`^${name}-\\d+\\.js$`).test(each));
+        return readFile(join(folder, file ?? `${name}-?.js`), 'utf8');
+      }),
+    );
+    const known = new Set(((await scene.admin.call('COMMAND')) as [string][]).map(([name]) => name));
+    // A command stands in quotes, also where a variable holds it.
+    const words = texts.flatMap((text) =>
+      [...text.matchAll(/["']([A-Z]+)["']/g)].map(([, word = '']) => word.toLowerCase()),
+    );
+    return new Set(words.filter((word) => known.has(word)));
+  }
+
+  test('are those of BullMQ’s scripts for workers, with what connects and waits, and no others', async () => {
+    const granted = readDocumentedAcl('consumers.md')
+      .rightsFor('')
+      .filter((right) => right.startsWith('+'));
+    const needed = [...direct, ...(await commandsOfScripts())].map((command) => `+${command}`);
+    expect(granted.toSorted()).toEqual(needed.toSorted());
+  });
+});

@@ -1,0 +1,165 @@
+import { RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import {
+  addEvent,
+  type ConsumerReport,
+  consumedJobOptions,
+  createEventConsumer,
+  type EventConsumer,
+  type EventQueue,
+  type HandlerContext,
+  openEventQueue,
+  openRedis,
+  type RedisClient,
+  subscriberQueueName,
+  workerOptions,
+} from '@auth-account/messaging';
+import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type ClientSession, MongoClient } from 'mongodb';
+import {
+  type ConsumerAclScene,
+  keyPrefix,
+  keys,
+  openConsumerAclScene,
+  queueName,
+  refusal,
+  subscriber,
+} from '../../support/consumer-acl-scene.ts';
+import { startConsumerProcess } from '../../support/consumer-process.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
+import { newEvent } from '../../support/worker-events.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+const database = uniqueName();
+const mongo = new MongoClient(testEnvironment().mongodbUri);
+let scene: ConsumerAclScene;
+let queue: EventQueue;
+
+beforeAll(async () => {
+  scene = await openConsumerAclScene();
+  queue = openEventQueue(queueName, scene.admin, keys, consumedJobOptions);
+});
+
+afterAll(async () => {
+  await queue.close();
+  await scene.close();
+  await mongo.db(database).dropDatabase();
+  await mongo.close();
+});
+
+describe('a sibling’s Redis user with the rights of docs/consumers.md', () => {
+  const open: { readonly consumer: EventConsumer; readonly connection: RedisClient }[] = [];
+
+  afterEach(async () => {
+    for (const { consumer, connection } of open.splice(0)) {
+      await consumer.close();
+      connection.disconnect();
+    }
+  });
+
+  /** The consumer of the package, as that user; `name` for another subscriber's. */
+  async function consume(handle: (context: HandlerContext<ClientSession>) => Promise<void>, name: string = subscriber) {
+    await scene.admin.call('ACL', 'LOG', 'RESET');
+    const reports: ConsumerReport[] = [];
+    const errors: string[] = [];
+    const collection = mongo.db(database).collection<InboxDocument>('inbox');
+    const connection = openRedis({ REDIS_URL: scene.url }, workerOptions());
+    connection.on('error', (error) => errors.push(error.message));
+    const consumer = createEventConsumer({
+      connection,
+      keys,
+      topic: registeredTopic,
+      schema: RegisteredEvent,
+      subscriber: name,
+      inbox: await openMongoInbox({ client: mongo, collection }),
+      handle: (_event, context) => handle(context),
+      onReport: (report) => reports.push(report),
+      onError: (error) => errors.push(error.message),
+    });
+    open.push({ consumer, connection });
+    /** What the consumer complained of, and what Redis has refused the user, also where nobody complains. */
+    const refusals = async () => [...errors, ...((await scene.admin.call('ACL', 'LOG')) as unknown[])];
+    return { reports, errors, refusals, outcomes: () => reports.map(({ outcome }) => outcome) };
+  }
+
+  test('consumes events, tries one again that has failed, and ends one that is malformed', async () => {
+    let tries = 0;
+    const { outcomes, refusals } = await consume(async () => {
+      tries += 1;
+      if (tries === 2) throw new Error('the pantry is locked');
+    });
+    await addEvent(queue, newEvent());
+    await eventually('the first event', () => outcomes().length === 1);
+    await addEvent(queue, newEvent());
+    await eventually('the second try', () => outcomes().length === 3);
+    await addEvent(queue, { ...newEvent(), subject: 1 } as unknown as RegisteredEvent);
+    await eventually('the malformed one', async () => (await queue.getFailedCount()) === 1);
+    expect(outcomes()).toEqual(['processed', 'failed', 'processed', 'malformed']);
+    await eventually('the acknowledgements', async () => (await queue.getCompletedCount()) === 2);
+    expect(await refusals()).toEqual([]);
+  });
+
+  test('tries again without a pause, too, which BullMQ does by another script', async () => {
+    let tries = 0;
+    const { outcomes, refusals } = await consume(async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('the pantry is locked');
+    });
+    const event = newEvent();
+    await queue.add(event.type, event, { jobId: event.id, backoff: 0 });
+    await eventually('the second try', () => outcomes().length === 2);
+    expect(outcomes()).toEqual(['failed', 'processed']);
+    expect(await refusals()).toEqual([]);
+  });
+
+  test('keeps its lock on an event that takes longer than the lock holds', async () => {
+    const event = newEvent();
+    const lock = `${keys.queuePrefix}:${queueName}:${event.id}:lock`;
+    let renewals = 0;
+    const { outcomes, refusals } = await consume(async () => {
+      let last = await scene.admin.pttl(lock);
+      await eventually('two renewals of the lock', async () => {
+        const now = await scene.admin.pttl(lock);
+        // It only falls by itself.
+        if (now > last) renewals += 1;
+        last = now;
+        return renewals === 2;
+      });
+    });
+    await addEvent(queue, event);
+    await eventually('the event', () => outcomes().length === 1, 30_000);
+    expect([outcomes(), renewals]).toEqual([['processed'], 2]);
+    expect(await refusals()).toEqual([]);
+  });
+
+  test('takes over the event of a process that was killed', async () => {
+    const event = newEvent();
+    const env = { MONGODB_URI: testEnvironment().mongodbUri, MONGODB_DATABASE: database, KEY_PREFIX: keyPrefix };
+    const killed = startConsumerProcess({ ...env, REDIS_URL: scene.url }, subscriber, 'acknowledgement');
+    try {
+      await addEvent(queue, event);
+      await eventually('it hangs', () => killed.output().includes('hangs before acknowledgement'), 40_000);
+    } finally {
+      await killed.kill();
+    }
+    const { reports, refusals } = await consume(async () => undefined);
+    await eventually('the event comes again', () => reports.length === 1, 30_000);
+    expect(reports.map(({ eventId, outcome }) => [eventId, outcome])).toEqual([[event.id, 'duplicate']]);
+    expect(await refusals()).toEqual([]);
+  }, 90_000);
+
+  test('consumes nothing of another subscriber', async () => {
+    const others = openEventQueue(
+      subscriberQueueName(registeredTopic, 'pantry'),
+      scene.admin,
+      keys,
+      consumedJobOptions,
+    );
+    await addEvent(others, newEvent());
+    const { reports, errors } = await consume(async () => undefined, 'pantry');
+    await eventually('the refusals', () => errors.filter((error) => refusal.test(error)).length > 2);
+    expect(reports).toEqual([]);
+    expect(await others.getWaitingCount()).toBe(1);
+    await others.close();
+  });
+});

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, provideRedisBinary } from '@auth-account/local-stack';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
+import { closeBoundMs } from '../../support/close-bound.ts';
+import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
+import { startTestServices, type TestServices } from '../../support/test-services.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let dir: string;
+let guard: ReturnType<typeof createProcessGuard>;
+let group: SentinelGroup;
+let services: TestServices;
+const isReady = async () => (await services.gateway.unreadiness()).length === 0;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-sentinel-'));
+  guard = createProcessGuard(dir);
+  const binary = await provideRedisBinary({ log: () => undefined });
+  group = await startSentinelGroup(dir, guard.watch, binary);
+  services = await startTestServices({ REDIS_URL: group.url });
+  await eventually('the gateway is ready', isReady);
+}, 60_000);
+
+afterAll(async () => {
+  await services.close();
+  await group.close();
+  await rm(dir, { recursive: true, force: true });
+  guard.dismiss();
+});
+
+test('Sentinel’s failover to a replica with an older state: no part says "allow", streams close, the services go on', async () => {
+  const { api } = services;
+  const [before, meanwhile, after] = [await newSession(api), await newSession(api), await newSession(api)];
+  const [meanwhileStream, afterStream] = [await services.openStream(meanwhile), await services.openStream(after)];
+  // The replica keeps what it has, its sentinel key included, and gets nothing more: it cannot log in.
+  const [onPrimary, onReplica] = [new Redis(group.primary.url), new Redis(group.replica.url)];
+  for (const client of [onPrimary, onReplica]) client.on('error', () => undefined);
+  await onReplica.config('SET', 'masterauth', 'wrong');
+  await onPrimary.call('CLIENT', 'KILL', 'TYPE', 'replica');
+  expect((await logOut(api, before)).status).toBe(200);
+  expect(await services.refusal(before)).toBe(401);
+  await group.primary.kill();
+  expect((await logOut(api, meanwhile)).status).toBe(200);
+
+  const headers = { Authorization: `Bearer ${before.access_token}` };
+  const answers = new Set<number>();
+  const ask = async () => {
+    answers.add(await services.refusal(before));
+    answers.add((await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers })).status);
+  };
+  await eventually('the sentinel has promoted the replica', async () => {
+    await ask();
+    return (await group.currentPort()) === group.replica.port;
+  });
+  const since = performance.now();
+  const closed = await meanwhileStream.closed;
+  expect([closed.code, closed.reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
+  expect(closed.at - since).toBeLessThan(closeBoundMs);
+  await eventually('the gateway is ready', async () => {
+    await ask();
+    return isReady();
+  });
+  await ask();
+  // 401 by the deny list or MongoDB, 503 while neither can be asked: never 101 or 200.
+  expect([...answers].filter((status) => status !== 401 && status !== 503)).toEqual([]);
+  expect(await services.refusal(before)).toBe(401);
+
+  expect(afterStream.isOpen()).toBe(true);
+  const loggedOutAt = performance.now();
+  expect((await logOut(api, after)).status).toBe(200);
+  const last = await afterStream.closed;
+  expect([last.code, last.reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
+  expect(last.at - loggedOutAt).toBeLessThan(closeBoundMs);
+  const account = await registerAccount(api);
+  await services.receiver.waitFor(account.user_id);
+  for (const client of [onPrimary, onReplica]) client.disconnect();
+}, 40_000);

@@ -1,0 +1,358 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Collections,
+  collectionsOf,
+  createSessionStore,
+  type SessionDocument,
+  type SessionStore,
+} from '@auth-account/stores';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ClientSession, type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
+import { newSessionDocument } from '../../support/session-document.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
+
+let mongo: MongoClient;
+let collections: Collections;
+let store: SessionStore;
+
+beforeAll(async () => {
+  mongo = new MongoClient(testEnvironment().mongodbUri, { monitorCommands: true });
+  const db = mongo.db(uniqueName());
+  collections = collectionsOf(db);
+  store = createSessionStore(collections);
+});
+beforeEach(() => collections.sessions.deleteMany());
+afterAll(async () => {
+  await mongo.db(collections.users.dbName).dropDatabase();
+  await mongo.close();
+});
+
+async function stored(fields: Partial<SessionDocument> = {}): Promise<SessionDocument> {
+  const document = { ...newSessionDocument(), ...fields };
+  await collections.sessions.insertOne(document);
+  return document;
+}
+
+const asStored = (_id: string) => collections.sessions.findOne({ _id });
+const idsOf = (documents: readonly { readonly _id: string }[]) => documents.map(({ _id }) => _id);
+const at = (ms: number) => new Date(1_800_000_000_000 + ms);
+const revocation = { reason: 'forced', at: at(5), requestId: 'request-1' } as const;
+const revokedFields = {
+  is_revoked: true,
+  revoked_reason: 'forced',
+  revoked_at: at(5),
+  revoked_request_id: 'request-1',
+} as const;
+
+/** Runs the work in a transaction and takes it back. */
+async function inVain<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
+  return mongo.withSession(async (session) => {
+    session.startTransaction();
+    const result = await work(session);
+    await session.abortTransaction();
+    return result;
+  });
+}
+
+const inTransaction = <T>(work: (session: ClientSession) => Promise<T>) =>
+  mongo.withSession((session) => session.withTransaction(() => work(session)));
+
+describe('a session is found', () => {
+  test('as it is stored, or not at all', async () => {
+    const document = await stored();
+    expect(await store.find(document._id)).toEqual(document);
+    expect(await store.findConfirmed(document._id)).toEqual(document);
+    expect(await store.find(randomUUID())).toBeUndefined();
+    expect(await store.findConfirmed(randomUUID())).toBeUndefined();
+  });
+
+  test('to exist, revoked or not', async () => {
+    const [live, dead] = [await stored(), await stored({ is_revoked: true })];
+    expect(await Promise.all([live._id, dead._id, randomUUID()].map((id) => store.exists(id)))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('with its standing, and nothing else of it', async () => {
+    const { _id } = await stored({ is_revoked: true });
+    expect(await store.findStanding(_id)).toEqual({ _id, is_revoked: true, claims: { ver: 1 } });
+    expect(await store.findStanding(randomUUID())).toBeUndefined();
+  });
+});
+
+/** The read concern that each command was sent with. */
+async function concernsOf(work: () => Promise<unknown>): Promise<unknown[]> {
+  const concerns: unknown[] = [];
+  const keep = ({ command }: CommandStartedEvent) => concerns.push({ ...command.readConcern });
+  mongo.on('commandStarted', keep);
+  await work().finally(() => mongo.off('commandStarted', keep));
+  return concerns;
+}
+
+async function readAll<T>(pages: AsyncIterable<T[]>): Promise<T[][]> {
+  const read: T[][] = [];
+  for await (const page of pages) read.push(page);
+  return read;
+}
+
+test.each<[string, string, () => Promise<unknown>]>([
+  ['whether it exists', 'majority', () => store.exists(randomUUID())],
+  ['whether all are revoked', 'majority', () => store.areRevoked([randomUUID()])],
+  ['it, to be certain', 'linearizable', () => store.findConfirmed(randomUUID())],
+])('%s is read with concern "%s": what it says cannot be rolled back', async (_, concern, work) => {
+  expect(await concernsOf(work)).toEqual([{ level: concern }]);
+});
+
+test('its standing is read with concern "local": nothing is missing that the primary has', async () => {
+  expect(await concernsOf(() => store.findStanding(randomUUID()))).toEqual([{ level: 'local' }]);
+});
+
+describe('the sessions of a user', () => {
+  test('are listed with what their owner may see, the one used last first, without those that have ended', async () => {
+    const user_id = randomUUID();
+    const elder = await stored({
+      user_id,
+      last_used_at: at(1),
+      expires_at: at(11),
+      device_name: 'Pixel 9',
+      platform: 'android',
+    });
+    const newer = await stored({ user_id, last_used_at: at(3), expires_at: at(11) });
+    const middle = await stored({ user_id, last_used_at: at(2), expires_at: at(11) });
+    await stored({ user_id, is_revoked: true, expires_at: at(11) });
+    await stored({ user_id, expires_at: at(10) });
+    await stored({ expires_at: at(11) });
+    const listed = await store.listOwn(user_id, at(10));
+    expect(idsOf(listed)).toEqual(idsOf([newer, middle, elder]));
+    const { _id, device_id, device_name, platform, created_at, last_used_at, expires_at } = elder;
+    expect(listed.at(-1)).toEqual({ _id, device_id, device_name, platform, created_at, last_used_at, expires_at });
+  });
+
+  test('that are not revoked are listed in the transaction, the one unused for longest first', async () => {
+    const user_id = randomUUID();
+    const newer = await stored({ user_id, last_used_at: at(3) });
+    const elder = await stored({ user_id, last_used_at: at(1), expires_at: at(0) });
+    await stored({ user_id, is_revoked: true });
+    await stored();
+    const made = { ...newSessionDocument(), user_id, last_used_at: at(2) };
+    const listed = await inVain(async (session) => {
+      await store.insert(made, session);
+      return store.listLive(user_id, session);
+    });
+    const summaries = [elder, made, newer].map(({ _id, device_id, last_used_at }) => ({
+      _id,
+      device_id,
+      last_used_at,
+    }));
+    expect(listed).toEqual(summaries);
+    expect(await asStored(made._id)).toBeNull();
+  });
+
+  test('are listed for several at once', async () => {
+    const [a, b, other] = [await stored(), await stored(), await stored()];
+    await stored({ user_id: a.user_id, is_revoked: true });
+    const made = { ...newSessionDocument(), user_id: b.user_id };
+    const listed = await inVain(async (session) => {
+      await store.insert(made, session);
+      return store.listLiveOf([a.user_id, b.user_id], session);
+    });
+    expect(new Set(idsOf(listed))).toEqual(new Set(idsOf([a, b, made])));
+    expect(listed.find(({ _id }) => _id === a._id)).toEqual({ _id: a._id, user_id: a.user_id });
+    expect(idsOf(listed)).not.toContain(other._id);
+  });
+
+  test('one that is live is found in the transaction with its owner', async () => {
+    const [live, dead] = [await stored(), await stored({ is_revoked: true })];
+    const { _id, user_id } = live;
+    expect(await inVain((session) => store.findLive(_id, session))).toEqual({ _id, user_id });
+    expect(await inVain((session) => store.findLive(dead._id, session))).toBeUndefined();
+    const made = newSessionDocument();
+    const found = await inVain(async (session) => {
+      await store.insert(made, session);
+      return store.findLive(made._id, session);
+    });
+    expect(found).toEqual({ _id: made._id, user_id: made.user_id });
+  });
+});
+
+describe('a revocation', () => {
+  test('of several writes why, when and by whom, and leaves one that has ended before as it was', async () => {
+    const [a, b, other] = [await stored(), await stored(), await stored()];
+    const before = await stored({ is_revoked: true, revoked_reason: 'logout', revoked_at: at(1) });
+    await store.revokeAll(idsOf([a, b, before]), revocation);
+    expect(await asStored(a._id)).toEqual({ ...a, ...revokedFields });
+    expect(await asStored(b._id)).toEqual({ ...b, ...revokedFields });
+    expect(await asStored(before._id)).toEqual(before);
+    expect(await asStored(other._id)).toEqual(other);
+  });
+
+  test('in a transaction is taken back with it', async () => {
+    const document = await stored();
+    await inVain((session) => store.revokeAll([document._id], revocation, session));
+    expect(await asStored(document._id)).toEqual(document);
+    await inTransaction((session) => store.revokeAll([document._id], revocation, session));
+    expect(await asStored(document._id)).toEqual({ ...document, ...revokedFields });
+  });
+
+  test('remembers whose stream is to close with it', async () => {
+    const document = await stored();
+    await store.revokeAll([document._id], { ...revocation, alsoClose: 'another' });
+    expect(await asStored(document._id)).toEqual({ ...document, ...revokedFields, revoked_also_close: 'another' });
+  });
+
+  test('of one’s own session says whether it was there to end', async () => {
+    const { _id: sessionId, user_id: userId, ...rest } = await stored({ expires_at: at(6) });
+    expect(await store.revokeOwn({ sessionId, userId }, revocation)).toBe(true);
+    expect(await asStored(sessionId)).toEqual({ _id: sessionId, user_id: userId, ...rest, ...revokedFields });
+    expect(await store.revokeOwn({ sessionId, userId }, revocation)).toBe(false);
+  });
+
+  test.each<[string, (document: SessionDocument) => object, Partial<SessionDocument>]>([
+    ['another user', () => ({ userId: randomUUID() }), {}],
+    ['another session', () => ({ sessionId: randomUUID() }), {}],
+    ['another token', () => ({ tokenHash: 'x' }), {}],
+    ['one that expires at that moment', () => ({}), { expires_at: at(5) }],
+  ])('for %s changes nothing', async (_, change, fields) => {
+    const document = await stored({ expires_at: at(6), ...fields });
+    const { _id: sessionId, user_id: userId, token: tokenHash } = document;
+    expect(await store.revokeOwn({ sessionId, userId, tokenHash, ...change(document) }, revocation)).toBe(false);
+    expect(await asStored(sessionId)).toEqual(document);
+  });
+
+  test('is known of all sessions or of none', async () => {
+    const [live, dead] = [await stored(), await stored({ is_revoked: true })];
+    expect(await store.areRevoked([dead._id, randomUUID()])).toBe(true);
+    expect(await store.areRevoked([dead._id, live._id])).toBe(false);
+    expect(await store.areRevoked([])).toBe(true);
+  });
+});
+
+describe('a rotation', () => {
+  const rotation = {
+    token: 'next',
+    kid: 'key-2',
+    gen: 2,
+    parent: 1,
+    floor: 1,
+    handed_out_at: at(7),
+    last_used_at: at(7),
+    expires_at: at(99),
+  };
+
+  test('gives the session as it is afterwards', async () => {
+    const seen = await stored();
+    expect(await store.rotate(seen, rotation)).toEqual({ ...seen, ...rotation });
+    expect(await asStored(seen._id)).toEqual({ ...seen, ...rotation });
+  });
+
+  test.each<[string, Partial<SessionDocument>]>([
+    ['its generation', { gen: 3 }],
+    ['its parent', { parent: 1 }],
+    ['that it is live', { is_revoked: true }],
+    ['its group', { claims: { home_group_id: 'other', account_type: 'HOME', ver: 1 } }],
+    ['its kind of account', { claims: { home_group_id: 'group', account_type: 'OFFICE', ver: 1 } }],
+    ['the version of its claims', { claims: { home_group_id: 'group', account_type: 'HOME', ver: 2 } }],
+  ])('does nothing where somebody has changed %s since', async (_, change) => {
+    const seen = { ...newSessionDocument(), claims: { home_group_id: 'group', account_type: 'HOME', ver: 1 } as const };
+    await collections.sessions.insertOne({ ...seen, ...change });
+    expect(await store.rotate(seen, rotation)).toBeUndefined();
+    expect(await asStored(seen._id)).toEqual({ ...seen, ...change });
+  });
+});
+
+describe('new claims', () => {
+  const change = { home_group_id: 'there', account_type: 'OFFICE', at: at(8), requestId: 'request-2' } as const;
+
+  test('go into every live session of the user, each with its next version', async () => {
+    const user_id = randomUUID();
+    const a = await stored({ user_id });
+    const b = await stored({ user_id, claims: { ...a.claims, ver: 4 } });
+    const dead = await stored({ user_id, is_revoked: true });
+    const other = await stored();
+    const versions = await inTransaction((session) => store.changeClaims(user_id, change, session));
+    const byId = (left: { _id: string }, right: { _id: string }) => left._id.localeCompare(right._id);
+    const expected = [
+      { _id: a._id, claims: { ver: 2 } },
+      { _id: b._id, claims: { ver: 5 } },
+    ];
+    expect([...versions].sort(byId)).toEqual(expected.sort(byId));
+    expect(await asStored(b._id)).toEqual({
+      ...b,
+      claims: { home_group_id: 'there', account_type: 'OFFICE', ver: 5 },
+      claims_changed_at: at(8),
+      claims_request_id: 'request-2',
+    });
+    expect(await asStored(dead._id)).toEqual(dead);
+    expect(await asStored(other._id)).toEqual(other);
+  });
+
+  test('are taken back with their transaction', async () => {
+    const document = await stored();
+    expect(await inVain((session) => store.changeClaims(document.user_id, change, session))).toEqual([
+      { _id: document._id, claims: { ver: 2 } },
+    ]);
+    expect(await asStored(document._id)).toEqual(document);
+  });
+});
+
+describe('what happened since a time', () => {
+  const listChangedSince = (since: Date, pageSize: number) =>
+    store.withFence((fenced) => readAll(fenced.listChangedSince(since, pageSize)));
+  const listRevokedSince = (since: Date, pageSize: number) =>
+    store.withFence((fenced) => readAll(fenced.listRevokedSince(since, pageSize)));
+
+  test('is read behind a fence: a linearizable read, and no state older than that with majority concern', async () => {
+    const concerns = await concernsOf(() =>
+      store.withFence(async (fenced) => {
+        await readAll(fenced.listChangedSince(at(0), 10));
+        await readAll(fenced.listRevokedSince(at(0), 10));
+      }),
+    );
+    const majority = { level: 'majority', afterClusterTime: expect.any(Timestamp) };
+    expect(concerns).toEqual([{ level: 'linearizable' }, majority, majority]);
+  });
+
+  test('is every live session with new claims, oldest change first, in pages', async () => {
+    const changed = (ms: number) => stored({ claims_changed_at: at(ms), claims_request_id: `request-${ms}` });
+    const [third, first, second] = [await changed(30), await changed(10), await changed(20)];
+    await changed(9);
+    await stored({ claims_changed_at: at(15), is_revoked: true });
+    await stored();
+    const pages = await listChangedSince(at(10), 2);
+    expect(pages.map(idsOf)).toEqual([idsOf([first, second]), idsOf([third])]);
+    expect((await listChangedSince(at(20), 2)).map(idsOf)).toEqual([idsOf([second, third])]);
+    expect(await listChangedSince(at(31), 2)).toEqual([]);
+    expect(pages[0]?.[0]).toEqual({
+      _id: first._id,
+      claims: { ver: 1 },
+      claims_changed_at: at(10),
+      claims_request_id: 'request-10',
+    });
+  });
+
+  test('is every revoked session, oldest revocation first, in pages', async () => {
+    const end = (ms: number) =>
+      stored({
+        is_revoked: true,
+        revoked_at: at(ms),
+        revoked_reason: 'logout',
+        revoked_request_id: `request-${ms}`,
+        revoked_also_close: 'another',
+      });
+    const [third, first, second] = [await end(30), await end(10), await end(20)];
+    await end(9);
+    await stored({ revoked_at: at(15) });
+    const pages = await listRevokedSince(at(10), 2);
+    expect(pages.map(idsOf)).toEqual([idsOf([first, second]), idsOf([third])]);
+    expect(pages[0]?.[0]).toEqual({
+      _id: first._id,
+      revoked_at: at(10),
+      revoked_reason: 'logout',
+      revoked_request_id: 'request-10',
+      revoked_also_close: 'another',
+      claims: { home_group_id: first.claims.home_group_id },
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { connect, createServer } from 'node:net';
+import { findFreePort } from '@auth-account/local-stack';
+import { expect, test } from '@jest/globals';
+import { closingAll } from '../../support/closing.ts';
+import { newEvent } from '../../support/worker-events.ts';
+import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
+import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
+import { startWorkerProcess, type WorkerProcess } from '../../support/worker-service.ts';
+
+// Most of their time goes by in waiting for locks, deadlines and intervals: they wait side by side.
+
+test.concurrent(
+  'a worker killed at each delivery loses nothing: the same event comes again until it is acknowledged',
+  closingAll(async (closing) => {
+    const receiver = closing(await startReceiver('analytics'));
+    const scene = closing(await openWorkerScene([receiver.subscriber]));
+    let worker: WorkerProcess | undefined;
+    closing({ close: async () => void (await worker?.end('SIGKILL')) });
+    // The receiver has taken the event, and the worker dies before it hears so. BullMQ's defaults give a job up when that
+    // happens for the second time.
+    receiver.answerWith(() => void worker?.end('SIGKILL'));
+    const event = newEvent();
+    await scene.publish(event);
+
+    for (const deliveries of [1, 2]) {
+      worker = await startWorkerProcess(scene.env);
+      await worker.exited;
+      expect(receiver.ids()).toEqual(Array.from({ length: deliveries }, () => event.id));
+      expect(await scene.isDelivered(event)).toBe(false);
+    }
+    receiver.answerWith(status(204));
+    worker = await startWorkerProcess(scene.env);
+    await eventually('the row is delivered', () => scene.isDelivered(event), 20_000);
+    expect(receiver.ids()).toEqual(Array.from({ length: 3 }, () => event.id));
+    expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  }),
+  120_000,
+);
+
+test.concurrent(
+  'a worker that is told to stop breaks a delivery that hangs off, and the next one makes it again',
+  closingAll(async (closing) => {
+    const receiver = closing(await startReceiver('analytics', hang));
+    const scene = closing(await openWorkerScene([receiver.subscriber]));
+    const event = newEvent();
+    await scene.publish(event);
+    const first = await startWorkerProcess({ ...scene.env, DELIVERY_TIMEOUT_MS: '60000' });
+    await eventually('the delivery is under way', () => receiver.received.length === 1);
+    const start = performance.now();
+    expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(performance.now() - start).toBeLessThan(30_000);
+
+    receiver.answerWith(status(204));
+    const second = await startWorkerProcess(scene.env);
+    closing({ close: async () => void (await second.end('SIGKILL')) });
+    await eventually('the row is delivered', () => scene.isDelivered(event));
+    const ready = await fetch(`http://127.0.0.1:${second.opsPort}/readyz`);
+    expect([ready.status, (await ready.json()) as unknown]).toEqual([200, expect.objectContaining({ ok: true })]);
+    const metrics = async () => (await fetch(`http://127.0.0.1:${second.opsPort}/metrics`)).text();
+    await eventually('the outbox is empty', async () => /^auth_outbox_depth 0$/m.test(await metrics()));
+  }),
+  60_000,
+);
+
+test.concurrent(
+  'a worker that starts before MongoDB waits for it, and stops in order while it waits',
+  closingAll(async (closing) => {
+    const scene = closing(await openWorkerScene());
+    const [address = ''] = scene.mongo.options.hosts.map(String);
+    const mongodb = new URL(`tcp://${address}`);
+    const port = await findFreePort();
+    const env = { ...scene.env, MONGODB_URI: `mongodb://127.0.0.1:${port}/?directConnection=true` };
+    const [waiting, stopped] = await Promise.all([startWorkerProcess(env), startWorkerProcess(env)]);
+    closing({ close: async () => void (await waiting.end('SIGKILL')) });
+    for (const worker of [waiting, stopped]) {
+      await eventually('it has tried in vain', () => worker.log().includes('MongoDB connection'));
+    }
+    expect(await stopped.end('SIGTERM')).toEqual({ code: 0, signal: null });
+
+    const way = createServer((socket) => {
+      const onward = connect(Number(mongodb.port), mongodb.hostname);
+      for (const end of [socket, onward]) end.on('error', () => end.destroy());
+      socket.pipe(onward).pipe(socket);
+      socket.on('close', () => onward.destroy());
+      onward.on('close', () => socket.destroy());
+    }).listen(port, '127.0.0.1');
+    const event = newEvent();
+    await scene.publish(event);
+    await eventually('the row is delivered', () => scene.isDelivered(event));
+    await waiting.end('SIGTERM');
+    await new Promise((resolve) => way.close(resolve));
+  }),
+  60_000,
+);

@@ -1,0 +1,223 @@
+import { registeredTopic } from '@auth-account/contracts';
+import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messaging';
+import {
+  createDeadLetterStore,
+  createReplay,
+  createSubscriberStore,
+  type RunTransaction,
+  runTransaction,
+} from '@auth-account/stores';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { UnrecoverableError, Worker } from 'bullmq';
+import { longAgo, newEvent } from '../../support/worker-events.ts';
+import { startReceiver, status } from '../../support/worker-receiver.ts';
+import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
+
+const toClose: { close(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const part of toClose.splice(0).reverse()) await part.close();
+});
+
+function closing<T extends { close(): Promise<void> }>(part: T): T {
+  toClose.push(part);
+  return part;
+}
+
+/** What an operator has: MongoDB, and nothing else. */
+function operator({ mongo, collections }: WorkerScene) {
+  const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, options);
+  return {
+    letters: createDeadLetterStore(collections, transaction),
+    replay: createReplay(collections, transaction),
+    subscribers: createSubscriberStore(collections),
+  };
+}
+
+describe('an event that is given up', () => {
+  test('is a dead letter that tells why, delays nobody, and goes again under its id when it is replayed', async () => {
+    const failing = closing(await startReceiver('failing', status(400)));
+    const good = closing(await startReceiver('good'));
+    const scene = closing(await openWorkerScene([failing.subscriber, good.subscriber]));
+    const { letters, replay } = operator(scene);
+    const env = { ...scene.env, DELIVERY_GIVE_UP_SECONDS: '1' };
+    const first = closing(await startTestWorker(env));
+    const event = newEvent();
+    await scene.publish(event, longAgo());
+    await eventually('its row waits for nobody', async () => (await scene.row(event)).state === 'dead');
+
+    const [letter, ...others] = await letters.list({ limit: 10 });
+    expect(others).toEqual([]);
+    expect(letter).toMatchObject({ event_id: event.id, subscriber: 'failing', event, last_error: 'answered 400' });
+    expect(letter?.attempts).toBe(failing.received.length);
+    expect(letter?.attempt_log.map(({ outcome, status: code }) => [outcome, code])).toEqual([
+      ...Array.from({ length: failing.received.length - 1 }, () => ['failed', 400]),
+      ['given_up', 400],
+    ]);
+    expect(letter?.first_attempt_at.getTime()).toBeLessThan(letter?.last_attempt_at.getTime() ?? 0);
+    expect(await scene.collections.outbox.countDocuments({ state: 'pending' })).toBe(0);
+    await first.close();
+
+    // With nothing but MongoDB at hand, and before there is a worker.
+    failing.answerWith(status(204));
+    const tried = failing.received.length;
+    const order = { eventId: event.id, deadOnly: true, at: new Date() };
+    expect(await replay(order)).toEqual(['failing']);
+    expect(await replay(order)).toEqual([]);
+    expect(await letters.find(event.id)).toEqual([]);
+    closing(await startTestWorker(env));
+    await eventually('it is delivered', () => scene.isDelivered(event));
+    expect(failing.ids().slice(tried)).toEqual([event.id]);
+    expect(good.ids()).toEqual([event.id]);
+  });
+
+  test('of a queue’s consumer is a dead letter as soon as its job has failed for good', async () => {
+    const name = 'billing';
+    const scene = closing(await openWorkerScene([{ name, kind: 'queue' }]));
+    const { letters, replay } = operator(scene);
+    closing(await startTestWorker(scene.env));
+    let mayFail = true;
+    const consumed: unknown[] = [];
+    const consumer = new Worker(
+      subscriberQueueName(registeredTopic, name),
+      async ({ data }) => {
+        if (mayFail) throw new UnrecoverableError('no such account');
+        consumed.push(data);
+      },
+      { ...reliableWorkerOptions, connection: { url: scene.env.REDIS_URL ?? '' }, prefix: scene.keys.queuePrefix },
+    );
+    closing({ close: () => consumer.close() });
+    const event = newEvent();
+    await scene.publish(event, longAgo());
+    await eventually('there is a dead letter', async () => (await letters.find(event.id, name)).length === 1);
+    expect((await letters.find(event.id, name))[0]).toMatchObject({
+      last_error: 'no such account',
+      attempts: 1,
+      event,
+    });
+
+    mayFail = false;
+    expect(await replay({ eventId: event.id, subscriber: name, deadOnly: true, at: new Date() })).toEqual([name]);
+    await eventually('it is delivered', () => scene.isDelivered(event));
+    expect(consumed).toEqual([event]);
+  });
+
+  test('that was ordered to be sent again is not given up by who comes too late', async () => {
+    const scene = closing(await openWorkerScene([{ name: 'billing', kind: 'queue' }]));
+    const { letters, replay, subscribers } = operator(scene);
+    await subscribers.configure(['billing'], new Date());
+    const event = newEvent();
+    await scene.publish(event, longAgo());
+    const attempt = { subscriber: 'billing', at: new Date(), outcome: 'given_up', error: 'broken' } as const;
+    const givenUp = { event, attempt, attempts: 3, since: longAgo(), subscribers: ['billing'] };
+    await letters.bury(givenUp);
+    const replayedAt = new Date();
+    await replay({ eventId: event.id, deadOnly: true, at: replayedAt });
+    expect(await letters.bury(givenUp)).toBe(false);
+    expect(await scene.row(event)).toMatchObject({ state: 'pending' });
+    expect(await letters.bury({ ...givenUp, replayedAt })).toBe(true);
+  });
+
+  test('is shown by a metric until it is discarded, and its row stays as long', async () => {
+    const scene = closing(await openWorkerScene([{ name: 'billing', kind: 'queue' }]));
+    const { letters } = operator(scene);
+    const event = newEvent();
+    await scene.publish(event, longAgo());
+    const attempt = { subscriber: 'billing', at: new Date(), outcome: 'given_up', error: 'broken' } as const;
+    const givenUp = { event, attempt, attempts: 3, since: longAgo(), subscribers: ['billing'] };
+    expect(await letters.bury(givenUp)).toBe(true);
+    expect(await letters.bury(givenUp)).toBe(true);
+    expect(await letters.counts(10)).toEqual(new Map([['billing', 1]]));
+    const worker = closing(await startTestWorker(scene.env));
+    await eventually(
+      'it is counted',
+      async () => (await worker.metric('auth_dead_letters', { subscriber: 'billing' })) === 1,
+    );
+    expect((await scene.row(event)).delivered_at).toBeUndefined();
+
+    expect(await letters.discard(event.id, 'billing', new Date())).toBe(true);
+    expect(await letters.discard(event.id, 'billing', new Date())).toBe(false);
+    expect(await scene.row(event)).toMatchObject({ state: 'delivered', delivered_at: expect.any(Date) });
+  });
+});
+
+test('a delivered event goes again to one subscriber when it is replayed, under its id, and each attempt is on record', async () => {
+  const [one, other] = [closing(await startReceiver('one')), closing(await startReceiver('other'))];
+  const scene = closing(await openWorkerScene([one.subscriber, other.subscriber]));
+  const { replay } = operator(scene);
+  closing(await startTestWorker(scene.env));
+  const event = newEvent();
+  await scene.publish(event);
+  await eventually('it is delivered', () => scene.isDelivered(event));
+  expect(await replay({ eventId: event.id, subscriber: 'one', deadOnly: true, at: new Date() })).toEqual([]);
+  expect(await replay({ eventId: newEvent().id, deadOnly: false, at: new Date() })).toEqual([]);
+  expect(await replay({ eventId: event.id, subscriber: 'one', deadOnly: false, at: new Date() })).toEqual(['one']);
+  await eventually('it came again', () => one.received.length === 2);
+  await eventually('it is delivered', () => scene.isDelivered(event));
+  expect([one.ids(), other.ids()]).toEqual([[event.id, event.id], [event.id]]);
+  const { attempt_log = [] } = await scene.row(event);
+  expect(attempt_log.map(({ subscriber, outcome, status: code }) => `${subscriber} ${outcome} ${code}`).sort()).toEqual(
+    ['one delivered 204', 'one delivered 204', 'other delivered 204'],
+  );
+});
+
+test('a webhook that answers 410 is parked for all workers, until an operator has it go on', async () => {
+  const gone = closing(await startReceiver('gone', status(410)));
+  const good = closing(await startReceiver('good'));
+  const scene = closing(await openWorkerScene([gone.subscriber, good.subscriber]));
+  const { subscribers } = operator(scene);
+  const env = { ...scene.env, DELIVERY_GIVE_UP_SECONDS: '3' };
+  const workers = await Promise.all([startTestWorker(env), startTestWorker(env)]);
+  for (const worker of workers) closing(worker);
+  const first = newEvent();
+  await scene.publish(first);
+  for (const worker of workers) {
+    await eventually(
+      'it is parked',
+      async () => (await worker.metric('auth_subscriber_parked', { subscriber: 'gone' })) === 1,
+    );
+  }
+  const parked = (await subscribers.list()).filter(({ parked_at }) => parked_at !== undefined);
+  expect(parked).toMatchObject([{ _id: 'gone', parked_by_event: first.id }]);
+  const tried = gone.received.length;
+  const later = Array.from({ length: 5 }, newEvent);
+  for (const event of later) await scene.publish(event);
+  await eventually('the other subscriber has them', () => new Set(good.ids()).size === 6);
+  for (const worker of workers) await worker.close();
+
+  // What waits grows older than the limit meanwhile.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  const restarted = closing(await startTestWorker(env));
+  await eventually(
+    'it is known',
+    async () => (await restarted.metric('auth_subscriber_parked', { subscriber: 'gone' })) === 1,
+  );
+  await scene.publish(newEvent());
+  await eventually('the other subscriber has it', () => new Set(good.ids()).size === 7);
+  expect(gone.received).toHaveLength(tried);
+
+  gone.answerWith((response) => response.writeHead(gone.received.length === tried + 1 ? 500 : 204).end());
+  expect(await subscribers.resume('gone', new Date())).toBe(true);
+  expect(await subscribers.resume('gone', new Date())).toBe(false);
+  await eventually('it has all', () => new Set(gone.ids()).size === 7);
+  await eventually(
+    'nothing waits',
+    async () => (await scene.collections.outbox.countDocuments({ state: 'delivered' })) === 7,
+  );
+  expect(await restarted.metric('auth_subscriber_parked', { subscriber: 'gone' })).toBe(0);
+});
+
+test('a webhook that answers 429 with Retry-After gets nothing for so long', async () => {
+  const busy = closing(await startReceiver('busy', status(429, { 'retry-after': '1' })));
+  const scene = closing(await openWorkerScene([busy.subscriber]));
+  closing(await startTestWorker(scene.env));
+  await scene.publish(newEvent());
+  await eventually('it was tried', () => busy.received.length === 1);
+  const triedAt = performance.now();
+  busy.answerWith(status(204));
+  const second = newEvent();
+  await scene.publish(second);
+  await eventually('the second has come', () => busy.ids().includes(second.id));
+  expect(performance.now() - triedAt).toBeGreaterThan(600); // seen a little after it was tried
+});

@@ -1,0 +1,339 @@
+import { randomUUID } from 'node:crypto';
+import { type ForceLogoutCommand, forceLogoutQueue } from '@auth-account/contracts';
+import { waitUntil } from '@auth-account/local-stack';
+import {
+  createDenyList,
+  denialLifetimeMs,
+  type ForceLogoutQueue,
+  failFastOptions,
+  openForceLogoutQueue,
+  redisKeys,
+  requestForceLogout,
+} from '@auth-account/messaging';
+import {
+  createIdempotencyStore,
+  createSessionStore,
+  createUserStore,
+  runTransaction,
+  type SessionDocument,
+} from '@auth-account/stores';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { createForceLogout } from '../../../services/worker/src/commands/force-logout.ts';
+import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { closeBoundMs } from '../../support/close-bound.ts';
+import { cheapHashes } from '../../support/groups.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+import { startTestStack } from '../../support/test-stack.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
+
+const endings: (() => Promise<unknown>)[] = [];
+async function endAll(): Promise<void> {
+  for (const end of endings.splice(0).reverse()) await end();
+}
+
+function openQueue(redisUrl: string, keyPrefix: string): { queue: ForceLogoutQueue; redis: Redis } {
+  const redis = new Redis(redisUrl, { ...failFastOptions(), enableOfflineQueue: true });
+  const queue = openForceLogoutQueue(redis, redisKeys(keyPrefix));
+  endings.push(async () => {
+    await queue.close();
+    redis.disconnect();
+  });
+  return { queue, redis };
+}
+
+async function stateOf(queue: ForceLogoutQueue, jobId: string): Promise<string> {
+  return (await queue.getJobState(jobId)) as string;
+}
+
+const reason = 'account blocked by an operator';
+
+let api: TestApi;
+let worker: TestWorker;
+let queue: ForceLogoutQueue;
+let redis: Redis;
+
+async function openScene(): Promise<void> {
+  api = await startTestApi(cheapHashes);
+  endings.push(() => api.close());
+  const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix };
+  worker = await startTestWorker(env);
+  endings.push(() => worker.close());
+  ({ queue, redis } = openQueue(testEnvironment().redisUrl, api.keyPrefix));
+}
+
+const completed = (jobId: string) =>
+  eventually('the job is completed', async () => (await stateOf(queue, jobId)) === 'completed');
+
+async function force(command: ForceLogoutCommand, jobId?: string): Promise<string> {
+  const id = await requestForceLogout(queue, command, jobId);
+  await completed(id);
+  return id;
+}
+
+async function session(sessionId: string): Promise<SessionDocument> {
+  const found = await api.collections.sessions.findOne({ _id: sessionId });
+  if (found === null) throw new Error(`there is no session ${sessionId}`);
+  return found;
+}
+
+const isRevoked = async ({ session_id }: { readonly session_id: string }) => (await session(session_id)).is_revoked;
+const isDenied = async (sessionIds: readonly string[]) => {
+  const denials = await createDenyList(redis, redisKeys(api.keyPrefix), denialLifetimeMs(600)).peek(sessionIds);
+  return denials.map((denial) => denial?.kind === 'revoked');
+};
+
+/** Counts from now on, by the worker's metric. */
+async function startCount(
+  metric: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<() => Promise<number>> {
+  const before = await worker.metric(metric, labels);
+  return async () => (await worker.metric(metric, labels)) - before;
+}
+
+describe('a forced logout', () => {
+  beforeAll(openScene);
+  afterAll(endAll);
+
+  test('by user ends all sessions of the user and no other, and says in each why and by which request', async () => {
+    const phone = await newSession(api);
+    const tablet = await logIn(api, phone.email);
+    const stranger = await newSession(api);
+    const done = await startCount('auth_force_logouts_total', { outcome: 'done' });
+    const jobId = await force({ user_id: phone.user_id, reason, request_id: 'operator-7' });
+
+    for (const { session_id } of [phone, tablet]) {
+      const revoked = { is_revoked: true, revoked_reason: 'forced', revoked_request_id: 'operator-7' };
+      expect(await session(session_id)).toMatchObject(revoked);
+    }
+    expect(await isRevoked(stranger)).toBe(false);
+    const ids = [phone, tablet, stranger].map(({ session_id }) => session_id);
+    expect(await isDenied(ids)).toEqual([true, true, false]);
+    expect(jobId).toMatch(/^[\da-f-]{36}$/);
+    expect(await done()).toBe(1);
+  });
+
+  test('by session ends that session only, however its id is written', async () => {
+    const phone = await newSession(api);
+    const tablet = await logIn(api, phone.email);
+    await force({ session_id: tablet.session_id.toUpperCase(), reason });
+    expect(await isRevoked(tablet)).toBe(true);
+    expect(await isRevoked(phone)).toBe(false);
+  });
+
+  test('by group ends the sessions of all its members and of nobody else', async () => {
+    const owner = await newSession(api);
+    const member = await newSession(api);
+    const stranger = await newSession(api);
+    await api.collections.users.updateOne(
+      { _id: member.user_id },
+      { $set: { home_group_id: owner.home_group_id, role: 'member' } },
+    );
+    await force({ home_group_id: owner.home_group_id, reason });
+    expect(await Promise.all([owner, member, stranger].map(isRevoked))).toEqual([true, true, false]);
+  });
+
+  test('the refresh token of a forced session is refused', async () => {
+    const phone = await newSession(api);
+    await force({ user_id: phone.user_id, reason });
+    const answer = await api.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
+    expect(answer.json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
+  });
+
+  test('of nobody is done, and leaves a session that had ended before as it was', async () => {
+    const phone = await newSession(api);
+    await force({ session_id: phone.session_id, reason }, 'first');
+    const before = await session(phone.session_id);
+    await force({ session_id: phone.session_id, reason }, 'second');
+    await force({ user_id: randomUUID(), reason });
+    await force({ home_group_id: randomUUID(), reason });
+    expect(await session(phone.session_id)).toEqual(before);
+  });
+
+  test('the same job again changes nothing: a session that began since lives on', async () => {
+    const phone = await newSession(api);
+    const jobId = await force({ user_id: phone.user_id, reason }, 'incident-1');
+    const before = await session(phone.session_id);
+    const again = await logIn(api, phone.email);
+
+    const repeated = await startCount('auth_force_logouts_total', { outcome: 'repeated' });
+    // Queued a second time while BullMQ knows the id, and once more when it does not.
+    await force({ user_id: phone.user_id, reason }, jobId);
+    await (await queue.getJob(jobId))?.remove();
+    await force({ user_id: phone.user_id, reason }, jobId);
+
+    expect(await repeated()).toBe(1);
+    expect(await isRevoked(again)).toBe(false);
+    expect(await session(phone.session_id)).toEqual(before);
+  });
+
+  test('an id that is given to two commands loses neither', async () => {
+    const [phone, other] = [await newSession(api), await newSession(api)];
+    const jobId = await force({ user_id: phone.user_id, reason }, 'incident-2');
+    await (await queue.getJob(jobId))?.remove();
+    await force({ user_id: other.user_id, reason }, jobId);
+    expect(await isRevoked(other)).toBe(true);
+  });
+
+  describe('and a login at the same time', () => {
+    /** A login that has written the user's document and its session, and has not committed. */
+    async function loginHalfway(phone: { user_id: string; session_id: string }) {
+      const begun = Promise.withResolvers<void>();
+      const end = Promise.withResolvers<void>();
+      const sessions = createSessionStore(api.collections);
+      const slipping = { ...(await session(phone.session_id)), _id: randomUUID(), device_id: randomUUID() };
+      const login = runTransaction(
+        api.mongo,
+        async (transaction) => {
+          await createUserStore(api.collections).touchLogin(phone.user_id, new Date(), transaction);
+          await sessions.insert(slipping, transaction);
+          begun.resolve();
+          await end.promise;
+        },
+        { isCommitted: () => sessions.exists(slipping._id) },
+      );
+      await begun.promise;
+      return {
+        session_id: slipping._id,
+        async commit() {
+          end.resolve();
+          await login;
+        },
+      };
+    }
+
+    test.each([
+      ['user', (phone: { user_id: string }) => ({ user_id: phone.user_id, reason })],
+      ['group', (phone: { home_group_id: string }) => ({ home_group_id: phone.home_group_id, reason })],
+    ])('by %s: one that was under way when the command came does not slip between', async (_target, commandFor) => {
+      const phone = await newSession(api);
+      const login = await loginHalfway(phone);
+      const retries = await startCount('auth_transaction_retries_total');
+      const jobId = await requestForceLogout(queue, commandFor(phone));
+      await eventually('the two meet', async () => (await retries()) > 0);
+      await login.commit();
+      await completed(jobId);
+      expect(await isRevoked(login)).toBe(true);
+      expect(await isRevoked(phone)).toBe(true);
+    });
+
+    test('no login that was answered before the command lives on, and both sides get their answers', async () => {
+      const { email, user_id } = await registerAccount(api, newEmail());
+      for (let round = 0; round < 5; round++) {
+        const before = await logIn(api, email);
+        const during = Array.from({ length: 3 }, () => api.post('/api/v1/auth/login', { email, password }));
+        await force({ user_id, reason });
+        expect(await isRevoked(before)).toBe(true);
+        expect((await Promise.all(during)).map(({ status }) => status)).toEqual([200, 200, 200]);
+      }
+    });
+  });
+
+  describe('that is malformed', () => {
+    test.each([
+      ['no target', { reason }, 'exactly one of user_id, session_id, home_group_id'],
+      ['two targets', { user_id: randomUUID(), session_id: randomUUID(), reason }, 'exactly one of'],
+      ['no reason', { user_id: randomUUID() }, 'reason'],
+      ['an empty reason', { user_id: randomUUID(), reason: '' }, '/reason'],
+      ['an id that is none', { user_id: 'somebody', reason }, '/user_id'],
+      ['an operator for an id', { user_id: { $ne: null }, reason }, '/user_id'],
+      ['no object', 'everybody out', 'no object'],
+    ])('%s: fails for good at the first attempt, and says why', async (_case, data, why) => {
+      const jobId = randomUUID();
+      const malformed = await startCount('auth_force_logouts_total', { outcome: 'malformed' });
+      await queue.add('by-hand', data as ForceLogoutCommand, { jobId });
+      await eventually('the job has failed', async () => (await stateOf(queue, jobId)) === 'failed');
+      const job = await queue.getJob(jobId);
+      expect(job?.failedReason).toContain(why);
+      expect(job?.attemptsMade).toBe(1);
+      expect(await malformed()).toBe(1);
+    });
+
+    test('is not even queued by the helper, and neither is one with an id that the queue cannot have', async () => {
+      const command = { user_id: randomUUID(), reason };
+      const empty = { reason } as ForceLogoutCommand;
+      await expect(requestForceLogout(queue, empty)).rejects.toThrow('exactly one of');
+      for (const jobId of ['', '17', 'a:b']) {
+        await expect(requestForceLogout(queue, command, jobId)).rejects.toThrow('a job id must not be');
+      }
+      expect(await queue.count()).toBe(0);
+    });
+  });
+});
+
+describe('a forced logout, in a scene of its own', () => {
+  beforeEach(openScene);
+  afterEach(endAll);
+
+  test('numbers that BullMQ gives twice, in a Redis that was emptied, are two commands', async () => {
+    const phone = await newSession(api);
+    for (let round = 0; round < 2; round++) {
+      const { session_id } = await logIn(api, phone.email);
+      const { id = '' } = await queue.add('by-hand', { user_id: phone.user_id, reason });
+      expect(id).toBe('1');
+      await completed(id);
+      expect(await isRevoked({ session_id })).toBe(true);
+      await queue.obliterate({ force: true });
+      await redis.del(`${redisKeys(api.keyPrefix).queuePrefix}:${forceLogoutQueue}:id`);
+    }
+  });
+
+  test('that was committed and not announced is announced by the next attempt, and ends nothing else', async () => {
+    const phone = await newSession(api);
+    const denyList = createDenyList(redis, redisKeys(api.keyPrefix), denialLifetimeMs(600));
+    const lost = new Error('Redis is away');
+    const answers = [Promise.reject(lost)];
+    answers[0]?.catch(() => undefined);
+    const forceLogout = createForceLogout({
+      users: createUserStore(api.collections),
+      sessions: createSessionStore(api.collections),
+      done: createIdempotencyStore(api.collections),
+      transaction: (work, options) => runTransaction(api.mongo, work, options),
+      denyList: { deny: (entries) => answers.shift() ?? denyList.deny(entries) },
+      onRevoked: () => undefined,
+      now: () => new Date(),
+    });
+    // The worker, whose reconciliation would make it good, is not to come first.
+    await worker.close();
+    const command = { user_id: phone.user_id, reason };
+    await expect(forceLogout(command, 'incident-3')).rejects.toBe(lost);
+    expect(await isRevoked(phone)).toBe(true);
+    const again = await logIn(api, phone.email);
+
+    expect(await forceLogout(command, 'incident-3')).toEqual({ kind: 'repeated', sessions: 1 });
+    expect(await isDenied([phone.session_id, again.session_id])).toEqual([true, false]);
+    expect(await isRevoked(again)).toBe(false);
+  });
+});
+
+describe('through all services', () => {
+  afterEach(endAll);
+
+  test('the streams close with 4001, and tokens and upgrades are refused', async () => {
+    const stack = await startTestStack(cheapHashes);
+    endings.push(() => stack.close());
+
+    const { queue } = openQueue(stack.redis.url, stack.collections.users.dbName);
+    const phone = await newSession(stack);
+    const tablet = await logIn(stack, phone.email);
+    const stranger = await newSession(stack);
+    const [phoneStream, tabletStream, strangerStream] = await Promise.all(
+      [phone, tablet, stranger].map((tokens) => stack.openStream(tokens)),
+    );
+
+    const ordered = performance.now();
+    await requestForceLogout(queue, { user_id: phone.user_id, reason });
+    for (const stream of [phoneStream, tabletStream]) {
+      const closed = await stream?.closed;
+      expect(closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
+      expect((closed?.at ?? Number.POSITIVE_INFINITY) - ordered).toBeLessThan(closeBoundMs);
+    }
+    for (const tokens of [phone, tablet]) await expect(stack.openStream(tokens)).rejects.toThrow('401');
+    expect(performance.now() - ordered).toBeLessThan(closeBoundMs);
+    expect(strangerStream?.isOpen()).toBe(true);
+    const jobDone = async () => (await queue.getCompletedCount()) === 1;
+    await waitUntil(jobDone, { what: 'the job to be completed', timeoutMs: 15_000 });
+  }, 90_000);
+});

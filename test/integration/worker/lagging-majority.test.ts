@@ -1,0 +1,214 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, type LocalMongo, startMongo } from '@auth-account/local-stack';
+import { createDenyList, type DenyList, denialLifetimeMs, redisKeys } from '@auth-account/messaging';
+import { type Collections, collectionsOf, createSessionStore } from '@auth-account/stores';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
+import { createReconcile } from '../../../services/worker/src/reconcile.ts';
+import { type Account, logOut, newSession, type TokenPair } from '../../support/accounts.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
+import { bearer } from '../../support/groups.ts';
+import type { Answer } from '../../support/http-client.ts';
+import { newSessionDocument } from '../../support/session-document.ts';
+import { stopReplication } from '../../support/stop-replication.ts';
+import { openStream } from '../../support/stream-client.ts';
+import { serviceEnvironment } from '../../support/test-api.ts';
+import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
+
+/** Much of it is waiting for a majority that does not answer. */
+jest.setTimeout(120_000);
+
+const lifetimeMs = denialLifetimeMs(600);
+
+/** Two members: what the secondary does not take, no majority has. */
+let mongo: LocalMongo;
+let dir: string;
+let guard: ReturnType<typeof createProcessGuard>;
+let secondaryPort: number;
+/** Acknowledged by the primary alone. */
+let primary: MongoClient;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-lagging-'));
+  guard = createProcessGuard(dir);
+  const setParameters = { enableTestCommands: '1' };
+  mongo = await startMongo({ dir, members: 2, setParameters, log: () => undefined, onSpawn: guard.watch });
+  const uris = mongo.ports.map((port) => `mongodb://127.0.0.1:${port}/?directConnection=true&w=1`);
+  const members = uris.map((uri) => new MongoClient(uri));
+  const roles = await Promise.all(members.map((member) => member.db('admin').command({ hello: 1 })));
+  const writable = roles.findIndex(({ isWritablePrimary }) => isWritablePrimary);
+  secondaryPort = mongo.ports[1 - writable] ?? 0;
+  await members[1 - writable]?.close();
+  primary = members[writable] as MongoClient;
+});
+afterAll(async () => {
+  await primary?.close();
+  await mongo?.kill();
+  await rm(dir, { recursive: true, force: true });
+  guard?.dismiss();
+});
+
+let scene: TokenScene;
+/** What the primary alone has taken. */
+let unconfirmed: Collections;
+let redis: Redis;
+let denyList: DenyList;
+let env: Readonly<Record<string, string>>;
+let api: TokenApi;
+/** Another one, which waits for an answer of MongoDB's for a second at most. */
+let impatient: TokenApi;
+let gateway: TestGateway;
+
+beforeEach(async () => {
+  scene = await openTokenScene({ mongodbUri: mongo.uri });
+  const { database } = scene;
+  unconfirmed = collectionsOf(primary.db(database));
+  env = { ...serviceEnvironment(database), MONGODB_URI: mongo.uri };
+  redis = new Redis(env.REDIS_URL ?? '');
+  denyList = createDenyList(redis, redisKeys(database), lifetimeMs);
+  api = await scene.start();
+  impatient = await scene.start({ MONGODB_URI: `${mongo.uri}&socketTimeoutMS=1000` });
+  gateway = await startTestGateway({ env });
+});
+afterEach(async () => {
+  await gateway?.close();
+  await scene?.close();
+  redis?.disconnect();
+});
+
+/** Does it while no majority takes writes. */
+async function whileLagging<T>(work: () => Promise<T>): Promise<T> {
+  const goOn = await stopReplication(secondaryPort);
+  try {
+    return await work();
+  } finally {
+    await goOn();
+  }
+}
+
+type Session = Account & TokenPair;
+
+const list = (session: Session) =>
+  api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(session) }).then(({ status }) => status);
+
+const majorityHas = (...sessions: readonly Session[]) =>
+  eventually('a majority has it', () =>
+    createSessionStore(scene.collections).areRevoked(sessions.map(({ session_id }) => session_id)),
+  );
+
+test('a logout that was told 503 is carried out all the same: the worker tells the others when a majority has it', async () => {
+  // For the worker the api's decisions are older than they are: a lag of seconds is as one of half a minute.
+  scene.clock.pass(-20_000);
+  const worker = await startTestWorker(env);
+  try {
+    await eventually('the list is complete', () => denyList.isComplete());
+    const session = await newSession(api);
+    const stream = await openStream(gateway.base + session.push_stream_path, session.access_token);
+    expect((await whileLagging(() => logOut(impatient, session))).status).toBe(503);
+    await majorityHas(session);
+    await eventually('its token is refused', async () => (await list(session)) === 401);
+    await eventually('its stream is closed', () => !stream.isOpen());
+    expect(await stream.closed).toMatchObject({ code: 1000 });
+  } finally {
+    await worker.close();
+  }
+});
+
+/** What ends a session once more, and what it answers then. */
+const again: readonly [name: string, send: (on: TokenApi, session: Session) => Promise<Answer>, status: number][] = [
+  ['a logout', logOut, 404],
+  ['a refresh', (on, { refresh_token }) => on.refresh(refresh_token), 401],
+  [
+    'its end by id',
+    (on, session) => {
+      const path = `/api/v1/auth/sessions/${session.session_id}`;
+      return on.send({ method: 'DELETE', path, headers: bearer(session) });
+    },
+    404,
+  ],
+  ['a logout of all', (on, session) => on.post('/api/v1/auth/logout-all', {}, bearer(session)), 200],
+];
+
+test('a logout that was told 503 is announced by whatever ends the session once more, which is told nothing before a majority has it', async () => {
+  // No worker runs.
+  await (await denyList.beginRebuild()).complete();
+  const scenes = await Promise.all(
+    again.map(async ([name, send, status]) => {
+      const session = await newSession(api);
+      const stream = await openStream(gateway.base + session.push_stream_path, session.access_token);
+      return { name, send, status, session, stream };
+    }),
+  );
+  const statusesOf = (send: (one: (typeof scenes)[number]) => Promise<Answer>) =>
+    Promise.all(scenes.map(async (one) => (await send(one)).status));
+
+  const whileItLags = await whileLagging(async () => {
+    const first = await statusesOf(({ session }) => logOut(impatient, session));
+    return { first, again: await statusesOf(({ send, session }) => send(impatient, session)) };
+  });
+  expect(whileItLags).toEqual({ first: [503, 503, 503, 503], again: [503, 503, 503, 503] });
+
+  await majorityHas(...scenes.map(({ session }) => session));
+  expect(await Promise.all(scenes.map(({ session }) => list(session)))).toEqual([200, 200, 200, 200]);
+  expect(await statusesOf(({ send, session }) => send(api, session))).toEqual(scenes.map(({ status }) => status));
+  expect(await Promise.all(scenes.map(({ session }) => list(session)))).toEqual([401, 401, 401, 401]);
+  for (const { name, stream } of scenes) {
+    await eventually(`the stream is closed after ${name}`, () => !stream.isOpen());
+    expect(await stream.closed).toMatchObject({ code: 1000 });
+  }
+});
+
+test('no round of the worker steps over a revocation or a change of group that no majority has, however long that takes', async () => {
+  let time = Date.now();
+  const sessions = createSessionStore(scene.collections);
+  const nothing = () => undefined;
+  const told = { publish: async () => undefined, onRebuild: nothing, onFound: nothing };
+  const reconcile = createReconcile({ sessions, denyList, lifetimeMs, now: () => new Date(time), ...told });
+  await reconcile();
+  const [revoked, moved] = [newSessionDocument(), newSessionDocument()];
+  await scene.collections.sessions.insertMany([revoked, moved]);
+
+  const round = await whileLagging(async () => {
+    const [at, requestId] = [new Date(time), 'unconfirmed'];
+    const store = createSessionStore(unconfirmed);
+    await store.revokeAll([revoked._id], { reason: 'logout', at, requestId });
+    const change = { home_group_id: 'another', account_type: 'HOME', at, requestId } as const;
+    await primary.withSession((session) => store.changeClaims(moved.user_id, change, session));
+    // More than a round looks back, and a round that looks at everything.
+    time += 120_000;
+    return reconcile().then(
+      () => 'done',
+      () => 'failed',
+    );
+  });
+  await eventually('a majority has it', () => sessions.areRevoked([revoked._id]));
+  time += 1_000;
+  await reconcile();
+  const denials = await denyList.peek([revoked._id, moved._id]);
+  expect({ round, denials }).toEqual({
+    round: 'failed',
+    denials: [
+      { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' },
+      { kind: 'below', ver: 2 },
+    ],
+  });
+});
+
+test('while the deny list cannot be asked the api refuses what the primary has as revoked, whatever the majority shows', async () => {
+  // Nobody has completed the list.
+  const [ended, moved, good] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
+  const statuses = await whileLagging(async () => {
+    const [at, requestId] = [new Date(), 'unconfirmed'];
+    const store = createSessionStore(unconfirmed);
+    await store.revokeAll([ended.session_id], { reason: 'logout', at, requestId });
+    const change = { home_group_id: 'another', account_type: 'HOME', at, requestId } as const;
+    await primary.withSession((session) => store.changeClaims(moved.user_id, change, session));
+    return Promise.all([list(ended), list(moved), list(good)]);
+  });
+  expect(statuses).toEqual([401, 401, 200]);
+});

@@ -1,0 +1,74 @@
+import { type EventQueue, openEventQueue, redisKeys } from '@auth-account/messaging';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { createQueueRoom } from '../../../services/worker/src/deliver/queue-room.ts';
+import { uniqueName } from '../../support/test-api.ts';
+
+const names = ['analytics', 'billing', 'catering'];
+
+let redis: Redis;
+let queues: Map<string, EventQueue>;
+beforeAll(() => {
+  redis = new Redis(process.env.TEST_REDIS_URL ?? '');
+  const keys = redisKeys(uniqueName());
+  queues = new Map(names.map((name) => [name, openEventQueue(name, redis, keys)]));
+});
+const keyOf = (name: string, list: string) => queues.get(name)?.toKey(list) ?? '';
+const clear = () =>
+  redis.del(...names.flatMap((name) => ['wait', 'paused', 'delayed'].map((list) => keyOf(name, list))));
+beforeEach(clear);
+afterAll(async () => {
+  await clear();
+  for (const queue of queues.values()) await queue.close();
+  redis.disconnect();
+});
+
+const push = (list: 'wait' | 'paused', jobs: number, name = 'analytics') =>
+  redis.rpush(keyOf(name, list), ...Array(jobs).fill('job'));
+const delay = (jobs: number) =>
+  redis.zadd(keyOf('analytics', 'delayed'), ...Array.from({ length: jobs }, (_, job) => [job, `job-${job}`]).flat());
+
+test.each([
+  ['5,000 wait', () => push('wait', 1), () => push('wait', 4_999)],
+  ['5,000 wait in a queue that is paused', () => push('paused', 1), () => push('wait', 4_999)],
+  ['20,000 wait, most of them for their next attempt', () => push('wait', 1), () => delay(19_999)],
+  ['20,000 wait like that, in a queue that is paused', () => push('paused', 1), () => delay(19_999)],
+])('a queue in which %s has no more room, and others have', async (_what, addOne, fill) => {
+  const room = createQueueRoom({ queues, redis, now: () => new Date() });
+  await fill();
+  expect([...(await room.look())]).toEqual(names);
+  await addOne();
+  expect([...(await room.look())]).toEqual(['billing', 'catering']);
+});
+
+test.each(names)('each queue is counted by itself: %s is full', async (full) => {
+  const room = createQueueRoom({ queues, redis, now: () => new Date() });
+  await push('wait', 5_000, full);
+  expect([...(await room.look())]).toEqual(names.filter((name) => name !== full));
+});
+
+test('what cannot be counted is an error', async () => {
+  await redis.set(keyOf('billing', 'wait'), 'no list');
+  const room = createQueueRoom({ queues, redis, now: () => new Date() });
+  await expect(room.look()).rejects.toThrow('WRONGTYPE');
+});
+
+test('what was found is good for a second', async () => {
+  const begin = 1_000_000;
+  let now = begin;
+  const room = createQueueRoom({ queues, redis, now: () => new Date(now) });
+  expect([...(await room.recent())]).toEqual(names);
+  await push('wait', 5_000);
+  now = begin + 999;
+  expect([...(await room.recent())]).toEqual(names);
+  now = begin + 1_000;
+  expect([...(await room.recent())]).toEqual(['billing', 'catering']);
+});
+
+test('without a queue it only asks whether Redis is there', async () => {
+  const gone = new Redis(process.env.TEST_REDIS_URL ?? '', { enableOfflineQueue: false, lazyConnect: true });
+  const now = () => new Date();
+  expect([...(await createQueueRoom({ queues: new Map(), redis, now }).look())]).toEqual([]);
+  await expect(createQueueRoom({ queues: new Map(), redis: gone, now }).look()).rejects.toThrow('writeable');
+  gone.disconnect();
+});

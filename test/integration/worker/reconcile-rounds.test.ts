@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { createDenyList, type DenyList, denialLifetimeMs, type GatewayCommand } from '@auth-account/messaging';
+import { createSessionStore } from '@auth-account/stores';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createReconcile } from '../../../services/worker/src/reconcile.ts';
+import { newSessionDocument } from '../../support/session-document.ts';
+import { openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
+
+const lifetimeMs = denialLifetimeMs(600);
+const minute = 60_000;
+
+let scene: WorkerScene;
+let denyList: DenyList;
+/** The worker's time: it stands still but for what a test lets pass. */
+let time: number;
+/** To whom a command went past the deny list: the other session of a logout. */
+let told: string[];
+/** How many each round has found. */
+let found: number[];
+
+beforeEach(async () => {
+  scene = await openWorkerScene();
+  denyList = createDenyList(scene.redis, scene.keys, lifetimeMs);
+  time = Date.now();
+  [told, found] = [[], []];
+});
+afterEach(() => scene.close());
+
+/** A worker's rounds, of which the first is done. */
+async function startRounds(deny: DenyList['deny'] = denyList.deny): Promise<() => Promise<void>> {
+  const reconcile = createReconcile({
+    sessions: createSessionStore(scene.collections),
+    denyList: { ...denyList, deny },
+    publish: async (command: GatewayCommand) => void told.push('session_id' in command ? command.session_id : ''),
+    lifetimeMs,
+    now: () => new Date(time),
+    onRebuild: () => undefined,
+    onFound: (sessions) => void found.push(sessions),
+  });
+  await reconcile();
+  return reconcile;
+}
+
+/** A session that is revoked in MongoDB from now on, by a request that took the time so many milliseconds ago. */
+async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
+  const session = newSessionDocument();
+  await scene.collections.sessions.insertOne(session);
+  const revocation = { reason: 'logout', at: new Date(time - agoMs), requestId: 'logout' } as const;
+  await createSessionStore(scene.collections).revokeAll([session._id], {
+    ...revocation,
+    ...(alsoClose === undefined ? {} : { alsoClose }),
+  });
+  return session._id;
+}
+
+/** The same of a session whose user changed the group. */
+async function move(agoMs: number): Promise<string> {
+  const session = newSessionDocument();
+  await scene.collections.sessions.insertOne(session);
+  const at = new Date(time - agoMs);
+  const change = { home_group_id: randomUUID(), account_type: 'HOME', at, requestId: 'accept' } as const;
+  const store = createSessionStore(scene.collections);
+  await scene.mongo.withSession((transaction) => store.changeClaims(session.user_id, change, transaction));
+  return session._id;
+}
+
+const revoked = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' };
+const below = { kind: 'below', ver: 2 };
+
+describe('a change whose write came late is found', () => {
+  test('by the next round, where it took all of the driver’s time-outs', async () => {
+    const round = await startRounds();
+    time += 1_000;
+    const sessions = [await revoke(45_000), await move(45_000)];
+    await round();
+    expect(await denyList.peek(sessions)).toEqual([revoked, below]);
+  });
+
+  test('within a minute, where a machine stood still for minutes', async () => {
+    const round = await startRounds();
+    time += 1_000;
+    const sessions = [await revoke(5 * minute), await move(5 * minute)];
+    await round();
+    time += minute;
+    await round();
+    expect(await denyList.peek(sessions)).toEqual([revoked, below]);
+  });
+
+  test('however far the worker’s clock had been ahead meanwhile', async () => {
+    const round = await startRounds();
+    time += 5 * minute;
+    await round();
+    time -= 5 * minute;
+    const session = await revoke(0);
+    await round();
+    expect(await denyList.peek([session])).toEqual([revoked]);
+  });
+});
+
+test('a round does not find again what the list no longer has to hold', async () => {
+  const round = await startRounds();
+  await revoke(lifetimeMs - 30_000);
+  time += minute;
+  await round();
+  expect(found).toEqual([]);
+});
+
+describe('the other session of a logout is told to close its stream', () => {
+  test('once, however often Redis forgets the logout', async () => {
+    const round = await startRounds();
+    const other = randomUUID();
+    const session = await revoke(0, other);
+    await round();
+    for (let times = 0; times < 3; times += 1) {
+      await scene.redis.del(scene.keys.denyListComplete, scene.keys.denied(session));
+      time += 1_000;
+      await round();
+      expect(await denyList.peek([session])).toEqual([revoked]);
+    }
+    expect(told).toEqual([other]);
+  });
+
+  test('not where Redis had heard of the logout before it forgot it', async () => {
+    const round = await startRounds();
+    const session = await revoke(0, randomUUID());
+    const entry = { reason: 'LOGOUT_CONFIRMED', requestId: '', decidedAt: 0 } as const;
+    await denyList.deny([{ ...entry, sessionId: session, denial: { kind: 'revoked', reason: entry.reason } }]);
+    await round();
+    await scene.redis.del(scene.keys.denyListComplete, scene.keys.denied(session));
+    time += 1_000;
+    await round();
+    expect(await denyList.peek([session])).toEqual([revoked]);
+    expect(told).toEqual([]);
+  });
+
+  test('also of one that came late, after rounds that could not see it', async () => {
+    const round = await startRounds();
+    const other = randomUUID();
+    await revoke(5 * minute, other);
+    time += minute;
+    await round();
+    expect(told).toEqual([other]);
+  });
+
+  test('not by a worker that starts when Redis has let the logout go', async () => {
+    const session = await revoke(lifetimeMs + 30_000, randomUUID());
+    await startRounds();
+    expect(await denyList.peek([session])).toEqual([revoked]);
+    expect(told).toEqual([]);
+  });
+
+  test('once, where the list could not be written at the first attempt', async () => {
+    let failures = 1;
+    const round = await startRounds(async (entries) => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('Redis is away');
+      await denyList.deny(entries);
+    });
+    const other = randomUUID();
+    const session = await revoke(0, other);
+    await expect(round()).rejects.toThrow('Redis is away');
+    await round();
+    expect(await denyList.peek([session])).toEqual([revoked]);
+    expect(told).toEqual([other]);
+  });
+});

@@ -1,0 +1,312 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LocalRedis, startRedis } from '@auth-account/local-stack';
+import {
+  createDenyList,
+  type DenyList,
+  denialLifetimeMs,
+  failFastOptions,
+  parseCommand,
+} from '@auth-account/messaging';
+import { createSessionStore, type SessionDocument } from '@auth-account/stores';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { newSessionDocument } from '../../support/session-document.ts';
+import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
+import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
+
+const toClose: { close(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const part of toClose.splice(0).reverse()) await part.close();
+});
+
+function closing<T extends { close(): Promise<void> }>(part: T): T {
+  toClose.push(part);
+  return part;
+}
+
+const lifetimeMs = denialLifetimeMs(600);
+
+interface Revoking {
+  readonly reason?: SessionDocument['revoked_reason'];
+  readonly at?: Date;
+  readonly alsoClose?: string;
+}
+
+/** A session that is revoked in MongoDB, and of which Redis was told nothing. */
+async function revokeUnheard(scene: WorkerScene, { reason = 'logout', at = new Date(), alsoClose }: Revoking = {}) {
+  const session = newSessionDocument();
+  await scene.collections.sessions.insertOne(session);
+  const revocation = { reason, at, requestId: `logout-${session._id}`, ...(alsoClose ? { alsoClose } : {}) };
+  await createSessionStore(scene.collections).revokeAll([session._id], revocation);
+  return session._id;
+}
+
+/** What a gateway hears, from now on. */
+async function listen(scene: WorkerScene, redisUrl = scene.env.REDIS_URL ?? ''): Promise<object[]> {
+  const heard: object[] = [];
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
+  redis.on('error', () => undefined);
+  redis.on('message', (_channel, message: string) => heard.push(parseCommand(message) ?? {}));
+  await redis.subscribe(scene.keys.commands);
+  closing({ close: async () => redis.disconnect() });
+  return heard;
+}
+
+/** A session whose user changed the group in MongoDB, twice, and of which Redis was told nothing. */
+async function moveUnheard(scene: WorkerScene, at = new Date()) {
+  const session = newSessionDocument();
+  await scene.collections.sessions.insertOne(session);
+  const store = createSessionStore(scene.collections);
+  for (const requestId of ['accept', 'leave']) {
+    const change = { home_group_id: randomUUID(), account_type: 'HOME', at, requestId } as const;
+    await scene.mongo.withSession((transaction) => store.changeClaims(session.user_id, change, transaction));
+  }
+  return session._id;
+}
+
+function denyListOf(scene: WorkerScene) {
+  return createDenyList(scene.redis, scene.keys, lifetimeMs);
+}
+
+/** How many of them the list, complete or not, has as revoked. */
+async function countRevoked(denyList: DenyList, sessionIds: readonly string[]): Promise<number> {
+  return (await denyList.peek(sessionIds)).filter((denial) => denial?.kind === 'revoked').length;
+}
+
+describe('the reconciliation of the deny list with MongoDB', () => {
+  test('a revocation that Redis never heard of is denied, and its streams told to close', async () => {
+    const scene = closing(await openWorkerScene());
+    const heard = await listen(scene);
+    const worker = closing(await startTestWorker(scene.env));
+    await eventually('the list is complete', () => denyListOf(scene).isComplete());
+    const at = new Date();
+    const other = randomUUID();
+    const loggedOut = await revokeUnheard(scene, { at, alsoClose: other });
+    const replaced = await revokeUnheard(scene, { at, reason: 'replaced' });
+    const limited = await revokeUnheard(scene, { at, reason: 'session_limit' });
+
+    await eventually('all is told', () => heard.length >= 4);
+    const close = { type: 'close', decided_at: at.getTime() };
+    expect(heard).toHaveLength(4);
+    expect(heard).toEqual(
+      expect.arrayContaining([
+        { ...close, session_id: loggedOut, reason: 'LOGOUT_CONFIRMED', request_id: `logout-${loggedOut}` },
+        { ...close, session_id: other, reason: 'LOGOUT_CONFIRMED', request_id: `logout-${loggedOut}` },
+        { ...close, session_id: replaced, reason: 'SESSION_REPLACED', request_id: `logout-${replaced}` },
+        { ...close, session_id: limited, reason: 'SESSION_REVOKED', request_id: `logout-${limited}` },
+      ]),
+    );
+    expect(await denyListOf(scene).find([loggedOut, replaced, limited, other])).toEqual([
+      { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' },
+      { kind: 'revoked', reason: 'SESSION_REPLACED' },
+      { kind: 'revoked', reason: 'SESSION_REVOKED' },
+      undefined,
+    ]);
+    expect(await worker.metric('auth_revocations_reconciled_total')).toBe(3);
+  });
+
+  test('a revocation that Redis knows of is not published again', async () => {
+    const scene = closing(await openWorkerScene());
+    const known = await revokeUnheard(scene);
+    const denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const;
+    const entry = { sessionId: known, denial, reason: denial.reason, requestId: '', decidedAt: 0 };
+    await denyListOf(scene).deny([entry]);
+    const heard = await listen(scene);
+    closing(await startTestWorker(scene.env));
+    const unknown = await revokeUnheard(scene);
+    await eventually('the other is told', () => heard.length > 0);
+    expect(heard).toMatchObject([{ session_id: unknown }]);
+  });
+
+  test('where Redis is emptied, the other session of an old logout hears nothing: it lives, and may have a new stream', async () => {
+    const scene = closing(await openWorkerScene());
+    closing(await startTestWorker(scene.env));
+    await eventually('the list is complete', () => denyListOf(scene).isComplete());
+    const [lasting, passing] = [randomUUID(), randomUUID()];
+    const heard = await listen(scene);
+    const countOf = (id: string) =>
+      heard.filter((command) => 'session_id' in command && command.session_id === id).length;
+    const old = await revokeUnheard(scene, { alsoClose: lasting });
+    await eventually('the logout is told', () => countOf(old) > 0);
+    expect(countOf(lasting)).toBe(1);
+    await scene.redis.del(scene.keys.denyListComplete, scene.keys.denied(old));
+    const fresh = await revokeUnheard(scene, { alsoClose: passing });
+    await eventually('all is told', () => countOf(old) > 1 && countOf(fresh) > 0 && countOf(passing) > 0);
+    await eventually('the list is complete', () => denyListOf(scene).isComplete());
+    expect(await countRevoked(denyListOf(scene), [old, fresh])).toBe(2);
+    expect(countOf(lasting)).toBe(1);
+  });
+
+  test('a session of which Redis knows a change of claims only is denied as a whole', async () => {
+    const scene = closing(await openWorkerScene());
+    const session = await revokeUnheard(scene);
+    const below = { kind: 'below', ver: 3 } as const;
+    await denyListOf(scene).deny([
+      { sessionId: session, denial: below, reason: 'GROUP_CHANGED', requestId: '', decidedAt: 0 },
+    ]);
+    closing(await startTestWorker(scene.env));
+    await eventually('the list is complete', () => denyListOf(scene).isComplete());
+    expect(await denyListOf(scene).find([session])).toEqual([{ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' }]);
+  });
+
+  test('a change of group that Redis never heard of is denied by version, and its stream told to close', async () => {
+    const scene = closing(await openWorkerScene());
+    const heard = await listen(scene);
+    const worker = closing(await startTestWorker(scene.env));
+    await eventually('the list is complete', () => denyListOf(scene).isComplete());
+    const at = new Date();
+    const moved = await moveUnheard(scene, at);
+    await eventually('it is told', () => heard.some((command) => 'below' in command && command.below === 3));
+    const close = { type: 'close', session_id: moved, reason: 'GROUP_CHANGED', decided_at: at.getTime() };
+    expect(heard.at(-1)).toEqual({ ...close, below: 3, request_id: 'leave' });
+    expect(await denyListOf(scene).find([moved])).toEqual([{ kind: 'below', ver: 3 }]);
+    const told = heard.length;
+    const found = await worker.metric('auth_revocations_reconciled_total');
+    // Further rounds look back at it and find nothing to do.
+    const later = await moveUnheard(scene);
+    await eventually('the next is told', () =>
+      heard.some((command) => 'session_id' in command && command.session_id === later),
+    );
+    expect(heard.slice(told).filter((command) => 'session_id' in command && command.session_id === moved)).toEqual([]);
+    expect(await worker.metric('auth_revocations_reconciled_total')).toBeGreaterThan(found);
+  });
+
+  test('an entry of an older version than the session’s is raised, and one of a revoked session stays', async () => {
+    const scene = closing(await openWorkerScene());
+    const [moved, revoked] = [await moveUnheard(scene), await moveUnheard(scene)];
+    const entry = { reason: 'GROUP_CHANGED', requestId: '', decidedAt: 0 } as const;
+    const denial = { kind: 'revoked', reason: 'SESSION_REVOKED' } as const;
+    await denyListOf(scene).deny([
+      { ...entry, sessionId: moved, denial: { kind: 'below', ver: 2 } },
+      { ...entry, sessionId: revoked, denial },
+    ]);
+    closing(await startTestWorker(scene.env));
+    await eventually('the list is complete', () => denyListOf(scene).isComplete());
+    expect(await denyListOf(scene).find([moved, revoked])).toEqual([{ kind: 'below', ver: 3 }, denial]);
+  });
+
+  test('the list is complete although the outbox can’t be written, whose leases end as soon as it can', async () => {
+    const scene = closing(await openWorkerScene());
+    const event = newEvent();
+    await commitEvent(scene.mongo, scene.db, event, longAgo());
+    const later = new Date(Date.now() + 600_000);
+    await scene.collections.outbox.updateOne({ _id: event.id }, { $set: { attempts: 7, locked_until: later } });
+    // It can be read, and no row written that would then not have this member.
+    await scene.db.command({ collMod: 'outbox', validator: { unwritable: { $exists: true } } });
+    closing(await startTestWorker(scene.env));
+    await eventually('the list is complete', () => denyListOf(scene).isComplete());
+    expect((await scene.row(event)).locked_until).toEqual(later);
+
+    await scene.db.command({ collMod: 'outbox', validator: {} });
+    await eventually('the row is delivered', () => scene.isDelivered(event));
+  });
+
+  test('the list is rebuilt from all that still matters when a worker starts, and when its sentinel is gone', async () => {
+    const scene = closing(await openWorkerScene());
+    const old = await revokeUnheard(scene, { at: new Date(Date.now() - lifetimeMs + 30_000) });
+    const over = await revokeUnheard(scene, { at: new Date(Date.now() - lifetimeMs - 60_000) });
+    const moved = await moveUnheard(scene, new Date(Date.now() - lifetimeMs + 30_000));
+    const movedLongAgo = await moveUnheard(scene, new Date(Date.now() - lifetimeMs - 60_000));
+    // More than a page, at one and the same time.
+    const at = new Date(Date.now() - 120_000);
+    const many = Array.from({ length: 1_201 }, newSessionDocument);
+    await scene.collections.sessions.insertMany(many);
+    const ids = many.map(({ _id }) => _id);
+    await createSessionStore(scene.collections).revokeAll(ids, { reason: 'logout', at, requestId: 'many' });
+    closing(await startTestWorker(scene.env));
+    const denyList = denyListOf(scene);
+    await eventually('the list is complete', () => denyList.isComplete());
+    expect(await countRevoked(denyList, [...ids, old])).toBe(1_202);
+    expect(await countRevoked(denyList, [over])).toBe(0);
+
+    expect(await denyList.find([moved, movedLongAgo])).toEqual([{ kind: 'below', ver: 3 }, undefined]);
+
+    await scene.redis.del(scene.keys.denyListComplete, scene.keys.denied(old));
+    await eventually('it is complete again', () => denyList.isComplete());
+    expect(await countRevoked(denyList, [old])).toBe(1);
+  });
+});
+
+describe('with a Redis that fails', () => {
+  let dir: string;
+  let redis: LocalRedis;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'auth-account-worker-'));
+    redis = await startRedis({ dir, log: () => undefined });
+  });
+
+  afterAll(async () => {
+    await redis.kill();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  test('what was revoked while Redis was away is made good as soon as it is back', async () => {
+    const scene = closing(await openWorkerScene([], redis.url));
+    const heard = await listen(scene);
+    closing(await startTestWorker(scene.env));
+    await eventually('the list is complete', () => denyListOf(scene).isComplete());
+    await redis.kill();
+    const session = await revokeUnheard(scene, { reason: 'refresh_token_reuse' });
+    const moved = await moveUnheard(scene);
+    await redis.start();
+    await eventually('it is denied', async () => (await countRevoked(denyListOf(scene), [session])) === 1);
+    await eventually('the list is complete, on the server as it is now', () => denyListOf(scene).isComplete());
+    expect(await denyListOf(scene).find([moved])).toEqual([{ kind: 'below', ver: 3 }]);
+    // The listener may have come back later than the worker: the list, not the command, is what counts then.
+    const reasons = new Set(heard.map((command) => ('reason' in command ? command.reason : undefined)));
+    expect([...reasons].filter((reason) => reason !== 'SESSION_REVOKED' && reason !== 'GROUP_CHANGED')).toEqual([]);
+  });
+
+  test('a rebuild that Redis did not live through says nothing', async () => {
+    const scene = closing(await openWorkerScene([], redis.url));
+    const denyList = denyListOf(scene);
+    const emptied = await denyList.beginRebuild();
+    await scene.redis.flushall();
+    expect(await emptied.complete()).toBe(false);
+    expect(await denyList.isComplete()).toBe(false);
+
+    const restarted = await denyList.beginRebuild();
+    await redis.stop();
+    await redis.start();
+    await eventually('the connection is back', async () => (await scene.redis.ping()) === 'PONG');
+    expect(await restarted.complete()).toBe(false);
+    expect(await denyList.isComplete()).toBe(false);
+
+    const whole = await denyList.beginRebuild();
+    expect(await whole.complete()).toBe(true);
+    expect(await denyList.isComplete()).toBe(true);
+  });
+
+  test('a list that was complete on another server is not complete on this one', async () => {
+    const scene = closing(await openWorkerScene([], redis.url));
+    const rebuild = await denyListOf(scene).beginRebuild();
+    await rebuild.complete();
+    const sentinel = (await scene.redis.get(scene.keys.denyListComplete)) ?? '';
+    const shared = new Redis(process.env.TEST_REDIS_URL ?? '', { ...failFastOptions(), enableOfflineQueue: true });
+    closing({ close: async () => shared.disconnect() });
+    await shared.set(scene.keys.denyListComplete, sentinel);
+    const replica = createDenyList(shared, scene.keys, lifetimeMs);
+    expect(await replica.isComplete()).toBe(false);
+    await expect(replica.find([randomUUID()])).rejects.toThrow('not complete');
+    await shared.del(scene.keys.denyListComplete);
+  });
+
+  test('readiness warns of a Redis that may lose what it is given', async () => {
+    const scene = closing(await openWorkerScene([], redis.url));
+    const worker = closing(await startTestWorker(scene.env));
+    await eventually('Redis is there', async () => (await worker.readiness()).redis?.ok === true);
+    expect(await worker.readiness()).toEqual({ mongodb: { ok: true }, redis: { ok: true } });
+    await scene.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    await scene.redis.config('SET', 'appendonly', 'no');
+    const reason = 'warning: maxmemory-policy is allkeys-lru, should be noeviction; append-only file is 0, should be 1';
+    expect((await worker.readiness()).redis).toEqual({ ok: true, reason });
+    await scene.redis.config('SET', 'appendonly', 'yes');
+    await scene.redis.config('SET', 'maxmemory-policy', 'noeviction');
+  });
+});

@@ -1,0 +1,390 @@
+import { randomUUID } from 'node:crypto';
+import { type EventQueue, openEventQueue, type RedisKeys, redisKeys } from '@auth-account/messaging';
+import {
+  type Collections,
+  collectionsOf,
+  createDeadLetterStore,
+  createOutboxStore,
+  createSubscriberStore,
+  type OutboxDocument,
+  type OutboxStore,
+  runTransaction,
+} from '@auth-account/stores';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { UnrecoverableError, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
+import { createBuryFailedJob } from '../../../services/worker/src/deliver/bury-failed-job.ts';
+import { createFanOut } from '../../../services/worker/src/deliver/fan-out.ts';
+import { findJobStates } from '../../../services/worker/src/deliver/job-states.ts';
+import { createParking } from '../../../services/worker/src/deliver/parking.ts';
+import { createHandOn } from '../../../services/worker/src/hand-on.ts';
+import { createRelay, type RelayDeps } from '../../../services/worker/src/relay.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
+import { dueRow, newEvent } from '../../support/worker-events.ts';
+
+const names = ['analytics', 'billing'];
+const all: ReadonlySet<string> = new Set(names);
+
+let mongo: MongoClient;
+let redis: Redis;
+let keys: RedisKeys;
+let collections: Collections;
+let outbox: OutboxStore;
+let queues: Map<string, EventQueue>;
+let deadLetters: ReturnType<typeof createDeadLetterStore>;
+let buryFailedJob: ReturnType<typeof createBuryFailedJob>;
+
+beforeAll(async () => {
+  mongo = new MongoClient(testEnvironment().mongodbUri);
+  redis = new Redis(testEnvironment().redisUrl, { maxRetriesPerRequest: null });
+  const db = mongo.db(uniqueName());
+  collections = collectionsOf(db);
+  outbox = createOutboxStore(collections);
+  deadLetters = createDeadLetterStore(collections, (work, options) => runTransaction(mongo, work, options));
+  buryFailedJob = createBuryFailedJob({ deadLetters, subscribers: names });
+});
+beforeEach(async () => {
+  for (const queue of queues?.values() ?? []) await queue.close();
+  keys = redisKeys(uniqueName());
+  queues = new Map(names.map((name) => [name, openEventQueue(name, redis, keys)]));
+  await Promise.all([
+    collections.outbox.deleteMany(),
+    collections.deadLetters.deleteMany(),
+    collections.subscribers.deleteMany(),
+  ]);
+});
+afterAll(async () => {
+  for (const queue of queues.values()) await queue.close();
+  redis.disconnect();
+  await mongo.db(collections.users.dbName).dropDatabase();
+  await mongo.close();
+});
+
+async function stored(fields: Partial<OutboxDocument> = {}): Promise<OutboxDocument> {
+  const row = dueRow(fields);
+  await collections.outbox.insertOne(row);
+  return row;
+}
+
+const row = (_id: string) => collections.outbox.findOne({ _id });
+const queueOf = (name: string) => queues.get(name) as EventQueue;
+const waiting = async (name: string) => (await redis.lrange(queueOf(name).toKey('wait'), 0, -1)).reverse();
+
+/** Ends the job as its subscriber would. */
+async function end(name: string, jobId: string, how: 'completed' | 'failed', reason = 'no such thing'): Promise<void> {
+  const work = new Worker(name, null, { connection: redis, prefix: keys.queuePrefix, autorun: false });
+  await work.waitUntilReady();
+  for (;;) {
+    const job = await work.getNextJob('token', { block: false });
+    if (job === undefined) throw new Error(`there is no job ${jobId}`);
+    if (job.id !== jobId) continue;
+    if (how === 'completed') await job.moveToCompleted(undefined, 'token', false);
+    else await job.moveToFailed(new UnrecoverableError(reason), 'token', false);
+    break;
+  }
+  await work.close();
+}
+
+describe('the states of jobs', () => {
+  test('are found in their order', async () => {
+    const ids = ['done', 'lost', 'waits'];
+    for (const jobId of ids) await queueOf('billing').add('event', newEvent(), { jobId });
+    await end('billing', 'done', 'completed');
+    await end('billing', 'lost', 'failed');
+    const states = await findJobStates(redis, queueOf('billing'), ['waits', 'none', 'lost', 'done']);
+    expect(states).toEqual(['unfinished', 'missing', 'failed', 'completed']);
+    expect(await findJobStates(redis, queueOf('billing'), [])).toEqual([]);
+  });
+
+  test('are not guessed where Redis says something odd', async () => {
+    await redis.set(queueOf('billing').toKey('odd'), 'no hash');
+    await expect(findJobStates(redis, queueOf('billing'), ['odd'])).rejects.toThrow('WRONGTYPE');
+  });
+});
+
+describe('rows that are handed on to a subscriber', () => {
+  const handOn = (rows: readonly OutboxDocument[], isOpen = true) =>
+    createHandOn({ redis, buryFailedJob })(rows, { name: 'billing', queue: queueOf('billing'), isOpen });
+
+  test('go on its queue, each once, under the event’s id or that of its replay', async () => {
+    const at = new Date(1_763_712_000_000);
+    const [first, again] = [await stored(), await stored({ replays: { billing: at } })];
+    for (let round = 0; round < 2; round += 1) {
+      expect(await handOn([first, again])).toStrictEqual({ had: [], heldBack: [] });
+    }
+    const ids = [first._id, `${again._id}.1763712000000`];
+    expect(await waiting('billing')).toEqual(ids);
+    const jobs = await Promise.all(ids.map((id) => queueOf('billing').getJob(id)));
+    expect(jobs.map((job) => [job?.name, job?.data])).toEqual([
+      [first.event.type, first.event],
+      [again.event.type, again.event],
+    ]);
+  });
+
+  test('are only those that wait for it', async () => {
+    const at = new Date();
+    const rows = [
+      await stored({ deliveries: { billing: at } }),
+      await stored({ dead: { billing: at } }),
+      await stored({ discarded: { billing: at } }),
+    ];
+    const other = await stored({
+      deliveries: { analytics: at },
+      dead: { analytics: at },
+      discarded: { analytics: at },
+    });
+    expect(await handOn([...rows, other])).toEqual({ had: [], heldBack: [] });
+    expect(await waiting('billing')).toEqual([other._id]);
+  });
+
+  test('are held back where there is no room, unless they are on the queue already', async () => {
+    const [there, other] = [await stored(), await stored()];
+    await handOn([there]);
+    expect(await handOn([there, other], false)).toEqual({ had: [], heldBack: [other] });
+    expect(await waiting('billing')).toEqual([there._id]);
+  });
+
+  test('are known to be there where their jobs are completed, also without room', async () => {
+    const done = await stored();
+    await handOn([done]);
+    await end('billing', done._id, 'completed');
+    expect(await handOn([done])).toEqual({ had: [done], heldBack: [] });
+    expect(await handOn([done], false)).toEqual({ had: [done], heldBack: [] });
+    expect(await waiting('billing')).toEqual([]);
+  });
+
+  test('become dead letters where their jobs have failed for good', async () => {
+    const [lost, fine] = [await stored(), await stored()];
+    await handOn([lost, fine]);
+    await end('billing', lost._id, 'failed', 'x'.repeat(600));
+    expect(await handOn([lost, fine])).toEqual({ had: [], heldBack: [] });
+    const [letter, ...others] = await deadLetters.list({ limit: 10 });
+    const job = await queueOf('billing').getJob(lost._id);
+    expect(others).toEqual([]);
+    expect(letter).toMatchObject({
+      event_id: lost._id,
+      subscriber: 'billing',
+      event: lost.event,
+      attempts: 1,
+      last_error: 'x'.repeat(500),
+      last_attempt_at: new Date(job?.finishedOn ?? 0),
+      first_attempt_at: new Date(job?.timestamp ?? 0),
+      attempt_log: [{ subscriber: 'billing', outcome: 'given_up', error: 'x'.repeat(500) }],
+    });
+    expect(await row(lost._id)).toMatchObject({ state: 'pending', dead: { billing: new Date(job?.finishedOn ?? 0) } });
+  });
+});
+
+describe('a dead letter', () => {
+  test('is made of a failed job only', async () => {
+    const { event } = await stored();
+    await queueOf('billing').add('event', event, { jobId: event.id });
+    await buryFailedJob('billing', queueOf('billing'), event.id);
+    await buryFailedJob('billing', queueOf('billing'), 'none');
+    await end('billing', event.id, 'completed');
+    await buryFailedJob('billing', queueOf('billing'), event.id);
+    expect(await deadLetters.list({ limit: 10 })).toEqual([]);
+  });
+
+  test('is made for the replay that the job belongs to', async () => {
+    const at = new Date(1_763_712_000_000);
+    const { event } = await stored({ replays: { billing: at } });
+    for (const jobId of [event.id, `${event.id}.${at.getTime()}`]) {
+      await queueOf('billing').add('event', event, { jobId });
+      await end('billing', jobId, 'failed');
+      await buryFailedJob('billing', queueOf('billing'), jobId);
+      expect(await deadLetters.list({ limit: 10 })).toHaveLength(jobId === event.id ? 0 : 1);
+    }
+  });
+});
+
+describe('a round of the relay', () => {
+  let leases: string[];
+  let claimed: number[];
+  const relay = (deps: Partial<RelayDeps> = {}) => {
+    leases = [];
+    claimed = [];
+    const newLease = () => {
+      leases.push(randomUUID());
+      return leases.at(-1) ?? '';
+    };
+    const onClaimed = (rows: number) => claimed.push(rows);
+    const room = { look: async () => all };
+    const now = () => new Date();
+    return createRelay({ outbox, queues, room, batch: 2, now, newLease, onClaimed, redis, buryFailedJob, ...deps })();
+  };
+  const roomFor = (...opened: string[]): Partial<RelayDeps> => ({ room: { look: async () => new Set(opened) } });
+
+  test('hands all that is due on, batch by batch, each under a lease of its own', async () => {
+    const rows = [await stored(), await stored(), await stored()];
+    const later = await stored({ locked_until: new Date(Date.now() + 60_000) });
+    await relay();
+    for (const name of names) expect((await waiting(name)).sort()).toEqual(rows.map(({ _id }) => _id).sort());
+    expect(claimed).toEqual([2, 1]);
+    expect(new Set(leases).size).toBe(3);
+    expect(await row(later._id)).toEqual(later);
+    for (const { _id } of rows) expect(await row(_id)).toMatchObject({ state: 'pending', attempts: 1, deliveries: {} });
+    await relay();
+    expect(claimed).toEqual([]);
+  });
+
+  test('notes who has an event by now', async () => {
+    const [a, b] = [await stored(), await stored()];
+    await relay();
+    await end('billing', a._id, 'completed');
+    await end('analytics', a._id, 'completed');
+    await end('analytics', b._id, 'completed');
+    await outbox.release(new Date());
+    const at = new Date();
+    await relay({ now: () => at });
+    expect(await row(a._id)).toMatchObject({ state: 'delivered', deliveries: { billing: at, analytics: at } });
+    expect(await row(b._id)).toMatchObject({ state: 'pending', deliveries: { analytics: at } });
+    expect((await row(b._id))?.deliveries).not.toHaveProperty('billing');
+  });
+
+  test('settles a row for which nobody waits any more', async () => {
+    const at = new Date(0);
+    const { _id } = await stored({ deliveries: { analytics: at, billing: at } });
+    const empty = await stored();
+    await relay();
+    expect(await row(_id)).toMatchObject({ state: 'delivered', deliveries: { analytics: at, billing: at } });
+    await outbox.release(new Date());
+    await relay({ ...roomFor(), queues: new Map() });
+    expect(await row(empty._id)).toMatchObject({ state: 'delivered' });
+    expect((await row(empty._id))?.deliveries).toEqual({});
+  });
+
+  test('holds what finds no room, wholly where nobody else waits, and takes it up once there is some', async () => {
+    const [shared, alone] = [await stored(), await stored({ deliveries: { analytics: new Date(0) } })];
+    await relay(roomFor('analytics'));
+    const far = new Date(8_640_000_000_000_000);
+    expect(await waiting('analytics')).toEqual([shared._id]);
+    expect(await row(shared._id)).toMatchObject({ state: 'pending', held: { for: ['billing'] } });
+    expect((await row(shared._id))?.locked_until).not.toEqual(far);
+    expect(await row(alone._id)).toMatchObject({ state: 'pending', held: { for: ['billing'] }, locked_until: far });
+
+    await end('analytics', shared._id, 'completed');
+    await outbox.release(new Date());
+    await relay(roomFor('analytics'));
+    expect(await row(shared._id)).toMatchObject({ held: { for: ['billing'] }, locked_until: far });
+    expect((await row(shared._id))?.deliveries).toHaveProperty('analytics');
+
+    const fresh = await stored();
+    await relay();
+    expect((await waiting('billing')).sort()).toEqual([alone._id, fresh._id, shared._id].sort());
+    expect((await row(alone._id))?.held).toBeUndefined();
+  });
+
+  test('looks at held rows until it finds none, and at due ones until there are none', async () => {
+    const held = { for: ['billing'], until: new Date(Date.now() + 60_000) };
+    const far = new Date(8_640_000_000_000_000);
+    for (let i = 0; i < 3; i += 1) await stored({ held, locked_until: far });
+    for (let i = 0; i < 5; i += 1) await stored();
+    const looks = { due: 0, held: 0 };
+    const counting: OutboxStore = {
+      ...outbox,
+      claim: (claim) => {
+        looks.due += 1;
+        return outbox.claim(claim);
+      },
+      claimHeld: (claim) => {
+        looks.held += 1;
+        return outbox.claimHeld(claim);
+      },
+    };
+    await relay({ outbox: counting });
+    expect(await waiting('billing')).toHaveLength(8);
+    expect(claimed).toEqual([4, 3, 1]);
+    expect(looks).toEqual({ due: 4, held: 3 });
+  });
+
+  test('leases nothing while all queues are full, or while Redis is away', async () => {
+    const before = await stored();
+    await relay(roomFor());
+    await expect(relay({ room: { look: () => Promise.reject(new Error('Redis is away')) } })).rejects.toThrow('away');
+    expect(await row(before._id)).toEqual(before);
+    expect(leases).toEqual([]);
+  });
+
+  test('that meets an error goes through with the rest, notes it in the rows, and fails with it', async () => {
+    const { _id } = await stored();
+    await redis.set(queueOf('billing').toKey(_id), 'no hash');
+    await expect(relay()).rejects.toThrow('WRONGTYPE');
+    expect(await waiting('analytics')).toEqual([_id]);
+    expect(await row(_id)).toMatchObject({ last_error: expect.stringMatching(/^relay: WRONGTYPE/), attempts: 1 });
+    expect(claimed).toEqual([1]);
+  });
+
+  test('notes also what is no error', async () => {
+    const { _id } = await stored();
+    const odd = { ...outbox, markDelivered: () => Promise.reject('odd') };
+    await expect(relay({ outbox: odd })).rejects.toBe('odd');
+    expect(await row(_id)).toMatchObject({ last_error: 'relay: odd' });
+  });
+});
+
+describe('the fan-out of an event', () => {
+  const fanOut = async (
+    event: OutboxDocument['event'],
+    deps: { opened?: ReadonlySet<string>; to?: typeof queues } = {},
+  ) => {
+    const room = { recent: async () => deps.opened ?? all };
+    await createFanOut({ queues: deps.to ?? queues, room, outbox, now: () => new Date(7) })({ data: event });
+  };
+
+  test('puts it on every queue that has room, once', async () => {
+    const { event } = await stored();
+    await fanOut(event, { opened: new Set(['analytics']) });
+    expect([await waiting('analytics'), await waiting('billing')]).toEqual([[event.id], []]);
+    await fanOut(event);
+    expect([await waiting('analytics'), await waiting('billing')]).toEqual([[event.id], [event.id]]);
+    expect(await row(event.id)).toMatchObject({ state: 'pending' });
+    expect((await queueOf('billing').getJob(event.id))?.data).toEqual(event);
+  });
+
+  test('counts as its delivery where there is no subscriber', async () => {
+    const { event } = await stored();
+    await fanOut(event, { to: new Map() });
+    expect(await row(event.id)).toMatchObject({ state: 'delivered', delivered_at: new Date(7) });
+    expect((await row(event.id))?.deliveries).toEqual({});
+  });
+});
+
+describe('parking', () => {
+  let states: [string, boolean][];
+  const open = () => {
+    states = [];
+    const onState = (name: string, isParked: boolean) => void states.push([name, isParked]);
+    const store = createSubscriberStore(collections);
+    return { store, parking: createParking({ store, onState, webhooks: names, now: () => new Date(7) }) };
+  };
+
+  test('tells how each webhook stands whenever it was read', async () => {
+    const { store, parking } = open();
+    await parking.refresh();
+    await store.park('billing', { at: new Date(5), eventId: 'e' });
+    await store.park('other', { at: new Date(5), eventId: 'e' });
+    await parking.refresh();
+    await store.resume('billing', new Date(9));
+    expect(parking.resumedAt('billing')).toBe(0);
+    await parking.refresh();
+    expect(states).toEqual([
+      ['analytics', false],
+      ['billing', false],
+      ['analytics', false],
+      ['billing', true],
+      ['analytics', false],
+      ['billing', false],
+    ]);
+    expect([parking.resumedAt('billing'), parking.resumedAt('analytics'), parking.resumedAt('x')]).toEqual([9, 0, 0]);
+  });
+
+  test('holds a webhook up at once, and tells the other workers by which event', async () => {
+    const { parking } = open();
+    await parking.park('billing', 'an-event');
+    expect(states).toEqual([['billing', true]]);
+    const known = await collections.subscribers.findOne({ _id: 'billing' });
+    expect(known).toEqual({ _id: 'billing', parked_at: new Date(7), parked_by_event: 'an-event' });
+  });
+});

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { registeredTopic } from '@auth-account/contracts';
+import { createProcessGuard, type LocalRedis, startRedis } from '@auth-account/local-stack';
+import { addEvents, openEventQueue, subscriberQueueName } from '@auth-account/messaging';
+import { createOutboxStore } from '@auth-account/stores';
+import { describe, expect, test } from '@jest/globals';
+import { type Closing, closingAll } from '../../support/closing.ts';
+import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
+import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
+import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
+import { startTestWorker, startWorkerProcess } from '../../support/worker-service.ts';
+
+describe('the relay', () => {
+  test.concurrent(
+    'hands on what was committed and never handed over, once it is due',
+    closingAll(async (closing) => {
+      const good = closing(await startReceiver('analytics'));
+      const { env, mongo, db, isDelivered } = closing(await openWorkerScene([good.subscriber]));
+      const events = Array.from({ length: 25 }, newEvent);
+      for (const event of events) await commitEvent(mongo, db, event, longAgo());
+      const worker = closing(await startTestWorker({ ...env, RELAY_BATCH: '10' }));
+
+      for (const event of events) await eventually('the row is delivered', () => isDelivered(event));
+      expect(good.ids().sort()).toEqual(events.map(({ id }) => id).sort());
+      // A worker that starts ends the leases there are, its own first ones perhaps too.
+      expect(await worker.metric('auth_outbox_claims_total')).toBeGreaterThanOrEqual(25);
+    }),
+  );
+
+  test.concurrent(
+    'leaves a fresh row to the hand-over that follows the commit',
+    closingAll(async (closing) => {
+      const { env, mongo, db, row, isDelivered } = closing(await openWorkerScene());
+      const [fresh, due] = [newEvent(), newEvent()];
+      await commitEvent(mongo, db, fresh, new Date(Date.now() + 60_000)); // it stays fresh for as long as the test may take
+      await commitEvent(mongo, db, due, longAgo());
+      closing(await startTestWorker(env));
+      await eventually('the row that is due is delivered', () => isDelivered(due));
+      expect((await row(fresh)).attempts).toBe(0);
+    }),
+  );
+
+  test.concurrent(
+    'two workers claim no row twice',
+    closingAll(async (closing) => {
+      const { mongo, db, collections } = closing(await openWorkerScene());
+      const ids = new Set<string>();
+      for (let i = 0; i < 60; i++) {
+        const event = newEvent();
+        ids.add(event.id);
+        await commitEvent(mongo, db, event, longAgo());
+      }
+      const claimed: string[] = [];
+      const claimAll = async () => {
+        const outbox = createOutboxStore(collections);
+        for (;;) {
+          const rows = await outbox.claim({ lease: randomUUID(), now: new Date(), limit: 7 });
+          claimed.push(...rows.map(({ _id }) => _id));
+          const left = await collections.outbox.countDocuments({ attempts: 0 });
+          if (left === 0) return;
+        }
+      };
+      await Promise.all([claimAll(), claimAll(), claimAll()]);
+      expect(claimed.sort()).toEqual([...ids].sort());
+    }),
+  );
+
+  test.concurrent(
+    'two workers deliver each event once',
+    closingAll(async (closing) => {
+      const good = closing(await startReceiver('analytics'));
+      const { env, mongo, db, publish, isDelivered } = closing(await openWorkerScene([good.subscriber]));
+      const events = Array.from({ length: 30 }, newEvent);
+      for (const [index, event] of events.entries()) {
+        await (index % 2 === 0 ? publish(event, longAgo()) : commitEvent(mongo, db, event, longAgo()));
+      }
+      const workers = await Promise.all([startTestWorker(env), startTestWorker(env)]);
+      for (const worker of workers) closing(worker);
+      for (const event of events) await eventually('the row is delivered', () => isDelivered(event));
+      expect(good.ids().sort()).toEqual(events.map(({ id }) => id).sort());
+    }),
+  );
+
+  test.concurrent(
+    'gives an event to a subscriber that was configured after it, and forgets one that is configured no more',
+    closingAll(async (closing) => {
+      const { env, row, isDelivered, publish } = closing(await openWorkerScene([{ name: 'gone', kind: 'queue' }]));
+      const first = closing(await startTestWorker(env));
+      const event = newEvent();
+      await publish(event, longAgo());
+      await eventually('the relay has seen it', async () => (await row(event)).attempts > 0);
+      await first.close();
+
+      const added = closing(await startReceiver('added'));
+      closing(await startTestWorker({ ...env, EVENT_SUBSCRIBERS: JSON.stringify([added.subscriber]) }));
+      await eventually('the row is delivered', () => isDelivered(event));
+      expect(Object.keys((await row(event)).deliveries)).toEqual(['added']);
+    }),
+  );
+});
+
+describe('a queue that nobody empties', () => {
+  test.concurrent(
+    'takes 5,000 events and no more, delays nobody, and gets the others once there is room',
+    closingAll(async (closing) => {
+      const good = closing(await startReceiver('analytics'));
+      const stuck = { name: 'stuck', kind: 'queue' } as const;
+      const scene = closing(await openWorkerScene([good.subscriber, stuck]));
+      const queue = openEventQueue(subscriberQueueName(registeredTopic, 'stuck'), scene.redis, scene.keys);
+      closing({ close: () => queue.close() });
+      const filler = newEvent();
+      const fillers = Array.from({ length: 5_000 }, (_, index) => `filler-${index}`);
+      await addEvents(
+        queue,
+        fillers.map((jobId) => ({ jobId, event: filler, traceparent: undefined })),
+      );
+      const [handedOver, left] = [newEvent(), newEvent()];
+      await scene.publish(handedOver, longAgo());
+      await commitEvent(scene.mongo, scene.db, left, longAgo());
+      closing(await startTestWorker(scene.env));
+      for (const event of [handedOver, left]) {
+        await eventually('the other subscriber has it', async () => 'analytics' in (await scene.row(event)).deliveries);
+        // Looked at once more, when the other subscriber has it: that is due after 5 s at the latest.
+        const isHeld = async () => (await scene.row(event)).locked_until.getTime() > Date.now() + 3_600_000;
+        await eventually('it waits for room and is looked at no more', isHeld);
+        expect(await scene.row(event)).toMatchObject({ state: 'pending', held: { for: ['stuck'] } });
+      }
+      expect(await scene.redis.llen(queue.toKey('wait'))).toBe(5_000);
+
+      await scene.redis.ltrim(queue.toKey('wait'), 0, 4_000);
+      await eventually('both are added', async () => (await scene.redis.llen(queue.toKey('wait'))) === 4_003);
+      expect((await queue.getJob(handedOver.id))?.data).toEqual(handedOver);
+      expect((await queue.getJob(left.id))?.data).toEqual(left);
+      expect((await scene.row(left)).held).toBeUndefined();
+    }),
+  );
+});
+
+describe('with a Redis that fails', () => {
+  async function startOwnRedis(closing: Closing): Promise<LocalRedis> {
+    const dir = await mkdtemp(join(tmpdir(), 'auth-account-worker-'));
+    closing({ close: () => rm(dir, { recursive: true, force: true }) });
+    const guard = createProcessGuard(dir);
+    const redis = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+    closing({
+      async close() {
+        await redis.kill();
+        guard.dismiss();
+      },
+    });
+    return redis;
+  }
+
+  test.concurrent(
+    'an event on the way is delivered although Redis is emptied',
+    closingAll(async (closing) => {
+      const redis = await startOwnRedis(closing);
+      const good = closing(await startReceiver('analytics', status(503, { 'retry-after': '3600' })));
+      const scene = closing(await openWorkerScene([good.subscriber], redis.url));
+      const worker = closing(await startTestWorker(scene.env));
+      await eventually('it has begun', async () => (await scene.redis.exists(scene.keys.denyListComplete)) === 1);
+      const event = newEvent();
+      await scene.publish(event, longAgo());
+      await eventually('it was tried', () => good.received.length === 1);
+      await eventually('the relay has seen it', async () => (await scene.row(event)).attempts > 0);
+      good.answerWith(status(204));
+
+      await scene.redis.flushall();
+      await eventually('it is delivered', () => scene.isDelivered(event));
+      expect(new Set(good.ids())).toEqual(new Set([event.id]));
+      expect(await worker.metric('auth_deny_list_rebuilds_total')).toBe(2);
+    }),
+  );
+
+  test.concurrent(
+    'an event on the way is delivered although Redis is replaced by an empty one, and under its own id',
+    closingAll(async (closing) => {
+      const redis = await startOwnRedis(closing);
+      const good = closing(await startReceiver('analytics', status(503, { 'retry-after': '3600' })));
+      const scene = closing(await openWorkerScene([good.subscriber], redis.url));
+      const worker = closing(await startTestWorker(scene.env));
+      const events = Array.from({ length: 3 }, newEvent);
+      for (const event of events) await scene.publish(event, longAgo());
+      await eventually('they were tried', () => new Set(good.ids()).size === 3);
+      for (const event of events) {
+        await eventually('the relay has seen it', async () => (await scene.row(event)).attempts > 0);
+      }
+      await redis.kill();
+      await eventually('it is not ready', async () => (await worker.readiness()).redis?.ok === false);
+      good.answerWith(status(204));
+
+      const { port } = new URL(redis.url);
+      const otherDir = await mkdtemp(join(tmpdir(), 'auth-account-worker-'));
+      const other = await startRedis({ dir: otherDir, port: Number(port), log: () => undefined });
+      expect(await scene.redis.dbsize()).toBeLessThan(10);
+      for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event), 10_000);
+      expect(new Set(good.ids())).toEqual(new Set(events.map(({ id }) => id)));
+      await other.kill();
+      await rm(otherDir, { recursive: true, force: true });
+      await redis.start();
+    }),
+    60_000,
+  );
+
+  test.concurrent(
+    'what is committed while Redis is away is delivered when it is back, and nothing is leased meanwhile',
+    closingAll(async (closing) => {
+      const redis = await startOwnRedis(closing);
+      const good = closing(await startReceiver('analytics'));
+      const scene = closing(await openWorkerScene([good.subscriber], redis.url));
+      const worker = closing(await startTestWorker(scene.env));
+      await eventually('the worker is ready', async () => (await worker.readiness()).redis?.ok === true);
+      await redis.kill();
+      await eventually('it is not ready', async () => (await worker.readiness()).redis?.ok === false);
+      const events = Array.from({ length: 5 }, newEvent);
+      for (const event of events) await commitEvent(scene.mongo, scene.db, event, longAgo());
+      // Looks at it in vain, several times.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(await scene.collections.outbox.countDocuments({ attempts: { $gt: 0 } })).toBe(0);
+
+      await redis.start();
+      for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event));
+      expect(good.ids().sort()).toEqual(events.map(({ id }) => id).sort());
+    }),
+  );
+
+  test.concurrent(
+    'a worker stops in order, with exit 0, while Redis is away and a delivery hangs',
+    closingAll(async (closing) => {
+      const redis = await startOwnRedis(closing);
+      const hanging = closing(await startReceiver('hanging', hang));
+      const scene = closing(await openWorkerScene([hanging.subscriber], redis.url));
+      const worker = await startWorkerProcess(scene.env);
+      await scene.publish(newEvent());
+      await eventually('the delivery is under way', () => hanging.received.length === 1);
+      await redis.kill();
+      const start = performance.now();
+      expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });
+      expect(performance.now() - start).toBeLessThan(10_000);
+
+      const neverConnected = await startWorkerProcess(scene.env);
+      expect(await neverConnected.end('SIGTERM')).toEqual({ code: 0, signal: null });
+      await redis.start();
+    }),
+    60_000,
+  );
+});

@@ -1,0 +1,135 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startTestServers, type TestServers } from '@auth-account/local-stack';
+import { measureOperations } from './cost/measure-operations.ts';
+import { peers } from './cost/peers.ts';
+import { measureEventsAlone } from './events/measure-event-latency.ts';
+import { measureFlood } from './flood/measure-flood.ts';
+import { measureGrowth } from './growth/measure-growth.ts';
+import { installCommand, installPeer, isInstallable, isInstalled } from './peers/peer-installs.ts';
+import { type Candidate, type CandidateName, candidates, isReady } from './push/candidates.ts';
+import { mostStreamsPerProcess } from './push/descriptor-limit.ts';
+import { type CandidateRun, measureCandidates } from './push/measure-candidates.ts';
+import { measureLogouts } from './push/measure-logouts.ts';
+import { benchmarksPage } from './report/benchmarks-page.ts';
+import { describeMachine } from './report/machine.ts';
+import type { BenchResults, PushResult } from './report/results.ts';
+import { writePage } from './report/write-page.ts';
+
+/**
+ * `npm run bench [-- options]`: starts everything, measures side by side in one run, prints what came of it, and writes
+ * docs/benchmarks.md with its drawings when all parts were measured.
+ *
+ * - `--only NAMES`: of operations, events, push, flood, growth (all)
+ * - `--seconds N`: of each operation at each server, and of the flood (6)
+ * - `--users LIST`: in the store, rising (1000,100000,1000000)
+ * - `--streams LIST`: on one gateway, rising (1000,5000,10000,19000)
+ * - `--peer-streams N`: on each of its peers (5000)
+ * - `--logouts N`: per second at the api, for ten seconds (200)
+ * - `--full`: the push figures in the size of `bench:push`: peers with as many streams as the gateway, 1,000 logouts/s
+ * - `--install-peers`: runs `npm ci --ignore-scripts` for the peers of npm that are not installed, which are left out else
+ * - `--json FILE`: the results too
+ * - `--docs DIRECTORY`: where the page is written, also when only some parts were measured
+ */
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: 'operations,events,push,flood,growth' },
+    seconds: { type: 'string', default: '6' },
+    users: { type: 'string', default: '1000,100000,1000000' },
+    streams: { type: 'string', default: '1000,5000,10000,19000' },
+    'peer-streams': { type: 'string', default: '5000' },
+    logouts: { type: 'string', default: '200' },
+    full: { type: 'boolean', default: false },
+    'install-peers': { type: 'boolean', default: false },
+    json: { type: 'string' },
+    docs: { type: 'string' },
+  },
+});
+const parts = ['operations', 'events', 'push', 'flood', 'growth'] as const;
+const only = values.only.split(',');
+const unknown = only.filter((name) => !(parts as readonly string[]).includes(name));
+if (unknown.length > 0) throw new Error(`--only knows ${parts.join(', ')}, not ${unknown.join(', ')}`);
+const numbers = (list: string) => list.split(',').map(Number);
+const seconds = Number(values.seconds);
+const project = resolve(import.meta.dirname, '../../..');
+const eventCount = 200;
+const floodTimes = 10;
+const growth = { rounds: 3, count: Math.ceil(seconds * 170) };
+const pushPeers = ['ws', 'socket.io', 'centrifugo'] as const satisfies readonly CandidateName[];
+const log = (line: string) => console.error(line);
+
+const leftOut: string[] = [];
+if (isWanted('operations')) for (const { name } of peers) await provide(name, isInstalled(name), installCommand(name));
+if (isWanted('push')) {
+  for (const name of pushPeers) {
+    const candidate: Candidate = candidates[name];
+    await provide(name, isReady(candidate), candidate.install ?? '');
+  }
+}
+const begun = performance.now();
+const servers = await startTestServers(() => undefined);
+process.env.TEST_MONGODB_URI = servers.mongo.uri;
+process.env.TEST_REDIS_URL = servers.redis.url;
+process.env.TEST_KEYS_DIR = servers.keysDir;
+try {
+  const results = await measure(servers);
+  const page = benchmarksPage(results);
+  console.log(page.text);
+  if (values.json) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
+  const isWhole = parts.every(isWanted);
+  if (isWhole || values.docs) await writePage(page, values.docs ?? resolve(project, 'docs'));
+} finally {
+  await servers.stop();
+}
+
+function isWanted(part: (typeof parts)[number]): boolean {
+  return only.includes(part);
+}
+
+async function provide(name: string, isThere: boolean, install: string): Promise<void> {
+  if (isThere) return;
+  if (values['install-peers'] && isInstallable(name)) {
+    log(`installing ${name}`);
+    await installPeer(name);
+    return;
+  }
+  log(`left out, as it is not installed: ${name} (${install})`);
+  leftOut.push(name);
+}
+
+async function measure(running: TestServers): Promise<BenchResults> {
+  const machine = await describeMachine(running, new Date());
+  const part = async <K extends (typeof parts)[number]>(name: K, work: () => Promise<NonNullable<BenchResults[K]>>) => {
+    if (!isWanted(name)) return {};
+    log(`${name}, after ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
+    return { [name]: await work() };
+  };
+  const installed = peers.filter(({ name }) => !leftOut.includes(name));
+  const measured = {
+    ...(await part('operations', () => measureOperations(running, { project, seconds, peers: installed, log }))),
+    ...(await part('events', () => measureEventsAlone(eventCount))),
+    ...(await part('push', measurePush)),
+    ...(await part('flood', () => measureFlood(running, { project, times: floodTimes, seconds }))),
+    ...(await part('growth', () => measureGrowth(running, { ...growth, project, sizes: numbers(values.users), log }))),
+  };
+  return { machine, leftOut, minutes: (performance.now() - begun) / 60_000, ...measured };
+}
+
+async function measurePush(): Promise<PushResult> {
+  const limit = await mostStreamsPerProcess();
+  const sizes = numbers(values.streams).filter((size) => size <= limit);
+  const peerStreams = values.full ? (sizes.at(-1) ?? 0) : Number(values['peer-streams']);
+  const peerSizes = sizes.filter((size) => size <= peerStreams);
+  const runs: CandidateRun[] = [
+    { candidate: 'gateway', label: 'gateway', sizes, processes: 1 },
+    ...pushPeers
+      .filter((name) => !leftOut.includes(name))
+      .map((name) => ({ candidate: name, label: name, sizes: peerSizes, processes: 1 })),
+  ];
+  const perSecond = values.full ? 1_000 : Number(values.logouts);
+  return {
+    candidates: await measureCandidates(runs, log),
+    logouts: await measureLogouts({ single: 300, perSecond, seconds: 10, log }),
+  };
+}

@@ -1,0 +1,19 @@
+import type { KeyFiles } from '@auth-account/local-stack';
+import type { Collections } from '@auth-account/stores';
+import { seedAccounts } from '../../../support/seed-accounts.ts';
+import { makeHash } from './bare-hash.ts';
+import type { Ground } from './ground.ts';
+import { createSessionSeeds } from './session-seeds.ts';
+
+/** Writes new accounts and sessions for each that asks, as registrations and logins would have left them. */
+export function freshGround(collections: Collections, keys: KeyFiles): Ground {
+  return {
+    accounts: (count) => seedAccounts(collections, count, makeHash()),
+    async sessions(count) {
+      const newSession = await createSessionSeeds(keys);
+      const seeds = Array.from({ length: count }, () => newSession());
+      await collections.sessions.insertMany(seeds.map(({ document }) => document));
+      return Promise.all(seeds.map(({ tokens }) => tokens()));
+    },
+  };
+}

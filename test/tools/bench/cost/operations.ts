@@ -1,0 +1,54 @@
+import { newEmail, password } from '../../../support/accounts.ts';
+import type { Ground } from './ground.ts';
+import type { HttpLane } from './http-lane.ts';
+
+/** One run of an operation: the one with that number. */
+export type OperationRun = (index: number) => Promise<void>;
+
+/** Makes what `count` runs need, and gives the run with that number. */
+export type Operation = (ground: Ground, count: number) => Promise<(lane: HttpLane, index: number) => Promise<void>>;
+
+const auth = '/api/v1/auth';
+
+export const operations = {
+  register: async () => async (lane) => {
+    const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
+    await lane.send({ path: `${auth}/register`, body });
+  },
+  login: async (ground, count) => {
+    const emails = await ground.accounts(count);
+    return async (lane, index) => {
+      await lane.send({ path: `${auth}/login`, body: { email: emails[index], password } });
+    };
+  },
+  // One session asks again and again: of its token every look but the first is a hit in the cache.
+  'session read': async (ground, count) => {
+    const sessions = await ground.sessions(Math.min(count, 100));
+    return async (lane, index) => {
+      const token = sessions[index % sessions.length]?.accessToken ?? '';
+      await lane.send({ method: 'GET', path: `${auth}/sessions`, token });
+    };
+  },
+  refresh: async (ground, count) => {
+    const sessions = await ground.sessions(count);
+    return async (lane, index) => {
+      await lane.send({ path: `${auth}/refresh`, body: { refresh_token: sessions[index]?.refreshToken } });
+    };
+  },
+  logout: async (ground, count) => {
+    const sessions = await ground.sessions(count);
+    return async (lane, index) => {
+      const { accessToken: token = '', refreshToken: refresh_token = '' } = sessions[index] ?? {};
+      await lane.send({ path: `${auth}/logout`, body: { refresh_token }, token });
+    };
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationName = keyof typeof operations;
+export const operationNames = Object.keys(operations) as OperationName[];
+/** What these cost is the hash before all. */
+export const hashedOperations: ReadonlySet<OperationName> = new Set(['register', 'login']);
+/** What takes a hash comes last: by itself it is run too seldom for V8 to compile what all of them go through. */
+export const measuringOrder: readonly OperationName[] = operationNames.toSorted(
+  (a, b) => Number(hashedOperations.has(a)) - Number(hashedOperations.has(b)),
+);

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { TestServers } from '@auth-account/local-stack';
+import { createDenyList, denialLifetimeMs, openRedis, redisKeys, workerOptions } from '@auth-account/messaging';
+import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { MongoClient } from 'mongodb';
+import { processEnvironment } from '../../../support/process-environment.ts';
+import { serviceEnvironment, uniqueName } from '../../../support/test-api.ts';
+import { startServer } from '../push/server-process.ts';
+import type { Candidate } from './candidate.ts';
+import { freshGround } from './fresh-ground.ts';
+import type { Ground } from './ground.ts';
+import { openHttpLane } from './http-lane.ts';
+import { operationNames, operations } from './operations.ts';
+import { seededTokenSeconds } from './session-seeds.ts';
+
+/** What is measured, and with which program. */
+export interface CandidatePlan {
+  readonly name: string;
+  readonly main: string;
+  /** Settings of the process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments of Node. */
+  readonly nodeArguments?: readonly string[];
+}
+
+/** The api of a checkout of this project. */
+export function apiOf(name: string, directory: string, nodeArguments: readonly string[] = []): CandidatePlan {
+  return { name, main: join(directory, 'services/api/src/main.ts'), nodeArguments };
+}
+
+export const barePrototype: CandidatePlan = {
+  name: 'bare prototype',
+  main: fileURLToPath(new URL('./bare-prototype.ts', import.meta.url)),
+};
+
+/** A candidate that keeps its data as this project does. */
+export interface OwnCandidate extends Candidate {
+  readonly collections: Collections;
+  /** The same server; its operations take their accounts and sessions from there. */
+  on(ground: Ground): Candidate;
+}
+
+export async function startOwnCandidate(plan: CandidatePlan, servers: TestServers): Promise<OwnCandidate> {
+  const { mongo, redis, keys } = servers;
+  const database = uniqueName();
+  const client = new MongoClient(mongo.uri);
+  const db = client.db(database);
+  await ensureIndexes(db);
+  await completeDenyList(redis.url, database);
+  const server = await startServer({
+    command: [process.execPath, ...(plan.nodeArguments ?? []), plan.main],
+    env: { ...processEnvironment(), ...serviceEnvironment(database), ...settings, ...plan.env },
+    listening: /"port":(\d+)[^\n]*"api listens"/,
+  });
+  const lane = openHttpLane(server.port);
+  const on = (ground: Ground): Candidate => ({
+    name: plan.name,
+    pid: server.pid,
+    offers: operationNames,
+    async prepare(operation, count) {
+      const run = await operations[operation](ground, count);
+      return (index) => run(lane, index);
+    },
+    async end() {
+      lane.close();
+      await server.end('SIGTERM');
+      await db.dropDatabase();
+      await client.close();
+    },
+  });
+  const collections = collectionsOf(db);
+  return { ...on(freshGround(collections, keys)), collections, on };
+}
+
+/** As in production, access lines too; a process is stopped in order, so that a profile of it is written. */
+const settings = {
+  API_PORT: '0',
+  API_OPS_PORT: '0',
+  VALIDATE_RESPONSES: 'false',
+  SHUTDOWN_DELAY_SECONDS: '0',
+  ACCESS_TOKEN_MAX_TTL_SECONDS: String(seededTokenSeconds),
+};
+
+/** As a worker does: without it the api would have to ask MongoDB of each token. */
+async function completeDenyList(url: string, keyPrefix: string): Promise<void> {
+  const redis = openRedis({ REDIS_URL: url }, workerOptions());
+  const rebuild = await createDenyList(redis, redisKeys(keyPrefix), denialLifetimeMs(600)).beginRebuild();
+  if (!(await rebuild.complete())) throw new Error('the deny list was not completed');
+  redis.disconnect();
+}

@@ -1,0 +1,98 @@
+import { newEmail, password } from '../../../support/accounts.ts';
+import type { LaneRequest } from './http-lane.ts';
+import type { OperationName } from './operations.ts';
+
+/** What a peer's server has seeded for one run of an operation. */
+export interface PeerSubject {
+  readonly email?: string;
+  readonly refreshToken?: string;
+  /** With which the session's requests are sent. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Another server that answers operations: a package with an install of its own in test/tools/bench/peers. */
+export interface Peer {
+  /** Of its directory and of its package. */
+  readonly name: string;
+  readonly hash: string | undefined;
+  /** What stands for each operation. */
+  readonly offers: Readonly<Partial<Record<OperationName, string>>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly request: (operation: OperationName, subject: PeerSubject) => LaneRequest;
+}
+
+/** A browser names the page that asks. */
+const origin = { Origin: 'http://127.0.0.1' };
+
+const betterAuth: Peer = {
+  name: 'better-auth',
+  hash: 'Argon2id 19456/2/1',
+  offers: {
+    register: '`sign-up/email`, without a session',
+    login: '`sign-in/email`',
+    'session read': '`get-session`, without its refresh: session and user',
+    refresh: '`get-session` with `updateAge: 0`: the session’s expiry is written anew, its token stays',
+    logout: '`sign-out`',
+  },
+  request(operation, { email, headers }) {
+    const post = (path: string, body: object) => ({
+      path: `/api/auth/${path}`,
+      body,
+      headers: { ...origin, ...headers },
+    });
+    const get = (query: string) =>
+      ({ method: 'GET', path: `/api/auth/get-session${query}`, ...(headers && { headers }) }) as const;
+    const requests = {
+      register: () => post('sign-up/email', { email: newEmail(), password, name: 'Cook' }),
+      login: () => post('sign-in/email', { email, password }),
+      'session read': () => get('?disableRefresh=true'),
+      refresh: () => get(''),
+      logout: () => post('sign-out', {}),
+    } as const satisfies Record<OperationName, () => LaneRequest>;
+    return requests[operation]();
+  },
+};
+
+const parseServer: Peer = {
+  name: 'parse-server',
+  hash: 'bcrypt of cost 10; no setting changes it',
+  offers: {
+    register: '`POST users`, which opens a session too',
+    login: '`POST login`',
+    'session read': '`GET sessions/me`',
+    logout: '`POST logout`',
+  },
+  // Else it writes log files where it is started.
+  env: { PARSE_SERVER_LOGS_FOLDER: 'null' },
+  request(operation, { email: username, headers: ofSession }) {
+    const headers = { 'X-Parse-Application-Id': 'bench', 'X-Parse-Revocable-Session': '1', ...ofSession };
+    const post = (path: string, body: object) => ({ path: `/parse/${path}`, body, headers });
+    if (operation === 'register') {
+      const email = newEmail();
+      return post('users', { username: email, email, password });
+    }
+    if (operation === 'login') return post('login', { username, password });
+    if (operation === 'logout') return post('logout', {});
+    return { method: 'GET', path: '/parse/sessions/me', headers };
+  },
+};
+
+const oidcProvider: Peer = {
+  name: 'oidc-provider',
+  hash: undefined,
+  offers: {
+    'session read': 'userinfo',
+    refresh: 'refresh grant with rotation, an EdDSA id token, stored access token',
+    logout: 'revocation of the refresh token: the grant and all of its tokens',
+  },
+  request(operation, { refreshToken = '', headers = {} }) {
+    if (operation === 'session read') return { method: 'GET', path: '/me', headers };
+    const [path, fields] =
+      operation === 'refresh'
+        ? ['/token', { grant_type: 'refresh_token', refresh_token: refreshToken }]
+        : ['/token/revocation', { token: refreshToken }];
+    return { path, body: new URLSearchParams({ client_id: 'app', ...fields }) };
+  },
+};
+
+export const peers: readonly Peer[] = [betterAuth, parseServer, oidcProvider];

@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openGatewayScene } from '../../../support/gateway-scene.ts';
+import { gatewayEnvironment } from '../../../support/test-api.ts';
+import { type CandidateName, candidates } from './candidates.ts';
+import { mostStreamsPerProcess } from './descriptor-limit.ts';
+import { type CandidateResult, type MeasureOptions, measureCandidate } from './measure-candidate.ts';
+import { mintSessions } from './mint-sessions.ts';
+
+/** One candidate under so many streams, over so many processes. */
+export interface CandidateRun extends Pick<MeasureOptions, 'sizes' | 'processes'> {
+  readonly candidate: CandidateName;
+  /** Under which its result stands. */
+  readonly label: string;
+}
+
+/** One after another, on one Redis. Throws where a process may not have as many descriptors as it needs. */
+export async function measureCandidates(
+  runs: readonly CandidateRun[],
+  log: (line: string) => void,
+): Promise<Record<string, CandidateResult>> {
+  const largest = ({ sizes }: CandidateRun) => sizes.at(-1) ?? 0;
+  const limit = await mostStreamsPerProcess();
+  const each = Math.max(...runs.map((run) => Math.ceil(largest(run) / run.processes)));
+  if (each > limit) throw new Error(`${each} streams need more descriptors than there are here, for ${limit}`);
+  const directory = await mkdtemp(join(tmpdir(), 'push-bench-'));
+  const scene = await openGatewayScene();
+  try {
+    const { env } = scene;
+    const minted = await mintSessions(env.ACCESS_TOKEN_KEYS_FILE ?? '', Math.max(...runs.map(largest)), directory);
+    const results: Record<string, CandidateResult> = {};
+    for (const { candidate, label, sizes, processes } of runs) {
+      log(label);
+      const measured = { minted, env: gatewayEnvironment(env), sizes, processes, log };
+      results[label] = await measureCandidate(candidates[candidate], measured);
+    }
+    return results;
+  } finally {
+    await scene.close();
+    await rm(directory, { recursive: true });
+  }
+}

@@ -1,0 +1,171 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { findFreePort } from '@auth-account/local-stack';
+import { hash } from '@node-rs/argon2';
+import { password } from '../../../support/accounts.ts';
+import { seedAccounts } from '../../../support/seed-accounts.ts';
+import { startTestStack } from '../../../support/test-stack.ts';
+import type { BenchSession } from './dialect.ts';
+import { type LoadClient, startLoadClient } from './load-client.ts';
+import { monotonicNow } from './monotonic-now.ts';
+import { type Percentiles, percentilesOf, rounded } from './percentiles.ts';
+
+export interface LogoutOptions {
+  /** Logouts one after another. */
+  readonly single: number;
+  /** Logouts that are begun per second, and for how many seconds. */
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly log: (line: string) => void;
+}
+
+export interface LogoutResult {
+  /** From the request to the close frame at the client, one in flight. */
+  readonly single: Percentiles;
+  /** From the request to its 200, one in flight. */
+  readonly singleAnswer: Percentiles;
+  readonly flood: {
+    readonly wantedPerSecond: number;
+    /** From the first request to the last answer. */
+    readonly donePerSecond: number;
+    readonly requestToClose: Percentiles;
+    readonly requestToAnswer: Percentiles;
+  };
+}
+
+interface LoggedIn extends BenchSession {
+  readonly refreshToken: string;
+}
+
+const loginsAtOnce = 16;
+const cheapHash = { memoryCost: 64, timeCost: 1, parallelism: 1 } as const;
+
+/** Logs real sessions out at the real api and sees their streams close. Hashes are cheap: nothing measured contains one. */
+export async function measureLogouts(options: LogoutOptions): Promise<LogoutResult> {
+  const [apiPort, pushPort] = [await findFreePort(), await findFreePort()];
+  const stack = await startTestStack({
+    API_PORT: String(apiPort),
+    PUSH_PORT: String(pushPort),
+    ARGON2_MEMORY_KIB: String(cheapHash.memoryCost),
+    ARGON2_PASSES: String(cheapHash.timeCost),
+    VALIDATE_RESPONSES: 'false',
+    LOG_LEVEL: 'warn',
+  });
+  const directory = await mkdtemp(join(tmpdir(), 'push-bench-'));
+  const api = createApi(apiPort);
+  let client: LoadClient | undefined;
+  try {
+    const count = options.single + options.perSecond * options.seconds;
+    const emails = await seedAccounts(stack.collections, count, await hash(password, cheapHash));
+    const sessions = await logInAll(api, emails);
+    options.log(`  ${sessions.length} sessions logged in`);
+    const file = join(directory, 'sessions.json');
+    await writeFile(file, JSON.stringify(sessions));
+    client = await startLoadClient({ dialect: 'plain', sessions: file, network: 1 });
+    await client.open({ port: pushPort, from: 0, to: count, inFlight: 64 });
+    const logOut = createLogOut(api, client, sessions);
+    const single = await logOutOneByOne(logOut, options.single);
+    const flood = await logOutAtRate(logOut, options);
+    return { ...single, flood };
+  } finally {
+    api.close();
+    await client?.end();
+    await stack.close();
+    await rm(directory, { recursive: true });
+  }
+}
+
+type Api = ReturnType<typeof createApi>;
+
+/** Posts on connections that stay open, as a proxy in front of the api does. */
+function createApi(port: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 128 });
+  const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'bench' };
+  return {
+    post(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const options = { agent, host: '127.0.0.1', port, method: 'POST', path, headers: { ...needed, ...headers } };
+      const sent = request(options, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        answer.on('end', () => {
+          if (answer.statusCode === 200) resolve(text);
+          else reject(new Error(`${path} answered ${answer.statusCode}: ${text}`));
+        });
+      });
+      sent.on('error', reject);
+      sent.end(JSON.stringify(body));
+      return promise;
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function logInAll(api: Api, emails: readonly string[]): Promise<LoggedIn[]> {
+  const rest = [...emails];
+  const sessions: LoggedIn[] = [];
+  const lane = async () => {
+    for (let email = rest.pop(); email !== undefined; email = rest.pop()) {
+      const { data } = JSON.parse(await api.post('/api/v1/auth/login', { email, password }));
+      const { session_id: sessionId, access_token: token, refresh_token: refreshToken } = data;
+      sessions.push({ sessionId, token, refreshToken, groupId: data.home_group_id });
+    }
+  };
+  await Promise.all(Array.from({ length: loginsAtOnce }, lane));
+  return sessions;
+}
+
+interface LoggedOut {
+  readonly toClose: number;
+  readonly toAnswer: number;
+  readonly answeredAt: number;
+}
+
+function createLogOut(api: Api, client: LoadClient, sessions: readonly LoggedIn[]) {
+  return async (index: number): Promise<LoggedOut> => {
+    const { token, refreshToken } = sessions[index] ?? { token: '', refreshToken: '' };
+    const closed = client.closed(index);
+    const begun = monotonicNow();
+    const headers = { Authorization: `Bearer ${token}` };
+    const answered = api.post('/api/v1/auth/logout', { refresh_token: refreshToken }, headers).then(monotonicNow);
+    const [{ at, code }, answeredAt] = await Promise.all([closed, answered]);
+    if (code !== 1000) throw new Error(`the stream of a logout closed with ${code}`);
+    return { toClose: at - begun, toAnswer: answeredAt - begun, answeredAt };
+  };
+}
+
+type LogOut = ReturnType<typeof createLogOut>;
+
+async function logOutOneByOne(logOut: LogOut, count: number) {
+  const done: LoggedOut[] = [];
+  for (let index = 0; index < count; index += 1) done.push(await logOut(index));
+  return {
+    single: percentilesOf(done.map(({ toClose }) => toClose)),
+    singleAnswer: percentilesOf(done.map(({ toAnswer }) => toAnswer)),
+  };
+}
+
+/** Begins as many as are due, whether or not those before have ended: what waits counts as latency. */
+async function logOutAtRate(logOut: LogOut, { single, perSecond, seconds }: LogoutOptions) {
+  const underWay: Promise<LoggedOut>[] = [];
+  const count = perSecond * seconds;
+  const begun = monotonicNow();
+  while (underWay.length < count) {
+    const due = Math.min(count, Math.ceil(((monotonicNow() - begun) / 1_000) * perSecond));
+    while (underWay.length < due) underWay.push(logOut(single + underWay.length));
+    await delay(1);
+  }
+  const done = await Promise.all(underWay);
+  const lastAnswer = Math.max(...done.map(({ answeredAt }) => answeredAt));
+  return {
+    wantedPerSecond: perSecond,
+    donePerSecond: rounded((count / (lastAnswer - begun)) * 1_000),
+    requestToClose: percentilesOf(done.map(({ toClose }) => toClose)),
+    requestToAnswer: percentilesOf(done.map(({ toAnswer }) => toAnswer)),
+  };
+}

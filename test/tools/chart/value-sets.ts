@@ -1,0 +1,103 @@
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const chartFolder = fileURLToPath(new URL('../../../charts/auth-account/', import.meta.url));
+
+/** A set of values that the chart must render. */
+export interface ValueSet {
+  readonly name: string;
+  readonly file: string;
+}
+
+/** The sets in the chart's folder `ci`. */
+export function findValueSets(): ValueSet[] {
+  const files = readdirSync(`${chartFolder}ci`).filter((file) => file.endsWith('-values.yaml'));
+  return files.map((file) => ({ name: basename(file, '-values.yaml'), file: `${chartFolder}ci/${file}` }));
+}
+
+/** Values that the chart must refuse, over those of the set `minimal`. */
+export interface RefusedSet {
+  readonly title: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** What the message must say. */
+  readonly message: RegExp;
+}
+
+export const refusedSets: readonly RefusedSet[] = [
+  {
+    title: 'no Secret for MongoDB',
+    values: { mongodb: { existingSecret: '' } },
+    message: /mongodb\.existingSecret is required: the name of a Secret/,
+  },
+  {
+    title: 'no Secret for Redis',
+    values: { redis: { existingSecret: '' } },
+    message: /redis\.existingSecret is required: the name of a Secret/,
+  },
+  {
+    title: 'no Secret for the keys',
+    values: { keys: { existingSecret: '' } },
+    message: /keys\.existingSecret is required: the name of a Secret/,
+  },
+  {
+    title: 'no public keys for the push gateway',
+    values: { keys: { public: { existingConfigMap: '' } } },
+    message: /keys\.public\.existingConfigMap .* is required: .*`authctl keys public`/,
+  },
+  {
+    title: 'the Secret with the private keys as that with the public ones',
+    values: { keys: { public: { existingConfigMap: '', existingSecret: 'auth-keys' } } },
+    message: /keys\.public\.existingSecret must be another Secret/,
+  },
+  {
+    title: 'a variable that nobody reads',
+    values: { config: { TOKEN_ISUER: 'https://auth.example.com' } },
+    message: /at '\/config': additional properties 'TOKEN_ISUER' not allowed/,
+  },
+  {
+    title: "another service's variable",
+    values: { worker: { config: { HASH_QUEUE_LIMIT: 1 } } },
+    message: /at '\/worker\/config': additional properties 'HASH_QUEUE_LIMIT' not allowed/,
+  },
+  {
+    title: 'a variable out of its range',
+    values: { pushGateway: { config: { DRAIN_SECONDS: 60 } } },
+    message: /at '\/pushGateway\/config\/DRAIN_SECONDS': maximum: got 60, want 6/,
+  },
+  {
+    title: 'a variable of another type',
+    values: { api: { config: { HASH_QUEUE_LIMIT: 'many' } } },
+    message: /at '\/api\/config\/HASH_QUEUE_LIMIT': 'many' does not match pattern/,
+  },
+  {
+    title: 'a secret among the variables',
+    values: { config: { MONGODB_URI: 'mongodb://db' } },
+    message: /at '\/config': additional properties 'MONGODB_URI' not allowed/,
+  },
+  {
+    title: 'a variable that services must agree on, for one of them',
+    values: { api: { config: { TOKEN_ISSUER: 'https://auth.example.com' } } },
+    message: /at '\/api\/config': additional properties 'TOKEN_ISSUER' not allowed/,
+  },
+  {
+    title: 'a value that does not exist',
+    values: { api: { replcias: 3 } },
+    message: /at '\/api': additional properties 'replcias' not allowed/,
+  },
+  {
+    title: 'a grace period that is too short',
+    values: { pushGateway: { terminationGracePeriodSeconds: 5 } },
+    message: /terminationGracePeriodSeconds of push-gateway is too small: .* need \d+ at least/,
+  },
+  {
+    title: 'an Ingress without a host',
+    values: { ingress: { enabled: true } },
+    message: /ingress\.host is required/,
+  },
+  {
+    title: 'HTTPRoutes without a Gateway',
+    values: { httpRoute: { enabled: true, hostnames: ['auth.example.com'] } },
+    message: /httpRoute\.parentRefs is required/,
+  },
+];

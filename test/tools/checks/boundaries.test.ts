@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
+const CONFIGURATION = [
+  '.dependency-cruiser.cjs',
+  'biome.json',
+  'package.json',
+  'test/tools/checks/connections-in-compose.grit',
+];
+
+let tree: string;
+
+/** The fixtures under the project's own configuration, in the place of the project's sources. */
+beforeAll(async () => {
+  tree = await realpath(await mkdtemp(join(tmpdir(), 'boundaries-')));
+  await cp(join(PROJECT, 'test/tools/checks/fixtures'), tree, { recursive: true });
+  for (const file of CONFIGURATION) await cp(join(PROJECT, file), join(tree, file));
+  await symlink(join(PROJECT, 'node_modules'), join(tree, 'node_modules'));
+});
+
+afterAll(() => rm(tree, { recursive: true, force: true }));
+
+/** A tool's standard output; that it exits with an error is expected here. */
+function run(tool: string, args: readonly string[]): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  execFile(join(PROJECT, 'node_modules/.bin', tool), args, { cwd: tree, maxBuffer: 2 ** 26 }, (_error, stdout) =>
+    resolve(stdout),
+  );
+  return promise;
+}
+
+describe('the boundaries', () => {
+  test('between modules are reported where they are crossed, and only there', async () => {
+    const args = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'libs', 'services'];
+    const report = JSON.parse(await run('depcruise', args));
+    const found = report.summary.violations.map(
+      ({ rule, from }: { rule: { name: string }; from: string }) => `${rule.name}: ${from}`,
+    );
+    expect(found.sort()).toEqual([
+      'contracts-and-errors-alone: libs/contracts/src/http/imports-errors.ts',
+      'contracts-and-errors-alone: libs/errors/src/imports-config.ts',
+      'contracts-and-errors-alone: libs/errors/src/imports-contracts.ts',
+      'libs-below-services: libs/telemetry/src/imports-service.ts',
+      'no-cycles: libs/telemetry/src/cycle-one.ts',
+      'no-tests-in-production: libs/telemetry/src/imports-fixture.ts',
+      'no-tests-in-production: services/api/src/imports-local-stack.ts',
+      'resolvable: libs/telemetry/src/imports-nothing.ts',
+      'services-apart: services/api/src/imports-push-gateway.ts',
+      'stores-without-http: libs/stores/src/imports-contracts-http.ts',
+      'stores-without-http: services/api/src/stores/imports-express.ts',
+      'stores-without-http: services/api/src/stores/imports-routes.ts',
+      'usecases-without-http: services/api/src/usecases/imports-express.ts',
+      'usecases-without-http: services/api/src/usecases/imports-node-http.ts',
+      'usecases-without-http: services/api/src/usecases/imports-routes.ts',
+    ]);
+  });
+
+  test('around connections and the environment are reported where they are crossed, and only there', async () => {
+    const args = ['lint', '--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none', 'libs', 'services'];
+    const { diagnostics } = JSON.parse(await run('biome', args));
+    const found = diagnostics.map(
+      ({ category, location }: { category: string; location: { path: string } }) => `${category}: ${location.path}`,
+    );
+    expect([...new Set(found)].sort()).toEqual([
+      'lint/style/noProcessEnv: libs/config/src/imports-env.ts',
+      'lint/style/noProcessEnv: libs/config/src/reads-env.ts',
+      'plugin: libs/stores/src/opens-mongodb-renamed.ts',
+      'plugin: libs/stores/src/opens-mongodb.ts',
+      'plugin: services/worker/src/opens-redis-by-url.ts',
+      'plugin: services/worker/src/opens-redis.ts',
+    ]);
+  });
+});

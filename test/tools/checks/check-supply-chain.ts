@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { advisories, poisoned, waivers } from './advisories.ts';
+import { installScripts } from './install-scripts.ts';
+
+/**
+ * Holds package-lock.json against what may be installed: scripts only of packages that are listed, with a reason, in
+ * `install-scripts.ts`; a checksum for whatever can have one; no version that `advisories.ts` names. Prints each problem;
+ * exits with 1 where there is one.
+ */
+
+interface Locked {
+  /** Where the folder has another name than the package. */
+  readonly name?: string;
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly hasInstallScript?: boolean;
+}
+type Package = Locked & { readonly path: string; readonly name: string };
+
+function readPackages(): Package[] {
+  const text = readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8');
+  const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, Locked>> };
+  return Object.entries(packages)
+    .filter(([path, { link }]) => path.includes('node_modules/') && link !== true)
+    .map(([path, locked]) => ({ ...locked, path, name: locked.name ?? path.replace(/^.*node_modules\//, '') }));
+}
+
+function unlistedScripts(packages: readonly Package[]): string[] {
+  const found = new Set(packages.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name));
+  const unlisted = [...found].filter((name) => installScripts[name] === undefined);
+  const gone = Object.keys(installScripts).filter((name) => !found.has(name));
+  return [
+    ...unlisted.map(
+      (name) => `${name}: has an install script; find out what it does and list it in install-scripts.ts`,
+    ),
+    ...gone.map((name) => `${name}: is listed in install-scripts.ts and has no install script`),
+  ];
+}
+
+/** A registry that lacks another platform's package can't tell its checksum: npm looks it up when it installs it there. */
+function missingChecksums(packages: readonly Package[]): string[] {
+  const missing = packages.filter(({ integrity }) => !/^sha512-/.test(integrity ?? ''));
+  return missing
+    .filter(({ optional, os, cpu }) => !optional || (os ?? cpu) === undefined)
+    .map(({ path }) => `${path}: has no SHA-512 checksum`);
+}
+
+function isBelow(version: string, fixed: string): boolean {
+  const [left, right] = [version, fixed].map((text) => text.split('-')[0]?.split('.').map(Number) ?? []);
+  const place = [0, 1, 2].find((i) => left?.[i] !== right?.[i]);
+  return place !== undefined && (left?.[place] ?? 0) < (right?.[place] ?? 0);
+}
+
+/** The same major version's fix counts; without one, the newest of them. */
+function findFix(version: string, fixed: readonly string[]): string | undefined {
+  const major = (text: string) => text.split('.')[0];
+  return fixed.find((fix) => major(fix) === major(version)) ?? fixed.at(-1);
+}
+
+function knownFlaws(packages: readonly Package[]): string[] {
+  const isWaived = ({ name, version }: Package) =>
+    waivers.some((waiver) => waiver.name === name && waiver.version === version);
+  const flawed = advisories.flatMap(({ name, fixed, id }) =>
+    packages
+      .filter((each) => each.name === name && !isWaived(each))
+      .filter(({ version = '0' }) => isBelow(version, findFix(version, fixed) ?? '0'))
+      .map(({ path, version }) => `${path}: ${version} has ${id}, fixed in ${fixed.join(', ')}`),
+  );
+  const bad = packages.filter(({ name, version }) => poisoned.includes(`${name}@${version}`));
+  return [...flawed, ...bad.map(({ path, version }) => `${path}: ${version} was published by thieves`)];
+}
+
+/** What is said of packages that are gone says nothing. */
+function staleEntries(packages: readonly Package[]): string[] {
+  const stale = [...advisories, ...waivers].filter(
+    (entry) =>
+      !packages.some(
+        ({ name, version }) => name === entry.name && (!('version' in entry) || entry.version === version),
+      ),
+  );
+  return stale.map(({ name }) => `${name}: is named in advisories.ts and not installed in that version`);
+}
+
+const packages = readPackages();
+const problems = [unlistedScripts, missingChecksums, knownFlaws, staleEntries].flatMap((check) => check(packages));
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;

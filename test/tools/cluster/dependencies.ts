@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import type { Images } from './cluster.ts';
+import type { Kubernetes } from './kubernetes.ts';
+import { runCommand } from './run-command.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** As much of it as is changed. */
+interface StatefulSet {
+  readonly kind: string;
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly { readonly image: string }[];
+        readonly volumes?: readonly object[];
+      };
+    };
+    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
+  };
+}
+
+/** Builds the images of the services and of the development stores and pushes them. Gives what was printed: the sizes. */
+export async function buildImages({ registry, tag }: Images, isInsecure: boolean): Promise<readonly string[]> {
+  const options = ['--push', ...(isInsecure ? ['--insecure'] : [])];
+  const script = join(root, 'k8s/images/build.sh');
+  const printed = await runCommand(script, [registry, tag, ...options], { cwd: root, timeoutMs: 600_000 });
+  return printed.trimEnd().split('\n').slice(-8);
+}
+
+/** Secrets, MongoDB and Redis of k8s/dev, from the images of this run. */
+export async function installDependencies({ namespace, kubectl, apply }: Kubernetes, images: Images): Promise<void> {
+  await runCommand(join(root, 'k8s/dev/secrets.sh'), [namespace], { cwd: root });
+  const manifests = await kubectl(['kustomize', join(root, 'k8s/dev')]);
+  const objects = parseAllDocuments(manifests).map((document) => document.toJS() as StatefulSet);
+  await apply(...objects.map((object) => (object.kind === 'StatefulSet' ? adapt(object, images) : object)));
+  for (const name of ['mongodb', 'redis']) {
+    await kubectl(['rollout', 'status', `statefulset/${name}`, '--timeout=120s']);
+  }
+}
+
+/** Images from the registry of the test; data in the pod's own volumes, as a run must not use up a cluster's. */
+function adapt(object: StatefulSet, { registry, tag }: Images): StatefulSet {
+  const { volumeClaimTemplates: claims = [], template, ...rest } = object.spec;
+  const containers = template.spec.containers.map((container) => ({
+    ...container,
+    image: container.image.replace(/^.*auth-account\/([\w-]+)(:.*)?$/, `${registry}/auth-account/$1:${tag}`),
+    imagePullPolicy: 'Always',
+  }));
+  const own = claims.map(({ metadata: { name } }) => ({ name, emptyDir: {} }));
+  const spec = { ...template.spec, containers, volumes: [...(template.spec.volumes ?? []), ...own] };
+  return { ...object, spec: { ...rest, template: { ...template, spec } } };
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# run-in-ci.sh OUTPUT: `npm run test:cluster` where there is a cluster: the one that KUBECONFIG names (CLUSTER_REGISTRY names its
+# registry), or the lab in the folder CLUSTER_LAB, which is started if it is not running and ended again. Elsewhere it says that
+# it left the test out, and writes no OUTPUT.
+set -euo pipefail
+output=$1
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
+lab=${CLUSTER_LAB:-}
+limit=1100 # seconds; what it has started it removes after that, within three minutes
+
+install_missing() {
+  local missing=() tool
+  for tool in buildah debootstrap kubectl:kubernetes-client; do
+    command -v "${tool%:*}" > /dev/null || missing+=("${tool#*:}")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  echo "Cluster: installing ${missing[*]}"
+  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+}
+
+# The lab's own variables: its programs, its kubeconfig, its registry.
+use_lab() {
+  local variables
+  # shellcheck disable=SC1091
+  variables=$(. "$lab/env" && printf 'BIN=%q KCFG=%q REGISTRY=%q' "$BIN" "$KCFG" "$REGISTRY")
+  eval "local $variables"
+  # shellcheck disable=SC1091
+  if ! (. "$lab/env" && lab_alive); then
+    started=yes
+    KUBE_LAB_METRICS=1 "$lab/up"
+  fi
+  export PATH="$BIN:$PATH" KUBECONFIG="$KCFG" CLUSTER_REGISTRY="$REGISTRY" CLUSTER_REGISTRY_INSECURE=1
+}
+
+started=
+end() { [ -z "$started" ] || "$lab/down"; }
+trap end EXIT
+
+if [ -z "${KUBECONFIG:-}" ]; then
+  if [ ! -x "$lab/up" ]; then
+    echo 'LEFT OUT: the cluster test, as KUBECONFIG is not set'
+    exit 0
+  fi
+  install_missing
+  use_lab
+else
+  [ -n "${CLUSTER_REGISTRY:-}" ] || { echo 'Cluster: KUBECONFIG is set, but CLUSTER_REGISTRY does not name its registry' >&2; exit 1; }
+  for tool in helm kubectl buildah debootstrap; do
+    command -v "$tool" > /dev/null || { echo "Cluster: KUBECONFIG is set, but $tool is missing" >&2; exit 1; }
+  done
+fi
+timeout --kill-after=180 "$limit" npm run --silent test:cluster -- --output "$output"

@@ -1,0 +1,80 @@
+import { strict as assert } from 'node:assert';
+import { waitUntil } from '@auth-account/local-stack';
+import type { Images } from '../cluster.ts';
+import type { Kubernetes } from '../kubernetes.ts';
+import type { Reporter } from '../reporter.ts';
+
+/** Values of the release for `helm install` and `helm upgrade`. */
+export function valuesOf({ registry, tag }: Images): string[] {
+  const files = ['charts/auth-account/ci/dev-values.yaml', 'test/tools/cluster/values.yaml'];
+  // The tag is moved by each run.
+  const settings = [`image.registry=${registry}`, `image.tag=${tag}`, 'image.pullPolicy=Always'];
+  return [...files.flatMap((file) => ['-f', file]), ...settings.flatMap((setting) => ['--set', setting])];
+}
+
+const components = ['api', 'push-gateway', 'worker'] as const;
+
+/** `helm install` as a user runs it; the migration is a hook. False where there is nothing to go on with. */
+export function checkInstall(kubernetes: Kubernetes, reporter: Reporter, images: Images): Promise<boolean> {
+  return reporter.check('helm install: the migration runs once, all Deployments come up', async () => {
+    const start = performance.now();
+    const args = ['install', 'auth-account', 'charts/auth-account', ...valuesOf(images), '--wait', '--timeout', '4m'];
+    await kubernetes.helm(args);
+    await waitForAutoscaler(kubernetes);
+    const pods = (await Promise.all(components.map((component) => kubernetes.settled(component)))).flat();
+    assert.equal(await countMigrations(kubernetes), 1, 'migrations that have completed');
+    return [`${pods.length} pods ready ${((performance.now() - start) / 1_000).toFixed(0)} s after helm install`];
+  });
+}
+
+/** The chart leaves the number of the api's pods to the HorizontalPodAutoscaler: a new Deployment has one until it is seen. */
+async function waitForAutoscaler({ read }: Kubernetes): Promise<void> {
+  const isScaled = async () => {
+    const autoscaler = await read(['get', 'hpa', 'auth-account-api']);
+    const deployment = await read(['get', 'deployment', 'auth-account-api']);
+    return deployment.spec.replicas >= autoscaler.spec.minReplicas;
+  };
+  await waitUntil(isScaled, { what: 'the HPA has set its minimum', timeoutMs: 120_000, intervalMs: 1_000 });
+}
+
+/** By the Jobs' events, which outlive a Job that a hook's policy deletes. */
+async function countMigrations({ read }: Kubernetes): Promise<number> {
+  const { items } = await read(['get', 'events', '--field-selector', 'involvedObject.kind=Job,reason=Completed']);
+  const ofMigration = (items as { involvedObject: { name: string }; count?: number }[]).filter(({ involvedObject }) =>
+    involvedObject.name.startsWith('auth-account-migrate'),
+  );
+  return ofMigration.reduce((sum, { count = 1 }) => sum + count, 0);
+}
+
+/** The way without hooks, as Argo CD users want it: each pod of api and worker migrates before it starts. */
+export async function checkInitContainers(kubernetes: Kubernetes, reporter: Reporter, images: Images): Promise<void> {
+  await reporter.check(
+    'helm install --no-hooks with the migration as an init container, on the data that is there',
+    async () => {
+      const values = [...valuesOf(images), '--set', 'migrate.mode=initContainer'];
+      const args = [
+        'install',
+        'auth-account',
+        'charts/auth-account',
+        ...values,
+        '--no-hooks',
+        '--wait',
+        '--timeout',
+        '3m',
+      ];
+      await kubernetes.helm(args);
+      const pods = [...(await kubernetes.settled('api')), ...(await kubernetes.settled('worker'))];
+      for (const { metadata, status } of pods) {
+        const migration = status.initContainerStatuses?.find(({ name }) => name === 'migrate');
+        assert.equal(migration?.state.terminated?.exitCode, 0, `exit of the init container of ${metadata.name}`);
+      }
+      await kubernetes.helm(['uninstall', 'auth-account', '--no-hooks', '--wait']);
+      await waitUntil(async () => (await kubernetes.podsOf('api')).length === 0, {
+        what: 'the pods are gone',
+        timeoutMs: 60_000,
+        intervalMs: 1_000,
+      });
+      return [`${pods.length} pods of api and worker, each after its init container`];
+    },
+  );
+}

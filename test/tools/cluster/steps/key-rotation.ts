@@ -1,0 +1,158 @@
+import { strict as assert } from 'node:assert';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from '@auth-account/local-stack';
+import { authctlJson } from '../../../support/authctl.ts';
+import type { AgentSession } from '../agent/protocol.ts';
+import { type Cluster, ports } from '../cluster.ts';
+import type { Kubernetes } from '../kubernetes.ts';
+
+const secretName = 'auth-keys';
+/** Of the gateways. */
+const configMapName = 'auth-public-keys';
+const fileName = 'access-token-keys.json';
+/** The kubelet looks at a Secret again within a minute and a half, the services at the file every 10 s. */
+const limitMs = 150_000;
+/** Tells of each key whether it is private, and never prints one. */
+const readFacts = `JSON.parse(require('node:fs').readFileSync(process.env.ACCESS_TOKEN_KEYS_FILE, 'utf8'))
+  .keys.map((key) => ({ kid: key.kid, isPrivate: 'd' in key }))`;
+
+/** A rotation under way; its waits are long, so other checks go on in between. */
+export interface Rotation {
+  activate(): Promise<void>;
+  finish(): Promise<void>;
+}
+
+/** Publishes a new signing key behind the first one, as docs/authctl.md describes. */
+export async function beginRotation(cluster: Cluster): Promise<Rotation> {
+  const { kubernetes, reporter, agent } = cluster;
+  let restarts: string[] = [];
+  let newKid = '';
+  let publishedAt = 0;
+  let old: AgentSession | undefined;
+  let activatedAt = 0;
+  await reporter.check(
+    'a new signing key is published: in the ConfigMap of the gateways, in the Secret of the apis',
+    async () => {
+      restarts = await containersOf(kubernetes);
+      newKid = (await rotate(kubernetes, [])).at(-1) ?? '';
+      publishedAt = performance.now();
+      return [];
+    },
+  );
+
+  return {
+    async activate() {
+      await reporter.check('the published key reaches every pod', async () => {
+        assert.notEqual(newKid, '', 'it was not published');
+        let files: readonly FileInPod[] = [];
+        const hasArrived = async () => {
+          files = await filesInPods(kubernetes);
+          return files.every(({ keys }) => keys.some(({ kid }) => kid === newKid));
+        };
+        await waitUntil(hasArrived, { what: 'every pod has the published key', timeoutMs: limitMs, intervalMs: 2_000 });
+        for (const { component, keys } of files) {
+          assert.deepEqual(new Set(keys.map(({ isPrivate }) => isPrivate)), new Set([component === 'api']), component);
+        }
+        const seconds = ((performance.now() - publishedAt) / 1_000).toFixed(0);
+        old = await agent.call('newSession', { api: 'http://auth-account-api' });
+        await rotate(kubernetes, ['--activate', '--now']);
+        activatedAt = performance.now();
+        return [
+          `in the files of all pods ${seconds} s later at the latest, private for the apis alone; now it is the first`,
+        ];
+      });
+    },
+    async finish() {
+      await reporter.check('without restarts new tokens get the new key, and old tokens hold', async () => {
+        assert.ok(old, 'the key was not activated');
+        const pods = (await kubernetes.podsOf('api')).map(({ status }) => `http://${status.podIP}:${ports.api}`);
+        const signers = async () =>
+          Promise.all(pods.map(async (api) => kidOf((await agent.call('newSession', { api })).access_token)));
+        await waitUntil(async () => (await signers()).every((kid) => kid === newKid), {
+          what: 'every api pod signs by the new key',
+          timeoutMs: limitMs,
+          intervalMs: 3_000,
+        });
+        const seconds = ((performance.now() - activatedAt) / 1_000).toFixed(0);
+        assert.notEqual(kidOf(old.access_token), newKid);
+        await assertAccepted(cluster, pods, [old, await agent.call('newSession', { api: pods[0] ?? '' })]);
+        await assertStreams(cluster, pods);
+        assert.deepEqual(await containersOf(kubernetes), restarts, 'pods and restarts');
+        return [
+          `every api pod signs by the new key ${seconds} s after the Secret at the latest, gateways take it; 0 restarts`,
+        ];
+      });
+    },
+  };
+}
+
+async function assertAccepted({ agent }: Cluster, apis: readonly string[], sessions: readonly AgentSession[]) {
+  for (const api of apis) {
+    for (const { access_token } of sessions) {
+      const headers = { Authorization: `Bearer ${access_token}` };
+      const { status } = await agent.call('ask', { url: `${api}/api/v1/auth/sessions`, method: 'GET', headers });
+      assert.equal(status, 200, `${api} takes a token of ${kidOf(access_token)}`);
+    }
+  }
+}
+
+/** Every gateway takes tokens of the key that signs by now. */
+async function assertStreams({ agent, kubernetes }: Cluster, apis: readonly string[]): Promise<void> {
+  const gateways = (await kubernetes.settled('push-gateway')).map(
+    ({ status }) => `http://${status.podIP}:${ports.push}`,
+  );
+  const reports = await agent.call('logOutAcross', { apis, gateways, each: 1 });
+  assert.deepEqual(new Set(reports.flatMap(({ ends }) => ends)), new Set(['1000 LOGOUT_CONFIRMED']));
+}
+
+/** Names of the pods with how often their containers have restarted. */
+async function containersOf({ podsOf }: Kubernetes): Promise<string[]> {
+  const pods = [...(await podsOf('api')), ...(await podsOf('worker'))];
+  return pods.map(({ metadata, status }) => `${metadata.name} ${status.containerStatuses?.[0]?.restartCount}`).sort();
+}
+
+/** The key file that a pod has. */
+interface FileInPod {
+  readonly component: 'api' | 'push-gateway';
+  readonly keys: readonly { readonly kid: string; readonly isPrivate: boolean }[];
+}
+
+async function filesInPods({ kubectl, podsOf }: Kubernetes): Promise<FileInPod[]> {
+  const filesOf = async (component: FileInPod['component']) =>
+    Promise.all(
+      (await podsOf(component)).map(async ({ metadata }): Promise<FileInPod> => {
+        const command = ['node', '-p', `JSON.stringify(${readFacts})`];
+        const keys = JSON.parse(await kubectl(['exec', metadata.name, '-c', component, '--', ...command]));
+        return { component, keys };
+      }),
+    );
+  return [...(await filesOf('api')), ...(await filesOf('push-gateway'))];
+}
+
+/** Changes both files as `authctl keys rotate` says, the public one first; gives the kids in the new order. */
+async function rotate({ kubectl, read }: Kubernetes, options: readonly string[]): Promise<string[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'cluster-keys-'));
+  try {
+    const [file, publicFile] = [join(directory, fileName), join(directory, 'public.json')];
+    const { data } = await read(['get', 'secret', secretName]);
+    await writeFile(file, Buffer.from(data[fileName], 'base64'), { mode: 0o600 });
+    await authctlJson(['keys', 'rotate', 'access', '--file', file, '--public-file', publicFile, ...options]);
+    const patch = async (object: readonly string[], content: string) => {
+      const path = join(directory, 'patch.json');
+      await writeFile(path, JSON.stringify({ data: { [fileName]: content } }), { mode: 0o600 });
+      await kubectl(['patch', ...object, '--type=merge', `--patch-file=${path}`]);
+    };
+    await patch(['configmap', configMapName], await readFile(publicFile, 'utf8'));
+    const text = await readFile(file, 'utf8');
+    await patch(['secret', secretName], Buffer.from(text).toString('base64'));
+    return JSON.parse(text).keys.map(({ kid }: { kid: string }) => kid);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+function kidOf(token: string): string {
+  return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
+}

@@ -1,0 +1,157 @@
+import { readFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { openApiPath, type RouteName, routes } from '@auth-account/contracts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { newEmail, newSession, password } from '../../support/accounts.ts';
+import type { Answer } from '../../support/http-client.ts';
+import { openApiChecker } from '../../support/openapi-checker.ts';
+import { startTestApi, type TestApi } from '../../support/test-api.ts';
+import { bodiesLike } from './arbitrary-bodies.ts';
+
+/**
+ * Whatever a body holds, the answer is one that the document describes, and never a 5xx. `CONFORMANCE_BODIES` is how
+ * many are tried in all, `CONFORMANCE_SEED` which ones.
+ */
+const { CONFORMANCE_BODIES = '1000', CONFORMANCE_SEED = '1' } = process.env;
+const names = Object.keys(routes) as RouteName[];
+const bodiesEach = Math.ceil(Number(CONFORMANCE_BODIES) / names.length);
+/** At once; one run of the property. */
+const batch = 20;
+
+const checker = openApiChecker(
+  JSON.parse(await readFile(new URL('../../../docs/openapi.json', import.meta.url), 'utf8')),
+);
+const agent = new Agent({ keepAlive: true, maxSockets: batch });
+
+let api: TestApi;
+let goods: Record<RouteName, { body: Record<string, unknown>; headers?: Record<string, string> }>;
+beforeAll(async () => {
+  api = await startTestApi({ ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' });
+  // Apart from each other: many logins to one account end its older sessions.
+  const [caller, other, refreshing, leaving, moving, inviting] = await Promise.all([
+    newSession(api),
+    newSession(api),
+    newSession(api),
+    newSession(api),
+    newSession(api),
+    newSession(api),
+  ]);
+  const device = { device_id: caller.device_id, device_name: 'Pixel 9', platform: 'android' };
+  goods = {
+    register: { body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME', invite_token: null } },
+    login: { body: { email: other.email, password, ...device } },
+    refresh: { body: { refresh_token: refreshing.refresh_token } },
+    logout: {
+      body: { refresh_token: caller.refresh_token },
+      headers: { Authorization: `Bearer ${caller.access_token}` },
+    },
+    logoutAll: { body: { except_current: true }, headers: { Authorization: `Bearer ${leaving.access_token}` } },
+    listSessions: { body: {}, headers: { Authorization: `Bearer ${other.access_token}` } },
+    revokeSession: { body: {}, headers: { Authorization: `Bearer ${other.access_token}` } },
+    findCurrentGroup: { body: {}, headers: { Authorization: `Bearer ${moving.access_token}` } },
+    acceptInvite: {
+      body: { leave_current_group: true },
+      headers: { Authorization: `Bearer ${moving.access_token}` },
+    },
+    // Alone in a household: whoever leaves stays there.
+    leaveGroup: { body: {}, headers: { Authorization: `Bearer ${moving.access_token}` } },
+    removeMember: { body: {}, headers: { Authorization: `Bearer ${moving.access_token}` } },
+    createInvite: {
+      body: { expires_in: 3_600, max_uses: null },
+      headers: { Authorization: `Bearer ${inviting.access_token}` },
+    },
+    listInvites: { body: {}, headers: { Authorization: `Bearer ${inviting.access_token}` } },
+    findInvite: { body: {} },
+    revokeInvite: { body: {}, headers: { Authorization: `Bearer ${inviting.access_token}` } },
+    jwks: { body: {} },
+  };
+});
+afterAll(async () => {
+  agent.destroy();
+  await api.close();
+});
+
+let sent = 0;
+const statuses = new Map<string, number>();
+
+function sendBytes(name: RouteName, body: Buffer): Promise<Answer & { readonly requestId: string }> {
+  const { method, path } = routes[name];
+  sent += 1;
+  const requestId = `body-${sent}`;
+  const needed = {
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    'X-Request-ID': requestId,
+    // Every other one; each of its own, so that nothing is answered from memory.
+    ...(sent % 2 === 0 ? { 'Idempotency-Key': requestId } : {}),
+  };
+  const options = { method: method.toUpperCase(), agent, headers: { ...needed, ...goods[name].headers } };
+  const { promise, resolve, reject } = Promise.withResolvers<Answer & { readonly requestId: string }>();
+  const req = request(api.base + path, options, (res) => {
+    const chunks: Buffer[] = [];
+    res.on('data', (chunk: Buffer) => chunks.push(chunk));
+    res.on('error', reject);
+    res.on('end', () => {
+      const text = Buffer.concat(chunks).toString('utf8');
+      resolve({ requestId, status: res.statusCode ?? 0, headers: res.headers, text, json: parseJson(text) });
+    });
+  });
+  req.on('error', reject);
+  req.end(body);
+  return promise;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is wrong with the answer, undefined where nothing is. */
+async function faultOf(name: RouteName, body: Buffer): Promise<string | undefined> {
+  const { path, method } = routes[name];
+  const answer = await sendBytes(name, body);
+  const key = `${name} ${answer.status}`;
+  statuses.set(key, (statuses.get(key) ?? 0) + 1);
+  if (answer.status >= 500) return `${answer.status} ${answer.text}`;
+  if (answer.headers['x-request-id'] !== answer.requestId) return 'X-Request-ID is not the one that was sent';
+  return checker.answerFault({ path: openApiPath(path), method }, answer);
+}
+
+describe.each(names)('%s', (name) => {
+  test(
+    'answers any body as the document says, and never with a 5xx',
+    async () => {
+      const bodies = fc.array(bodiesLike(goods[name].body), { minLength: batch, maxLength: batch });
+      await fc.assert(
+        fc.asyncProperty(bodies, async (list) => {
+          const faults = await Promise.all(list.map((body) => faultOf(name, body)));
+          expect(faults.filter((fault) => fault !== undefined)).toEqual([]);
+        }),
+        { numRuns: Math.ceil(bodiesEach / batch), seed: Number(CONFORMANCE_SEED) },
+      );
+    },
+    // 15 ms a body is ten times what is usual.
+    30_000 + 15 * bodiesEach,
+  );
+});
+
+test('the bodies get past the first check, and as many were sent as there should be', () => {
+  const seen = [...statuses.keys()];
+  expect(seen).toEqual(
+    expect.arrayContaining(['register 201', 'register 409', 'register 413', 'register 422', 'login 200', 'login 401']),
+  );
+  expect(seen).toEqual(expect.arrayContaining(['refresh 200', 'refresh 401', 'logout 404', 'logout 422', 'jwks 200']));
+  expect(sent).toBeGreaterThanOrEqual(Number(CONFORMANCE_BODIES));
+  if (process.env.CONFORMANCE_BODIES !== undefined) {
+    console.info(
+      `${sent} bodies: ${[...statuses]
+        .sort()
+        .map(([key, count]) => `${key}: ${count}`)
+        .join(', ')}`,
+    );
+  }
+});

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { startTestServers } from '@auth-account/local-stack';
+import { runSchemathesis } from './run-schemathesis.ts';
+
+/**
+ * `npm run test:conformance`: schemathesis against a stack of its own, then the property test of bodies in its long form.
+ * Exits with 1 where either finds something, or where fewer cases were tried than there should be.
+ *
+ * `--cases N`: made-up requests per operation; `--seed N`; `--max-seconds N`: of schemathesis; `--bodies N`: of the
+ * property test, 0 leaves it out.
+ */
+
+const leastCases = 20_000;
+
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: '3000' },
+    seed: { type: 'string', default: '1' },
+    'max-seconds': { type: 'string', default: '900' },
+    bodies: { type: 'string', default: '100000' },
+  },
+});
+
+async function trySchemathesis(): Promise<boolean> {
+  const start = performance.now();
+  const servers = await startTestServers((line) => console.error(line));
+  process.env.TEST_MONGODB_URI = servers.mongo.uri;
+  process.env.TEST_REDIS_URL = servers.redis.url;
+  process.env.TEST_KEYS_DIR = servers.keysDir;
+  try {
+    const { cases, failures, errors } = await runSchemathesis({
+      cases: Number(values.cases),
+      seed: Number(values.seed),
+      maxSeconds: Number(values['max-seconds']),
+    });
+    const seconds = Math.round((performance.now() - start) / 1_000);
+    console.log(`schemathesis: ${cases} cases, ${failures} failures, ${errors} errors, ${seconds} s`);
+    if (cases < leastCases) console.log(`schemathesis: fewer than ${leastCases} cases`);
+    return failures === 0 && errors === 0 && cases >= leastCases;
+  } finally {
+    await servers.stop();
+  }
+}
+
+function tryBodies(count: string): Promise<boolean> {
+  const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--config', 'test/jest.config.js'];
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  const child = spawn(process.execPath, [...jest, '--runInBand', 'test/tools/conformance'], {
+    env: { ...process.env, CONFORMANCE_BODIES: count },
+    stdio: 'inherit',
+  });
+  child.once('error', reject);
+  child.once('close', (code) => resolve(code === 0));
+  return promise;
+}
+
+const isConform = await trySchemathesis();
+const areBodiesFine = values.bodies === '0' || (await tryBodies(values.bodies));
+process.exitCode = isConform && areBodiesFine ? 0 : 1;

@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { routes } from '@auth-account/contracts';
+import { logIn, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { startTestApi, type TestApi } from '../../support/test-api.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const here = fileURLToPath(new URL('.', import.meta.url));
+const requirements = join(here, 'requirements.txt');
+
+/**
+ * Its threads share one processor, so the operations are dealt out to two processes. The links of the document lead from
+ * one operation to another: that phase has them all.
+ */
+const ids: string[] = Object.values(routes).map(({ operationId }) => operationId);
+/** It ends the session that it is called with, so it has a caller of its own. */
+const leaving = routes.logoutAll.operationId;
+const staying = ids.filter((id) => id !== leaving);
+const shares = [
+  { operations: [leaving], phases: 'examples,coverage,fuzzing' },
+  { operations: staying.filter((_, i) => i % 2 === 0), phases: 'examples,coverage,fuzzing' },
+  { operations: staying.filter((_, i) => i % 2 === 1), phases: 'examples,coverage,fuzzing' },
+  { operations: ids, phases: 'stateful' },
+] as const;
+
+export interface SchemathesisOptions {
+  /** Cases per operation that the fuzzing phase makes up; the other phases come on top. */
+  readonly cases: number;
+  readonly seed: number;
+  /** After which the run is broken off and has failed. With a limit of its own schemathesis would use it up. */
+  readonly maxSeconds: number;
+}
+
+export interface SchemathesisResult {
+  readonly cases: number;
+  readonly failures: number;
+  /** Operations that could not be tried, and runs that ended badly. */
+  readonly errors: number;
+}
+
+interface Report {
+  readonly test_cases: { readonly generated: number; readonly unique_failures: number; readonly errored: number };
+  readonly operations: { readonly selected: number; readonly tested: number; readonly errored: number };
+  readonly exit_code: number;
+}
+
+/**
+ * Runs schemathesis with every check against an api of its own, which validates what it answers. The api's hashes are
+ * cheap, because they are not what is tried here.
+ */
+export async function runSchemathesis(options: SchemathesisOptions): Promise<SchemathesisResult> {
+  const binary = await install();
+  await mkdir(join(root, 'reports'), { recursive: true });
+  const api = await startTestApi({
+    ARGON2_MEMORY_KIB: '64',
+    ARGON2_PASSES: '1',
+    HASH_QUEUE_TIMEOUT_MS: '60000',
+    ACCESS_TOKEN_TTL_SECONDS: '86400',
+  });
+  try {
+    const { seeds, accessTokens } = await makeSeeds(api);
+    const env = {
+      ...process.env,
+      PYTHONPATH: here,
+      PYTHONDONTWRITEBYTECODE: '1',
+      HYPOTHESIS_STORAGE_DIRECTORY: join(root, '.cache', 'hypothesis'),
+      SCHEMATHESIS_HOOKS: 'hooks',
+      CONFORMANCE_SEEDS: JSON.stringify(seeds),
+    };
+    const reports = await Promise.all(
+      shares.map((share, i) => {
+        const isLeaving = share.operations.length === 1 && share.operations[0] === leaving;
+        const token = isLeaving ? accessTokens.leaving : accessTokens.staying;
+        const ownEnv = { ...env, CONFORMANCE_ACCESS_TOKEN: token };
+        return runShare(binary, { ...options, ...share, base: api.base, env: ownEnv, number: i + 1 });
+      }),
+    );
+    const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
+    return {
+      cases: sum(reports.map(({ test_cases }) => test_cases.generated)),
+      failures: sum(reports.map(({ test_cases }) => test_cases.unique_failures)),
+      errors: sum(reports.map((report, i) => errorsOf(report, shares[i]?.phases === 'stateful'))),
+    };
+  } finally {
+    await api.close();
+  }
+}
+
+interface Share extends SchemathesisOptions {
+  readonly operations: readonly string[];
+  readonly phases: string;
+  readonly base: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly number: number;
+}
+
+async function runShare(binary: string, share: Share): Promise<Report> {
+  const report = join(root, 'reports', `schemathesis-${share.number}.json`);
+  // One of an earlier run must not speak for this one.
+  await rm(report, { force: true });
+  const operations = share.operations.flatMap((id) => ['--include-operation-id', id]);
+  const limits = ['--phases', share.phases, '--max-examples', String(share.cases)];
+  const output = ['--report-json-path', report, '--no-color', '--generation-database', 'none'];
+  const args = ['--config-file', join(here, 'schemathesis.toml'), 'run', `${share.base}/openapi.json`];
+  const ceiling = AbortSignal.timeout(share.maxSeconds * 1_000);
+  await run(binary, [...args, ...operations, ...limits, '--seed', String(share.seed), ...output], share.env, ceiling);
+  return JSON.parse(await readFile(report, 'utf8')) as Report;
+}
+
+/** Not every operation is linked, so the stateful phase may leave some out. */
+function errorsOf({ test_cases, operations, exit_code }: Report, isStateful: boolean): number {
+  const untried = isStateful ? operations.errored : operations.selected - operations.tested;
+  return Math.max(test_cases.errored, untried, exit_code === 0 ? 0 : 1);
+}
+
+/** Accounts to log in to, sessions to refresh, and sessions of one caller to log out, apart from each other. */
+async function makeSeeds(api: TestApi) {
+  const each = async <T>(make: () => Promise<T>): Promise<T[]> => {
+    const made: T[] = [];
+    while (made.length < 20) made.push(await make());
+    return made;
+  };
+  const login = await each(async () => ({ email: (await registerAccount(api)).email, password }));
+  const refresh = await each(async () => ({ refresh_token: (await newSession(api)).refresh_token }));
+  const caller = await newSession(api);
+  const logout = await each(async () => ({ refresh_token: (await logIn(api, caller.email)).refresh_token }));
+  const leavingCaller = await newSession(api);
+  const accessTokens = { staying: caller.access_token, leaving: leavingCaller.access_token };
+  return { seeds: { login, refresh, logout }, accessTokens };
+}
+
+/** Installs what requirements.txt pins, once per version of it. */
+async function install(): Promise<string> {
+  const version = /^schemathesis==(\S+)$/m.exec(await readFile(requirements, 'utf8'))?.[1];
+  const home = join(root, '.cache', `schemathesis-${version}`);
+  const binary = join(home, 'bin', 'schemathesis');
+  if (existsSync(binary)) return binary;
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--requirement', requirements];
+  const steps: [string, string[]][] = [
+    ['python3', ['-m', 'venv', '--clear', home]],
+    [join(home, 'bin', 'python'), pip],
+  ];
+  for (const [command, args] of steps) {
+    const code = await run(command, args, process.env);
+    if (code !== 0) throw new Error(`${command} ${args.join(' ')} exited with ${code}`);
+  }
+  return binary;
+}
+
+function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv, signal?: AbortSignal): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const child = spawn(command, args, { env, cwd: here, stdio: 'inherit', ...(signal === undefined ? {} : { signal }) });
+  child.once('error', reject);
+  child.once('close', (code) => resolve(code ?? 1));
+  return promise;
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { openStream } from '../../support/stream-client.ts';
+import type { DemoStack } from './demo-stack.ts';
+import { createAsk, milliseconds, demoPassword as password, say, show } from './narration.ts';
+
+const bearer = ({ access_token }: { readonly access_token: string }) => ({ Authorization: `Bearer ${access_token}` });
+
+/** Tells how people come together in one household, and throws where it does not go as the contract says. */
+export async function tellGroupPath(stack: DemoStack): Promise<void> {
+  const requestId = `demo-${randomUUID().slice(0, 8)}`;
+  const { post, get } = createAsk(stack.api, requestId);
+  const emailOf = (name: string) => `${name}-${requestId}@example.com`;
+  console.log(`Every request of this part carries X-Request-ID: ${requestId}`);
+
+  say('10. Another cook invites two people into the household; only its owner can.');
+  await post('auth/register', 201, { email: emailOf('cook'), password, space_creation_mode: 'CREATE_NEW_HOME' });
+  const cook = (await post('auth/login', 200, { email: emailOf('cook'), password })).json.data;
+  const invite = (await post('invites', 201, { max_uses: 2 }, bearer(cook))).json.data;
+  await get(`invites/${invite.invite_token}`, 200);
+
+  say('11. A flatmate registers with the invite, and is in the same household.');
+  const { invite_token } = invite;
+  const flatmate = { email: emailOf('flatmate'), password, space_creation_mode: 'JOIN_EXISTING', invite_token };
+  await post('auth/register', 201, flatmate);
+
+  say('12. A friend has a household already: the app has to ask first.');
+  await post('auth/register', 201, { email: emailOf('friend'), password, space_creation_mode: 'CREATE_NEW_HOME' });
+  const friend = (await post('auth/login', 200, { email: emailOf('friend'), password })).json.data;
+  const stream = await openStream(friend.push_stream_url, friend.access_token);
+  show('frame', stream.hello);
+  const accept = `invites/${invite_token}/accept`;
+  await post(accept, 400, {}, bearer(friend));
+
+  say('13. The friend agrees and moves: no session ends, but the stream closes with 4004.');
+  await post(accept, 200, { leave_current_group: true }, bearer(friend));
+  const answeredAt = performance.now();
+  const { code, reason, at } = await stream.closed;
+  show('closed', `${code} ${reason}, ${milliseconds(answeredAt, at)} after the 200 (below zero: before it)`);
+  if (code !== 4004 || reason !== 'GROUP_CHANGED') throw new Error('the stream closed with the wrong code');
+
+  say('14. The old access token is refused; the app refreshes, as after any 401, and is in the new household.');
+  await get('groups/current', 401, bearer(friend));
+  const moved = (await post('auth/refresh', 200, { refresh_token: friend.refresh_token })).json.data;
+  const { members } = (await get('groups/current', 200, bearer(moved))).json.data;
+  if (members.length !== 3) throw new Error(`the household has ${members.length} members`);
+  const reopened = await openStream(moved.push_stream_url, moved.access_token);
+  show('frame', reopened.hello);
+  reopened.terminate();
+
+  say('15. The invite is used up: a fourth person is told 410.');
+  await post('auth/register', 410, { ...flatmate, email: emailOf('fourth') });
+  console.log();
+}

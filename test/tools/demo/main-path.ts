@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { openStream } from '../../support/stream-client.ts';
+import type { DemoStack } from './demo-stack.ts';
+import { createAsk, milliseconds, demoPassword as password, say, show } from './narration.ts';
+
+/** Tells the main path, and throws where it does not go as the contract says. */
+export async function tellMainPath(stack: DemoStack): Promise<void> {
+  const requestId = `demo-${randomUUID().slice(0, 8)}`;
+  const { post } = createAsk(stack.api, requestId);
+  const email = `${requestId}@example.com`;
+  console.log(`Every request carries X-Request-ID: ${requestId}`);
+
+  say('1. A cook registers a household: a new space of type HOME.');
+  const home = await post('auth/register', 201, { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  const registeredAt = performance.now();
+  const { event, at, where } = await stack.waitForEvent(home.json.data.user_id);
+  say('2. Analytics and notification hear of it: a signed CloudEvent from the transactional outbox.');
+  show('event', event);
+  show('arrived', `${milliseconds(registeredAt, Math.max(at, registeredAt))} after the 201, at ${where}`);
+  const line = await stack.waitForConsumer?.(home.json.data.home_group_id);
+  if (line !== undefined) show('consumer', line);
+
+  say('3. An office needs no invite either: a new space of type OFFICE.');
+  await post('auth/register', 201, { email: `office-${email}`, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
+
+  say('4. The same address, in capitals: 409, and nothing is stored.');
+  await post('auth/register', 409, { email: email.toUpperCase(), password, space_creation_mode: 'CREATE_NEW_HOME' });
+
+  say('5. The cook logs in on a phone.');
+  const login = await post('auth/login', 200, { email, password, device_name: 'Pixel 9', platform: 'android' });
+  const tokens = login.json.data;
+
+  say('6. The phone opens its push stream.');
+  show('connect', tokens.push_stream_url);
+  const stream = await openStream(tokens.push_stream_url, tokens.access_token);
+  show('frame', stream.hello);
+
+  say('7. The access token is refreshed; the refresh token rotates, the stream stays.');
+  const refreshed = (await post('auth/refresh', 200, { refresh_token: tokens.refresh_token })).json.data;
+
+  say('8. The cook logs out: the session is revoked, and the stream of this device closes.');
+  const authorization = { Authorization: `Bearer ${refreshed.access_token}` };
+  await post('auth/logout', 200, { refresh_token: refreshed.refresh_token }, authorization);
+  const answeredAt = performance.now();
+  const { code, reason, at: closedAt } = await stream.closed;
+  show('closed', `${code} ${reason}, ${milliseconds(answeredAt, closedAt)} after the 200 (below zero: before it)`);
+  if (code !== 1000 || reason !== 'LOGOUT_CONFIRMED') throw new Error('the stream closed with the wrong code');
+
+  say('9. Once more: 404, the session is dead. The app clears its storage either way.');
+  await post('auth/logout', 404, { refresh_token: refreshed.refresh_token }, authorization);
+  await post('auth/refresh', 401, { refresh_token: refreshed.refresh_token });
+  console.log();
+}

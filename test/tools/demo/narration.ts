@@ -1,0 +1,41 @@
+import { styleText } from 'node:util';
+import { type Answer, send } from '../../support/http-client.ts';
+
+export const demoPassword = 'correct horse battery staple';
+
+export function say(text: string): void {
+  console.log(`\n${styleText('bold', text)}`);
+}
+
+export function show(label: string, value: unknown): void {
+  console.log(`  ${styleText('dim', label.padEnd(10))} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+}
+
+export function milliseconds(from: number, to: number): string {
+  return `${(to - from).toFixed(1)} ms`;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Makes functions that send to a path below `/api/v1`, show what was answered, and throw where it is another status. */
+export function createAsk(api: string, requestId: string) {
+  async function ask(method: string, path: string, status: number, headers: Headers, body?: object): Promise<Answer> {
+    const needed = { 'Content-Type': 'application/json', 'X-Request-ID': requestId };
+    const start = performance.now();
+    const answer = await send(api, { method, path: `/api/v1/${path}`, body, headers: { ...needed, ...headers } });
+    show(method, `/api/v1/${path}`);
+    show(String(answer.status), `${shorten(answer.text)} (${milliseconds(start, performance.now())})`);
+    if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}`);
+    return answer;
+  }
+  return {
+    post: (path: string, status: number, body: object, headers: Headers = {}) =>
+      ask('POST', path, status, headers, body),
+    get: (path: string, status: number, headers: Headers = {}) => ask('GET', path, status, headers),
+  };
+}
+
+/** Tokens are long, and no business of a terminal's history. */
+function shorten(text: string): string {
+  return text.replaceAll(/"((?:access|refresh)_token)":"(.{8})[^"]*"/g, '"$1":"$2…"');
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { waitUntil } from '@auth-account/local-stack';
+import { createLogger } from '@auth-account/telemetry';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { logIn, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import { testEnvironment } from '../../support/test-api.ts';
+import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+let scene: TokenScene;
+let api: TokenApi;
+let proxy: HoldingProxy;
+/** Another process of the api, whose answers from MongoDB can be held back. */
+let slow: TokenApi;
+/** Its log. */
+const lines: Line[] = [];
+
+beforeAll(async () => {
+  scene = await openTokenScene();
+  api = await scene.start();
+  proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
+  const { port } = new URL(proxy.url);
+  const env = { MONGODB_URI: `mongodb://127.0.0.1:${port}/?directConnection=true` };
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  slow = await scene.start(env, createLogger({ service: 'api', level: 'debug', destination }));
+});
+beforeEach(() => void lines.splice(0));
+afterAll(async () => {
+  await scene.close();
+  await proxy.close();
+});
+
+/** How a client gives a request up. */
+type GiveUp = (socket: Socket) => void;
+
+interface Abandoned {
+  readonly path: string;
+  readonly body: object;
+  readonly accessToken?: string;
+  /** The command at whose answer the slow api is held. */
+  readonly heldAt?: string;
+  readonly giveUp: GiveUp;
+  /** Runs when the slow api has seen the client go, and still waits for MongoDB. */
+  readonly meanwhile?: () => Promise<void>;
+}
+
+const waitForLine = (wanted: Line) =>
+  waitUntil(async () => lines.some((line) => Object.entries(wanted).every(([key, value]) => line[key] === value)), {
+    what: `the line ${JSON.stringify(wanted)}`,
+    timeoutMs: 15_000,
+    intervalMs: 5,
+  });
+
+/**
+ * The slow api takes the request up and waits for MongoDB; its client goes away; `meanwhile` runs; MongoDB answers, and the
+ * api finds that nobody waits.
+ */
+async function abandon({ path, body, accessToken, heldAt = 'find', giveUp, meanwhile }: Abandoned): Promise<void> {
+  const request_id = `abandoned-${randomUUID()}`;
+  proxy.hold(heldAt);
+  const { hostname, port } = new URL(slow.base);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined); // it is given up
+  socket.resume().write(requestText(path, body, { 'X-Request-ID': request_id, accessToken }));
+  await waitUntil(async () => proxy.held() > 0, { what: 'a question to MongoDB', timeoutMs: 15_000, intervalMs: 5 });
+  giveUp(socket);
+  await waitForLine({ request_id, msg: 'request', status: 499 });
+  await meanwhile?.();
+  proxy.release();
+  await waitForLine({ request_id, msg: 'request abandoned' });
+}
+
+function requestText(path: string, body: object, sent: { 'X-Request-ID': string; accessToken: string | undefined }) {
+  const payload = JSON.stringify(body);
+  return [
+    `POST ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(payload)}`,
+    `X-Request-ID: ${sent['X-Request-ID']}`,
+    ...(sent.accessToken === undefined ? [] : [`Authorization: Bearer ${sent.accessToken}`]),
+    '',
+    payload,
+  ].join('\r\n');
+}
+
+describe.each<[string, GiveUp]>([
+  ['ends its connection', (socket) => socket.end()],
+  ['closes its socket', (socket) => socket.destroy()],
+  ['resets its connection', (socket) => socket.resetAndDestroy()],
+])('an app that gives up and %s', (_, giveUp) => {
+  test('logs in again: the login that it has given up does not take the place of the one that followed', async () => {
+    const { email } = await registerAccount(api);
+    const device_id = randomUUID();
+    const body = { email, password, device_id };
+    let refreshToken = '';
+    const meanwhile = async () => {
+      refreshToken = (await logIn(api, email, { device_id })).refresh_token;
+    };
+    await abandon({ path: '/api/v1/auth/login', body, giveUp, meanwhile });
+    expect(await api.refresh(refreshToken)).toMatchObject({ status: 200 });
+  });
+
+  test('refreshes again: the refresh that it has given up is no theft when it is carried out after the next ones', async () => {
+    const { user_id, session_id, refresh_token } = await newSession(api);
+    let newest = '';
+    const meanwhile = async () => {
+      const second = (await api.refresh(refresh_token)).json.data.refresh_token;
+      const third = (await api.refresh(second)).json.data.refresh_token;
+      newest = (await api.refresh(third)).json.data.refresh_token;
+    };
+    await abandon({ path: '/api/v1/auth/refresh', body: { refresh_token }, giveUp, meanwhile });
+    expect(await api.refresh(newest)).toMatchObject({ status: 200 });
+    expect(lines.filter(({ audit }) => audit)).toMatchObject([{ event: 'refresh.abandoned', user_id, session_id }]);
+  });
+
+  test('stays logged in: the logout of all sessions that it has given up ends none', async () => {
+    const { email, access_token: accessToken, refresh_token } = await newSession(api);
+    const other = await logIn(api, email);
+    await abandon({ path: '/api/v1/auth/logout-all', body: {}, accessToken, heldAt: 'update', giveUp });
+    for (const token of [refresh_token, other.refresh_token]) {
+      expect(await api.refresh(token)).toMatchObject({ status: 200 });
+    }
+  });
+
+  test('stays where it is: the leaving of a group that it has given up moves nobody', async () => {
+    const { user_id, home_group_id, access_token: accessToken } = await newSession(api);
+    await abandon({ path: '/api/v1/groups/leave', body: {}, accessToken, heldAt: 'update', giveUp });
+    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ home_group_id });
+  });
+
+  test('is no fault of the api: nothing is logged as an error', async () => {
+    const { refresh_token } = await newSession(api);
+    const meanwhile = async () => {
+      const second = (await api.refresh(refresh_token)).json.data.refresh_token;
+      await api.refresh((await api.refresh(second)).json.data.refresh_token);
+    };
+    await abandon({ path: '/api/v1/auth/refresh', body: { refresh_token }, giveUp, meanwhile });
+    expect(lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
+  });
+});
+
+test('a void token whose client waits for the answer is theft as before', async () => {
+  const { refresh_token } = await newSession(api);
+  const second = (await api.refresh(refresh_token)).json.data.refresh_token;
+  const third = (await api.refresh(second)).json.data.refresh_token;
+  expect((await api.refresh(refresh_token)).json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
+  expect((await api.refresh(third)).status).toBe(401);
+});

@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from '@auth-account/local-stack';
+import { createDenyList, type DenyEntry, type DenyList, denialLifetimeMs, redisKeys } from '@auth-account/messaging';
+import { createSessionStore } from '@auth-account/stores';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { newSession } from '../../support/accounts.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
+import { serviceEnvironment } from '../../support/test-api.ts';
+import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { checkEnded, findEnded } from './invariants/check-ended-sessions.ts';
+import type { World } from './load/app.ts';
+import { endAppConnections } from './load/app-request.ts';
+import { type AppStream, openAppStream } from './load/app-stream.ts';
+import { createHistory } from './load/history.ts';
+import { createLedger, type SessionRecord } from './load/ledger.ts';
+
+let dir: string;
+let scene: TokenScene;
+let api: TokenApi;
+let gateway: TestGateway;
+let redis: Redis;
+let denyList: DenyList;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-ended-'));
+  scene = await openTokenScene();
+  api = await scene.start();
+  const env = serviceEnvironment(scene.database);
+  gateway = await startTestGateway({ env });
+  redis = new Redis(env.REDIS_URL ?? '');
+  denyList = createDenyList(redis, redisKeys(scene.database), denialLifetimeMs(600));
+  // No worker makes anything good: what the tests don't write into the list is lost.
+  await (await denyList.beginRebuild()).complete();
+});
+afterAll(async () => {
+  endAppConnections();
+  await gateway.close();
+  await scene.close();
+  redis.disconnect();
+  await rm(dir, { recursive: true, force: true });
+});
+
+let world: World;
+/** A session with a stream, which its app takes to be live. */
+let session: SessionRecord;
+let stream: AppStream;
+
+beforeEach(async () => {
+  const portOf = ({ base }: { readonly base: string }) => Number(new URL(base).port);
+  const [history, ledger] = [createHistory(join(dir, 'history.jsonl')), createLedger()];
+  const ports = { apiPorts: [portOf(api)], gatewayPorts: [portOf(gateway)] };
+  world = { history, ledger, ...ports, nextRequestId: () => 'ended-sessions' };
+  const { session_id: sessionId, user_id: userId, device_id: deviceId, ...tokens } = await newSession(api);
+  const { access_token: accessToken, push_stream_path: streamPath } = tokens;
+  const request = { port: portOf(gateway), path: streamPath, accessToken, requestId: 'ended-sessions' };
+  const opened = await openAppStream({ ...request, timeoutMs: 15_000, onClose: () => undefined });
+  if (typeof opened !== 'object') throw new Error(`no stream: ${opened}`);
+  stream = opened;
+  session = { sessionId, userId, deviceId, accessToken, streamPath, state: 'live', streams: new Set([stream]) };
+  ledger.sessions.set(sessionId, session);
+});
+
+async function found(): Promise<string[]> {
+  await checkEnded(world, await findEnded(world, scene.collections));
+  stream.terminate();
+  await world.history.close();
+  return world.history.violations.map(({ what }) => what).sort();
+}
+
+const at = new Date();
+
+const revoke = () =>
+  createSessionStore(scene.collections).revokeAll([session.sessionId], { reason: 'logout', at, requestId: 'r' });
+
+/** Its user moves to another group. */
+const move = () =>
+  scene.mongo.withSession((transaction) => {
+    const change = { home_group_id: 'another', account_type: 'HOME', at, requestId: 'r' } as const;
+    return createSessionStore(scene.collections).changeClaims(session.userId, change, transaction);
+  });
+
+async function deny(denial: DenyEntry['denial'], reason: DenyEntry['reason']): Promise<void> {
+  await denyList.deny([{ sessionId: session.sessionId, denial, reason, requestId: 'r', decidedAt: at.getTime() }]);
+  await waitUntil(async () => !stream.isOpen(), { what: 'The end of the stream', timeoutMs: 15_000, intervalMs: 10 });
+}
+
+test('finds nothing of a session that lives', async () => {
+  expect(await findEnded(world, scene.collections)).toEqual([]);
+  expect(await found()).toEqual([]);
+});
+
+describe.each<[string, SessionRecord['state'], () => Promise<unknown>]>([
+  ['that MongoDB says is over, whose app had no answer', 'unsure', revoke],
+  ['that MongoDB says is over, whose app knows nothing', 'live', revoke],
+  ['whose app was told that it is over', 'ended', async () => undefined],
+])('of a session %s', (_, state, end) => {
+  beforeEach(async () => {
+    session.state = state;
+    await end();
+  });
+
+  test('finds nothing where all refuse it', async () => {
+    await deny({ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' }, 'LOGOUT_CONFIRMED');
+    expect(await found()).toEqual([]);
+  });
+
+  test('finds what lets it in all the same', async () => {
+    expect(await found()).toEqual([
+      'a stream outlived its session',
+      'a token outlived its session at a gateway',
+      'a token outlived its session at the api',
+    ]);
+  });
+});
+
+describe('of a session whose user has changed the group', () => {
+  beforeEach(move);
+
+  test('finds nothing where all refuse its token', async () => {
+    await deny({ kind: 'below', ver: 2 }, 'GROUP_CHANGED');
+    expect(await found()).toEqual([]);
+  });
+
+  test('finds what lets it in all the same', async () => {
+    expect(await found()).toEqual([
+      'a stream outlived its claims',
+      'a token outlived its claims at a gateway',
+      'a token outlived its claims at the api',
+    ]);
+  });
+
+  test('finds nothing of a stream that was opened, and a token that was had, since it was looked for', async () => {
+    const ended = await findEnded(world, scene.collections);
+    await deny({ kind: 'below', ver: 2 }, 'GROUP_CHANGED');
+    session.streams.add({ isOpen: () => true });
+    session.accessToken = 'a newer one';
+    await checkEnded(world, ended);
+    await world.history.close();
+    expect(world.history.violations).toEqual([]);
+  });
+});

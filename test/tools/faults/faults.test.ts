@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { createRandom } from '../../model/simulate-refresh.ts';
+import { faultSequence } from './kinds/fault-sequence.ts';
+import { linkFaults } from './kinds/link-faults.ts';
+import { mongoFaults } from './kinds/mongo-faults.ts';
+
+const program = fileURLToPath(new URL('faults.ts', import.meta.url));
+
+/** One of each; the long form has more (`npm run faults`). */
+const kinds = 'kill -9 of (the MongoDB primary|every process)|SIGSTOP|Redis emptied|kill -9 of Redis';
+
+/** The number of faults ends it, not the time, which a busy machine needs more of; this seed's faults are short ones. */
+const args = ['--seed', '50', '--minutes', '60', '--faults', '5', '--rate', '20', '--only', kinds, '--no-install'];
+
+/** The program is ended then, before the test gives up; its guard ends what it has started. */
+const timeout = 280_000;
+
+test('nothing that apps were told is broken by kills, a frozen primary and an emptied Redis', async () => {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], timeout });
+  const [output, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  expect({ code, report: code === 0 ? '' : output + complaints }).toEqual({ code: 0, report: '' });
+  expect(output).toContain('5 faults, 3 kills');
+  expect(output).toContain('0 violations');
+}, 300_000);
+
+test('a seed repeats the faults, and every kind comes once in each round', () => {
+  const all = [...mongoFaults, ...linkFaults];
+  const take = (seed: number) => {
+    const sequence = faultSequence(all, createRandom(seed));
+    return Array.from({ length: all.length * 2 }, () => sequence.next().value.name);
+  };
+  expect(take(1)).toEqual(take(1));
+  expect(take(1)).not.toEqual(take(2));
+  expect(new Set(take(3).slice(0, all.length)).size).toBe(all.length);
+});

@@ -1,0 +1,85 @@
+import { stopReplication } from '../../../support/stop-replication.ts';
+import { diskMember } from '../stack/replica-set.ts';
+import { type FaultKind, primaryOf } from './fault.ts';
+
+const killPrimary: FaultKind = {
+  name: 'kill -9 of the MongoDB primary',
+  isKill: true,
+  holdMs: [3_000, 9_000],
+  async inject(stack) {
+    const { mongo } = stack.replicaSet;
+    const member = await primaryOf(stack);
+    await mongo.kill('SIGKILL', member);
+    return { detail: `member ${member}`, mend: () => mongo.start(member) };
+  },
+};
+
+const freezePrimary: FaultKind = {
+  name: 'SIGSTOP of the MongoDB primary',
+  isKill: false,
+  holdMs: [6_000, 15_000],
+  async inject(stack) {
+    const member = await primaryOf(stack);
+    const pid = stack.replicaSet.mongo.pid(member);
+    if (pid === undefined) throw new Error('the primary does not run');
+    process.kill(pid, 'SIGSTOP');
+    return {
+      detail: `member ${member}`,
+      async mend() {
+        process.kill(pid, 'SIGCONT');
+      },
+    };
+  },
+};
+
+const isolatePrimary: FaultKind = {
+  name: 'MongoDB primary out of reach',
+  isKill: false,
+  holdMs: [5_000, 12_000],
+  async inject(stack, random) {
+    const member = await primaryOf(stack);
+    const proxy = stack.replicaSet.proxies[member];
+    const how = random() < 0.5 ? 'reset' : 'silence';
+    proxy?.cut(how);
+    return { detail: `member ${member}, ${how}`, mend: async () => proxy?.mend() };
+  },
+};
+
+const fullDisk: FaultKind = {
+  name: 'full disk of a MongoDB member',
+  isKill: false,
+  holdMs: [4_000, 8_000],
+  findObstacle: ({ replicaSet }) => (replicaSet.disk === undefined ? 'needs root and mount' : undefined),
+  async inject({ replicaSet }) {
+    const { disk, mongo } = replicaSet;
+    await disk?.fill();
+    return {
+      detail: `member ${diskMember}`,
+      async mend() {
+        await disk?.empty();
+        // It ends itself when it cannot write.
+        await mongo.start(diskMember);
+      },
+    };
+  },
+};
+
+/** No write is acknowledged, all are made on the primary, and reads with majority concern show what was before. */
+const lagMajority: FaultKind = {
+  name: 'a lagging majority',
+  isKill: false,
+  holdMs: [20_000, 90_000],
+  async inject(stack) {
+    const primary = await primaryOf(stack);
+    const secondaries = stack.replicaSet.mongo.ports.filter((_, member) => member !== primary);
+    const goOn = await Promise.all(secondaries.map(stopReplication));
+    return {
+      detail: `behind member ${primary}`,
+      async mend() {
+        await Promise.all(goOn.map((go) => go()));
+      },
+    };
+  },
+};
+
+export const mongoFaults: readonly FaultKind[] = [killPrimary, freezePrimary, isolatePrimary, fullDisk, lagMajority];

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { createRandom } from '../../../model/simulate-refresh.ts';
+import { type App, anyOf, type Person, type World } from './app.ts';
+import { endAppConnections } from './app-request.ts';
+import { openStream } from './push.ts';
+import { logIn, logInAgain, logOut, logOutAll, refresh } from './sessions.ts';
+import { createInvite, move, read, register } from './spaces.ts';
+
+export interface LoadOptions {
+  readonly world: World;
+  readonly seed: number;
+  /** Things that apps begin to do per second. */
+  readonly rate: number;
+  /** Users who are about. */
+  readonly population: number;
+}
+
+export interface Load {
+  /** Begins nothing any more, and waits for what is under way; after so many milliseconds apps without an answer give up. */
+  finish(patienceMs: number): Promise<void>;
+  /** Ends every app. */
+  close(): void;
+  /** Those who are about, with their apps. */
+  readonly people: ReadonlySet<Person>;
+}
+
+type Step = readonly [weight: number, run: (app: App) => Promise<unknown>, isPossible?: (app: App) => boolean];
+
+/** What somebody who is logged in may do next. */
+const steps: readonly Step[] = [
+  [30, refresh],
+  [25, read],
+  [25, openStream, ({ device }) => device.stream?.isOpen() !== true],
+  [9, logOut],
+  [3, logOutAll],
+  [3, logInAgain],
+  [6, move, ({ person }) => person.groupId !== undefined],
+  [6, createInvite, ({ person }) => person.isOwner && person.groupId !== undefined],
+];
+
+/** Of all steps, how many are a new user's registration. */
+const newcomers = 0.12;
+
+function chooseStep(app: App): Step[1] {
+  const possible = steps.filter(([, , isPossible]) => isPossible?.(app) ?? true);
+  let left = app.person.random() * possible.reduce((sum, [weight]) => sum + weight, 0);
+  for (const [weight, run] of possible) {
+    left -= weight;
+    if (left < 0) return run;
+  }
+  return refresh;
+}
+
+function createPerson(id: number, seed: number): Person {
+  const random = createRandom(seed * 1_000_003 + id);
+  const count = random() < 0.3 ? 2 : 1;
+  return {
+    id,
+    random,
+    email: `person-${id}-${randomUUID().slice(0, 8)}@example.com`,
+    password: `password of ${id}`,
+    devices: Array.from({ length: count }, () => ({ deviceId: randomUUID(), refreshToken: '', mustRefresh: false })),
+    timeoutMs: 10_000 + Math.floor(random() * 10_000),
+    groupId: undefined,
+    isOwner: false,
+    stepsLeft: 10 + Math.floor(random() * 40),
+  };
+}
+
+/** Half of those who go log out of everything first; the others just end their apps. */
+async function retire(world: World, person: Person): Promise<void> {
+  const apps = person.devices.map((device) => ({ world, person, device }));
+  const loggedIn = apps.find(({ device }) => device.session !== undefined);
+  if (loggedIn !== undefined && person.random() < 0.5) await logOutAll(loggedIn);
+  for (const { device } of apps) device.stream?.terminate();
+}
+
+/**
+ * Users come, do this and that at a steady rate and go, by chance. A seed does not repeat it: who is idle and how often a
+ * request is tried is for the services and faults to say.
+ */
+export function startLoad({ world, seed, rate, population }: LoadOptions): Load {
+  const random = createRandom(seed);
+  const people = new Set<Person>();
+  const idle = new Set<Person>();
+  const underWay = new Set<Promise<void>>();
+  let ids = 0;
+
+  async function step(person: Person): Promise<void> {
+    if (person.userId === undefined) {
+      await register(world, person);
+      if (person.userId === undefined) person.stepsLeft = 0;
+      return;
+    }
+    person.stepsLeft -= 1;
+    const app = { world, person, device: anyOf(person.random, person.devices) };
+    if (app.device.session === undefined) await logIn(app);
+    // A logout without an answer is asked for again before anything else.
+    else if (app.device.session.state === 'unsure') await logOut(app);
+    else await chooseStep(app)(app);
+    if (person.stepsLeft === 0) await retire(world, person);
+  }
+
+  function begin(person: Person): void {
+    idle.delete(person);
+    people.add(person);
+    const work = step(person).then(() => {
+      underWay.delete(work);
+      if (person.stepsLeft > 0) idle.add(person);
+      else people.delete(person);
+    });
+    underWay.add(work);
+  }
+
+  const timer = setInterval(() => {
+    const isNewcomer = idle.size === 0 || random() < newcomers;
+    if (isNewcomer && people.size < population) {
+      ids += 1;
+      begin(createPerson(ids, seed));
+    } else if (idle.size > 0) begin(anyOf(random, [...idle]));
+  }, 1_000 / rate);
+
+  return {
+    people,
+    async finish(patienceMs) {
+      clearInterval(timer);
+      const impatience = setTimeout(() => {
+        world.isOver = true;
+      }, patienceMs);
+      await Promise.all(underWay);
+      clearTimeout(impatience);
+    },
+    close() {
+      clearInterval(timer);
+      world.isOver = true;
+      for (const { devices } of people) for (const { stream } of devices) stream?.terminate();
+      endAppConnections();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from '@auth-account/local-stack';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { logIn as logInElsewhere, newEmail, password } from '../../support/accounts.ts';
+import { cheapHashes } from '../../support/groups.ts';
+import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import type { App } from './load/app.ts';
+import { createHistory } from './load/history.ts';
+import { createLedger } from './load/ledger.ts';
+import { openStream } from './load/push.ts';
+import { logIn, logInAgain } from './load/sessions.ts';
+import { register } from './load/spaces.ts';
+
+let stack: TestStack;
+let dir: string;
+let file: string;
+let app: App;
+
+beforeAll(async () => {
+  stack = await startTestStack(cheapHashes);
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-replaced-'));
+}, 60_000);
+afterAll(async () => {
+  await stack.close();
+  await rm(dir, { recursive: true, force: true });
+}, 30_000);
+
+/** An app of the load, logged in, with its stream open. */
+beforeEach(async () => {
+  const portOf = (url: string) => Number(new URL(url).port);
+  file = join(dir, `${randomUUID()}.jsonl`);
+  const world = {
+    history: createHistory(file),
+    ledger: createLedger(),
+    apiPorts: [portOf(stack.apiUrl)],
+    gatewayPorts: [portOf(stack.pushUrl)],
+    nextRequestId: () => randomUUID(),
+  };
+  const device = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
+  const habits = { random: () => 0.5, timeoutMs: 20_000, isOwner: false, stepsLeft: 1 };
+  const person = { id: 1, email: newEmail(), password, devices: [device], groupId: undefined, ...habits };
+  app = { world, person, device };
+  await register(world, person);
+  await logIn(app);
+  await openStream(app);
+  expect(device).toMatchObject({ stream: expect.anything(), session: { state: 'live' } });
+});
+
+/** The codes with which the app's streams closed, and what broke a promise. */
+async function told() {
+  const { history } = app.world;
+  await history.close();
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  const notes = lines.map((line) => JSON.parse(line) as { note?: string; code?: number });
+  const closes = notes.filter(({ note }) => note === 'stream closed');
+  return { codes: closes.map(({ code }) => code), violations: history.violations.map(({ what }) => what) };
+}
+
+test('an app that logs in again gets 4005 on its old stream, and goes on with its new session', async () => {
+  const { session: former, stream } = app.device;
+  await logInAgain(app);
+  await waitUntil(async () => stream?.isOpen() === false, { what: 'the old stream to close', timeoutMs: 10_000 });
+  expect(former?.state).toBe('ended');
+  expect(app.device.session).toMatchObject({ state: 'live', deviceId: app.device.deviceId });
+  await openStream(app);
+  expect(app.device.stream?.isOpen()).toBe(true);
+  expect(await told()).toEqual({ codes: [4005], violations: [] });
+});
+
+test('an app that did nothing is told 4005: a broken promise', async () => {
+  await logInElsewhere(stack, app.person.email, { device_id: app.device.deviceId });
+  await waitUntil(async () => app.device.stream === undefined, { what: 'its stream to close', timeoutMs: 10_000 });
+  expect(await told()).toEqual({ codes: [4005], violations: ['the stream of a live session was ended'] });
+});

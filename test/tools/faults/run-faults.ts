@@ -1,0 +1,172 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '@auth-account/local-stack';
+import { createRandom } from '../../model/simulate-refresh.ts';
+import { checkEnded, closeWithinMs, findEnded } from './invariants/check-ended-sessions.ts';
+import { checkStores } from './invariants/check-stores.ts';
+import { checkSubscribers, waitForDelivery } from './invariants/check-subscribers.ts';
+import type { FaultKind } from './kinds/fault.ts';
+import { faultSequence, possibleFaults } from './kinds/fault-sequence.ts';
+import type { World } from './load/app.ts';
+import { createHistory, type History } from './load/history.ts';
+import { createLedger } from './load/ledger.ts';
+import { refresh } from './load/sessions.ts';
+import { type Load, startLoad } from './load/start-load.ts';
+import { type FaultRecord, printReport, type Report, sumOperations } from './report/print-report.ts';
+import { type FaultStack, startFaultStack } from './stack/start-fault-stack.ts';
+
+export interface RunOptions {
+  readonly seed: number;
+  /** For so long faults happen. */
+  readonly seconds: number;
+  /** Things that apps begin to do per second. */
+  readonly rate: number;
+  /** At most so many faults. */
+  readonly most: number;
+  /** Only kinds of fault whose name this finds. */
+  readonly only: RegExp;
+  readonly mayInstall: boolean;
+  /** History, report and the services' logs go there. */
+  readonly reportDir: string;
+  readonly log: (line: string) => void;
+}
+
+const accessTokenSeconds = 120;
+/** Who waits for an answer asks again every few seconds: so many bound what an outage adds to the load. */
+const population = 150;
+const warmUpMs = 3_000;
+/** All parts must be ready again so long after the last thing was mended. */
+const recoveryMs = 120_000;
+/** For so long at the end apps go on asking for answers that they don't have. */
+const patienceMs = 40_000;
+
+/** Runs the system under load and faults, and holds what the apps were told against what there is. */
+export async function runFaults(options: RunOptions): Promise<Report> {
+  const { seed, reportDir, log } = options;
+  const begun = performance.now();
+  log(`seed ${seed}: starting MongoDB (3 members), Redis, and two processes of each service`);
+  const stack = await startFaultStack({ logDir: reportDir, mayInstall: options.mayInstall, accessTokenSeconds, log });
+  const history = createHistory(join(reportDir, 'history.jsonl'));
+  const world = createWorld(stack, history, seed);
+  history.note('begin', { seed, seconds: options.seconds, rate: options.rate });
+  const load = startLoad({ world, seed, rate: options.rate, population });
+  try {
+    await sleep(warmUpMs);
+    const faults = await breakThings(stack, world, options);
+    await load.finish(patienceMs);
+    const repeatedDeliveries = await checkAll(stack, world, load);
+    const seconds = Math.round((performance.now() - begun) / 1_000);
+    const kills = faults.filter(({ isKill }) => isKill).length;
+    const operations = sumOperations(history);
+    const violations = history.violations.length;
+    const report = { seed, seconds, faults, kills, operations, repeatedDeliveries, violations };
+    await writeFile(
+      join(reportDir, 'report.json'),
+      JSON.stringify({ ...report, found: history.violations }, undefined, 2),
+    );
+    printReport(history, report);
+    return report;
+  } finally {
+    load.close();
+    await stack.close();
+    await history.close();
+  }
+}
+
+function createWorld({ services }: FaultStack, history: History, seed: number): World {
+  const portsOf = (name: string) =>
+    services.flatMap(({ service, front }) => (service === name && front !== undefined ? [front.port] : []));
+  let requests = 0;
+  return {
+    history,
+    ledger: createLedger(),
+    apiPorts: portsOf('api'),
+    gatewayPorts: portsOf('push-gateway'),
+    nextRequestId() {
+      requests += 1;
+      return `faults-${seed}-${requests}`;
+    },
+  };
+}
+
+/** One fault after the other, each only when everything is whole again. */
+async function breakThings(stack: FaultStack, world: World, options: RunOptions): Promise<FaultRecord[]> {
+  const { seed, seconds, most, only, log } = options;
+  const { history } = world;
+  const random = createRandom(seed);
+  const possible = possibleFaults(stack, (name, why) => log(`left out: ${name} (${why})`));
+  const kinds = possible.filter(({ name }) => only.test(name));
+  if (kinds.length === 0) throw new Error(`no kind of fault that can be done here is named ${only}`);
+  const until = history.now() + seconds * 1_000;
+  const faults: FaultRecord[] = [];
+  for (const kind of faultSequence(kinds, random)) {
+    const fault = await breakOnce(kind, stack, history, random);
+    faults.push(fault);
+    log(
+      `${(history.now() / 1_000).toFixed(0).padStart(5)} s  ${fault.name} (${fault.detail}): no write for ` +
+        `${fault.writeGap} ms, no read for ${fault.readGap} ms, ready after ${fault.readyAfter} ms; ` +
+        `${sumOperations(history).acknowledged} acknowledged, ${history.violations.length} violations`,
+    );
+    if (history.now() > until || faults.length >= most) break;
+    await lookAtEnded(stack, world);
+  }
+  return faults;
+}
+
+/** What a logout or a change of group promises holds 5 s after all parts could talk. */
+async function lookAtEnded({ collections }: FaultStack, world: World): Promise<void> {
+  const ended = await findEnded(world, collections);
+  await sleep(closeWithinMs);
+  await checkEnded(world, ended);
+}
+
+async function breakOnce(
+  kind: FaultKind,
+  stack: FaultStack,
+  history: History,
+  random: () => number,
+): Promise<FaultRecord> {
+  const { name, isKill } = kind;
+  const [shortest, longest] = kind.holdMs;
+  const hold = shortest + random() * (longest - shortest);
+  const from = history.now();
+  const { detail, mend } = await kind.inject(stack, random);
+  history.note('broken', { name, detail });
+  await sleep(hold);
+  await mend();
+  const mended = history.now();
+  history.note('mended', { name, detail });
+  await awaitParts(stack, history);
+  const to = history.now();
+  history.note('ready', { name, detail });
+  // The first success after everything was ready ends the gap.
+  const hasGoneOn = async () => history.lastSuccess('write') >= to && history.lastSuccess('read') >= to;
+  const options = { what: 'A write and a read that succeed', timeoutMs: recoveryMs, intervalMs: 100 };
+  await waitUntil(hasGoneOn, options).catch((error: Error) => history.violate(error.message, { name, detail }));
+  const gaps = { writeGap: history.longestGap('write', from, to), readGap: history.longestGap('read', from, to) };
+  return { name, detail, isKill, ...gaps, readyAfter: to - mended };
+}
+
+async function awaitParts(stack: FaultStack, history: History): Promise<void> {
+  let complaint: string | undefined;
+  const isReady = async () => {
+    complaint = await stack.findComplaint();
+    return complaint === undefined;
+  };
+  const options = { what: 'All parts ready', timeoutMs: recoveryMs, intervalMs: 100 };
+  await waitUntil(isReady, options).catch(() => history.violate('the parts did not recover', { complaint }));
+}
+
+async function checkAll(stack: FaultStack, world: World, load: Load): Promise<number> {
+  const { history, ledger } = world;
+  for (const person of load.people) {
+    for (const device of person.devices) {
+      if (device.session?.state === 'live') await refresh({ world, person, device });
+    }
+  }
+  await lookAtEnded(stack, world);
+  await waitForDelivery(stack, history);
+  const users = await checkStores(ledger, history, stack.collections);
+  return checkSubscribers(stack.subscribers, ledger, history, users);
+}

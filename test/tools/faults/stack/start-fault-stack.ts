@@ -1,0 +1,146 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createProcessGuard,
+  generateKeys,
+  type KeyFiles,
+  type LocalRedis,
+  type OnSpawn,
+  startRedis,
+  waitUntil,
+} from '@auth-account/local-stack';
+import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
+import { MongoClient } from 'mongodb';
+import { processEnvironment } from '../../../support/process-environment.ts';
+import { createFakedClock, type FakedClock } from './faked-clock.ts';
+import { type ReplicaSet, startReplicaSet } from './replica-set.ts';
+import { type ServiceInstance, startInstance } from './service-instance.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+import { startWebhookSubscriber, type WebhookSubscriber } from './webhook-subscriber.ts';
+
+/** Two processes of each service, MongoDB of three members, Redis with its append-only file, two webhooks; all on loopback. */
+export interface FaultStack {
+  readonly replicaSet: ReplicaSet;
+  readonly redis: LocalRedis;
+  /** What Redis keeps its file on, where it can be filled. */
+  readonly redisDisk: SmallDisk | undefined;
+  readonly services: readonly ServiceInstance[];
+  readonly subscribers: readonly WebhookSubscriber[];
+  /** Of the second process of each service, where libfaketime is to be had. */
+  readonly clock: FakedClock | undefined;
+  /** What the services have written, read with majority concern and past no proxy's cut. */
+  readonly collections: Collections;
+  /** Undefined where all parts are ready, else what is not. */
+  findComplaint(): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+export interface FaultStackOptions {
+  readonly logDir: string;
+  /** Whether what is missing for a fault may be installed. */
+  readonly mayInstall: boolean;
+  readonly accessTokenSeconds: number;
+  readonly log: (line: string) => void;
+}
+
+const redisDiskMib = 256;
+const startTimeoutMs = 120_000;
+
+/** Starts all of it, or nothing: what had started before a failure is ended again. */
+export async function startFaultStack(options: FaultStackOptions): Promise<FaultStack> {
+  const endings: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of endings.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await startParts(options, endings)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startParts(
+  options: FaultStackOptions,
+  endings: (() => Promise<unknown>)[],
+): Promise<Omit<FaultStack, 'close'>> {
+  const dir = await mkdtemp(join(tmpdir(), 'auth-account-faults-'));
+  await mkdir(options.logDir, { recursive: true });
+  const guard = createProcessGuard(dir);
+  endings.push(async () => {
+    await rm(dir, { recursive: true, force: true });
+    guard.dismiss();
+  });
+  const replicaSet = await startReplicaSet(join(dir, 'mongo'), guard.watch);
+  endings.push(replicaSet.close);
+  const redisDir = join(dir, 'redis');
+  const redisDisk = await mountSmallDisk(redisDir, redisDiskMib);
+  endings.push(async () => redisDisk?.unmount());
+  const redis = await startRedis({ dir: redisDir, log: () => undefined, onSpawn: guard.watch });
+  endings.push(() => redis.kill());
+  const subscribers = [await startWebhookSubscriber('analytics'), await startWebhookSubscriber('notification')];
+  endings.push(() => Promise.all(subscribers.map((subscriber) => subscriber.close())));
+  const clock = await createFakedClock(join(dir, 'clock'), options);
+
+  const client = new MongoClient(replicaSet.mongo.uri, { readConcern: { level: 'majority' } });
+  const db = client.db('faults');
+  endings.push(() => client.close());
+  await ensureIndexes(db);
+
+  const keys = await generateKeys(join(dir, 'keys'));
+  const env = environment(dir, keys, subscribers, options);
+  const services: ServiceInstance[] = [];
+  endings.push(() => Promise.all(services.map((service) => service.close())));
+  const onSpawn: OnSpawn = guard.watch;
+  for (const number of [1, 2]) {
+    for (const service of ['api', 'push-gateway', 'worker'] as const) {
+      const own = {
+        ...env,
+        ...(number === 2 ? clock?.env : {}),
+        ...(service === 'push-gateway' ? { ACCESS_TOKEN_KEYS_FILE: keys.accessTokenPublic } : {}),
+      };
+      const common = { mongoUri: replicaSet.mongo.uri, redis, logDir: options.logDir, onSpawn };
+      services.push(await startInstance({ service, number, env: own, ...common }));
+    }
+  }
+  const findComplaint = async () => {
+    const complaints = [replicaSet, ...services].map((part) => part.findComplaint());
+    return (await Promise.all(complaints)).find((complaint) => complaint !== undefined);
+  };
+  const isReady = async () => (await findComplaint()) === undefined;
+  await waitUntil(isReady, { what: 'All parts ready', timeoutMs: startTimeoutMs, intervalMs: 200 });
+  return { replicaSet, redis, redisDisk, services, subscribers, clock, collections: collectionsOf(db), findComplaint };
+}
+
+function environment(
+  dir: string,
+  keys: KeyFiles,
+  subscribers: readonly WebhookSubscriber[],
+  { accessTokenSeconds }: FaultStackOptions,
+): Record<string, string> {
+  const unlimited = '1000000';
+  return {
+    ...(processEnvironment() as Record<string, string>),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(dir, 'compile-cache'),
+    BIND_ADDRESS: '127.0.0.1',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'warn',
+    MONGODB_DATABASE: 'faults',
+    ACCESS_TOKEN_KEYS_FILE: keys.accessToken,
+    REFRESH_TOKEN_KEYS_FILE: keys.refreshToken,
+    SERVER_KEYS_FILE: keys.server,
+    ACCESS_TOKEN_TTL_SECONDS: String(accessTokenSeconds),
+    EVENT_SUBSCRIBERS: JSON.stringify(subscribers.map(({ configuration }) => configuration)),
+    DELIVERY_TIMEOUT_MS: '2000',
+    VALIDATE_RESPONSES: 'true',
+    // What a hash costs is no matter here, and every app has the same address.
+    ARGON2_MEMORY_KIB: '8',
+    ARGON2_PASSES: '1',
+    REGISTER_LIMIT_PER_ADDRESS: unlimited,
+    REFRESH_LIMIT_PER_ADDRESS: unlimited,
+    INVITE_LIMIT_PER_ADDRESS: unlimited,
+    INVITE_CREATE_LIMIT_PER_USER: unlimited,
+    MOVE_LIMIT_PER_USER: unlimited,
+    LOGIN_LIMIT_PER_ADDRESS: unlimited,
+  };
+}

@@ -1,0 +1,63 @@
+import { createMetrics } from '@auth-account/telemetry';
+import { createApiMetrics } from '../../../services/api/src/metrics.ts';
+import { createProbeMetrics } from '../../../services/authctl/src/probe/probe-metrics.ts';
+import { createPushMetrics } from '../../../services/push-gateway/src/metrics.ts';
+import { createBacklogGauges, createWorkerMetrics } from '../../../services/worker/src/metrics.ts';
+
+/** One metric as a service defines it. */
+export interface DefinedMetric {
+  readonly name: string;
+  readonly type: string;
+  readonly help: string;
+  /** Label → the values that it has from the start. */
+  readonly labels: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface ServiceMetrics {
+  /** The value of the label `job` that rules and dashboards ask for. */
+  readonly job: string;
+  readonly metrics: readonly DefinedMetric[];
+}
+
+/** The metrics of each service and of the canary, read from their definitions, with those of process and event loop. */
+export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
+  const api = createMetrics({ service: 'api' });
+  const gateway = createMetrics({ service: 'push-gateway' });
+  const worker = createMetrics({ service: 'worker' });
+  const probe = createMetrics({ service: 'probe' });
+  createApiMetrics(api);
+  createPushMetrics(gateway, () => 0);
+  createWorkerMetrics(worker, ['analytics']);
+  createBacklogGauges(worker.registry, [], () => undefined);
+  createProbeMetrics(probe, () => new Date());
+  const all = [
+    { job: 'auth-api', metrics: api },
+    { job: 'auth-push-gateway', metrics: gateway },
+    { job: 'auth-worker', metrics: worker },
+    { job: 'auth-probe', metrics: probe },
+  ];
+  return Promise.all(
+    all.map(async ({ job, metrics }) => {
+      metrics.watchReadiness(async () => true);
+      return { job, metrics: await describe(metrics.registry) };
+    }),
+  );
+}
+
+type Registry = ReturnType<typeof createMetrics>['registry'];
+
+/** prom-client's types leave out what a metric is made with. */
+type WithLabelNames = { readonly labelNames: readonly string[] };
+
+async function describe(registry: Registry): Promise<DefinedMetric[]> {
+  const described = await registry.getMetricsAsJSON();
+  return described.map(({ name, type, help, values }) => {
+    const { labelNames } = registry.getSingleMetric(name) as unknown as WithLabelNames;
+    const valuesOf = (label: string) => values.map(({ labels }) => (labels as Record<string, unknown>)[label]);
+    const labels = labelNames.map((label): [string, string[]] => {
+      const known = valuesOf(label).filter((value) => value !== undefined);
+      return [label, [...new Set(known.map(String))]];
+    });
+    return { name, type: String(type), help, labels: new Map(labels) };
+  });
+}

@@ -1,0 +1,158 @@
+/** Sources that are mutated, and the test files that are run against each mutant of them. */
+export interface Part {
+  readonly sources: readonly string[];
+  readonly tests: readonly string[];
+}
+
+/** What has a score of its own. */
+export interface Area {
+  readonly name: string;
+  /** What belongs to it, for docs/mutation.md. */
+  readonly covers: string;
+  readonly parts: readonly Part[];
+  /** Do its tests need MongoDB and Redis? */
+  readonly needsServers: boolean;
+}
+
+const tokens: Area = {
+  name: 'tokens',
+  covers: '`libs/tokens`: access and refresh tokens, key sets and files, the cache of verified tokens',
+  needsServers: false,
+  parts: [
+    {
+      sources: [
+        'libs/tokens/src/access-token.ts',
+        'libs/tokens/src/access-token-{form,keys,verifier}.ts',
+        'libs/tokens/src/is-signed-by.ts',
+        'libs/tokens/src/key-source.ts',
+      ],
+      tests: ['libs/tokens/src/{access-token,access-token-form,live-keys}.test.ts'],
+    },
+    { sources: ['libs/tokens/src/verifier-cache.ts'], tests: ['libs/tokens/src/verifier-cache.test.ts'] },
+    { sources: ['libs/tokens/src/key-file.ts'], tests: ['libs/tokens/src/key-file.test.ts'] },
+    { sources: ['libs/tokens/src/watch-key-file.ts'], tests: ['libs/tokens/src/watch-key-file.test.ts'] },
+    {
+      sources: ['libs/tokens/src/{write-key-file,generate-key}.ts'],
+      tests: ['libs/tokens/src/write-key-file.test.ts'],
+    },
+    {
+      sources: ['libs/tokens/src/{refresh-token,read-secret}.ts'],
+      tests: ['libs/tokens/src/refresh-token.test.ts', 'libs/tokens/src/live-keys.test.ts'],
+    },
+  ],
+};
+
+const errors: Area = {
+  name: 'errors',
+  covers: '`libs/errors` without its tables (catalogue rows, texts of the locales) and generated protobuf code',
+  needsServers: false,
+  parts: [
+    {
+      sources: ['libs/errors/src/{app-error,catalogue,locales,negotiate-locale,notice,validation-item}.ts'],
+      tests: ['libs/errors/src/{app-error,catalogue,locales,to-http}.test.ts'],
+    },
+    {
+      sources: ['libs/errors/src/{to-http,text-of,from-http,read-details,restore-error}.ts'],
+      tests: ['libs/errors/src/to-http.test.ts'],
+    },
+    { sources: ['libs/errors/src/decide-write-off.ts'], tests: ['libs/errors/src/decide-write-off.test.ts'] },
+    { sources: ['libs/errors/src/grpc/*.ts'], tests: ['libs/errors/src/grpc/grpc.test.ts'] },
+  ],
+};
+
+const validation: Area = {
+  name: 'validation',
+  covers: '`services/api/src/http/validation`, and the fields of `libs/contracts` that it compiles',
+  needsServers: false,
+  parts: [
+    {
+      sources: ['services/api/src/http/validation/*.ts'],
+      tests: ['services/api/src/http/validation/{body-checks,parse-json,validation-items}.test.ts'],
+    },
+    {
+      sources: ['libs/contracts/src/http/fields.ts'],
+      tests: [
+        'libs/contracts/src/http/fields.test.ts',
+        'services/api/src/http/docs/api-document.test.ts',
+        'services/api/src/http/validation/contract-fields.test.ts',
+      ],
+    },
+  ],
+};
+
+const useCases = 'services/api/src/usecases';
+
+const sessions: Area = {
+  name: 'sessions',
+  covers: 'the session store, and the use cases of login, refresh, logout and the list of sessions',
+  needsServers: true,
+  parts: [
+    {
+      sources: ['libs/stores/src/{session-store,fenced-sessions,confirmed-read,in-pages}.ts'],
+      tests: ['test/integration/stores/session-store.test.ts'],
+    },
+    {
+      sources: [`${useCases}/{decide-refresh,session-lifetime}.ts`],
+      tests: [`${useCases}/decide-refresh.test.ts`, 'test/integration/api/{refresh,log-in}.test.ts'],
+    },
+    {
+      sources: [`${useCases}/{refresh,session-ended,issue-tokens}.ts`],
+      tests: ['test/integration/api/refresh.test.ts'],
+    },
+    {
+      sources: [`${useCases}/log-in.ts`],
+      tests: ['test/integration/api/log-in.test.ts'],
+    },
+    {
+      sources: [`${useCases}/{log-out,log-out-all,revoke-session,list-sessions,assert-awaited}.ts`],
+      tests: ['test/integration/api/session-{ends,ended}.test.ts'],
+    },
+  ],
+};
+
+const deliver = 'services/worker/src/deliver';
+
+const outbox: Area = {
+  name: 'outbox',
+  covers:
+    'the outbox store, the queues and the event of `libs/messaging`, the relay and the delivery of the worker but for ' +
+    '`delivery.ts`, which wires them',
+  needsServers: true,
+  parts: [
+    {
+      sources: ['libs/stores/src/outbox-*.ts'],
+      tests: ['test/integration/stores/outbox-store.test.ts'],
+    },
+    {
+      sources: ['libs/messaging/src/{queues,registered-event}.ts'],
+      tests: ['libs/messaging/src/{queues,registered-event}.test.ts', 'test/integration/worker/relay-steps.test.ts'],
+    },
+    {
+      sources: ['services/worker/src/{relay,hand-on}.ts', `${deliver}/{fan-out,job-states,bury-failed-job,parking}.ts`],
+      tests: ['test/integration/worker/relay-steps.test.ts'],
+    },
+    {
+      sources: ['services/worker/src/outbox-release.ts'],
+      tests: ['services/worker/src/outbox-release.test.ts'],
+    },
+    {
+      sources: [`${deliver}/{backoff,retry-after}.ts`],
+      tests: [`${deliver}/{backoff,retry-after}.test.ts`],
+    },
+    {
+      sources: [`${deliver}/{attempt-recorder,deliver-event}.ts`],
+      tests: [`${deliver}/{attempt-recorder,deliver-event}.test.ts`],
+    },
+    {
+      sources: [`${deliver}/{delivery-error,webhook}.ts`],
+      tests: [`${deliver}/{deliver-event,webhook}.test.ts`],
+    },
+    { sources: [`${deliver}/queue-room.ts`], tests: ['test/integration/worker/queue-room.test.ts'] },
+    {
+      sources: [`${deliver}/{event-consumers,webhook-consumer}.ts`],
+      tests: ['test/integration/worker/consumers.test.ts'],
+    },
+  ],
+};
+
+export const areas: readonly Area[] = [tokens, sessions, outbox, errors, validation];

@@ -1,0 +1,57 @@
+import type { Area } from '../areas.ts';
+import { type AreaResult, type Survivor, scoreOf } from './area-result.ts';
+import { type Explanation, findReason } from './explain.ts';
+
+/** Area → what was measured last. */
+export type Results = Readonly<Record<string, AreaResult & { readonly measuredOn: string }>>;
+
+/** Percent that every area is to reach. */
+export const aim = 85;
+
+const intro = `# Mutation score
+
+How well the tests of five areas notice a fault: Stryker changes one thing in a source (a mutant: a condition turned round, a statement left out, a text emptied) and runs the tests. A mutant is killed where a test fails.
+Each area is to reach ${aim} %. \`npm run test:mutation\` measures it and writes this page; \`-- --only tokens,errors\` has some areas only. It works in a copy of the project in the temporary directory, so that the tree stays as it is,
+and takes Stryker from an install of its own (\`test/tools/mutation/stryker\`: 177 packages and 64 MB that nobody else needs).
+A mutant is run against the test files that \`test/tools/mutation/areas.ts\` names for its source, on a real MongoDB and Redis where those need them: what another test of the suite would kill may survive here, never the other way round. All mutators of Stryker are on.
+Left out of the score is a mutant with which a test file could not even be loaded.
+`;
+
+/** The text of docs/mutation.md. */
+export function mutationPage(areas: readonly Area[], results: Results, explanations: readonly Explanation[]): string {
+  const rows = areas.map((area) => summaryRow(area, results[area.name]));
+  const head = '| Area | Sources | Mutants | Killed | of them by time | Survived | Score | Left out | Measured on |';
+  const table = [head, '| --- | --- | --: | --: | --: | --: | --: | --: | --- |', ...rows].join('\n');
+  const lists = areas.flatMap(({ name }) => {
+    const result = results[name];
+    return result === undefined ? [] : [survivorList(name, result.survivors, explanations)];
+  });
+  return `${[intro, `${table}\n`, '## What survives\n', ...lists].join('\n')}`;
+}
+
+function summaryRow({ name, covers }: Area, result: Results[string] | undefined): string {
+  if (result === undefined) return `| ${name} | ${covers} | not measured | | | | | | |`;
+  const { killed, timedOut, invalid, survivors, measuredOn } = result;
+  const score = `${scoreOf(result).toFixed(1)} %`;
+  const counts = [killed + survivors.length, killed, timedOut, survivors.length, score, invalid];
+  return `| ${[name, covers, ...counts, measuredOn].join(' | ')} |`;
+}
+
+function survivorList(area: string, survivors: readonly Survivor[], explanations: readonly Explanation[]): string {
+  if (survivors.length === 0) return `### ${area}\n\nNothing.\n`;
+  const rows = survivors.map((survivor) => {
+    const place = `${survivor.file}:${survivor.line}`;
+    const change = `${code(survivor.from)} → ${code(survivor.to)}`;
+    const reason = findReason(survivor, explanations) ?? 'Not explained.';
+    return `| ${place} | ${change} | ${reason} |`;
+  });
+  return [`### ${area}`, '', '| Where | Mutant | Why it lives |', '| --- | --- | --- |', ...rows, ''].join('\n');
+}
+
+/** As code in a table's cell, whatever is in it. */
+function code(text: string): string {
+  if (text === '') return 'nothing';
+  const fence = text.includes('`') ? '``' : '`';
+  const pad = fence.length > 1 ? ' ' : '';
+  return `${fence}${pad}${text.replaceAll('|', '\\|')}${pad}${fence}`;
+}

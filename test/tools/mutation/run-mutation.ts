@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createProcessGuard, type ProcessGuard, startTestServers } from '@auth-account/local-stack';
+import { type Area, areas } from './areas.ts';
+import { areaResult, scoreOf } from './report/area-result.ts';
+import { findReason, staleExplanations } from './report/explain.ts';
+import { explanations } from './report/explanations.ts';
+import { aim, type Results } from './report/mutation-page.ts';
+import { copyProject } from './run/copy-project.ts';
+import { runArea } from './run/run-area.ts';
+
+/**
+ * `npm run test:mutation [-- --only NAMES --incremental]`: the mutation score of each area, or of those named (by commas).
+ * It works in a copy of the project as it lies there, which it removes at the end. `--incremental` trusts what the run
+ * before found of mutants whose source and tests have not changed, which is quick but blind to changes elsewhere.
+ * Results go to `test/tools/mutation/results.json` and docs/mutation.md, Stryker's reports and logs to `reports/mutation`. Ends with
+ * 1 where an area stays below the aim or a survivor is not explained.
+ */
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: areas.map(({ name }) => name).join(',') },
+    incremental: { type: 'boolean', default: false },
+  },
+});
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const resultsFile = join(root, 'test/tools/mutation/results.json');
+
+function chosenAreas(): Area[] {
+  return values.only.split(',').map((name) => {
+    const area = areas.find((one) => one.name === name);
+    if (area === undefined) throw new Error(`There is no area ${name}: ${areas.map((one) => one.name).join(', ')}`);
+    return area;
+  });
+}
+
+/** Stryker is an install of its own, made when it is needed. */
+function provideStryker(): string {
+  const directory = join(root, 'test/tools/mutation/stryker');
+  const program = join(directory, 'node_modules/@stryker-mutator/core/bin/stryker.js');
+  if (!existsSync(program)) {
+    console.log('Installing Stryker into test/tools/mutation/stryker');
+    execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: directory, stdio: 'inherit' });
+  }
+  return program;
+}
+
+/** What the tests' global set-up would set, by servers that serve all mutants of the area. */
+async function withServers<T>(area: Area, work: (env: NodeJS.ProcessEnv) => Promise<T>): Promise<T> {
+  if (!area.needsServers) return work(process.env);
+  const { mongo, redis, keysDir, stop } = await startTestServers((line) => console.error(line));
+  const shared = { TEST_MONGODB_URI: mongo.uri, TEST_REDIS_URL: redis.url, TEST_KEYS_DIR: keysDir };
+  return work({ ...process.env, ...shared }).finally(stop);
+}
+
+function readResults(): Results {
+  return existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {};
+}
+
+/** Measures the area, keeps the result and gives what is wrong with it. */
+async function measure(area: Area, copy: string, stryker: string, guard: ProcessGuard): Promise<string[]> {
+  const output = join(root, 'reports/mutation');
+  const force = !values.incremental;
+  const reports = await withServers(area, (env) =>
+    runArea(area, { root: copy, stryker, output, env, force, guard, log: console.log }),
+  );
+  const result = areaResult(reports);
+  const measuredOn = new Date().toISOString().slice(0, 10);
+  const all = { ...readResults(), [area.name]: { measuredOn, ...result } };
+  const inOrder = Object.fromEntries(areas.flatMap(({ name }) => (all[name] ? [[name, all[name]]] : [])));
+  writeFileSync(resultsFile, `${JSON.stringify(inOrder, undefined, 2)}\n`);
+
+  const score = scoreOf(result);
+  const { killed, survivors } = result;
+  console.log(`${area.name}: ${score.toFixed(1)} % of ${killed + survivors.length} mutants killed`);
+  const files = new Set(reports.flatMap((report) => Object.keys(report.files)));
+  const own = explanations.filter(({ file }) => files.has(file));
+  const unexplained = survivors.filter((survivor) => findReason(survivor, own) === undefined);
+  return [
+    ...(score < aim ? [`${area.name}: the score is below ${aim} %`] : []),
+    ...unexplained.map(({ file, line, from, to }) => `${file}:${line}: ${from} → ${to}: survives and is not explained`),
+    ...staleExplanations(survivors, own),
+  ];
+}
+
+const stryker = provideStryker();
+const copy = mkdtempSync(join(tmpdir(), 'auth-account-mutation-'));
+// However this process ends, Stryker ends with it and the copy goes.
+const guard = createProcessGuard(copy);
+const problems: string[] = [];
+try {
+  copyProject(root, copy);
+  for (const area of chosenAreas()) problems.push(...(await measure(area, copy, stryker, guard)));
+} finally {
+  await rm(copy, { recursive: true, force: true });
+  guard.dismiss();
+}
+execFileSync(process.execPath, [join(root, 'test/tools/mutation/write-page.ts')], { stdio: 'inherit' });
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,0 +1,19 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { areas } from './areas.ts';
+import { explanations } from './report/explanations.ts';
+import { mutationPage, type Results } from './report/mutation-page.ts';
+
+/**
+ * Writes docs/mutation.md from what was measured last (`results.json`, of `npm run test:mutation`) and the explanations.
+ * With --check it writes nothing and exits with 1 where the page is out of date.
+ */
+const page = new URL('../../../docs/mutation.md', import.meta.url);
+const results: Results = JSON.parse(readFileSync(new URL('results.json', import.meta.url), 'utf8'));
+const after = mutationPage(areas, results, explanations);
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(page, after);
+} else if (!existsSync(page) || readFileSync(page, 'utf8') !== after) {
+  console.error('docs/mutation.md is out of date. Run: npm run generate:mutation');
+  process.exitCode = 1;
+}

@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import type { TestStack } from '../../support/test-stack.ts';
+
+/** Something that breaks, and the alerts that must tell of it. */
+export interface Fault {
+  readonly name: string;
+  readonly alerts: readonly string[];
+  /** Breaks it, and goes on breaking it until the signal says that it is enough. */
+  readonly induce: (stack: TestStack, enough: AbortSignal) => Promise<void>;
+}
+
+async function repeat(enough: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+  while (!enough.aborted) await work();
+}
+
+const refusingSubscribers: Fault = {
+  name: 'one subscriber answers 500, one 410',
+  alerts: ['AuthSubscriberParked', 'AuthDeliveriesFailing', 'AuthOutboxOld', 'AuthDeadLetters'],
+  induce: (stack, enough) =>
+    repeat(enough, async () => {
+      await registerAccount(stack);
+      await pause(500);
+    }),
+};
+
+const flood: Fault = {
+  name: '60 logins at once, again and again',
+  alerts: ['AuthHashesShed', 'AuthAvailabilityBudgetFastBurn'],
+  async induce(stack, enough) {
+    const client = () =>
+      repeat(enough, async () => {
+        await stack.post('/api/v1/auth/login', { email: newEmail(), password });
+        await pause(200);
+      });
+    await Promise.all(Array.from({ length: 60 }, client));
+  },
+};
+
+const redisGone: Fault = {
+  name: 'Redis is killed, and apps go on',
+  alerts: ['AuthRedisAway'],
+  async induce(stack, enough) {
+    const { access_token } = await newSession(stack);
+    await stack.redis.kill();
+    const Authorization = `Bearer ${access_token}`;
+    await repeat(enough, () => stack.get('/api/v1/auth/sessions', { Authorization }));
+  },
+};
+
+const gatewayGone: Fault = {
+  name: 'the only push gateway is ended',
+  alerts: ['AuthServiceNotReady', 'AuthTargetDown'],
+  induce: (stack) => stack.services['push-gateway'].stop(),
+};
+
+/** In this order: what Redis's end brings about hides what the others do. */
+export const faults: readonly Fault[] = [refusingSubscribers, flood, gatewayGone, redisGone];

@@ -1,0 +1,109 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { startTestServers, waitUntil } from '@auth-account/local-stack';
+import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { startAnsweringServer } from './answering-server.ts';
+import { type Fault, faults } from './faults.ts';
+import { readRules } from './rule-file.ts';
+import { speedUp } from './speed-up.ts';
+import { type ActiveAlert, type Prometheus, startPrometheus } from './start-prometheus.ts';
+
+/**
+ * `npm run test:alerts`: a real Prometheus scrapes the real services, with the chart's rules sixty times as fast
+ * (`speed-up.ts`). While all is well, nothing may fire. Then one thing after the other breaks, and the alerts that are
+ * about it must fire within two minutes. Prints which fired after how long, and exits with 1 where one did not.
+ */
+
+const quietMs = 15_000;
+const limitMs = 120_000;
+const endings: (() => Promise<unknown>)[] = [];
+
+/** Throws where something fires while all is well. */
+async function assertQuiet(prometheus: Prometheus): Promise<void> {
+  const until = performance.now() + quietMs;
+  while (performance.now() < until) {
+    const firing = await findFiring(prometheus);
+    if (firing.length > 0) throw new Error(`fires though all is well: ${firing.map(describe).join('; ')}`);
+    await pause(500);
+  }
+}
+
+async function findFiring(prometheus: Prometheus): Promise<ActiveAlert[]> {
+  return (await prometheus.alerts()).filter(({ state }) => state === 'firing');
+}
+
+function describe({ labels, annotations }: ActiveAlert): string {
+  return `${labels.alertname}: ${annotations.description}`;
+}
+
+type Row = readonly [fault: string, alert: string, after: string, says: string];
+
+/** Breaks it, and waits for its alerts. Rows of those that did not fire say so. */
+async function watch(fault: Fault, prometheus: Prometheus, stack: TestStack): Promise<Row[]> {
+  const enough = new AbortController();
+  const start = performance.now();
+  const induced = fault.induce(stack, enough.signal);
+  const rows = new Map<string, Row>();
+  while (rows.size < fault.alerts.length && performance.now() - start < limitMs) {
+    for (const alert of await findFiring(prometheus)) {
+      const name = alert.labels.alertname ?? '';
+      if (!fault.alerts.includes(name) || rows.has(name)) continue;
+      const seconds = ((performance.now() - start) / 1_000).toFixed(0);
+      rows.set(name, [fault.name, name, `${seconds} s`, alert.annotations.description ?? '']);
+    }
+    await pause(250);
+  }
+  enough.abort();
+  await induced;
+  return fault.alerts.map((name) => rows.get(name) ?? [fault.name, name, 'did not fire', '']);
+}
+
+async function startStack(): Promise<TestStack> {
+  const servers = await startTestServers(() => undefined);
+  endings.push(servers.stop);
+  process.env.TEST_MONGODB_URI = servers.mongo.uri;
+  process.env.TEST_REDIS_URL = servers.redis.url;
+  process.env.TEST_KEYS_DIR = servers.keysDir;
+  const [failing, gone] = [await startAnsweringServer(500), await startAnsweringServer(410)];
+  endings.push(failing.close, gone.close);
+  const secret = `whsec_${Buffer.from('a secret of the tests, 32 bytes!').toString('base64')}`;
+  const subscriber = (name: string, url: string) => ({ name, kind: 'webhook', url, secret });
+  const stack = await startTestStack({
+    EVENT_SUBSCRIBERS: JSON.stringify([subscriber('failing', failing.url), subscriber('gone', gone.url)]),
+    DELIVERY_GIVE_UP_SECONDS: '20',
+    // Few enough to be shed by the clients that fit on one machine.
+    HASH_QUEUE_LIMIT: '4',
+  });
+  endings.push(stack.close);
+  return stack;
+}
+
+async function run(): Promise<Row[]> {
+  const stack = await startStack();
+  const { opsPorts } = stack;
+  const targets = {
+    'auth-api': `127.0.0.1:${opsPorts.api}`,
+    'auth-push-gateway': `127.0.0.1:${opsPorts['push-gateway']}`,
+    'auth-worker': `127.0.0.1:${opsPorts.worker}`,
+  };
+  const prometheus = await startPrometheus(speedUp(readRules()), targets);
+  endings.push(prometheus.close);
+  const isWell = async () => {
+    const ready = await prometheus.query('auth_ready == 1');
+    return ready.length === Object.keys(targets).length && (await findFiring(prometheus)).length === 0;
+  };
+  await waitUntil(isWell, { what: 'all services scraped and ready', timeoutMs: 30_000 });
+  await assertQuiet(prometheus);
+  const rows: Row[] = [];
+  for (const fault of faults) rows.push(...(await watch(fault, prometheus, stack)));
+  return rows;
+}
+
+try {
+  const rows = await run();
+  console.log('| fault | alert | fired after | says |\n| --- | --- | --- | --- |');
+  for (const row of rows) console.log(`| ${row.join(' | ')} |`);
+  const isWell = rows.every(([, , after, says]) => after !== 'did not fire' && !says.includes('error expanding'));
+  process.exitCode = isWell ? 0 : 1;
+} finally {
+  for (const end of endings.reverse()) await end();
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+/** A Prometheus rule: one that records a metric, or an alert. */
+export interface Rule {
+  readonly record?: string;
+  readonly alert?: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export interface RuleFile {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
+}
+
+export const rulesFolder = new URL('../../../charts/auth-account/rules/', import.meta.url);
+
+/** The rules of the chart. */
+export function readRules(): RuleFile {
+  return parse(readFileSync(new URL('auth-account.rules.yaml', rulesFolder), 'utf8'));
+}
+
+/** An alert with all that an alert of ours must have. */
+export type Alert = Rule & Required<Pick<Rule, 'alert' | 'labels' | 'annotations'>>;
+
+/** The alerts of the chart. */
+export function readAlerts(): Alert[] {
+  const rules = readRules().groups.flatMap((group) => group.rules);
+  return rules.filter((rule) => rule.alert !== undefined) as Alert[];
+}
