@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createDenyList, denialLifetimeMs, redisKeys } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';

@@ -1,10 +1,5 @@
-import {
-  awaitForceLogout,
-  failFastOptions,
-  openForceLogoutQueue,
-  redisKeys,
-  requestForceLogout,
-} from '@auth-account/messaging';
+import { awaitForceLogout, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
+import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, logOut, newSession } from '../support/accounts.ts';

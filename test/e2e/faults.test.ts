@@ -41,7 +41,7 @@ describe('Redis away', () => {
     expect(at - back).toBeLessThan(closeBoundMs);
   }, 40_000);
 
-  test('registration and login answer, and the api killed before the hand-over loses no event', async () => {
+  test('registration and login answer, and the api killed before the publish loses no event', async () => {
     await stack.redis.stop();
     const { user_id, email } = await registerAccount(stack);
     expect((await logIn(stack, email)).session_id).toEqual(expect.any(String));

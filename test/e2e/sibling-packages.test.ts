@@ -7,12 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
-const libraries = ['contracts', 'errors', 'messaging'];
+const libraries = ['contracts', 'errors', 'messaging', 'redis'];
 
 const consumer = `
 import { RegisteredEvent, registeredTopic } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import { createEventConsumer, redisKeys, workerOptions } from '@auth-account/messaging';
+import { createEventConsumer } from '@auth-account/messaging';
+import { redisKeys, workerOptions } from '@auth-account/redis';
 import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';

@@ -94,7 +94,7 @@ describe('a registration', () => {
   });
 });
 
-test('an event that the relay hands on stays in the trace of its request', async () => {
+test('an event that the relay enqueues stays in the trace of its request', async () => {
   const { event, ...row } = dueRow();
   await stack.collections.outbox.insertOne({ ...row, event });
   await stack.receiver.waitFor(event.data.user_id);

@@ -2,15 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, type LocalRedis, startRedis } from '@auth-account/local-stack';
-import {
-  createDenyList,
-  type Denial,
-  type DenyList,
-  denialLifetimeMs,
-  failFastOptions,
-  openRedis,
-  redisKeys,
-} from '@auth-account/messaging';
+import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { collectionsOf, createSessionStore, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { startTestGateway, type TestGateway } from '../support/gateway-scene.ts';

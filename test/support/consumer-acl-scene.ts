@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { registeredTopic } from '@auth-account/contracts';
 import { createProcessGuard, startRedis } from '@auth-account/local-stack';
-import { openRedis, redisKeys, subscriberQueueName, workerOptions } from '@auth-account/messaging';
+import { subscriberQueueName } from '@auth-account/messaging';
+import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import type { Redis } from 'ioredis';
 import { readDocumentedAcl } from './documented-acl.ts';
 

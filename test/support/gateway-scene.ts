@@ -7,13 +7,11 @@ import {
   type Denial,
   type DenyList,
   denialLifetimeMs,
-  failFastOptions,
   type GatewayCommand,
-  type RedisKeys,
-  redisKeys,
 } from '@auth-account/messaging';
-import { compose, type Surroundings } from '@auth-account/push-gateway/compose';
+import { compose, type TestOverrides } from '@auth-account/push-gateway/compose';
 import { pushGatewayConfig } from '@auth-account/push-gateway/config';
+import { failFastOptions, type RedisKeys, redisKeys } from '@auth-account/redis';
 import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { Redis } from 'ioredis';
@@ -125,12 +123,12 @@ export interface TestGateway {
 export async function startTestGateway(
   scene: Pick<GatewayScene, 'env'>,
   env: Readonly<Record<string, string>> = {},
-  surroundings: Surroundings = {},
+  overrides: TestOverrides = {},
   logger: Logger = createLogger({ service: 'push-gateway', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
 ): Promise<TestGateway> {
   const config = loadConfig(pushGatewayConfig, { env: gatewayEnvironment({ PUSH_PORT: '0', ...scene.env, ...env }) });
   const metrics = createMetrics({ service: 'push-gateway' });
-  const gateway = await compose({ config, logger, metrics }, surroundings);
+  const gateway = await compose({ config, logger, metrics }, overrides);
   const stop = async () => {
     for (const step of gateway.stop) await step.run();
   };

@@ -70,7 +70,7 @@ async function untilRedisIsReady(checks: readonly Check[]): Promise<void> {
 
 export async function startTestApi(
   env: Readonly<Record<string, string>> = {},
-  surroundings: Parameters<typeof compose>[1] = {},
+  overrides: Parameters<typeof compose>[1] = {},
   logger: Logger = createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
 ): Promise<TestApi> {
   const name = uniqueName();
@@ -80,7 +80,7 @@ export async function startTestApi(
   await ensureIndexes(db);
   const metrics = createMetrics({ service: 'api' });
   // Limits are counted in memory instead where Redis is slow to answer: a machine that stands still must not change counts.
-  const api = await compose({ config, logger, metrics }, { limitTimeoutMs: 5_000, ...surroundings });
+  const api = await compose({ config, logger, metrics }, { limitTimeoutMs: 5_000, ...overrides });
   await api.start();
   if (env.REDIS_URL === undefined) await untilRedisIsReady(api.readiness);
   const base = `http://127.0.0.1:${api.address().port}`;

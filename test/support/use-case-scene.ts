@@ -21,10 +21,10 @@ import {
   type VerifiedAccessToken,
 } from '@auth-account/tokens';
 import { Binary, MongoClient } from 'mongodb';
+import type { Announcement } from '../../services/api/src/announcements/announce.ts';
+import type { IsDenied } from '../../services/api/src/announcements/announce-again.ts';
 import type { Audit } from '../../services/api/src/audit/audit.ts';
-import type { Announcement } from '../../services/api/src/push/announce.ts';
-import type { IsDenied } from '../../services/api/src/push/announce-again.ts';
-import type { RequestOrigin } from '../../services/api/src/request-origin.ts';
+import type { RequestOrigin } from '../../services/api/src/request/request-origin.ts';
 import { createIssueTokens, type IssueTokens } from '../../services/api/src/usecases/issue-tokens.ts';
 import { newSessionDocument } from './session-document.ts';
 import { testEnvironment, uniqueName } from './test-environment.ts';

@@ -24,7 +24,7 @@ export async function commitEvent(mongo: MongoClient, db: Db, event: RegisteredE
   await mongo.withSession((session) => session.withTransaction(() => outbox.append(event, at, session)));
 }
 
-/** The outbox row of a new event that a minute ago was committed and not handed over: it is due to the relay now. */
+/** The outbox row of a new event that a minute ago was committed and not published: it is due to the relay now. */
 export function dueRow(fields: Partial<OutboxDocument> = {}): OutboxDocument {
   const event = newEvent();
   const at = longAgo();
@@ -41,7 +41,7 @@ export function dueRow(fields: Partial<OutboxDocument> = {}): OutboxDocument {
   };
 }
 
-/** A time at which a row is committed whose hand-over is due to the relay now. */
+/** A time at which a row is committed whose publish is due to the relay now. */
 export function longAgo(): Date {
   return new Date(Date.now() - 60_000);
 }

@@ -1,6 +1,7 @@
 import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
-import { addEvent, openEventQueue, type RedisKeys, redisKeys } from '@auth-account/messaging';
+import { addEvent, openEventQueue } from '@auth-account/messaging';
+import { type RedisKeys, redisKeys } from '@auth-account/redis';
 import { type Collections, collectionsOf, ensureIndexes, type OutboxDocument } from '@auth-account/stores';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';

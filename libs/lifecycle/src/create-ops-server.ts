@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Logger, Metrics } from '@auth-account/telemetry';
 import type { Check } from './check.ts';
+import { rejectMalformedRequests } from './reject-malformed-requests.ts';
 import { runChecks } from './run-checks.ts';
-import { soundRequestsOnly } from './sound-requests-only.ts';
 
 export interface OpsServerOptions {
   readonly host: string;
@@ -95,10 +95,12 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
       keepAliveTimeout: 5_000,
       connectionsCheckingInterval: 1_000,
     },
-    soundRequestsOnly((request, response) => void answer(request).then((result) => send(request, response, result))),
+    rejectMalformedRequests(
+      (request, response) => void answer(request).then((result) => send(request, response, result)),
+    ),
   );
   server.maxConnections = maxConnections;
-  server.maxHeadersCount = 0; // past it Node leaves headers out without a word; `soundRequestsOnly` refuses
+  server.maxHeadersCount = 0; // past it Node leaves headers out without a word; `rejectMalformedRequests` refuses
   server.setTimeout(10_000); // a connection on which nothing moves, whoever is to blame
 
   return {

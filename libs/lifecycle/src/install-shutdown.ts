@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@auth-account/telemetry';
 import closeWithGrace from 'close-with-grace';
 import { onStopSignal } from './on-stop-signal.ts';
-import { runStopSteps, type StopStep } from './run-stop-steps.ts';
+import { runShutdownSteps, type ShutdownStep } from './run-shutdown-steps.ts';
 
 const STEPS_BUDGET_MS = 9_000;
 const EXIT_LIMIT_MS = 10_000;
@@ -27,7 +27,7 @@ export interface ShutdownOptions {
   /** Time between the wish to stop and the first step, in ms. */
   readonly delayMs: number;
   /** Asked when the stop begins. */
-  readonly steps: () => readonly StopStep[];
+  readonly steps: () => readonly ShutdownStep[];
 }
 
 export interface Shutdown {
@@ -53,7 +53,7 @@ export function installShutdown({ logger, delayMs, steps }: ShutdownOptions): Sh
     }
     if (!state.failed) await sleep(delayMs);
     const start = performance.now();
-    const stopped = await runStopSteps(steps(), STEPS_BUDGET_MS, logger);
+    const stopped = await runShutdownSteps(steps(), STEPS_BUDGET_MS, logger);
     const exitCode = stopped && !state.failed ? 0 : 1;
     logger.info({ ms: Math.round(performance.now() - start), exitCode }, 'stopped');
     if (exitCode !== 0) process.exit(exitCode); // on return, close-with-grace exits with 0

@@ -84,13 +84,13 @@ describe('runService', () => {
   });
 
   test.concurrent.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    'runs its stop steps in order on %s and exits with 0',
+    'runs its shutdown steps in order on %s and exits with 0',
     async (signal) => {
       const service = startFixture({});
       await service.logged('started');
       service.child.kill(signal);
       expect(await service.exit).toBe(0);
-      const steps = service.lines().filter((line) => line.msg === 'stop step done');
+      const steps = service.lines().filter((line) => line.msg === 'shutdown step done');
       expect(steps.map((line) => line.step)).toEqual(['first', 'second', 'ops server', 'tracing']);
     },
   );
@@ -101,7 +101,7 @@ describe('runService', () => {
     service.child.kill('SIGTERM');
     expect(await service.exit).toBe(1);
     expect(service.lines()).toContainEqual(
-      expect.objectContaining({ msg: 'stop step failed', step: 'first', level: 'error' }),
+      expect.objectContaining({ msg: 'shutdown step failed', step: 'first', level: 'error' }),
     );
     await service.logged('second step ran');
   });
@@ -129,7 +129,7 @@ describe('runService', () => {
     },
   );
 
-  test.concurrent('runs the stop steps after a start that failed and exits with 1', async () => {
+  test.concurrent('runs the shutdown steps after a start that failed and exits with 1', async () => {
     const service = startFixture({ MODE: 'failing-start' });
     expect(await service.exit).toBe(1);
     expect(service.lines()).toContainEqual(expect.objectContaining({ level: 'fatal', msg: 'start failed' }));

@@ -5,7 +5,7 @@ import type { Check } from './check.ts';
 import { createOpsServer } from './create-ops-server.ts';
 import { installShutdown } from './install-shutdown.ts';
 import { runChecks } from './run-checks.ts';
-import type { StopStep } from './run-stop-steps.ts';
+import type { ShutdownStep } from './run-shutdown-steps.ts';
 
 const EX_CONFIG = 78; // sysexits.h
 
@@ -22,7 +22,7 @@ export interface ServiceParts {
   /** Connects and listens. The service is ready from its end on, as far as `readiness` agrees. */
   readonly start: () => Promise<void>;
   /** The shutdown in order; each step must also do after a `start` that failed half way. */
-  readonly stop: readonly StopStep[];
+  readonly stop: readonly ShutdownStep[];
 }
 
 export interface ServiceDefinition<S extends TObject<typeof runtimeConfig>> {
@@ -51,7 +51,7 @@ function exitIfWrongConfig(name: string, error: unknown): void {
 /**
  * Runs a service from its configuration to its exit. The process ends with 78 if the configuration is wrong, also if only
  * `compose` finds that and throws a `ConfigError` (the table of problems on stderr), with 0 after an orderly stop on SIGTERM
- * or SIGINT, and with 1 after an error that nobody caught, a start that failed, or a stop step that failed or hung.
+ * or SIGINT, and with 1 after an error that nobody caught, a start that failed, or a shutdown step that failed or hung.
  *
  * On a stop, readiness falls at once; after `SHUTDOWN_DELAY_SECONDS` the steps run in their order, the ops server closes
  * last but one, and what spans are left are sent. From the first step to the exit it takes 10 s at most.

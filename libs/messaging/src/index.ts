@@ -3,14 +3,7 @@ export {
   type CloseRecorder,
   createCloseRecorder,
   findCloseRecords,
-} from './close-records.ts';
-export {
-  type CloseCommand,
-  encodeCommand,
-  type GatewayCommand,
-  parseCommand,
-  type ReplaceCommand,
-} from './commands.ts';
+} from './deny-list/close-records.ts';
 export {
   createDenyList,
   type Denial,
@@ -19,37 +12,15 @@ export {
   type DenyListRebuild,
   DenyListUnavailable,
   denialLifetimeMs,
-} from './deny-list.ts';
+} from './deny-list/deny-list.ts';
 export {
   type ConsumerReport,
   createEventConsumer,
   type EventConsumer,
   type EventConsumerOptions,
   type HandlerContext,
-} from './event-consumer.ts';
-export {
-  type ForceLogoutQueue,
-  type ForceLogoutResult,
-  openForceLogoutQueue,
-  parseForceLogout,
-  requestForceLogout,
-} from './force-logout.ts';
-export {
-  awaitForceLogout,
-  type ForceLogoutJobStatus,
-  type ForceLogoutState,
-  findForceLogout,
-  listForceLogouts,
-} from './force-logout-jobs.ts';
-export type { Inbox, InboxEntry } from './inbox.ts';
-export { openRedis, type RedisConfig } from './open-redis.ts';
-export { createCommandPublisher } from './publish-commands.ts';
-export {
-  createPushMessagePublisher,
-  type PushContent,
-  type PushMessagePublisher,
-  parsePushMessage,
-} from './push-messages.ts';
+} from './events/event-consumer.ts';
+export type { Inbox, InboxEntry } from './events/inbox.ts';
 export {
   addEvent,
   addEvents,
@@ -63,12 +34,34 @@ export {
   reliableWorkerOptions,
   replayedAtOf,
   subscriberQueueName,
-} from './queues.ts';
-export { parseRedisAddress } from './redis-address.ts';
-export { redisChecks } from './redis-checks.ts';
-export { isCluster, primariesOf, publish, type RedisClient } from './redis-client.ts';
-export { type RedisKeys, redisKeys } from './redis-keys.ts';
-export { failFastOptions, type RedisSettings, subscriberOptions, workerOptions } from './redis-options.ts';
-export { createRegisteredEvent } from './registered-event.ts';
-export { createStreamNumbers } from './stream-numbers.ts';
-export { createSubscription, type Subscription } from './subscription.ts';
+} from './events/queues.ts';
+export { createRegisteredEvent } from './events/registered-event.ts';
+export {
+  type ForceLogoutQueue,
+  type ForceLogoutResult,
+  openForceLogoutQueue,
+  parseForceLogout,
+  requestForceLogout,
+} from './force-logout/force-logout.ts';
+export {
+  awaitForceLogout,
+  type ForceLogoutJobStatus,
+  type ForceLogoutState,
+  findForceLogout,
+  listForceLogouts,
+} from './force-logout/force-logout-jobs.ts';
+export {
+  type CloseCommand,
+  encodeCommand,
+  type GatewayCommand,
+  parseCommand,
+  type ReplaceCommand,
+} from './push/commands.ts';
+export { createCommandPublisher } from './push/publish-commands.ts';
+export {
+  createPushMessagePublisher,
+  type PushContent,
+  type PushMessagePublisher,
+  parsePushMessage,
+} from './push/push-messages.ts';
+export { createStreamNumbers } from './push/stream-numbers.ts';

@@ -153,7 +153,7 @@ export interface OutboxDocument {
    */
   readonly state: 'pending' | 'delivered' | 'dead';
   readonly created_at: Date;
-  /** A relay that claims the row owns it until then; a fresh row is left to the hand-over first. */
+  /** A relay that claims the row owns it until then; a fresh row is left to the publish first. */
   readonly locked_until: Date;
   /** Set while there are subscribers who were not given the event, as their queues are full. */
   readonly held?: HeldRow;

@@ -28,9 +28,9 @@ export { createInviteStore, type InviteState, type InviteStore, inviteState } fr
 export { mongoOptions } from './mongo-options.ts';
 export {
   createOutboxStore,
-  handOverGraceMs,
   type OutboxFilter,
   type OutboxStore,
+  publishGraceMs,
   type RecordedAttempt,
 } from './outbox-store.ts';
 export { recordedEnd } from './recorded-end.ts';
@@ -48,4 +48,5 @@ export {
 } from './session-store.ts';
 export { isBrokenSocket, isDuplicateKey, isStoreUnavailable } from './store-errors.ts';
 export { createSubscriberStore, type SubscriberStore } from './subscriber-store.ts';
+export { createKeyedLock } from './transactions/keyed-lock.ts';
 export { createUserStore, emailKey, type GroupMember, type Membership, type UserStore } from './user-store.ts';

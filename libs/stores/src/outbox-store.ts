@@ -5,14 +5,14 @@ import type { DeliveryAttempt, OutboxDocument } from './documents.ts';
 import { createOutboxLeases, type OutboxLeases } from './outbox-leases.ts';
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 
-/** Milliseconds for which a fresh row is left to the hand-over that follows the commit. */
-export const handOverGraceMs = 5_000;
+/** Milliseconds for which a fresh row is left to the publish that follows the commit. */
+export const publishGraceMs = 5_000;
 
-/** The transactional outbox: an event is stored with what it tells, and handed on until every subscriber has it. */
+/** The transactional outbox: an event is stored with what it tells, and enqueued until every subscriber has it. */
 export interface OutboxStore extends OutboxLeases {
   /** Writes the event's row. It takes the session of the transaction, so that no row can be written outside one. */
   append(event: RegisteredEvent, at: Date, session: ClientSession): Promise<void>;
-  /** Remembers why rows could not be handed on. */
+  /** Remembers why rows could not be enqueued. */
   noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**
    * Notes how attempts ended, in one round trip. A subscriber that has the event now is noted so, and the row is
@@ -71,7 +71,7 @@ export function createOutboxStore({ outbox }: Collections): OutboxStore {
         event,
         state: 'pending',
         created_at: at,
-        locked_until: new Date(at.getTime() + handOverGraceMs),
+        locked_until: new Date(at.getTime() + publishGraceMs),
         attempts: 0,
         deliveries: {},
       };

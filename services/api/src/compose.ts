@@ -1,39 +1,36 @@
 import type { AddressInfo } from 'node:net';
 import { longestTokenSeconds } from '@auth-account/config';
 import { registeredTopic } from '@auth-account/contracts';
-import type { Check, ServiceContext, ServiceParts, StopStep } from '@auth-account/lifecycle';
+import type { Check, ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import {
   createCommandPublisher,
   createDenyList,
   denialLifetimeMs,
   type EventQueue,
-  failFastOptions,
   openEventQueue,
-  openRedis,
-  type RedisClient,
-  redisKeys,
 } from '@auth-account/messaging';
+import { failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
 import { collectionsOf, connectMongo, createSessionStore, mongoOptions } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
+import { createAnnounce } from './announcements/announce.ts';
+import { createIsDenied } from './announcements/announce-again.ts';
+import { createEventPublisher } from './announcements/publish-events.ts';
 import { createApp } from './app.ts';
-import { composeGroups } from './compose-groups.ts';
-import { composeGuards } from './compose-guards.ts';
-import { composeInvites } from './compose-invites.ts';
-import { composeSecurity, type Surroundings } from './compose-security.ts';
-import { composeTransaction } from './compose-transaction.ts';
-import { composeUseCases } from './compose-use-cases.ts';
+import { composeGroups } from './compose/groups.ts';
+import { composeGuards } from './compose/guards.ts';
+import { composeInvites } from './compose/invites.ts';
+import { createApiMetrics } from './compose/metrics.ts';
+import { composeSecurity, type TestOverrides } from './compose/security.ts';
+import { composeTransaction } from './compose/transaction.ts';
+import { composeUseCases } from './compose/use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
-import { createHandOver } from './events/hand-over.ts';
 import { authHandlers } from './http/auth.routes.ts';
 import { groupHandlers } from './http/group.routes.ts';
+import { createHttpServer, retireMs } from './http/http-server.ts';
 import { inviteHandlers } from './http/invite.routes.ts';
 import { keyHandlers } from './http/key.routes.ts';
 import { blockedPasswordCheck } from './http/validation/body-checks.ts';
-import { createHttpServer, retireMs } from './http-server.ts';
-import { createApiMetrics } from './metrics.ts';
-import { createAnnounce } from './push/announce.ts';
-import { createIsDenied } from './push/announce-again.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
 
 /** The api with where it listens, once it does. */
@@ -42,7 +39,7 @@ export interface ApiParts extends ServiceParts {
 }
 
 /** What tests replace. */
-export interface ApiSurroundings extends Surroundings {
+export interface ApiTestOverrides extends TestOverrides {
   /** Milliseconds for which a login or refresh waits for its limits where Redis hangs. */
   readonly limitTimeoutMs?: number;
 }
@@ -69,7 +66,7 @@ function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: nu
   return redis;
 }
 
-function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 250 }: ApiSurroundings): Connections {
+function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 250 }: ApiTestOverrides): Connections {
   // A connection of its own for events: a burst of them must not delay a close command.
   const queueRedis = openConnection(config, logger);
   const queue = openEventQueue(registeredTopic, queueRedis, redisKeys(config.KEY_PREFIX));
@@ -86,18 +83,18 @@ function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 2
 /** Wires the api: the only place that opens its connections. */
 export async function compose(
   context: ServiceContext<typeof apiConfig>,
-  surroundings: ApiSurroundings = {},
+  overrides: ApiTestOverrides = {},
 ): Promise<ApiParts> {
   const { config, logger, metrics } = context;
-  const { now = Date.now } = surroundings;
+  const { now = Date.now } = overrides;
   const apiMetrics = createApiMetrics(metrics);
   // The key files are read first: what is wrong with them should show before anything is open.
-  const security = await composeSecurity(config, apiMetrics, logger, surroundings);
-  const connections = openConnections(config, logger, surroundings);
+  const security = await composeSecurity(config, apiMetrics, logger, overrides);
+  const connections = openConnections(config, logger, overrides);
   const { mongo, redis, limitRedis, queue } = connections;
   const keys = redisKeys(config.KEY_PREFIX);
 
-  const handOver = createHandOver({ queue, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
+  const eventPublisher = createEventPublisher({ queue, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
   const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
   const announce = createAnnounce({
     denyList,
@@ -109,7 +106,7 @@ export async function compose(
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
   const transaction = composeTransaction(mongo, apiMetrics);
-  const sessionParts = { mongo, transaction, security, announce, isDenied, beginHandOver: handOver.begin };
+  const sessionParts = { mongo, transaction, security, announce, isDenied, publishEvent: eventPublisher.begin };
   const parts = { ...shared, ...guards, ...sessionParts };
   const useCases = composeUseCases(parts);
   const app = createApp({
@@ -154,7 +151,7 @@ export async function compose(
       { name: 'http server', run: () => server.drain(), timeoutMs: retireMs + lastRequestMs },
       { name: 'audit log', run: guards.flushAudit, timeoutMs: 100 },
       { name: 'key files and hash threads', run: security.close, timeoutMs: 1_000 },
-      { name: 'event hand-over', run: () => handOver.idle(), timeoutMs: 1_000 },
+      { name: 'event publish', run: () => eventPublisher.idle(), timeoutMs: 1_000 },
       ...closeSteps(connections),
     ],
   };
@@ -180,7 +177,7 @@ function readinessChecks({ mongo, redis, limitRedis, queueRedis }: Connections, 
   ];
 }
 
-function closeSteps({ mongo, redis, limitRedis, queueRedis, queue }: Connections): StopStep[] {
+function closeSteps({ mongo, redis, limitRedis, queueRedis, queue }: Connections): ShutdownStep[] {
   return [
     { name: 'event queue', run: () => queue.close(), timeoutMs: 500 },
     {

@@ -1,5 +1,5 @@
 import { mongoConfig, proxyConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
-import { redisChecks } from '@auth-account/messaging';
+import { redisChecks } from '@auth-account/redis';
 import { type Static, Type } from 'typebox';
 import { limitConfig } from './limits/limit-config.ts';
 

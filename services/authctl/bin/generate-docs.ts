@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import type { Argument, Command } from 'commander';
-import { createProgram } from '../src/program.ts';
-import { createShell } from '../src/shell.ts';
+import { createProgram } from '../src/app.ts';
+import { createShell } from '../src/cli/shell.ts';
 
 /**
  * Writes the list of commands into docs/authctl.md, between its two markers, from the commands' definitions. With --check

@@ -6,13 +6,13 @@ import {
   type RedisKeys,
   redisChecks,
   redisKeys,
-} from '@auth-account/messaging';
+} from '@auth-account/redis';
 import { type Collections, collectionsOf, mongoOptions } from '@auth-account/stores';
 import { type Db, MongoClient } from 'mongodb';
 import { Type } from 'typebox';
-import { CommandError } from './command-error.ts';
-import { exitCodes } from './exit-codes.ts';
-import type { Shell } from './shell.ts';
+import { CommandError } from './cli/command-error.ts';
+import { exitCodes } from './cli/exit-codes.ts';
+import type { Shell } from './cli/shell.ts';
 
 /** MongoDB, while a command runs. */
 export interface Mongo {

@@ -1,9 +1,9 @@
 import { CommanderError } from '@commander-js/extra-typings';
-import { exitCodes } from './exit-codes.ts';
-import { createProgram } from './program.ts';
-import { createShell } from './shell.ts';
-import type { Terminal } from './terminal.ts';
-import { toFailure } from './to-failure.ts';
+import { createProgram } from './app.ts';
+import { exitCodes } from './cli/exit-codes.ts';
+import { createShell } from './cli/shell.ts';
+import type { Terminal } from './cli/terminal.ts';
+import { toFailure } from './cli/to-failure.ts';
 
 /** Runs one command line (without the program's name) and gives the exit code. It never rejects. */
 export async function runAuthctl(args: readonly string[], terminal: Terminal): Promise<number> {

@@ -7,12 +7,12 @@ import {
   us_socket_local_port,
 } from 'uWebSockets.js';
 import { AppError } from '@auth-account/errors';
-import { type Connection, maxBackpressureBytes } from './connection.ts';
-import { readRequestHead } from './handshake.ts';
-import { hasDoubtfulLength } from './has-doubtful-length.ts';
-import type { SocketData, SocketOpener } from './open-socket.ts';
-import { sendError } from './send-error.ts';
-import type { createUpgrade } from './upgrade.ts';
+import { readRequestHead } from './handshake/handshake.ts';
+import { hasAmbiguousLength } from './handshake/has-ambiguous-length.ts';
+import { sendError } from './handshake/send-error.ts';
+import type { createUpgrade } from './handshake/upgrade.ts';
+import { type Connection, maxBackpressureBytes } from './streams/connection.ts';
+import type { SocketData, SocketOpener } from './streams/open-socket.ts';
 
 export interface PushAppDeps {
   readonly upgrade: ReturnType<typeof createUpgrade>;
@@ -56,7 +56,7 @@ export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSe
     idleTimeout: idleTimeoutSeconds,
     sendPingsAutomatically: true,
     upgrade(res, req, context) {
-      if (hasDoubtfulLength(req)) res.close();
+      if (hasAmbiguousLength(req)) res.close();
       else upgrade(res, req, context);
     },
     open: opener.onOpen,
@@ -98,7 +98,7 @@ function mountRefusals(app: TemplatedApp): void {
 
 function answer(res: HttpResponse, req: HttpRequest, error: AppError): void {
   // What stands behind it in the same bytes is answered too: not where it may be no request of this client's.
-  if (hasDoubtfulLength(req)) res.close();
+  if (hasAmbiguousLength(req)) res.close();
   else sendError(res, error, readRequestHead(req));
 }
 

@@ -1,13 +1,15 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { longestTokenSeconds } from '@auth-account/config';
-import type { ServiceContext, ServiceParts, StopStep } from '@auth-account/lifecycle';
+import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import {
   createCloseRecorder,
   createCommandPublisher,
   createDenyList,
   createStreamNumbers,
   denialLifetimeMs,
+} from '@auth-account/messaging';
+import {
   failFastOptions,
   openRedis,
   type RedisClient,
@@ -15,28 +17,28 @@ import {
   redisKeys,
   type Subscription,
   subscriberOptions,
-} from '@auth-account/messaging';
+} from '@auth-account/redis';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
 import { createAccessTokenVerifier, createVerifierCache } from '@auth-account/tokens';
 import { createPushApp, type PushApp } from './app.ts';
-import { createAskRedis } from './ask-redis.ts';
-import { createAuditRefusal } from './audit-refusal.ts';
+import { createReadiness } from './commands/readiness.ts';
+import { createReconcile } from './commands/reconcile.ts';
+import { createSubscriber } from './commands/subscriber.ts';
 import type { PushGatewayConfig, pushGatewayConfig } from './config.ts';
-import { closeConnection } from './connection.ts';
-import { createConnectionRegistry } from './connection-registry.ts';
-import { createDrain, type Drain } from './drain.ts';
-import { createExpirySweep } from './expiry-sweep.ts';
-import { createHandleFrame } from './handle-frame.ts';
-import { createMessageSubscription } from './message-subscription.ts';
-import { createPushMetrics, type PushMetrics } from './metrics.ts';
-import { createSocketOpener } from './open-socket.ts';
-import { createReadiness } from './readiness.ts';
-import { createReauthenticate } from './reauthenticate.ts';
-import { createReconcile } from './reconcile.ts';
-import { createStreamLifecycle } from './stream-lifecycle.ts';
-import { createSubscriber } from './subscriber.ts';
-import { createUpgrade } from './upgrade.ts';
-import { watchPublicKeys } from './watch-public-keys.ts';
+import { createAskRedis } from './handshake/ask-redis.ts';
+import { createAuditRefusal } from './handshake/audit-refusal.ts';
+import { createReauthenticate } from './handshake/reauthenticate.ts';
+import { createUpgrade } from './handshake/upgrade.ts';
+import { watchPublicKeys } from './handshake/watch-public-keys.ts';
+import { createHandleFrame } from './messages/handle-frame.ts';
+import { createMessageSubscription } from './messages/message-subscription.ts';
+import { closeConnection } from './streams/connection.ts';
+import { createConnectionRegistry } from './streams/connection-registry.ts';
+import { createDrain, type Drain } from './streams/drain.ts';
+import { createExpirySweep } from './streams/expiry-sweep.ts';
+import { createPushMetrics, type PushMetrics } from './streams/metrics.ts';
+import { createSocketOpener } from './streams/open-socket.ts';
+import { createStreamLifecycle } from './streams/stream-lifecycle.ts';
 
 /** The gateway with where it listens, once it does. */
 export interface PushGatewayParts extends ServiceParts {
@@ -44,7 +46,7 @@ export interface PushGatewayParts extends ServiceParts {
 }
 
 /** What tests replace. */
-export interface Surroundings {
+export interface TestOverrides {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
   /** Milliseconds between two looks at the key file. */
@@ -69,7 +71,7 @@ async function openVerifier(
   config: PushGatewayConfig,
   logger: Logger,
   metrics: PushMetrics,
-  { now = Date.now, keyFileIntervalMs }: Surroundings,
+  { now = Date.now, keyFileIntervalMs }: TestOverrides,
 ) {
   const keys = await watchPublicKeys(config, logger, keyFileIntervalMs);
   const { ACCESS_TOKEN_ALGORITHM: algorithm, TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = config;
@@ -85,12 +87,12 @@ async function openVerifier(
 /** Wires the push gateway: the only place that opens its connections. */
 export async function compose(
   { config, logger, metrics }: ServiceContext<typeof pushGatewayConfig>,
-  surroundings: Surroundings = {},
+  overrides: TestOverrides = {},
 ): Promise<PushGatewayParts> {
-  const { now = Date.now } = surroundings;
+  const { now = Date.now } = overrides;
   const registry = createConnectionRegistry();
   const pushMetrics = createPushMetrics(metrics, registry.size);
-  const { verifyAccessToken, closeKeyFile } = await openVerifier(config, logger, pushMetrics, surroundings);
+  const { verifyAccessToken, closeKeyFile } = await openVerifier(config, logger, pushMetrics, overrides);
   const { redis, subscription, messages } = openConnections(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);
   const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
@@ -149,7 +151,7 @@ export async function compose(
       logger.info({ address, port }, 'push gateway listens');
     },
     stop: [
-      ...stopSteps({
+      ...shutdownSteps({
         ...{ drain, app, expiry, reconcile, redis, subscriber, subscription, messageSubscription, messages },
         drainSeconds: config.DRAIN_SECONDS,
       }),
@@ -176,7 +178,7 @@ interface Stoppable {
 const lingerMs = 100;
 
 /** With the ops server's 1.5 s they fit into the 9 s that a stop may take. */
-function stopSteps(stoppable: Stoppable): StopStep[] {
+function shutdownSteps(stoppable: Stoppable): ShutdownStep[] {
   const { drain, app, expiry, reconcile, redis, subscriber, subscription, drainSeconds } = stoppable;
   const { messageSubscription, messages } = stoppable;
   return [

@@ -1,5 +1,5 @@
 import { proxyConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
-import { redisChecks } from '@auth-account/messaging';
+import { redisChecks } from '@auth-account/redis';
 import { type Static, Type } from 'typebox';
 
 /** Configuration of the push gateway: each property is an environment variable. */

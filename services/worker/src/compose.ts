@@ -1,16 +1,14 @@
 import { longestTokenSeconds } from '@auth-account/config';
 import type { Check, ServiceContext, ServiceParts } from '@auth-account/lifecycle';
+import { createCommandPublisher, createDenyList, denialLifetimeMs } from '@auth-account/messaging';
 import {
-  createCommandPublisher,
-  createDenyList,
-  denialLifetimeMs,
   failFastOptions,
   openRedis,
   type RedisClient,
   type RedisSettings,
   redisKeys,
   workerOptions,
-} from '@auth-account/messaging';
+} from '@auth-account/redis';
 import {
   collectionsOf,
   connectMongo,
@@ -22,15 +20,15 @@ import {
 } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
 import { type Db, MongoClient } from 'mongodb';
-import { createForceLogoutConsumer } from './commands/force-logout-consumer.ts';
-import { composeEvents } from './compose-events.ts';
 import type { WorkerConfig, workerConfig } from './config.ts';
-import { createErrorLog } from './error-log.ts';
-import { createWorkerMetrics } from './metrics.ts';
-import { createReconcile } from './reconcile.ts';
-import { checkRedis } from './redis-readiness.ts';
-import { createRepeater } from './repeater.ts';
-import { stopSteps } from './stop-steps.ts';
+import { createReconcile } from './deny-list/reconcile.ts';
+import { createForceLogoutConsumer } from './force-logout/force-logout-consumer.ts';
+import { createErrorLog } from './jobs/error-log.ts';
+import { createWorkerMetrics } from './jobs/metrics.ts';
+import { createPoller } from './jobs/poller.ts';
+import { checkRedis } from './jobs/redis-readiness.ts';
+import { shutdownSteps } from './jobs/shutdown-steps.ts';
+import { composeEvents } from './relay/compose-events.ts';
 
 type Context = ServiceContext<typeof workerConfig>;
 
@@ -84,9 +82,15 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
   const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, { ...options, onRetry, onEnd });
   const { registry } = serviceMetrics;
   const common = { config, collections, transaction, consuming, keys, metrics, logger, now };
-  const { queues, relay, looks, releaseOutbox, ...events } = composeEvents({ ...common, adding, registry });
+  const {
+    queues,
+    relay,
+    pollers: eventPollers,
+    releaseOutbox,
+    ...events
+  } = composeEvents({ ...common, adding, registry });
   const denyList = createDenyList(denying, keys, lifetimeMs);
-  const reconcile = createRepeater({
+  const reconcile = createPoller({
     run: createReconcile({
       sessions: createSessionStore(collections),
       denyList,
@@ -106,7 +110,7 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
   adding.on('ready', relay.trigger);
   const commands = { mongo, collections, denyList, consuming, keys, metrics, logger, now };
   const consumers = [...events.consumers, createForceLogoutConsumer(commands)];
-  const repeaters = [relay, reconcile, ...looks];
+  const pollers = [relay, reconcile, ...eventPollers];
   const stopping = new AbortController();
 
   return {
@@ -117,9 +121,9 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
       for (const consumer of consumers) consumer.start();
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
-      for (const look of looks) look.start();
+      for (const poller of eventPollers) poller.start();
       logger.info({ subscribers: [...queues.keys()] }, 'worker runs');
     },
-    stop: stopSteps({ stopping, repeaters, consumers, queues, redis: [denying, adding, consuming], mongo, logger }),
+    stop: shutdownSteps({ stopping, pollers, consumers, queues, redis: [denying, adding, consuming], mongo, logger }),
   };
 }

@@ -1,7 +1,7 @@
 import { mongoConfig, redisConfig, runtimeConfig, tokenLifeConfig } from '@auth-account/config';
-import { redisChecks } from '@auth-account/messaging';
+import { redisChecks } from '@auth-account/redis';
 import { type Static, Type } from 'typebox';
-import { checkSubscribers } from './check-subscribers.ts';
+import { checkSubscribers } from './delivery/check-subscribers.ts';
 
 const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' });
 

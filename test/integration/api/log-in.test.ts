@@ -3,7 +3,7 @@ import { AppError } from '@auth-account/errors';
 import type { SessionDocument } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
-import { RequestAbandoned } from '../../../services/api/src/usecases/assert-awaited.ts';
+import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
 import { createLogIn, type LogInDeps } from '../../../services/api/src/usecases/log-in.ts';
 import { hashOf, openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
 

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { failFastOptions } from '@auth-account/messaging';
+import { failFastOptions } from '@auth-account/redis';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createAddressLimit } from '../../../services/api/src/limits/address-limit.ts';
 import { createLimitKeys } from '../../../services/api/src/limits/limit-keys.ts';
-import type { Refusal } from '../../../services/api/src/limits/limit-rule.ts';
 import { createLoginLimits } from '../../../services/api/src/limits/login-limits.ts';
 import type { LoginIdentity, LoginSteps } from '../../../services/api/src/limits/login-steps.ts';
+import type { Refusal } from '../../../services/api/src/limits/refusal.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 /** The defaults of production, but for the total of an address. */

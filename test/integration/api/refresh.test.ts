@@ -4,7 +4,7 @@ import type { SessionDocument } from '@auth-account/stores';
 import { createRefreshTokens, generateSecretKey } from '@auth-account/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { RequestAbandoned } from '../../../services/api/src/usecases/assert-awaited.ts';
+import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
 import { createRefresh, type RefreshDeps } from '../../../services/api/src/usecases/refresh.ts';
 import { hashOf, openUseCaseScene, readsOf, type UseCaseScene } from '../../support/use-case-scene.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SessionDocument } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { RequestAbandoned } from '../../../services/api/src/usecases/assert-awaited.ts';
+import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
 import { createListSessions } from '../../../services/api/src/usecases/list-sessions.ts';
 import { createLogOut } from '../../../services/api/src/usecases/log-out.ts';
 import { createLogOutAll } from '../../../services/api/src/usecases/log-out-all.ts';

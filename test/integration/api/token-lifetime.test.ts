@@ -1,5 +1,6 @@
 import { waitUntil } from '@auth-account/local-stack';
-import { createDenyList, denialLifetimeMs, failFastOptions, redisKeys } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';

@@ -9,15 +9,17 @@ import {
   consumedJobOptions,
   createPushMessagePublisher,
   createStreamNumbers,
+  openEventQueue,
+  subscriberQueueName,
+} from '@auth-account/messaging';
+import {
   createSubscription,
   failFastOptions,
-  openEventQueue,
   openRedis,
   redisKeys,
   subscriberOptions,
-  subscriberQueueName,
   workerOptions,
-} from '@auth-account/messaging';
+} from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { apiConfig } from '@auth-account/api/config';
 import { loadConfig } from '@auth-account/config';
+import { pushGatewayConfig } from '@auth-account/push-gateway/config';
 import {
   createSubscription,
   failFastOptions,
@@ -9,8 +10,7 @@ import {
   type RedisSettings,
   subscriberOptions,
   workerOptions,
-} from '@auth-account/messaging';
-import { pushGatewayConfig } from '@auth-account/push-gateway/config';
+} from '@auth-account/redis';
 import { workerConfig } from '@auth-account/worker/config';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Queue, Worker } from 'bullmq';

@@ -10,15 +10,14 @@ import {
   createPushMessagePublisher,
   createStreamNumbers,
   denialLifetimeMs,
-  failFastOptions,
   findForceLogout,
   listForceLogouts,
   openEventQueue,
   openForceLogoutQueue,
-  openRedis,
   requestForceLogout,
   subscriberQueueName,
 } from '@auth-account/messaging';
+import { failFastOptions, openRedis } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import {

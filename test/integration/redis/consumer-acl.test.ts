@@ -8,12 +8,10 @@ import {
   type EventQueue,
   type HandlerContext,
   openEventQueue,
-  openRedis,
-  type RedisClient,
   subscriberQueueName,
-  workerOptions,
 } from '@auth-account/messaging';
 import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
+import { openRedis, type RedisClient, workerOptions } from '@auth-account/redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, MongoClient } from 'mongodb';
 import {

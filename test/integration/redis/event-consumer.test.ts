@@ -7,11 +7,10 @@ import {
   type EventConsumer,
   eventJobId,
   openEventQueue,
-  redisKeys,
   subscriberQueueName,
-  workerOptions,
 } from '@auth-account/messaging';
 import { openMongoInbox } from '@auth-account/messaging/mongo-inbox';
+import { redisKeys, workerOptions } from '@auth-account/redis';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';

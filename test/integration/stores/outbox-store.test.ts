@@ -4,9 +4,9 @@ import {
   type Collections,
   collectionsOf,
   createOutboxStore,
-  handOverGraceMs,
   type OutboxDocument,
   type OutboxStore,
+  publishGraceMs,
 } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
@@ -50,7 +50,7 @@ describe('an event', () => {
       await (isKept ? session.commitTransaction() : session.abortTransaction());
     });
 
-  test('is stored with what it tells, pending, and left to the hand-over for five seconds', async () => {
+  test('is stored with what it tells, pending, and left to the publish for five seconds', async () => {
     const event = newEvent();
     await append(event, true);
     expect(await row(event.id)).toEqual({
@@ -63,7 +63,7 @@ describe('an event', () => {
       attempts: 0,
       deliveries: {},
     });
-    expect(handOverGraceMs).toBe(5_000);
+    expect(publishGraceMs).toBe(5_000);
   });
 
   test('is not stored where its transaction is taken back', async () => {

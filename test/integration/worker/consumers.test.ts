@@ -1,4 +1,5 @@
-import { type EventQueue, openEventQueue, type RedisKeys, redisKeys } from '@auth-account/messaging';
+import { type EventQueue, openEventQueue } from '@auth-account/messaging';
+import { type RedisKeys, redisKeys } from '@auth-account/redis';
 import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { UnrecoverableError, Worker } from 'bullmq';
@@ -7,9 +8,9 @@ import {
   createJobConsumer,
   createOutcomeConsumer,
   type JobConsumerSettings,
-} from '../../../services/worker/src/deliver/event-consumers.ts';
-import { createWebhookConsumer } from '../../../services/worker/src/deliver/webhook-consumer.ts';
-import { createWorkerMetrics } from '../../../services/worker/src/metrics.ts';
+} from '../../../services/worker/src/delivery/event-consumers.ts';
+import { createWebhookConsumer } from '../../../services/worker/src/delivery/webhook-consumer.ts';
+import { createWorkerMetrics } from '../../../services/worker/src/jobs/metrics.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { type Answer, startReceiver, status } from '../../support/worker-receiver.ts';

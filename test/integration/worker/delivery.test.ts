@@ -120,13 +120,13 @@ describe('delivery to webhooks', () => {
     expect(await service.metric('auth_event_deliveries_total', { outcome: 'given_up' })).toBe(1);
   });
 
-  test('with no subscriber an event counts as delivered, handed over or not', async () => {
+  test('with no subscriber an event counts as delivered, published or not', async () => {
     const { env, publish, isDelivered, mongo, db } = await scene([]);
     await worker(env);
-    const [handedOver, left] = [newEvent(), newEvent()];
-    await publish(handedOver);
+    const [published, left] = [newEvent(), newEvent()];
+    await publish(published);
     await commitEvent(mongo, db, left, longAgo());
-    await eventually('both are delivered', async () => (await isDelivered(handedOver)) && (await isDelivered(left)));
+    await eventually('both are delivered', async () => (await isDelivered(published)) && (await isDelivered(left)));
   });
 });
 

@@ -5,11 +5,10 @@ import {
   createDenyList,
   denialLifetimeMs,
   type ForceLogoutQueue,
-  failFastOptions,
   openForceLogoutQueue,
-  redisKeys,
   requestForceLogout,
 } from '@auth-account/messaging';
+import { failFastOptions, redisKeys } from '@auth-account/redis';
 import {
   createIdempotencyStore,
   createSessionStore,
@@ -19,7 +18,7 @@ import {
 } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createForceLogout } from '../../../services/worker/src/commands/force-logout.ts';
+import { createForceLogout } from '../../../services/worker/src/force-logout/force-logout.ts';
 import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
 import { cheapHashes } from '../../support/groups.ts';

@@ -1,7 +1,8 @@
-import { type EventQueue, openEventQueue, redisKeys } from '@auth-account/messaging';
+import { type EventQueue, openEventQueue } from '@auth-account/messaging';
+import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createQueueRoom } from '../../../services/worker/src/deliver/queue-room.ts';
+import { createQueueRoom } from '../../../services/worker/src/delivery/queue-room.ts';
 import { uniqueName } from '../../support/test-api.ts';
 
 const names = ['analytics', 'billing', 'catering'];

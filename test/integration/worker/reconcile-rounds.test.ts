@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createDenyList, type DenyList, denialLifetimeMs, type GatewayCommand } from '@auth-account/messaging';
 import { createSessionStore } from '@auth-account/stores';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createReconcile } from '../../../services/worker/src/reconcile.ts';
+import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 

@@ -3,13 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
-import {
-  createDenyList,
-  type DenyList,
-  denialLifetimeMs,
-  failFastOptions,
-  parseCommand,
-} from '@auth-account/messaging';
+import { createDenyList, type DenyList, denialLifetimeMs, parseCommand } from '@auth-account/messaging';
+import { failFastOptions } from '@auth-account/redis';
 import { createSessionStore, type SessionDocument } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';

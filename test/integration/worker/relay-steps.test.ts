@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type EventQueue, openEventQueue, type RedisKeys, redisKeys } from '@auth-account/messaging';
+import { type EventQueue, openEventQueue } from '@auth-account/messaging';
+import { type RedisKeys, redisKeys } from '@auth-account/redis';
 import {
   type Collections,
   collectionsOf,
@@ -14,12 +15,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import { createBuryFailedJob } from '../../../services/worker/src/deliver/bury-failed-job.ts';
-import { createFanOut } from '../../../services/worker/src/deliver/fan-out.ts';
-import { findJobStates } from '../../../services/worker/src/deliver/job-states.ts';
-import { createParking } from '../../../services/worker/src/deliver/parking.ts';
-import { createHandOn } from '../../../services/worker/src/hand-on.ts';
-import { createRelay, type RelayDeps } from '../../../services/worker/src/relay.ts';
+import { createBuryFailedJob } from '../../../services/worker/src/delivery/bury-failed-job.ts';
+import { createFanOut } from '../../../services/worker/src/delivery/fan-out.ts';
+import { findJobStates } from '../../../services/worker/src/delivery/job-states.ts';
+import { createParking } from '../../../services/worker/src/delivery/parking.ts';
+import { createEnqueue } from '../../../services/worker/src/relay/enqueue.ts';
+import { createRelay, type RelayDeps } from '../../../services/worker/src/relay/relay.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { dueRow, newEvent } from '../../support/worker-events.ts';
 
@@ -103,15 +104,15 @@ describe('the states of jobs', () => {
   });
 });
 
-describe('rows that are handed on to a subscriber', () => {
-  const handOn = (rows: readonly OutboxDocument[], isOpen = true) =>
-    createHandOn({ redis, buryFailedJob })(rows, { name: 'billing', queue: queueOf('billing'), isOpen });
+describe('rows that are enqueued to a subscriber', () => {
+  const enqueue = (rows: readonly OutboxDocument[], isOpen = true) =>
+    createEnqueue({ redis, buryFailedJob })(rows, { name: 'billing', queue: queueOf('billing'), isOpen });
 
   test('go on its queue, each once, under the event’s id or that of its replay', async () => {
     const at = new Date(1_763_712_000_000);
     const [first, again] = [await stored(), await stored({ replays: { billing: at } })];
     for (let round = 0; round < 2; round += 1) {
-      expect(await handOn([first, again])).toStrictEqual({ had: [], heldBack: [] });
+      expect(await enqueue([first, again])).toStrictEqual({ had: [], heldBack: [] });
     }
     const ids = [first._id, `${again._id}.1763712000000`];
     expect(await waiting('billing')).toEqual(ids);
@@ -134,31 +135,31 @@ describe('rows that are handed on to a subscriber', () => {
       dead: { analytics: at },
       discarded: { analytics: at },
     });
-    expect(await handOn([...rows, other])).toEqual({ had: [], heldBack: [] });
+    expect(await enqueue([...rows, other])).toEqual({ had: [], heldBack: [] });
     expect(await waiting('billing')).toEqual([other._id]);
   });
 
   test('are held back where there is no room, unless they are on the queue already', async () => {
     const [there, other] = [await stored(), await stored()];
-    await handOn([there]);
-    expect(await handOn([there, other], false)).toEqual({ had: [], heldBack: [other] });
+    await enqueue([there]);
+    expect(await enqueue([there, other], false)).toEqual({ had: [], heldBack: [other] });
     expect(await waiting('billing')).toEqual([there._id]);
   });
 
   test('are known to be there where their jobs are completed, also without room', async () => {
     const done = await stored();
-    await handOn([done]);
+    await enqueue([done]);
     await end('billing', done._id, 'completed');
-    expect(await handOn([done])).toEqual({ had: [done], heldBack: [] });
-    expect(await handOn([done], false)).toEqual({ had: [done], heldBack: [] });
+    expect(await enqueue([done])).toEqual({ had: [done], heldBack: [] });
+    expect(await enqueue([done], false)).toEqual({ had: [done], heldBack: [] });
     expect(await waiting('billing')).toEqual([]);
   });
 
   test('become dead letters where their jobs have failed for good', async () => {
     const [lost, fine] = [await stored(), await stored()];
-    await handOn([lost, fine]);
+    await enqueue([lost, fine]);
     await end('billing', lost._id, 'failed', 'x'.repeat(600));
-    expect(await handOn([lost, fine])).toEqual({ had: [], heldBack: [] });
+    expect(await enqueue([lost, fine])).toEqual({ had: [], heldBack: [] });
     const [letter, ...others] = await deadLetters.list({ limit: 10 });
     const job = await queueOf('billing').getJob(lost._id);
     expect(others).toEqual([]);

@@ -15,7 +15,7 @@ import { startTestWorker, startWorkerProcess } from '../../support/worker-servic
 
 describe('the relay', () => {
   test.concurrent(
-    'hands on what was committed and never handed over, once it is due',
+    'enqueues what was committed and never published, once it is due',
     closingAll(async (closing) => {
       const good = closing(await startReceiver('analytics'));
       const { env, mongo, db, isDelivered } = closing(await openWorkerScene([good.subscriber]));
@@ -31,7 +31,7 @@ describe('the relay', () => {
   );
 
   test.concurrent(
-    'leaves a fresh row to the hand-over that follows the commit',
+    'leaves a fresh row to the publish that follows the commit',
     closingAll(async (closing) => {
       const { env, mongo, db, row, isDelivered } = closing(await openWorkerScene());
       const [fresh, due] = [newEvent(), newEvent()];
@@ -117,11 +117,11 @@ describe('a queue that nobody empties', () => {
         queue,
         fillers.map((jobId) => ({ jobId, event: filler, traceparent: undefined })),
       );
-      const [handedOver, left] = [newEvent(), newEvent()];
-      await scene.publish(handedOver, longAgo());
+      const [published, left] = [newEvent(), newEvent()];
+      await scene.publish(published, longAgo());
       await commitEvent(scene.mongo, scene.db, left, longAgo());
       closing(await startTestWorker(scene.env));
-      for (const event of [handedOver, left]) {
+      for (const event of [published, left]) {
         await eventually('the other subscriber has it', async () => 'analytics' in (await scene.row(event)).deliveries);
         // Looked at once more, when the other subscriber has it: that is due after 5 s at the latest.
         const isHeld = async () => (await scene.row(event)).locked_until.getTime() > Date.now() + 3_600_000;
@@ -132,7 +132,7 @@ describe('a queue that nobody empties', () => {
 
       await scene.redis.ltrim(queue.toKey('wait'), 0, 4_000);
       await eventually('both are added', async () => (await scene.redis.llen(queue.toKey('wait'))) === 4_003);
-      expect((await queue.getJob(handedOver.id))?.data).toEqual(handedOver);
+      expect((await queue.getJob(published.id))?.data).toEqual(published);
       expect((await queue.getJob(left.id))?.data).toEqual(left);
       expect((await scene.row(left)).held).toBeUndefined();
     }),

@@ -4,15 +4,8 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findFreePort, startTestServers } from '@auth-account/local-stack';
-import {
-  createSubscription,
-  encodeCommand,
-  openRedis,
-  parseCommand,
-  publish,
-  redisKeys,
-  subscriberOptions,
-} from '@auth-account/messaging';
+import { encodeCommand, parseCommand } from '@auth-account/messaging';
+import { createSubscription, openRedis, publish, redisKeys, subscriberOptions } from '@auth-account/redis';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { type Device, newDevice, openGatewayScene, signToken } from '../../support/gateway-scene.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';

@@ -3,14 +3,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMongo, startRedis } from '@auth-account/local-stack';
-import { handOverGraceMs, type OutboxDocument } from '@auth-account/stores';
+import { type OutboxDocument, publishGraceMs } from '@auth-account/stores';
 import { longAgo, newEvent } from '../../support/worker-events.ts';
 import { openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 import { startWorkerProcess } from '../../support/worker-service.ts';
 import type { ReceivedCount } from './unique-events-receiver.ts';
 
 /**
- * `npm run bench:outbox [-- --rows N]`: so many outbox rows (100,000 unless told otherwise) that nobody handed over are
+ * `npm run bench:outbox [-- --rows N]`: so many outbox rows (100,000 unless told otherwise) that nobody published are
  * drained to a webhook in a process of its own, by one worker process and then by two, with a real MongoDB (a replica set
  * of one) and Redis (with its append-only file). Prints rows per second and the CPU seconds that 1,000 events cost each
  * process, and ends with 1 where an event is missing.
@@ -34,7 +34,7 @@ async function cpuOf(pids: readonly number[]): Promise<number> {
 
 function rowOf(): OutboxDocument {
   const [event, at] = [newEvent(), longAgo()];
-  const locked_until = new Date(at.getTime() + handOverGraceMs);
+  const locked_until = new Date(at.getTime() + publishGraceMs);
   const state = { state: 'pending', created_at: at, locked_until, attempts: 0, deliveries: {} } as const;
   return { _id: event.id, topic: event.type, event, ...state };
 }

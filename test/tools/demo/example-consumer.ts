@@ -1,13 +1,7 @@
 import { RegisteredEvent, registeredTopic } from '@auth-account/contracts';
-import {
-  type ConsumerReport,
-  createEventConsumer,
-  type EventConsumer,
-  type Inbox,
-  type RedisClient,
-  type RedisKeys,
-} from '@auth-account/messaging';
+import { type ConsumerReport, createEventConsumer, type EventConsumer, type Inbox } from '@auth-account/messaging';
 import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
+import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import type { ClientSession, Db, MongoClient } from 'mongodb';
 
 /** What the example prepares for a new group. */

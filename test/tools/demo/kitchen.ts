@@ -1,4 +1,4 @@
-import { redisKeys, workerOptions } from '@auth-account/messaging';
+import { redisKeys, workerOptions } from '@auth-account/redis';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { startExampleConsumer } from './example-consumer.ts';

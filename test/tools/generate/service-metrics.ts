@@ -1,8 +1,8 @@
 import { createMetrics } from '@auth-account/telemetry';
-import { createApiMetrics } from '../../../services/api/src/metrics.ts';
+import { createApiMetrics } from '../../../services/api/src/compose/metrics.ts';
 import { createProbeMetrics } from '../../../services/authctl/src/probe/probe-metrics.ts';
-import { createPushMetrics } from '../../../services/push-gateway/src/metrics.ts';
-import { createBacklogGauges, createWorkerMetrics } from '../../../services/worker/src/metrics.ts';
+import { createPushMetrics } from '../../../services/push-gateway/src/streams/metrics.ts';
+import { createBacklogGauges, createWorkerMetrics } from '../../../services/worker/src/jobs/metrics.ts';
 
 /** One metric as a service defines it. */
 export interface DefinedMetric {

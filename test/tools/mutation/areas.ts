@@ -110,7 +110,7 @@ const sessions: Area = {
   ],
 };
 
-const deliver = 'services/worker/src/deliver';
+const deliver = 'services/worker/src/delivery';
 
 const outbox: Area = {
   name: 'outbox',
@@ -132,8 +132,8 @@ const outbox: Area = {
       tests: ['test/integration/worker/relay-steps.test.ts'],
     },
     {
-      sources: ['services/worker/src/outbox-release.ts'],
-      tests: ['services/worker/src/outbox-release.test.ts'],
+      sources: ['services/worker/src/relay/outbox-release.ts'],
+      tests: ['services/worker/src/relay/outbox-release.test.ts'],
     },
     {
       sources: [`${deliver}/{backoff,retry-after}.ts`],

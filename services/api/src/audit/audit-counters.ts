@@ -1,8 +1,8 @@
 import type { RevocationReason } from '@auth-account/stores';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
-import { limitRules } from '../limits/limit-rule.ts';
 import { authorizationCodes } from './authorization-codes.ts';
 import type { AuditEventName } from './events.ts';
+import { limitRules } from './events.ts';
 
 export type AuditCounters = ReturnType<typeof createAuditCounters>;
 

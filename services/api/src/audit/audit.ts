@@ -1,5 +1,5 @@
 import { type AuditSampler, loggedNetwork, type WriteAudit } from '@auth-account/telemetry';
-import type { RequestOrigin } from '../request-origin.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
 import { type AuditEvent, auditEvents } from './events.ts';
 import { sampledBy } from './sampled-by.ts';
 

@@ -1,7 +1,7 @@
 import type { Locale } from '@auth-account/errors';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Response } from 'express';
-import type { RequestOrigin } from '../request-origin.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
 
 /** What the middlewares have found out about a request; stands in `res.locals`. */
 export interface RequestContext extends RequestOrigin {

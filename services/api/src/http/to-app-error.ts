@@ -1,7 +1,7 @@
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
 import { DenyListUnavailable } from '@auth-account/messaging';
 import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
-import { RequestAbandoned } from '../usecases/assert-awaited.ts';
+import { RequestAbandoned } from '../usecases/assert-client-connected.ts';
 
 const retryAfterSeconds = 2;
 

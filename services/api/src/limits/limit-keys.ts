@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { redisKeys } from '@auth-account/messaging';
+import { redisKeys } from '@auth-account/redis';
 
 /** Names of limits in Redis. Accounts, devices and addresses stand in them as HMACs: a dump of Redis names nobody. */
 export interface LimitKeys {

@@ -1,14 +1,15 @@
 import { AppError } from '@auth-account/errors';
-import type { RedisClient } from '@auth-account/messaging';
+import type { RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
 import type { Audit } from '../audit/audit.ts';
-import type { RequestOrigin } from '../request-origin.ts';
+import type { LimitRule } from '../audit/events.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
 import { createAddressLimit } from './address-limit.ts';
 import { addressPrefix, subscriberPrefix } from './address-prefix.ts';
 import { createLimitKeys } from './limit-keys.ts';
-import type { LimitRule, Refusal } from './limit-rule.ts';
 import type { LimitRules } from './limit-rules.ts';
 import { createLoginLimits } from './login-limits.ts';
+import type { Refusal } from './refusal.ts';
 
 /** Whose password it is said to be, and where it comes from. */
 export interface Login {

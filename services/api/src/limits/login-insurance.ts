@@ -1,8 +1,9 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { LimitRule } from '../audit/events.ts';
 import { waitOf } from './address-limit.ts';
-import type { LimitRule, Refusal } from './limit-rule.ts';
 import type { LoginRules } from './limit-rules.ts';
 import type { LoginSteps } from './login-steps.ts';
+import type { Refusal } from './refusal.ts';
 
 const sourceWindowSeconds = 15 * 60;
 const daySeconds = 86_400;

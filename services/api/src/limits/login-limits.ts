@@ -1,11 +1,12 @@
-import type { RedisClient } from '@auth-account/messaging';
+import type { RedisClient } from '@auth-account/redis';
+import type { LimitRule } from '../audit/events.ts';
 import type { AddressLimit } from './address-limit.ts';
 import type { LimitKeys } from './limit-keys.ts';
-import type { LimitRule, Refusal } from './limit-rule.ts';
 import type { LoginRules } from './limit-rules.ts';
 import { createLoginInsurance } from './login-insurance.ts';
 import { loginScript } from './login-script.ts';
 import type { LoginIdentity, LoginSteps } from './login-steps.ts';
+import type { Refusal } from './refusal.ts';
 
 export interface LoginLimitsDeps {
   /** A connection that fails fast. */

@@ -1,4 +1,4 @@
-import type { Refusal } from './limit-rule.ts';
+import type { Refusal } from './refusal.ts';
 
 /** Whose try it is. */
 export interface LoginIdentity {

@@ -12,7 +12,7 @@ import {
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../limits/limits.ts';
-import type { RequestOrigin } from '../request-origin.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
 import type { ChangeGroup } from './change-group.ts';
 import { inviteInvalid } from './invite-invalid.ts';
 import { createJudgeInvite } from './judge-invite.ts';

@@ -8,11 +8,11 @@ import type {
   UserStore,
 } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
+import type { Announcement } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditEvent } from '../audit/events.ts';
-import type { Announcement } from '../push/announce.ts';
-import type { RequestOrigin } from '../request-origin.ts';
-import { assertAwaited } from './assert-awaited.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+import { assertClientConnected } from './assert-client-connected.ts';
 
 export interface ChangeGroupDeps {
   readonly users: Pick<UserStore, 'move' | 'hasMoved' | 'promoteEldest'>;
@@ -82,7 +82,7 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
       const left = await leave(change, session);
       const changed = await sessions.changeClaims(userId, { ...to, at, requestId }, session);
       // Whoever has given up may have gone and come back since: `from` is then right again, and the change no longer wanted.
-      assertAwaited(origin);
+      assertClientConnected(origin);
       return { ...left, changed };
     };
     const isCommitted = () => users.hasMoved(userId, to);

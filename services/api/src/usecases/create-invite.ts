@@ -6,9 +6,9 @@ import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import { canonicalBody } from '../idempotency/canonical-body.ts';
 import { type OpenIdempotent, replayed } from '../idempotency/open-idempotent.ts';
-import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { RequestOrigin } from '../request-origin.ts';
+import type { Ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
 import { describeInvite } from './describe-invite.ts';
 import { nonOwnerError } from './non-owner-error.ts';
 

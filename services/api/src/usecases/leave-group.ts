@@ -2,9 +2,9 @@ import type { MembershipResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import type { GroupStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
-import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { RequestOrigin } from '../request-origin.ts';
+import type { Ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
 import type { ChangeGroup } from './change-group.ts';
 import { newHome } from './new-home.ts';
 

@@ -13,13 +13,13 @@ import {
 } from '@auth-account/stores';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
+import type { Announcement } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Announcement } from '../push/announce.ts';
-import type { RequestOrigin } from '../request-origin.ts';
+import type { Ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
-import { assertAwaited } from './assert-awaited.ts';
+import { assertClientConnected } from './assert-client-connected.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
 
@@ -107,7 +107,7 @@ export function createLogIn(
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId });
       await sessions.insert(session, transactionSession);
       // An app that has given up logs in again: this session should not take the place of that one.
-      assertAwaited(origin);
+      assertClientConnected(origin);
       return { session, ended };
     };
     const { session, ended } = await transaction(work, { isCommitted: () => sessions.exists(sessionId) });

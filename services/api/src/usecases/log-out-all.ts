@@ -9,11 +9,11 @@ import {
 } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
+import type { Announcement } from '../announcements/announce.ts';
+import { createAnnounceAgain, type IsDenied } from '../announcements/announce-again.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Announcement } from '../push/announce.ts';
-import { createAnnounceAgain, type IsDenied } from '../push/announce-again.ts';
-import type { RequestOrigin } from '../request-origin.ts';
-import { assertAwaited } from './assert-awaited.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+import { assertClientConnected } from './assert-client-connected.ts';
 
 export interface LogOutAllDeps {
   readonly users: Pick<UserStore, 'touchSessions'>;
@@ -53,7 +53,7 @@ export function createLogOutAll(deps: LogOutAllDeps) {
       ];
       for (const { reason, ids } of ended) await sessions.revokeAll(ids, { reason, at, requestId }, session);
       // An app that has given up may have logged in again: that session should live.
-      assertAwaited(origin);
+      assertClientConnected(origin);
     };
     const isCommitted = async () => {
       const all = ended.flatMap(({ ids }) => ids);

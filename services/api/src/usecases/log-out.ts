@@ -2,10 +2,10 @@ import type { LogoutRequest, LogoutResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import type { OwnSession, Revocation, SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '@auth-account/tokens';
+import type { Announcement } from '../announcements/announce.ts';
+import { createAnnounceAgain, type IsDenied } from '../announcements/announce-again.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { Announcement } from '../push/announce.ts';
-import { createAnnounceAgain, type IsDenied } from '../push/announce-again.ts';
-import type { RequestOrigin } from '../request-origin.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
 import { createAwaitKey } from './await-key.ts';
 
 export interface LogOutDeps {

@@ -1,5 +1,5 @@
 import type { GroupStore } from '@auth-account/stores';
-import type { Ids } from '../ids.ts';
+import type { Ids } from '../request/ids.ts';
 import type { GroupChange } from './change-group.ts';
 
 /** A household of the user's own, to be opened by a change of group: where whoever leaves a group lives from then on. */

@@ -2,12 +2,12 @@ import type { RefreshRequest, TokenResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import type { SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
+import type { Announcement } from '../announcements/announce.ts';
+import { createAnnounceAgain, type IsDenied } from '../announcements/announce-again.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { Announcement } from '../push/announce.ts';
-import { createAnnounceAgain, type IsDenied } from '../push/announce-again.ts';
-import type { RequestOrigin } from '../request-origin.ts';
-import { assertAwaited } from './assert-awaited.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+import { assertClientConnected } from './assert-client-connected.ts';
 import { createAwaitKey } from './await-key.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
 import type { IssueTokens } from './issue-tokens.ts';
@@ -78,7 +78,7 @@ export function createRefresh(
     // Its app may have refreshed by another request since, which made this token a void one. A thief who hangs up puts
     // off being seen, and gets nothing by it: there is an event of its own to see.
     if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
-    assertAwaited(origin);
+    assertClientConnected(origin);
     const at = now();
     const reason = 'refresh_token_reuse';
     audit({ event: 'refresh.stolen', ...idsOf(session) }, origin);

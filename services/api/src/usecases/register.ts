@@ -11,9 +11,9 @@ import {
   type OpenIdempotent,
   replayed,
 } from '../idempotency/open-idempotent.ts';
-import type { Ids } from '../ids.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { RequestOrigin } from '../request-origin.ts';
+import type { Ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
 import type { Space, Spaces } from './spaces.ts';
 
@@ -24,7 +24,7 @@ export interface RegisterDeps {
   readonly transaction: RunTransaction;
   readonly openIdempotent: OpenIdempotent;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
-  readonly beginHandOver: (event: RegisteredEvent) => void;
+  readonly publishEvent: (event: RegisteredEvent) => void;
   readonly limits: Pick<Limits, 'register' | 'registered' | 'guess'>;
   readonly audit: Audit;
   readonly ids: Ids;
@@ -59,7 +59,7 @@ interface Registration {
 export function createRegister(
   deps: RegisterDeps,
 ): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
-  const { users, spaces, outbox, transaction, openIdempotent, hasher, beginHandOver, limits, audit, ids } = deps;
+  const { users, spaces, outbox, transaction, openIdempotent, hasher, publishEvent, limits, audit, ids } = deps;
 
   async function register(
     input: RegisterRequest,
@@ -81,7 +81,7 @@ export function createRegister(
     // Nobody else knows a new group yet.
     const group = space.kind === 'join' ? space.home_group_id : undefined;
     await transaction(work, { isCommitted: () => users.exists(user._id), group });
-    beginHandOver(event);
+    publishEvent(event);
     await limits.registered(loginOf(input), origin);
     audit({ event: 'account.registered', user_id: user._id }, origin);
     return data;

@@ -1,7 +1,7 @@
 import type { AccountType, RegisterRequest } from '@auth-account/contracts';
 import { type GroupStore, type InviteDocument, type InviteStore, inviteState } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
-import type { Ids } from '../ids.ts';
+import type { Ids } from '../request/ids.ts';
 import { inviteInvalid } from './invite-invalid.ts';
 import { createJudgeInvite } from './judge-invite.ts';
 

@@ -58,6 +58,6 @@ async function checkIndexes(db: Db): Promise<Finding> {
   return failed(
     'mongodb indexes',
     list,
-    'Run the migration: node services/api/src/migrate.ts. Drop an index that is different first.',
+    'Run the migration: node services/api/bin/migrate.ts. Drop an index that is different first.',
   );
 }

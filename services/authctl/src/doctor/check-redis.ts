@@ -1,4 +1,5 @@
-import { createDenyList, primariesOf } from '@auth-account/messaging';
+import { createDenyList } from '@auth-account/messaging';
+import { primariesOf } from '@auth-account/redis';
 import type { Redis } from 'ioredis';
 import type { RedisStore } from '../compose.ts';
 import { checkClock, type Finding, failed, isAtLeast, ok, warning } from './finding.ts';

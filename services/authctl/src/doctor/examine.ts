@@ -1,11 +1,11 @@
 import { ConfigError } from '@auth-account/config';
+import { exitCodes } from '../cli/exit-codes.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import type { Shell } from '../cli/shell.ts';
+import { table } from '../cli/table.ts';
+import { toFailure } from '../cli/to-failure.ts';
 import { withMongo, withRedis } from '../compose.ts';
 import { keyConfig } from '../config.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Outcome } from '../outcome.ts';
-import { table } from '../output/table.ts';
-import type { Shell } from '../shell.ts';
-import { toFailure } from '../to-failure.ts';
 import { checkKeys } from './check-keys.ts';
 import { checkMongodb } from './check-mongodb.ts';
 import { checkRedis } from './check-redis.ts';

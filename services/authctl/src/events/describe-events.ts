@@ -1,7 +1,7 @@
 import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from '@auth-account/stores';
-import { CommandError } from '../command-error.ts';
-import type { Outcome } from '../outcome.ts';
-import { fieldList, table } from '../output/table.ts';
+import { CommandError } from '../cli/command-error.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import { fieldList, table } from '../cli/table.ts';
 import type { EventStores } from './open-event-stores.ts';
 import { type EventSelection, selectDeadLetters, selectRows, take } from './select-events.ts';
 

@@ -1,5 +1,5 @@
-import type { Outcome } from '../outcome.ts';
-import { table } from '../output/table.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import { table } from '../cli/table.ts';
 import type { EventStores } from './open-event-stores.ts';
 
 const countLimit = 1_000_000;

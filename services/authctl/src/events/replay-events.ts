@@ -1,8 +1,8 @@
-import { CommandError } from '../command-error.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Outcome } from '../outcome.ts';
-import { fieldList } from '../output/table.ts';
-import type { Shell } from '../shell.ts';
+import { CommandError } from '../cli/command-error.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import type { Shell } from '../cli/shell.ts';
+import { fieldList } from '../cli/table.ts';
 import type { EventStores } from './open-event-stores.ts';
 import { requireSubscriber } from './require-subscriber.ts';
 import { type EventSelection, selectDeadLetters, selectRows } from './select-events.ts';

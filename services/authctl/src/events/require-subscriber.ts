@@ -1,4 +1,4 @@
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../cli/command-error.ts';
 import type { EventStores } from './open-event-stores.ts';
 
 /** Throws a `CommandError` that names those there are, where the workers do not have that subscriber. */

@@ -6,10 +6,10 @@ import {
   listForceLogouts,
   openForceLogoutQueue,
 } from '@auth-account/messaging';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../cli/command-error.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import { fieldList, table } from '../cli/table.ts';
 import type { RedisStore } from '../compose.ts';
-import type { Outcome } from '../outcome.ts';
-import { fieldList, table } from '../output/table.ts';
 
 /** The forced logouts of these states, the newest first. */
 export function listCommands(

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ForceLogoutCommand } from '@auth-account/contracts';
 import { awaitForceLogout, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../cli/command-error.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
+import type { Outcome } from '../cli/outcome.ts';
 import type { RedisStore } from '../compose.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Outcome } from '../outcome.ts';
 
 export interface OrderOptions {
   readonly reason: string;

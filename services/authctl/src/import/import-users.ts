@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../cli/command-error.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import { openProgress } from '../cli/progress.ts';
+import type { Shell } from '../cli/shell.ts';
+import { fieldList } from '../cli/table.ts';
 import type { Mongo } from '../compose.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Outcome } from '../outcome.ts';
-import { openProgress } from '../output/progress.ts';
-import { fieldList } from '../output/table.ts';
-import type { Shell } from '../shell.ts';
 import { type ImportRecord, parseImportRecord } from './parse-import-record.ts';
 import { formatOf, type ImportFormat, readRecords } from './read-records.ts';
 import { type BatchOptions, writeBatch } from './write-batch.ts';

@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { CsvError, parse } from 'csv-parse/sync';
-import { CommandError } from '../command-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CommandError } from '../cli/command-error.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
 import { importFields, requiredFields } from './parse-import-record.ts';
 
 export const importFormats = ['csv', 'jsonl'] as const;

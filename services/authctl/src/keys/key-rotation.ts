@@ -1,5 +1,5 @@
 import type { KeyEntry, KeySet } from '@auth-account/tokens';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../cli/command-error.ts';
 
 /**
  * What a rotation notes in a key: members that JWK readers ignore (RFC 7517, section 4), times in ISO 8601.

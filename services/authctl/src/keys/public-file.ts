@@ -2,8 +2,8 @@ import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type AccessTokenAlgorithm, type KeySet, writePublicKeyFile } from '@auth-account/tokens';
-import { CommandError } from '../command-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CommandError } from '../cli/command-error.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
 import type { KeyKind } from './key-kinds.ts';
 
 /** A key file that a command works on. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { MongoError } from 'mongodb';
+import type { Shell } from '../cli/shell.ts';
+import { toFailure } from '../cli/to-failure.ts';
 import { withMongo } from '../compose.ts';
-import type { Shell } from '../shell.ts';
-import { toFailure } from '../to-failure.ts';
 import { type CleanUpReport, cleanUp, type Traces } from './clean-up.ts';
 import { newCredentials, newRequestId } from './probe-accounts.ts';
 import type { ProbePlan } from './probe-plan.ts';

@@ -1,6 +1,6 @@
-import { exitCodes } from '../exit-codes.ts';
-import type { Outcome } from '../outcome.ts';
-import { table } from '../output/table.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import { table } from '../cli/table.ts';
 import type { CleanUpReport } from './clean-up.ts';
 import type { ProbeReport } from './create-probe.ts';
 import type { CloseTime } from './walk-path.ts';

@@ -1,5 +1,5 @@
-import { CommandError } from '../command-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CommandError } from '../cli/command-error.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
 import type { ProbeConfig } from './probe-config.ts';
 
 /** What the command line says of a probe; times are in milliseconds. */

@@ -1,7 +1,7 @@
 import { createUserStore, runTransaction, type UserDocument } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
+import { firstIdOf } from '../cli/first-id-of.ts';
 import type { Mongo } from '../compose.ts';
-import { firstIdOf } from '../first-id-of.ts';
 import { deleteEvents, findEvents } from './probe-events.ts';
 
 /** What became of an account; `shared`: somebody else is in its group, so no probe made it, and it stays. */

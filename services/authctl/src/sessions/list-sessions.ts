@@ -1,6 +1,6 @@
 import type { Collections, SessionDocument } from '@auth-account/stores';
-import type { Outcome } from '../outcome.ts';
-import { table } from '../output/table.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import { table } from '../cli/table.ts';
 import { loadUser } from '../users/load-user.ts';
 
 export interface ListSessionsOptions {

@@ -1,5 +1,5 @@
 import type { Collections, SessionDocument } from '@auth-account/stores';
-import { firstIdOf } from '../first-id-of.ts';
+import { firstIdOf } from '../cli/first-id-of.ts';
 import type { TraceStep } from './timeline.ts';
 
 type TracedSession = Pick<

@@ -1,5 +1,5 @@
-import type { Outcome } from '../outcome.ts';
-import { table } from '../output/table.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import { table } from '../cli/table.ts';
 
 /** Something that happened on account of a request, as it is stored. */
 export interface TraceStep {

@@ -1,8 +1,8 @@
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../cli/command-error.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import type { Shell } from '../cli/shell.ts';
 import { withMongo, withRedis } from '../compose.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Outcome } from '../outcome.ts';
-import type { Shell } from '../shell.ts';
 import { findEventSteps } from './event-steps.ts';
 import { findRedisSteps } from './redis-steps.ts';
 import { findSessionSteps } from './session-steps.ts';

@@ -1,5 +1,5 @@
 import { type Collections, emailKey, type UserDocument } from '@auth-account/stores';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../cli/command-error.ts';
 
 /** The user of that id or e-mail address. Throws a `CommandError` where there is none. */
 export async function loadUser({ users }: Pick<Collections, 'users'>, idOrEmail: string): Promise<UserDocument> {

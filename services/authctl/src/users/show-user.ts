@@ -1,6 +1,6 @@
 import type { Collections, UserDocument } from '@auth-account/stores';
-import type { Outcome } from '../outcome.ts';
-import { fieldList } from '../output/table.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import { fieldList } from '../cli/table.ts';
 import { loadUser } from './load-user.ts';
 
 /** The user, their group and how many sessions they have; never the hash. */

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createDenyList, denialLifetimeMs, openRedis, redisKeys, workerOptions } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { collectionsOf, type SessionDocument } from '@auth-account/stores';
 import {
   createAccessTokenSigner,

@@ -1,9 +1,5 @@
-import {
-  createCommandPublisher,
-  createPushMessagePublisher,
-  failFastOptions,
-  redisKeys,
-} from '@auth-account/messaging';
+import { createCommandPublisher, createPushMessagePublisher } from '@auth-account/messaging';
+import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { Redis } from 'ioredis';
 import type { CommanderOrder } from './commander.ts';
 import { monotonicNow } from './monotonic-now.ts';

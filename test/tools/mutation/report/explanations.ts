@@ -247,12 +247,12 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'libs/messaging/src/queues.ts',
+    file: 'libs/messaging/src/events/queues.ts',
     why: 'With no jobs BullMQ adds nothing: Redis is spared the question.',
     mutants: [['if (jobs.length === 0) return;', 'jobs.length === 0', 'false']],
   },
   {
-    file: 'services/worker/src/hand-on.ts',
+    file: 'services/worker/src/relay/enqueue.ts',
     why: 'Of a job that has not failed no dead letter is made: it is asked for in vain.',
     mutants: [
       [
@@ -264,7 +264,7 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'services/worker/src/hand-on.ts',
+    file: 'services/worker/src/relay/enqueue.ts',
     why: 'Tracing is off in the tests of the area; test/e2e/tracing.test.ts looks at this span.',
     mutants: [
       [
@@ -290,7 +290,7 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'services/worker/src/relay.ts',
+    file: 'services/worker/src/relay/relay.ts',
     why: 'A text is none of the rows.',
     mutants: [
       [
@@ -301,7 +301,7 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'services/worker/src/relay.ts',
+    file: 'services/worker/src/relay/relay.ts',
     why: 'There is a set for each subscriber.',
     mutants: [
       ['const by = subscribers.filter((_, index) => had[index]?.has(row));', 'had[index]?.has', 'had[index].has'],
@@ -313,7 +313,7 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'services/worker/src/relay.ts',
+    file: 'services/worker/src/relay/relay.ts',
     why: 'What is written of a row of which nothing is new leaves it as it is: it is spared.',
     mutants: [
       [
@@ -334,12 +334,12 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'services/worker/src/outbox-release.ts',
+    file: 'services/worker/src/relay/outbox-release.ts',
     why: 'Only that the number is another than the one done counts.',
     mutants: [['ordered += 1;', 'ordered += 1', 'ordered -= 1']],
   },
   {
-    file: 'services/worker/src/deliver/parking.ts',
+    file: 'services/worker/src/delivery/parking.ts',
     why: 'The text is no webhook’s name.',
     mutants: [
       [
@@ -350,12 +350,12 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'services/worker/src/deliver/job-states.ts',
+    file: 'services/worker/src/delivery/job-states.ts',
     why: 'A pipeline that is no transaction always has answers; its type alone says otherwise.',
     mutants: [['const answers = (await pipeline.exec()) ?? [];', '[]', '["Stryker was here"]']],
   },
   {
-    file: 'services/worker/src/deliver/deliver-event.ts',
+    file: 'services/worker/src/delivery/deliver-event.ts',
     why: 'Tracing is off in the tests of the area; test/e2e/tracing.test.ts looks at this span.',
     mutants: [
       [
@@ -377,27 +377,27 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'services/worker/src/deliver/webhook.ts',
+    file: 'services/worker/src/delivery/webhook.ts',
     why: 'A connection that is never made cannot be arranged on loopback; the time-out of the whole attempt ends it too.',
     mutants: [['connect: { timeout: connectTimeoutMs },', '{ timeout: connectTimeoutMs }', '{}']],
   },
   {
-    file: 'services/worker/src/deliver/queue-room.ts',
+    file: 'services/worker/src/delivery/queue-room.ts',
     why: 'A pipeline that is no transaction always has answers; its type alone says otherwise.',
     mutants: [['const answers = (await pipeline.exec()) ?? [];', '[]', '["Stryker was here"]']],
   },
   {
-    file: 'services/worker/src/deliver/queue-room.ts',
+    file: 'services/worker/src/delivery/queue-room.ts',
     why: 'Where there are queues their counts tell whether Redis is there: it is asked in vain.',
     mutants: [['if (queues.size === 0) await redis.ping();', 'queues.size === 0', 'true']],
   },
   {
-    file: 'services/worker/src/deliver/event-consumers.ts',
+    file: 'services/worker/src/delivery/event-consumers.ts',
     why: 'A job that went back is no longer active, and BullMQ completes none such.',
     mutants: [['throw new WaitingError();', 'throw new WaitingError();', ';']],
   },
   {
-    file: 'services/worker/src/deliver/event-consumers.ts',
+    file: 'services/worker/src/delivery/event-consumers.ts',
     why: 'BullMQ does nothing with a worker that is closed, or is what it is to become: it is asked in vain.',
     mutants: [
       ['if (!isStarted || worker.closing !== undefined) return;', 'worker.closing !== undefined', 'false'],
@@ -406,12 +406,12 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'services/worker/src/deliver/event-consumers.ts',
+    file: 'services/worker/src/delivery/event-consumers.ts',
     why: 'It is resolved later, once the jobs under way have ended; nobody waits for it.',
     mutants: [['if (reasons.size > 0) worker.pause(true).catch(report);', 'true', 'false']],
   },
   {
-    file: 'services/worker/src/deliver/webhook-consumer.ts',
+    file: 'services/worker/src/delivery/webhook-consumer.ts',
     why: 'Any text will do that no other reason has.',
     mutants: [
       ["const unknown = 'it is not known whether it is parked';", "'it is not known whether it is parked'", '""'],
@@ -424,7 +424,7 @@ export const explanations: readonly Explanation[] = [
     mutants: [['return a < b ? a : b;', 'a < b', 'a <= b']],
   },
   {
-    file: 'libs/messaging/src/queues.ts',
+    file: 'libs/messaging/src/events/queues.ts',
     why: 'Only the second item is looked at.',
     mutants: [['const [, milliseconds] = /\\.(\\d+)$/.exec(jobId) ?? [];', '[]', '["Stryker was here"]']],
   },

@@ -2,7 +2,7 @@ import { type AppError, toHttp } from '@auth-account/errors';
 import type { Logger } from '@auth-account/telemetry';
 import type { ErrorRequestHandler } from 'express';
 import type { Audit } from '../../audit/audit.ts';
-import { RequestAbandoned } from '../../usecases/assert-awaited.ts';
+import { RequestAbandoned } from '../../usecases/assert-client-connected.ts';
 import { createAuditRefusal } from '../audit-refusal.ts';
 import { contextOf } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';

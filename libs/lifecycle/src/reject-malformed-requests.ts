@@ -1,0 +1,29 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+
+/** About as many as uWebSockets.js allows the gateway. Node's own limit is on bytes, and counts neither colons nor line ends. */
+const maxHeaders = 100;
+
+/**
+ * Answers in place of the listener where Node's parser lets through what it should not: 400 to another version than 1.0 and
+ * 1.1 (RFC 9112 section 2.3), and to more than one `Host` (section 3.2), of which a proxy may have read the other one; 431
+ * to more than a hundred headers.
+ */
+export function rejectMalformedRequests(listener: RequestListener): RequestListener {
+  return (request, response) => {
+    const status = findFault(request);
+    if (status === undefined) listener(request, response);
+    else response.writeHead(status, { connection: 'close', 'content-length': 0 }).end();
+  };
+}
+
+/** `rawHeaders`: names and values in turn. */
+function findFault({ httpVersionMajor, rawHeaders }: IncomingMessage): number | undefined {
+  if (httpVersionMajor !== 1) return 400;
+  if (rawHeaders.length > 2 * maxHeaders) return 431;
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1 ? 400 : undefined;
+}

@@ -1,0 +1,139 @@
+import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import type { RedisKeys } from '@auth-account/redis';
+import type { Redis } from 'ioredis';
+
+/** One stream that a gateway ended on a command, or an upgrade under way that it refused because of one. */
+export interface CloseRecord {
+  /** Of the request that was the command's cause. */
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly code: number;
+  readonly reason: CloseReason;
+  /** When the close frame was handed to the socket, milliseconds since the epoch. */
+  readonly at: number;
+  /** From the decision (by the deciding host's clock) to `at`. */
+  readonly latencyMs: number;
+  /** Host name of the gateway: the pod's name in Kubernetes. */
+  readonly gateway: string;
+}
+
+export interface CloseRecorderDeps {
+  readonly redis: Pick<Redis, 'pipeline'>;
+  readonly keys: Pick<RedisKeys, 'closeRecords'>;
+  /** Goes into every record. */
+  readonly gateway: string;
+  /** Called with the number of records that were lost. */
+  readonly onLost: (count: number, error: unknown) => void;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+export interface CloseRecorder {
+  /** Notes a close. It only puts it aside: the write follows in a batch, after the close frame, and nobody waits for it. */
+  record(close: RecordedClose): void;
+}
+
+type RecordedClose = Omit<CloseRecord, 'code' | 'gateway'>;
+
+/** For how long records are of use, in milliseconds, and how many there are at most (about: Redis trims by whole nodes). */
+const keptMs = 24 * 60 * 60_000;
+const keptRecords = 100_000;
+/** Closes that come within this time, far less than a gateway that stops stays on, share a round trip; up to so many. */
+const batchMs = 20;
+const longestBatch = 1_000;
+const recordsPerQuestion = 1_000;
+
+/**
+ * Makes what a gateway notes its closes with, in a Redis stream that holds about a day. Records are for operators: at most
+ * once, and lost where Redis is away.
+ */
+export function createCloseRecorder(deps: CloseRecorderDeps): CloseRecorder {
+  const { redis, keys, gateway, onLost, now = Date.now } = deps;
+  let batch: RecordedClose[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  async function write(records: readonly RecordedClose[]): Promise<void> {
+    const pipeline = redis.pipeline();
+    for (const record of records) pipeline.xadd(keys.closeRecords, '*', ...toFields(record, gateway));
+    pipeline.xtrim(keys.closeRecords, 'MAXLEN', '~', keptRecords);
+    pipeline.xtrim(keys.closeRecords, 'MINID', '~', now() - keptMs);
+    pipeline.pexpire(keys.closeRecords, keptMs);
+    const answers = (await pipeline.exec()) ?? [];
+    const errors = answers.slice(0, records.length).flatMap(([error]) => error ?? []);
+    if (errors.length > 0) onLost(errors.length, errors[0]);
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const records = batch;
+    batch = [];
+    try {
+      await write(records);
+    } catch (error) {
+      onLost(records.length, error);
+    }
+  }
+
+  return {
+    record(close) {
+      batch.push(close);
+      timer ??= setTimeout(() => void flush(), batchMs);
+      if (batch.length >= longestBatch) void flush();
+    },
+  };
+}
+
+export interface CloseRecordQuery {
+  readonly requestId: string;
+  /** Milliseconds since the epoch, by Redis's clock; without it, as far back as the records go. */
+  readonly since?: number;
+}
+
+/** The closes that a request caused, the oldest first. It reads all records since then: for operators, not for requests. */
+export async function findCloseRecords(
+  redis: Pick<Redis, 'xrange'>,
+  keys: Pick<RedisKeys, 'closeRecords'>,
+  { requestId, since }: CloseRecordQuery,
+): Promise<CloseRecord[]> {
+  const found: CloseRecord[] = [];
+  let from = since === undefined ? '-' : String(Math.max(0, Math.floor(since)));
+  for (;;) {
+    const entries = await redis.xrange(keys.closeRecords, from, '+', 'COUNT', recordsPerQuestion);
+    found.push(...entries.map(([, fields]) => toRecord(fields)).filter((record) => record.requestId === requestId));
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < recordsPerQuestion) return found;
+    from = `(${last[0]}`;
+  }
+}
+
+type Fields = Readonly<
+  Record<'request_id' | 'session_id' | 'code' | 'reason' | 'at' | 'latency_ms' | 'gateway', string>
+>;
+
+function toFields(record: RecordedClose, gateway: string): string[] {
+  const fields: Fields = {
+    request_id: record.requestId,
+    session_id: record.sessionId,
+    code: String(closeCodes[record.reason]),
+    reason: record.reason,
+    at: String(record.at),
+    latency_ms: String(record.latencyMs),
+    gateway,
+  };
+  return Object.entries(fields).flat();
+}
+
+function toRecord(list: readonly string[]): CloseRecord {
+  const pairs = Array.from({ length: list.length / 2 }, (_, index) => [list[index * 2], list[index * 2 + 1]]);
+  const fields = Object.fromEntries(pairs) as Fields;
+  return {
+    requestId: fields.request_id,
+    sessionId: fields.session_id,
+    code: Number(fields.code),
+    reason: fields.reason as CloseReason,
+    at: Number(fields.at),
+    latencyMs: Number(fields.latency_ms),
+    gateway: fields.gateway,
+  };
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import { publishCommandOf, type RedisClient, type RedisKeys } from '@auth-account/redis';
+import { encodeCommand } from '../push/commands.ts';
+import { createDenyListReader } from './deny-list-reader.ts';
+import { beginScript, completeScript, denyScript } from './deny-list-scripts.ts';
+
+/** What the deny list says of a session: revoked (and how its stream closes), or the smallest `ver` still good. */
+export type Denial =
+  | { readonly kind: 'revoked'; readonly reason: CloseReason }
+  | { readonly kind: 'below'; readonly ver: number };
+
+/** One change to be denied and told to the gateways. */
+export interface DenyEntry {
+  readonly sessionId: string;
+  readonly denial: Denial;
+  /** How the session's stream closes. */
+  readonly reason: CloseReason;
+  readonly requestId: string;
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number;
+}
+
+/** Redis cannot be asked, or its list is not known to be complete. It never means "allow". */
+export class DenyListUnavailable extends Error {
+  override readonly name = 'DenyListUnavailable';
+}
+
+/** Session → smallest claims version still good, in Redis (decisions, "Tokens"). MongoDB is the truth behind it. */
+export interface DenyList {
+  /** Writes the entries and publishes their close commands, in one round trip. An entry never loosens. */
+  deny(entries: readonly DenyEntry[]): Promise<void>;
+  /** What the list says of each session, in order. Throws `DenyListUnavailable`. */
+  find(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
+  /** What the list, complete or not, says of each session, in order: for whoever is about to complete it. */
+  peek(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
+  /** Sessions denied since that time of Redis's clock (ms), and the time to ask from next. Throws `DenyListUnavailable`. */
+  recent(since: number): Promise<{ readonly sessionIds: string[]; readonly until: number }>;
+  isComplete(): Promise<boolean>;
+  /** To be called before the first entry of a rebuild is read from MongoDB. */
+  beginRebuild(): Promise<DenyListRebuild>;
+}
+
+/** A rebuild of the list from MongoDB, bound to the Redis server and the data that were there when it began. */
+export interface DenyListRebuild {
+  /**
+   * Says that the list holds all that MongoDB does, of the server on which the rebuild began. False, and nothing said,
+   * where Redis was emptied, started again or replaced since: another rebuild is due.
+   */
+  complete(): Promise<boolean>;
+}
+
+/** Milliseconds after which a rebuild that never ended is forgotten. */
+const rebuildLimitMs = 10 * 60_000;
+
+type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
+
+/** Clocks of one Redis do not run backwards, but entries of one millisecond may come after its reading. */
+const overlapMs = 1_000;
+
+/**
+ * The time for which an entry is of use, in milliseconds: the longest life of a token that any process accepts, leeway, the
+ * stream's grace and a margin.
+ */
+export function denialLifetimeMs(longestTokenSeconds: number): number {
+  return (longestTokenSeconds + 5 + 30 + 60) * 1_000;
+}
+
+/** The deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. */
+export function createDenyList(redis: RedisClient, keys: RedisKeys, lifetimeMs: number): DenyList {
+  redis.defineCommand('denySessions', { lua: denyScript });
+  redis.defineCommand('beginDenyList', { lua: beginScript });
+  redis.defineCommand('completeDenyList', { lua: completeScript });
+  const scripts = redis as unknown as Record<'denySessions' | 'beginDenyList' | 'completeDenyList', Script>;
+  const publishCommand = publishCommandOf(redis);
+  const reader = createDenyListReader(redis, keys);
+
+  async function ask<T>(work: () => Promise<T | undefined>): Promise<T> {
+    const answer = await work().catch((error: unknown) => {
+      throw new DenyListUnavailable('Redis did not answer', { cause: error });
+    });
+    if (answer === undefined) throw new DenyListUnavailable('the deny list is not complete');
+    return answer;
+  }
+
+  return {
+    async deny(entries) {
+      if (entries.length === 0) return;
+      const names = [keys.revocations, ...entries.map(({ sessionId }) => keys.denied(sessionId))];
+      const values = entries.flatMap((entry) => [entry.sessionId, encodeDenial(entry.denial), closeCommand(entry)]);
+      await scripts.denySessions(names.length, ...names, publishCommand, keys.commands, lifetimeMs, ...values);
+    },
+    async find(sessionIds) {
+      const values = await ask(() => reader.find(sessionIds));
+      return values.map(parseDenial);
+    },
+    async peek(sessionIds) {
+      return sessionIds.length === 0 ? [] : (await redis.mget(...sessionIds.map(keys.denied))).map(parseDenial);
+    },
+    recent: (since) => ask(() => reader.recent(since - overlapMs)),
+    async isComplete() {
+      return (await reader.find([])) !== undefined;
+    },
+    async beginRebuild() {
+      const mark = keys.denyListRebuild(randomUUID());
+      await scripts.beginDenyList(1, mark, rebuildLimitMs);
+      return { complete: async () => (await scripts.completeDenyList(2, mark, keys.denyListComplete)) === 1 };
+    },
+  };
+}
+
+function closeCommand({ sessionId, denial, reason, requestId, decidedAt }: DenyEntry): string {
+  const below = denial.kind === 'below' ? { below: denial.ver } : {};
+  const command = { session_id: sessionId, reason, ...below, request_id: requestId, decided_at: decidedAt };
+  return encodeCommand({ type: 'close', ...command });
+}
+
+function encodeDenial(denial: Denial): string {
+  return denial.kind === 'revoked' ? `none:${denial.reason}` : String(denial.ver);
+}
+
+function parseDenial(value: string | null): Denial | undefined {
+  if (value === null) return undefined;
+  if (value.startsWith('none:')) return { kind: 'revoked', reason: closeReasonIn(value.slice('none:'.length)) };
+  return { kind: 'below', ver: Number(value) };
+}
+
+/** A newer api may write a reason that this gateway has no close code for: the session is over all the same. */
+function closeReasonIn(word: string): CloseReason {
+  return Object.hasOwn(closeCodes, word) ? (word as CloseReason) : 'SESSION_REVOKED';
+}

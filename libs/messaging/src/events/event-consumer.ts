@@ -1,0 +1,157 @@
+import type { RedisClient, RedisKeys } from '@auth-account/redis';
+import { type Job, UnrecoverableError, Worker } from 'bullmq';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Inbox } from './inbox.ts';
+import { eventIdOf, reliableWorkerOptions, subscriberQueueName } from './queues.ts';
+
+/** What every event has, whatever it tells (CloudEvents 1.0, with our extensions). */
+const EventEnvelope = Type.Object({
+  specversion: Type.Literal('1.0'),
+  id: Type.String({ minLength: 1 }),
+  type: Type.String({ minLength: 1 }),
+  requestid: Type.String({ minLength: 1 }),
+  traceparent: Type.Optional(Type.String({ minLength: 1 })),
+});
+type EventEnvelope = Type.Static<typeof EventEnvelope>;
+
+/** What a handler gets beside the event. */
+export interface HandlerContext<Session> {
+  /** Every write of the effect has to go through it: it is what makes the effect happen once. */
+  readonly session: Session;
+  /** X-Request-ID of the request that brought the event about: for logs and for calls that follow from it. */
+  readonly requestId: string;
+  /** W3C trace context of that request, where it had one. */
+  readonly traceparent: string | undefined;
+  /** 1 for the first. */
+  readonly attempt: number;
+  /** Aborted where the consumer is being closed and its patience has ended: throw then, and the event comes again. */
+  readonly signal: AbortSignal;
+}
+
+/** How a delivery ended. It holds nothing of the event but its ids. */
+export interface ConsumerReport {
+  /** `failed`: it is tried again. `given_up`: that was the last attempt. `malformed`: it is never tried again. */
+  readonly outcome: 'processed' | 'duplicate' | 'failed' | 'given_up' | 'malformed';
+  readonly topic: string;
+  readonly subscriber: string;
+  /** Undefined where the job has none. */
+  readonly eventId: string | undefined;
+  /** Undefined where the event is malformed. */
+  readonly requestId: string | undefined;
+  readonly attempt: number;
+  readonly error?: unknown;
+}
+
+export interface EventConsumerOptions<Schema extends Type.TSchema, Session> {
+  /** Opened with `workerOptions()`: it waits for Redis. It stays the caller's to close, after the consumer. */
+  readonly connection: RedisClient;
+  /** `redisKeys(KEY_PREFIX)` of the authentication service. */
+  readonly keys: Pick<RedisKeys, 'queuePrefix'>;
+  readonly topic: string;
+  /** The topic's schema in `@auth-account/contracts`. */
+  readonly schema: Schema;
+  /** The name that this consumer has in EVENT_SUBSCRIBERS, there with `"kind":"queue"`. */
+  readonly subscriber: string;
+  readonly inbox: Inbox<Session>;
+  /** The effect. It may throw: then nothing of it remains, and it is tried again after a pause. */
+  readonly handle: (event: Type.Static<Schema>, context: HandlerContext<Session>) => Promise<void>;
+  /** For logs and metrics; called after each attempt. */
+  readonly onReport: (report: ConsumerReport) => void;
+  /** Redis is away, or the queue fails otherwise. It goes on by itself. */
+  readonly onError: (error: Error) => void;
+  /** Events handled at once by this process; 10 unless told otherwise. */
+  readonly concurrency?: number;
+}
+
+export interface EventConsumer {
+  /**
+   * Takes nothing more and resolves when what is under way has ended. After `patienceMs` (10,000 unless told otherwise) the
+   * handlers are told to break off.
+   */
+  close(patienceMs?: number): Promise<void>;
+}
+
+const defaultConcurrency = 10;
+const defaultPatienceMs = 10_000;
+
+/** Pause after Redis was away, in ms; BullMQ's own is 15 s. */
+const runRetryDelay = 500;
+
+/**
+ * Consumes a topic as a subscriber of the kind `queue`, at once and until it is closed. Several processes of one subscriber
+ * share its events. Delivery is at least once, and not in the order of the events; the inbox makes the effect happen once.
+ *
+ * An event that is malformed fails for good at the first look, one whose handler keeps throwing at its last attempt; an
+ * operator can replay both. A process that dies loses nothing: another one has its events within eight seconds.
+ */
+export function createEventConsumer<Schema extends Type.TSchema, Session>(
+  options: EventConsumerOptions<Schema, Session>,
+): EventConsumer {
+  const { connection, keys, topic, subscriber, concurrency = defaultConcurrency, onError } = options;
+  const processJob = createProcessor(options);
+  const worker = new Worker<unknown, void>(subscriberQueueName(topic, subscriber), processJob, {
+    ...reliableWorkerOptions,
+    connection,
+    prefix: keys.queuePrefix,
+    concurrency,
+    autorun: false,
+    runRetryDelay,
+  });
+  worker.on('error', onError);
+  worker.run().catch(onError);
+  return {
+    async close(patienceMs = defaultPatienceMs) {
+      const timer = setTimeout(() => worker.cancelAllJobs('the consumer closes'), patienceMs);
+      try {
+        await worker.close();
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+function createProcessor<Schema extends Type.TSchema, Session>(options: EventConsumerOptions<Schema, Session>) {
+  const { topic, schema, subscriber, inbox, handle, onReport } = options;
+  const parse = createParser(topic, schema);
+
+  // BullMQ passes the signal only to a function of three parameters.
+  return async (job: Job<unknown, void>, _token: string | undefined, stop: AbortSignal | undefined): Promise<void> => {
+    const attempt = job.attemptsMade + 1;
+    const eventIdOfJob = job.id === undefined ? undefined : eventIdOf(job.id);
+    const about = { topic, subscriber, eventId: eventIdOfJob, requestId: undefined, attempt };
+    const event = parse(job.data, (error) => onReport({ ...about, outcome: 'malformed', error }));
+    const { id: eventId, requestid: requestId, traceparent } = event;
+    const known = { ...about, eventId, requestId };
+    const signal = stop ?? new AbortController().signal;
+    try {
+      const effect = (session: Session) => handle(event, { session, requestId, traceparent, attempt, signal });
+      onReport({ ...known, outcome: await inbox.once({ subscriber, eventId }, effect) });
+    } catch (error) {
+      const isLast = error instanceof UnrecoverableError || attempt >= (job.opts.attempts ?? 1);
+      onReport({ ...known, outcome: isLast ? 'given_up' : 'failed', error });
+      throw error;
+    }
+  };
+}
+
+/** Reads a job's data. What is no event of the topic ends its job; the error says where it is wrong, not what it holds. */
+function createParser<Schema extends Type.TSchema>(topic: string, schema: Schema) {
+  const envelope = Compile(EventEnvelope);
+  const validator = Compile(schema);
+
+  function problemOf(data: unknown): string | undefined {
+    const [error] = envelope.Check(data) ? validator.Errors(data) : envelope.Errors(data);
+    if (error !== undefined) return `${error.instancePath || '/'} ${error.message}`;
+    return (data as EventEnvelope).type === topic ? undefined : '/type is of another topic';
+  }
+
+  return (data: unknown, onMalformed: (error: Error) => void): EventEnvelope & Type.Static<Schema> => {
+    const problem = problemOf(data);
+    if (problem === undefined) return data as EventEnvelope & Type.Static<Schema>;
+    const error = new UnrecoverableError(`the event is malformed: ${problem}`);
+    onMalformed(error);
+    throw error;
+  };
+}

@@ -1,0 +1,39 @@
+import { AsyncResource } from 'node:async_hooks';
+import { AppError } from '@auth-account/errors';
+import AsyncLock from 'async-lock';
+
+export interface KeyedLockOptions {
+  /** Milliseconds after which whoever has not begun is refused. */
+  readonly waitMs: number;
+  /** How many may wait for one key. */
+  readonly maximumWaiting: number;
+}
+
+/**
+ * Runs the work when all that came before it with the same key has ended, well or not; the work is told how many
+ * milliseconds of `waitMs` are left. Raises `ERR-DEPENDENCY-UNAVAILABLE` where too many wait, or where the wait was too
+ * long; the work has not begun then. Keys do not wait for each other, and one that nobody waits for is forgotten.
+ */
+export type KeyedLock = <T>(key: string, work: (leftMs: number) => Promise<T>) => Promise<T>;
+
+const retryAfterSeconds = 2;
+
+export function createKeyedLock({ waitMs, maximumWaiting }: KeyedLockOptions): KeyedLock {
+  const lock = new AsyncLock({ timeout: waitMs, maxPending: maximumWaiting });
+
+  return async (key, work) => {
+    const deadline = performance.now() + waitMs;
+    let hasBegun = false;
+    const begin = () => {
+      hasBegun = true;
+      return work(deadline - performance.now());
+    };
+    try {
+      // Whoever ends starts the next: without the bind that one's logs and spans would be said to be the former's.
+      return await lock.acquire(key, AsyncResource.bind(begin));
+    } catch (error) {
+      if (hasBegun) throw error;
+      throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds, cause: error });
+    }
+  };
+}

@@ -1,0 +1,60 @@
+import { SpaceCreationMode } from '@auth-account/contracts';
+import { createTransactionMetrics, createZeroedCounter, type Metrics } from '@auth-account/telemetry';
+import { Counter } from 'prom-client';
+import { createAuditCounters } from '../audit/audit-counters.ts';
+import { createRequestDuration } from '../http/request-duration.ts';
+import { createHashMetrics } from '../security/hash-metrics.ts';
+
+export type ApiMetrics = ReturnType<typeof createApiMetrics>;
+
+/** The api's own metrics. */
+export function createApiMetrics({ registry }: Metrics) {
+  return {
+    requestDuration: createRequestDuration(registry),
+    ...createAuditCounters(registry),
+    registrations: createZeroedCounter({
+      registry,
+      name: 'auth_registrations_total',
+      help: 'Registrations by mode and outcome: created, replayed (Idempotency-Key), refused, failed (503, 500)',
+      values: { mode: registrationModes, outcome: ['created', 'replayed', 'refused', 'failed'] },
+    }),
+    ...createHashMetrics(registry),
+    ...createTransactionMetrics(registry),
+    ...createFallbackMetrics(registry),
+    tokenLookups: createZeroedCounter({
+      registry,
+      name: 'access_token_lookups_total',
+      help: 'Access tokens looked at, by result: hit (verified before), miss',
+      values: { result: ['hit', 'miss'] },
+    }),
+  };
+}
+
+const registrationModes: readonly string[] = SpaceCreationMode.enum;
+
+/** What is done in another way while Redis is away. */
+function createFallbackMetrics(registry: Metrics['registry']) {
+  const registers = [registry];
+  return {
+    loginsInsured: new Counter({
+      name: 'auth_login_limits_insured_total',
+      help: 'Steps of login limits that were taken without Redis, each process counting for itself',
+      registers,
+    }),
+    eventsLeft: new Counter({
+      name: 'auth_events_left_to_relay_total',
+      help: 'Committed events that could not be published at once',
+      registers,
+    }),
+    denyListFallbacks: new Counter({
+      name: 'auth_deny_list_fallbacks_total',
+      help: 'Access tokens that were held against MongoDB because the deny list could not be asked',
+      registers,
+    }),
+    announcementsLost: new Counter({
+      name: 'auth_revocation_announcements_lost_total',
+      help: 'Revocations and changes of group that could not be announced at once',
+      registers,
+    }),
+  };
+}

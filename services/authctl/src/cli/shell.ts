@@ -1,0 +1,43 @@
+import { createInterface } from 'node:readline/promises';
+import { type Config, loadConfig } from '@auth-account/config';
+import type { TObject } from 'typebox';
+import { CommandError } from './command-error.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { Outcome } from './outcome.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What the commands use of their overrides. */
+export interface Shell {
+  readonly terminal: Terminal;
+  readonly now: () => Date;
+  /** Reads these variables. Throws a `ConfigError`. */
+  config<S extends TObject>(schema: S): Config<S>;
+  /** Prints the outcome, and remembers the exit code. */
+  conclude(outcome: Outcome | Promise<Outcome>): Promise<void>;
+  /** Asks for a yes; without somebody to ask it is an error that names `--yes`. Throws where the answer is no. */
+  confirm(question: string): Promise<void>;
+  exitCode(): ExitCode;
+}
+
+/** `isJson` is asked when the outcome is there: by then the options have been read. */
+export function createShell(terminal: Terminal, isJson: () => boolean): Shell {
+  let exitCode: ExitCode = exitCodes.ok;
+  return {
+    terminal,
+    now: terminal.now,
+    config: (schema) => loadConfig(schema, terminal.env === undefined ? {} : { env: terminal.env }),
+    async conclude(outcome) {
+      const { json, text, exitCode: code = exitCodes.ok } = await outcome;
+      exitCode = code;
+      terminal.stdout.write(`${isJson() ? JSON.stringify(json, undefined, 2) : text}\n`);
+    },
+    async confirm(question) {
+      if (!terminal.isInteractive)
+        throw new CommandError(`${question} Nobody can be asked: give --yes`, { exitCode: exitCodes.usage });
+      const lines = createInterface({ input: terminal.stdin, output: terminal.stderr });
+      const answer = await lines.question(`${question} [y/N] `).finally(() => lines.close());
+      if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was done.');
+    },
+    exitCode: () => exitCode,
+  };
+}

@@ -1,0 +1,131 @@
+import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { CommandError } from '../cli/command-error.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import { parseLimit } from '../cli/parse-limit.ts';
+import { parseMoment } from '../cli/parse-moment.ts';
+import { parseUuid } from '../cli/parse-uuid.ts';
+import type { Shell } from '../cli/shell.ts';
+import { withMongo } from '../compose.ts';
+import { listDeadLetters, listEvents, showEvent } from './describe-events.ts';
+import { listSubscribers } from './describe-subscribers.ts';
+import { type EventStores, openEventStores } from './open-event-stores.ts';
+import { replayEvents } from './replay-events.ts';
+import { requireSubscriber } from './require-subscriber.ts';
+
+const states = ['pending', 'delivered', 'dead'] as const;
+
+function parseSubscriber(text: string): string {
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(text)) throw new InvalidArgumentError('It must be the name of a subscriber.');
+  return text;
+}
+
+const stateOption = () => new Option('--state <state>', 'of this state only').choices(states);
+const subscriberOption = () => new Option('--subscriber <name>', 'of this subscriber only').argParser(parseSubscriber);
+const deadOption = () => new Option('--dead-letters', 'what was given up').conflicts('state');
+const timeOption = (flags: '--since <when>' | '--until <when>', text: string, shell: Shell) =>
+  new Option(flags, text).argParser((when: string) => parseMoment(when, shell.now()));
+
+const withStores = (shell: Shell, work: (stores: EventStores) => Promise<Outcome>) =>
+  shell.conclude(withMongo(shell, (mongo) => work(openEventStores(mongo))));
+
+/** `events …` */
+export function addEventCommands(program: Command, shell: Shell): void {
+  const events = program.command('events').description('events in the outbox, their deliveries and dead letters');
+  events
+    .command('list')
+    .description('the oldest first')
+    .addOption(stateOption())
+    .addOption(subscriberOption())
+    .addOption(deadOption())
+    .addOption(
+      timeOption('--since <when>', 'made (dead letters: given up) since then, such as 2h or an ISO time', shell),
+    )
+    .addOption(timeOption('--until <when>', 'made (dead letters: given up) before then', shell))
+    .addOption(new Option('--limit <n>', 'this many at most').argParser(parseLimit).default(50))
+    .action(({ deadLetters, limit, ...selection }) =>
+      withStores(shell, (stores) =>
+        deadLetters ? listDeadLetters(stores, bounds(selection), limit) : listEvents(stores, selection, limit),
+      ),
+    );
+  events
+    .command('show')
+    .description('one event with its deliveries, attempts and dead letters')
+    .argument('<event_id>', 'see events list', parseUuid)
+    .action((id) => withStores(shell, (stores) => showEvent(stores, id)));
+  addReplay(events, shell);
+  addSettling(events, shell);
+}
+
+function bounds<T extends { readonly state?: unknown }>({ state: _, ...others }: T): Omit<T, 'state'> {
+  return others;
+}
+
+function addReplay(events: Command, shell: Shell): void {
+  const parseIds = (text: string, before: string[] | undefined) => [...(before ?? []), parseUuid(text)];
+  events
+    .command('replay')
+    .description('send events again, under their own ids: those named, or those selected')
+    .argument('[event_id...]', 'see events list', parseIds)
+    .addOption(stateOption())
+    .addOption(new Option('--subscriber <name>', 'to this subscriber only').argParser(parseSubscriber))
+    .addOption(new Option('--dead-letters', 'only to whom it was given up').conflicts('state'))
+    .addOption(
+      timeOption('--since <when>', 'made (dead letters: given up) since then, such as 2h or an ISO time', shell),
+    )
+    .addOption(timeOption('--until <when>', 'made (dead letters: given up) before then', shell))
+    .option('--dry-run', 'say how many and send nothing')
+    .option('--yes', 'do not ask')
+    .action((ids, options) => withStores(shell, (stores) => replayEvents(stores, ids ?? [], options, shell)));
+}
+
+/** Commands after which a subscriber's deliveries stand differently. */
+function addSettling(events: Command, shell: Shell): void {
+  events
+    .command('discard')
+    .description('take a dead letter away without sending the event again')
+    .argument('<event_id>', 'see events list --dead-letters', parseUuid)
+    .addOption(new Option('--subscriber <name>', 'whose').argParser(parseSubscriber).makeOptionMandatory())
+    .option('--yes', 'do not ask')
+    .action((id, { subscriber, yes }) =>
+      withStores(shell, async ({ deadLetters }) => {
+        if (!yes) await shell.confirm(`Discard event ${id} for ${subscriber}?`);
+        const isDone = await deadLetters.discard(id, subscriber, shell.now());
+        if (!isDone) throw new CommandError(`${subscriber} has no dead letter of event ${id}.`);
+        return { json: { event_id: id, subscriber, discarded: true }, text: 'Discarded.' };
+      }),
+    );
+  events
+    .command('subscribers')
+    .description('whom the workers have, who is parked since it answered 410, and who has dead letters')
+    .action(() => withStores(shell, listSubscribers));
+  events
+    .command('park')
+    .description("hold a subscriber's deliveries up; nothing is dropped")
+    .argument('<subscriber>', 'its name', parseSubscriber)
+    .action((name) =>
+      withStores(shell, async (stores) => {
+        await requireSubscriber(stores, name);
+        const isNew = await stores.subscribers.park(name, { at: shell.now(), eventId: byOperator });
+        return change(name, 'parked', isNew, `${name} was parked already.`);
+      }),
+    );
+  events
+    .command('resume')
+    .description("have a parked subscriber's deliveries go on")
+    .argument('<subscriber>', 'its name', parseSubscriber)
+    .action((name) =>
+      withStores(shell, async ({ subscribers }) => {
+        const isNew = await subscribers.resume(name, shell.now());
+        return change(name, 'resumed', isNew, `${name} was not parked.`);
+      }),
+    );
+}
+
+/** Stands where otherwise the event does that was answered with 410. */
+const byOperator = 'operator';
+
+function change(subscriber: string, what: 'parked' | 'resumed', isNew: boolean, otherwise: string): Outcome {
+  const text = isNew ? `${subscriber} is ${what}.` : otherwise;
+  return { json: { subscriber, [what]: isNew }, text, exitCode: isNew ? exitCodes.ok : exitCodes.negative };
+}

@@ -1,0 +1,205 @@
+import { type AccessTokenAlgorithm, type KeySet, loadKeyFile, publicKeySet, writeKeyFile } from '@auth-account/tokens';
+import { Argument, type Command, Option } from '@commander-js/extra-typings';
+import { CommandError } from '../cli/command-error.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
+import type { Outcome } from '../cli/outcome.ts';
+import { parseSpan } from '../cli/parse-moment.ts';
+import type { Shell } from '../cli/shell.ts';
+import { table } from '../cli/table.ts';
+import { type KeyConfig, keyConfig } from '../config.ts';
+import { type KeyKind, keyKinds, kindTraits } from './key-kinds.ts';
+import { activateKey, pruneKeys, publishKey, type RotatingKey, standingOf } from './key-rotation.ts';
+import { assertPublicFile, type KeyFile, publicFileAdvice, writePublicFile } from './public-file.ts';
+
+/** For how long a JWKS is cached elsewhere, and a key file is on its way into a pod, in milliseconds. */
+const propagationMs = 300_000;
+
+const kindArgument = () => new Argument('<kind>', 'what the keys are for').choices(keyKinds);
+const fileOption = () => new Option('--file <path>', 'the key file, in place of the one that the environment names');
+const algorithms: readonly AccessTokenAlgorithm[] = ['EdDSA', 'ES256'];
+const algorithmOption = () =>
+  new Option('--algorithm <name>', 'of access token keys, in place of ACCESS_TOKEN_ALGORITHM').choices(algorithms);
+
+const publicFileOption = () =>
+  new Option('--public-file <path>', 'write the public halves of access keys there too, for the push gateway');
+
+interface FileOptions {
+  readonly file?: string | undefined;
+  readonly algorithm?: AccessTokenAlgorithm | undefined;
+  readonly publicFile?: string | undefined;
+}
+
+function keyFileOf(kind: KeyKind, { file, algorithm, publicFile }: FileOptions, config: KeyConfig): KeyFile {
+  const { variable } = kindTraits[kind];
+  const path = file ?? config[variable];
+  if (path === undefined)
+    throw new CommandError(`Give --file, or set ${variable}.`, { exitCode: exitCodes.configuration });
+  return { kind, path, algorithm: algorithm ?? config.ACCESS_TOKEN_ALGORITHM, publicPath: publicFile };
+}
+
+/** Public facts only. */
+function factsOf({ keys }: KeySet) {
+  return keys.map((key: RotatingKey, index) => ({
+    kid: key.kid,
+    standing: standingOf(key, index),
+    type: key.crv === undefined ? key.kty : `${key.kty} ${key.crv}`,
+    published_at: key.published_at ?? null,
+    retired_at: key.retired_at ?? null,
+  }));
+}
+
+function describeFile(target: KeyFile, set: KeySet, done?: object, headline: readonly string[] = []): Outcome {
+  const { kind, path, publicPath } = target;
+  const keys = factsOf(set);
+  const rows = keys.map(({ kid, standing, type, published_at, retired_at }) => [
+    kid,
+    standing,
+    type,
+    published_at,
+    retired_at,
+  ]);
+  const text = [
+    ...headline,
+    `${kind}: ${path}`,
+    ...(publicPath === undefined ? [] : [`public: ${publicPath}`]),
+    table(['kid', 'standing', 'type', 'published', 'retired'], rows),
+  ];
+  const publicFile = publicPath === undefined ? {} : { public_file: publicPath };
+  return { json: { kind, file: path, ...publicFile, ...done, keys }, text: text.join('\n') };
+}
+
+/** Says what was done, and what that leaves to do. */
+function describeChange(target: KeyFile, set: KeySet, done: object, headline: string): Outcome {
+  const advice = publicFileAdvice(target);
+  return describeFile(target, set, done, [headline, ...(advice === undefined ? [] : [advice])]);
+}
+
+async function readSet({ kind, path, algorithm }: KeyFile): Promise<KeySet> {
+  try {
+    const set = await loadKeyFile(path);
+    await kindTraits[kind].check(set, algorithm);
+    return set;
+  } catch (error) {
+    throw new CommandError(`${path}: ${(error as Error).message.replace(`${path}: `, '')}`, {
+      exitCode: exitCodes.configuration,
+      cause: error,
+    });
+  }
+}
+
+async function generate(file: KeyFile): Promise<Outcome> {
+  const { kind, path, algorithm } = file;
+  await assertPublicFile(file);
+  const set: KeySet = { keys: [await kindTraits[kind].generate(algorithm)] };
+  try {
+    await writeKeyFile(path, set, { replace: false });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === 'EEXIST' ? `${path} is there already: to add a key, use keys rotate.` : message;
+    throw new CommandError(reason, { cause: error });
+  }
+  // Not before: a key file that is there already is left as it is, and its public file too.
+  await writePublicFile(file, set);
+  return describeChange(file, set, {}, 'Written.');
+}
+
+interface RotateOptions {
+  readonly activate?: true | undefined;
+  readonly prune?: true | undefined;
+  readonly now?: true | undefined;
+  readonly keep?: number | undefined;
+}
+
+/** The public file first: no key is among those that sign before the push gateway can have it. */
+async function replace(file: KeyFile, set: KeySet): Promise<void> {
+  await writePublicFile(file, set);
+  await writeKeyFile(file.path, set, { replace: true });
+}
+
+async function rotate(file: KeyFile, options: RotateOptions, config: KeyConfig, at: Date): Promise<Outcome> {
+  const traits = kindTraits[file.kind];
+  await assertPublicFile(file);
+  const set = await readSet(file);
+  if (options.activate) {
+    const activated = activateKey(set, at, options.now ? 0 : propagationMs);
+    await replace(file, activated);
+    return describeChange(file, activated, { step: 'activate' }, `Key ${activated.keys[0].kid} is the first now.`);
+  }
+  if (options.prune) return prune(file, set, at, options.keep ?? traits.usefulSeconds(config) * 1_000);
+  const published = publishKey(set, await traits.generate(file.algorithm), at);
+  await replace(file, published);
+  const headline = `Published. When every process has it (${propagationMs / 1_000} s): keys rotate ${file.kind} --activate.`;
+  return describeChange(file, published, { step: 'publish' }, headline);
+}
+
+async function prune(file: KeyFile, set: KeySet, at: Date, keepMs: number): Promise<Outcome> {
+  const { set: pruned, removed } = pruneKeys(set, at, keepMs);
+  const done = { step: 'prune', removed };
+  if (removed.length > 0) {
+    await replace(file, pruned);
+    return describeChange(file, pruned, done, `Removed: ${removed.join(', ')}.`);
+  }
+  await writePublicFile(file, pruned);
+  return describeFile(file, pruned, done, ['No key is old enough.']);
+}
+
+async function list(shell: Shell, kind: KeyKind | undefined, options: FileOptions): Promise<Outcome> {
+  const config = shell.config(keyConfig);
+  const kinds = kind === undefined ? keyKinds.filter((each) => config[kindTraits[each].variable]) : [kind];
+  if (kinds.length === 0)
+    throw new CommandError('The environment names no key file.', { exitCode: exitCodes.configuration });
+  const files = kinds.map((each) => keyFileOf(each, options, config));
+  const outcomes = await Promise.all(files.map(async (file) => describeFile(file, await readSet(file))));
+  return { json: outcomes.map(({ json }) => json), text: outcomes.map(({ text }) => text).join('\n\n') };
+}
+
+/** The public keys, by which the push gateway and siblings verify. */
+async function showPublic(file: KeyFile): Promise<Outcome> {
+  const jwks = publicKeySet(await readSet(file), file.algorithm);
+  return { json: jwks, text: JSON.stringify(jwks, null, 2) };
+}
+
+/** `keys …`: key files. Private parts are never printed. */
+export function addKeyCommands(program: Command, shell: Shell): void {
+  const keys = program.command('keys').description('key files: make them, rotate them, see what is in them');
+  keys
+    .command('list')
+    .description('the keys of a file, or of all files that the environment names')
+    .addArgument(new Argument('[kind]', 'what the keys are for').choices(keyKinds))
+    .addOption(fileOption())
+    .addOption(algorithmOption())
+    .action((kind, options) => {
+      if (options.file !== undefined && kind === undefined)
+        throw new CommandError('--file needs a kind.', { exitCode: exitCodes.usage });
+      return shell.conclude(list(shell, kind, options));
+    });
+  keys
+    .command('generate')
+    .description('write a key file with one new key; a file that is there is never written over')
+    .addArgument(kindArgument())
+    .addOption(fileOption())
+    .addOption(algorithmOption())
+    .addOption(publicFileOption())
+    .action((kind, options) => shell.conclude(generate(keyFileOf(kind, options, shell.config(keyConfig)))));
+  keys
+    .command('public')
+    .description('the public halves of the access token keys, as /.well-known/jwks.json gives them')
+    .addOption(fileOption())
+    .addOption(algorithmOption())
+    .action((options) => shell.conclude(showPublic(keyFileOf('access', options, shell.config(keyConfig)))));
+  keys
+    .command('rotate')
+    .description('publish a new key behind the first; then --activate it; at last --prune what is over')
+    .addArgument(kindArgument())
+    .addOption(fileOption())
+    .addOption(algorithmOption())
+    .addOption(publicFileOption())
+    .addOption(new Option('--activate', 'move the published key to the front').conflicts('prune'))
+    .option('--prune', 'remove retired keys that nothing needs any more')
+    .option('--now', 'activate without the wait in which every process learns of the key')
+    .option('--keep <span>', 'prune what was retired that long ago, such as 7d', parseSpan)
+    .action((kind, options) => {
+      const config = shell.config(keyConfig);
+      return shell.conclude(rotate(keyFileOf(kind, options, config), options, config, shell.now()));
+    });
+}

@@ -1,0 +1,41 @@
+import { type Command, Option } from '@commander-js/extra-typings';
+import { CommandError } from '../cli/command-error.ts';
+import { parseMoment } from '../cli/parse-moment.ts';
+import { parseUuid } from '../cli/parse-uuid.ts';
+import type { Shell } from '../cli/shell.ts';
+import { withMongo, withStores } from '../compose.ts';
+import { orderForceLogout } from '../force-logout/order-force-logout.ts';
+import { reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-options.ts';
+import { listSessions } from './list-sessions.ts';
+
+/** `sessions …` */
+export function addSessionCommands(program: Command, shell: Shell): void {
+  const sessions = program.command('sessions').description('the devices that are logged in');
+  sessions
+    .command('list')
+    .description("a user's sessions")
+    .addOption(new Option('--user <id|email>', 'whose').makeOptionMandatory())
+    .option('--revoked-since <when>', 'also those revoked since then, such as 7d', (text) =>
+      parseMoment(text, shell.now()),
+    )
+    .action((options) =>
+      shell.conclude(withMongo(shell, ({ collections }) => listSessions(collections, options, shell.now()))),
+    );
+  sessions
+    .command('revoke')
+    .description('end one session: its tokens are refused, its stream closes with 4001')
+    .argument('<session_id>', 'see sessions list', parseUuid)
+    .addOption(reasonOption())
+    .addOption(requestIdOption())
+    .addOption(timeoutOption())
+    .action((session_id, options) =>
+      shell.conclude(
+        withStores(shell, async ({ collections, ...redis }) => {
+          const session = await collections.sessions.findOne({ _id: session_id }, { projection: { is_revoked: 1 } });
+          if (session === null) throw new CommandError(`There is no session ${session_id}.`);
+          if (session.is_revoked) throw new CommandError(`Session ${session_id} is revoked already.`);
+          return await orderForceLogout(redis, { session_id }, options);
+        }),
+      ),
+    );
+}

@@ -1,0 +1,40 @@
+import type { Check } from '@auth-account/lifecycle';
+import type { DenyList } from '@auth-account/messaging';
+import type { RedisClient, Subscription } from '@auth-account/redis';
+
+export interface ReadinessDeps {
+  readonly redis: Pick<RedisClient, 'status'>;
+  readonly subscriber: Pick<Subscription, 'isSubscribed'>;
+  readonly messageSubscription: Pick<Subscription, 'isSubscribed'>;
+  readonly denyList: Pick<DenyList, 'isComplete'>;
+}
+
+/**
+ * A gateway that refuses every upgrade is not ready: load balancers should try another. The streams that it has stay
+ * where they are.
+ */
+export function createReadiness({ redis, subscriber, messageSubscription, denyList }: ReadinessDeps): Check[] {
+  return [
+    {
+      name: 'redis',
+      run() {
+        if (redis.status !== 'ready') return { ok: false, reason: `connection is ${redis.status}` };
+        return subscriber.isSubscribed() ? { ok: true } : { ok: false, reason: 'not subscribed to commands' };
+      },
+    },
+    {
+      name: 'deny list',
+      async run() {
+        return (await denyList.isComplete())
+          ? { ok: true }
+          : { ok: false, reason: 'not complete: the worker writes it' };
+      },
+    },
+    {
+      // Hints that may be lost: another gateway would do no better.
+      name: 'messages',
+      run: () =>
+        messageSubscription.isSubscribed() ? { ok: true } : { ok: true, reason: 'not subscribed to messages' },
+    },
+  ];
+}

@@ -1,0 +1,128 @@
+import { type DenyList, DenyListUnavailable } from '@auth-account/messaging';
+import type { Logger } from '@auth-account/telemetry';
+import { refusalOf } from '../handshake/refusal.ts';
+import type { ConnectionRegistry } from '../streams/connection-registry.ts';
+import type { PushMetrics } from '../streams/metrics.ts';
+
+export interface ReconcileDeps {
+  readonly registry: Pick<ConnectionRegistry, 'sessions' | 'has' | 'close'>;
+  readonly denyList: Pick<DenyList, 'find' | 'recent'>;
+  /** Milliseconds between two looks at what is new. */
+  readonly intervalMs: number;
+  readonly metrics: Pick<PushMetrics, 'reconcileRounds' | 'reconcileClosed'>;
+  readonly logger: Logger;
+}
+
+export interface Reconcile {
+  /** Asks for a look at every session, now, or after the round that is under way. */
+  wholeRound(): void;
+  start(): void;
+  /** Ends with the round that is under way. */
+  stop(): Promise<void>;
+}
+
+const retryMs = 250;
+/** Against what nobody thought of, say an entry written without its place among the revocations. */
+const wholeEveryMs = 30_000;
+const sessionsPerQuestion = 500;
+
+/** Chunk by chunk, so that the event loop turns in between. */
+async function closeDenied({ registry, denyList }: ReconcileDeps, sessionIds: readonly string[]): Promise<number> {
+  let closed = 0;
+  for (let start = 0; start < sessionIds.length; start += sessionsPerQuestion) {
+    const chunk = sessionIds.slice(start, start + sessionsPerQuestion);
+    const denials = await denyList.find(chunk);
+    for (const [index, sessionId] of chunk.entries()) {
+      const denial = denials[index];
+      if (denial !== undefined) closed += registry.close(sessionId, (ver) => refusalOf(denial, ver));
+    }
+  }
+  return closed;
+}
+
+/**
+ * Makes good the close commands that were lost: every interval it looks at what is new in the deny list, and at every
+ * session when asked, after a failure and every 30 s. Where the list is not available nothing closes, and it tries again
+ * soon. Rounds never overlap.
+ *
+ * It does not see a session whose entry has expired: the stream has outlived its token by then.
+ */
+export function createReconcile(deps: ReconcileDeps): Reconcile {
+  const { registry, denyList, intervalMs, metrics, logger } = deps;
+  /** Redis's time from which the next look at what is new asks. */
+  let since = 0;
+  let isWholeDue = true;
+  let lastWhole = 0;
+  let isAvailable = true;
+  let isStopped = true;
+  let timer: NodeJS.Timeout | undefined;
+  let underWay: Promise<void> | undefined;
+
+  async function runWhole(): Promise<number> {
+    // The time is taken first: what is denied while the sessions are looked through counts as new next time.
+    const { until } = await denyList.recent(Number.MAX_SAFE_INTEGER);
+    const closed = await closeDenied(deps, registry.sessions());
+    since = until;
+    lastWhole = performance.now();
+    return closed;
+  }
+
+  async function runRecent(): Promise<number> {
+    const { sessionIds, until } = await denyList.recent(since);
+    const closed = await closeDenied(deps, sessionIds.filter(registry.has));
+    since = until;
+    return closed;
+  }
+
+  function report(error: unknown): void {
+    if (!(error instanceof DenyListUnavailable)) logger.error({ err: error }, 'reconcile failed');
+    else if (isAvailable) logger.warn({ err: error }, 'deny list not available: streams stay, upgrades are refused');
+    isAvailable = false;
+  }
+
+  async function round(): Promise<void> {
+    const isWhole = isWholeDue || performance.now() - lastWhole >= wholeEveryMs;
+    const kind = isWhole ? 'whole' : 'recent';
+    isWholeDue = false;
+    try {
+      const closed = await (isWhole ? runWhole() : runRecent());
+      metrics.reconcileRounds.inc({ kind, result: 'done' });
+      metrics.reconcileClosed.inc(closed);
+      if (!isAvailable) logger.info('deny list available again');
+      isAvailable = true;
+    } catch (error) {
+      metrics.reconcileRounds.inc({ kind, result: 'unavailable' });
+      isWholeDue = true;
+      report(error);
+    }
+  }
+
+  function run(): void {
+    clearTimeout(timer);
+    if (isStopped || underWay !== undefined) return;
+    underWay = round().finally(() => {
+      underWay = undefined;
+      if (isStopped) return;
+      const wasAsked = isWholeDue && isAvailable;
+      if (wasAsked) run();
+      else timer = setTimeout(run, isAvailable ? intervalMs : Math.min(retryMs, intervalMs));
+    });
+  }
+
+  return {
+    wholeRound() {
+      isWholeDue = true;
+      run();
+    },
+    start() {
+      isStopped = false;
+      // A moment later: at the start of the process Redis is still being connected to.
+      timer = setTimeout(run, Math.min(retryMs, intervalMs));
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await underWay;
+    },
+  };
+}

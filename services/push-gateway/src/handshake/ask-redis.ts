@@ -1,0 +1,60 @@
+import type { Denial, DenyList } from '@auth-account/messaging';
+import { createTickBatcher } from '../streams/batch-per-tick.ts';
+
+/** What Redis says to a stream that is to be opened. */
+export interface RedisAnswer {
+  readonly denial: Denial | undefined;
+  /** Of two streams of one session, the higher stays. */
+  readonly streamNumber: number;
+}
+
+export interface AskRedisDeps {
+  readonly denyList: Pick<DenyList, 'find'>;
+  /** Takes as many numbers, and gives the first of them. */
+  readonly takeStreamNumbers: (count: number) => Promise<number>;
+}
+
+/**
+ * Questions that are asked together at most. A turn in which more came is long, and the first of them would wait for its
+ * end; and behind a script of Redis (Sentinel, cluster) Lua takes no more than 8,000 keys at once.
+ */
+const maxTogether = 256;
+
+interface Question {
+  readonly sessionId: string;
+  readonly resolve: (answer: RedisAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Makes what asks Redis the two questions of a handshake. Those of one turn of the event loop go together, in one round
+ * trip, 256 at most: in a storm of reconnects commands to Redis took a quarter of the CPU of a handshake
+ * (docs/performance.md). The answer is never older than the question. Rejects where the deny list doesn't speak of each
+ * session, as silence would mean "not denied".
+ */
+export function createAskRedis({
+  denyList,
+  takeStreamNumbers,
+}: AskRedisDeps): (sessionId: string) => Promise<RedisAnswer> {
+  async function ask(questions: readonly Question[]): Promise<void> {
+    try {
+      const sessionIds = questions.map(({ sessionId }) => sessionId);
+      const [denials, first] = await Promise.all([denyList.find(sessionIds), takeStreamNumbers(questions.length)]);
+      if (denials.length !== questions.length) {
+        throw new Error(`the deny list answered for ${denials.length} of ${questions.length} sessions`);
+      }
+      for (const [place, { resolve }] of questions.entries()) {
+        resolve({ denial: denials[place], streamNumber: first + place });
+      }
+    } catch (error) {
+      for (const { reject } of questions) reject(error);
+    }
+  }
+
+  const collect = createTickBatcher<Question>(maxTogether, (questions) => void ask(questions));
+  return (sessionId) => {
+    const { promise, resolve, reject } = Promise.withResolvers<RedisAnswer>();
+    collect({ sessionId, resolve, reject });
+    return promise;
+  };
+}

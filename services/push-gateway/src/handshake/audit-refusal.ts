@@ -1,0 +1,44 @@
+import { pushStreamPath } from '@auth-account/contracts';
+import type { AppError } from '@auth-account/errors';
+import { type AuditSampler, loggedNetwork } from '@auth-account/telemetry';
+import { authorizationCodes, type PushMetrics } from '../streams/metrics.ts';
+
+/** Whose token was refused, and where it came from. */
+export interface RefusedAuthorization {
+  /** Of a genuine token. */
+  readonly user_id?: string | undefined;
+  /** Of a genuine token; of a frame, of the stream that it came on. */
+  readonly session_id?: string | undefined;
+  /** The handshake; absent where a frame was refused. */
+  readonly handshake?: { readonly requestId: string; readonly address: string | undefined };
+}
+
+export interface AuditRefusalDeps {
+  readonly sampler: Pick<AuditSampler, 'write'>;
+  readonly metrics: Pick<PushMetrics, 'authorizationFailures'>;
+}
+
+export type AuditRefusal = (error: AppError, refused: RefusedAuthorization) => void;
+
+const event = 'authorization.failed';
+const route = pushStreamPath(':id');
+
+/** Makes the function that counts refused authorization and writes it down (docs/audit.md); other errors it leaves alone. */
+export function createAuditRefusal({ sampler, metrics }: AuditRefusalDeps): AuditRefusal {
+  return ({ code }, { handshake, ...ids }) => {
+    if (!authorizationCodes.includes(code)) return;
+    metrics.authorizationFailures.inc({ code });
+    const fields = { outcome: 'failure', event, reason: code, route, ...ids };
+    if (handshake === undefined) {
+      sampler.write({ kind: `${event} ${code} frame`, fields });
+      return;
+    }
+    const network = loggedNetwork(handshake.address);
+    sampler.write({
+      kind: `${event} ${code}`,
+      // Every-day, from everywhere: apps that were asleep.
+      network: code === 'IAD_JWT_ACCESS_EXPIRED' ? undefined : network,
+      fields: { ...fields, request_id: handshake.requestId, address: network },
+    });
+  };
+}

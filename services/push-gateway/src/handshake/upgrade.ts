@@ -1,0 +1,151 @@
+import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
+import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
+import type { Logger } from '@auth-account/telemetry';
+import { findExpiredClaims, type VerifiedAccessToken } from '@auth-account/tokens';
+import type { Connection } from '../streams/connection.ts';
+import type { ConnectionRegistry, PendingUpgrade } from '../streams/connection-registry.ts';
+import type { PushMetrics } from '../streams/metrics.ts';
+import type { SocketOpener } from '../streams/open-socket.ts';
+import type { RedisAnswer } from './ask-redis.ts';
+import type { AuditRefusal } from './audit-refusal.ts';
+import { clientAddress } from './client-address.ts';
+import { type Handshake, readHandshake } from './handshake.ts';
+import { isAllowedOrigin } from './is-allowed-origin.ts';
+import { readCredentials } from './read-credentials.ts';
+import { refusalOf } from './refusal.ts';
+import { sendError } from './send-error.ts';
+
+export interface UpgradeDeps {
+  readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
+  readonly registry: Pick<ConnectionRegistry, 'hasRoom' | 'beginUpgrade' | 'endUpgrade'>;
+  readonly askRedis: (sessionId: string) => Promise<RedisAnswer>;
+  readonly isDraining: () => boolean;
+  readonly openSocket: SocketOpener['open'];
+  readonly allowedOrigins: readonly string[];
+  readonly maxStreamsPerGroup: number;
+  /** Called in the tick of the upgrade, with the socket open. */
+  readonly onOpen: (connection: Connection, upgrade: PendingUpgrade) => void;
+  readonly metrics: Pick<PushMetrics, 'refused' | 'aborted' | 'lost'>;
+  readonly auditRefusal: AuditRefusal;
+  /** How many proxies in front are ours: as many addresses of `X-Forwarded-For` count, from the right. */
+  readonly trustedProxyHops: number;
+  readonly logger: Logger;
+}
+
+/** A handshake under way. */
+interface Exchange {
+  readonly res: HttpResponse;
+  readonly context: us_socket_context_t;
+  readonly handshake: Handshake;
+  /** Claims of a genuine token, which may be refused all the same. */
+  bearer: VerifiedAccessToken | undefined;
+  /** The client has gone, or the response was used up: it must not be touched again. */
+  isOver: boolean;
+}
+
+const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', type: 'value_error' } as const;
+
+/**
+ * Makes the handler of `GET /ws/push-stream/:id`: register first, look at the deny list second. From the moment at which
+ * the upgrade stands in the registry, a close command marks it; what was denied before that, the deny list has.
+ *
+ * Answers 503 `ERR-OVERLOADED` while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403
+ * `ERR-STREAM-SESSION-MISMATCH`, 429 `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a foreign
+ * Origin, and 503 `ERR-DEPENDENCY-UNAVAILABLE` where the deny list can't be asked.
+ */
+export function createUpgrade(deps: UpgradeDeps) {
+  const { verifyAccessToken, registry, isDraining, metrics, auditRefusal, trustedProxyHops, logger } = deps;
+
+  function assertStaying(): void {
+    if (isDraining()) throw new AppError('ERR-OVERLOADED');
+  }
+
+  function checkClaims(claims: VerifiedAccessToken, { sessionId, origin, host }: Handshake): void {
+    if (claims.sid !== sessionId) throw new AppError('ERR-STREAM-SESSION-MISMATCH');
+    if (!registry.hasRoom(ownerOf(claims), deps.maxStreamsPerGroup)) throw new AppError('ERR-RATE-LIMITED');
+    if (!isAllowedOrigin({ origin, host }, deps.allowedOrigins)) {
+      throw new AppError('ERR-VALIDATION-FAILED', { details: [{ ...originItem, loc: [...originItem.loc] }] });
+    }
+  }
+
+  async function askRedis(sessionId: string): Promise<RedisAnswer> {
+    try {
+      return await deps.askRedis(sessionId);
+    } catch (error) {
+      throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { cause: error });
+    }
+  }
+
+  async function upgrade(exchange: Exchange): Promise<void> {
+    // RFC 6455 section 4.4 wants to hear the version here; the contract has no code for 426.
+    if (!exchange.handshake.isWebSocket)
+      throw new AppError('ERR-ROUTE-NOT-FOUND', { headers: { 'Sec-WebSocket-Version': '13' } });
+    assertStaying();
+    const { token, subprotocol } = readCredentials(exchange.handshake);
+    const claims = await verifyAccessToken(token);
+    exchange.bearer = claims;
+    if (exchange.isOver) return;
+    checkClaims(claims, exchange.handshake);
+    const pending = registry.beginUpgrade(ownerOf(claims));
+    try {
+      const { denial, streamNumber } = await askRedis(claims.sid);
+      // From here to the open socket nothing is awaited: this is the last look.
+      if (exchange.isOver) return;
+      assertStaying();
+      if (pending.closedBy ?? refusalOf(denial, claims.ver)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      const connection = createConnection(claims, streamNumber);
+      exchange.isOver = true;
+      const { res, context, handshake } = exchange;
+      const { key, requestId } = handshake;
+      if (deps.openSocket(connection, { res, context, key, subprotocol, requestId })) deps.onOpen(connection, pending);
+      else metrics.lost.inc();
+    } finally {
+      registry.endUpgrade(pending);
+    }
+  }
+
+  function refuse({ res, handshake, bearer, isOver }: Exchange, error: AnyAppError): void {
+    if (isOver) return;
+    const { code, status } = error;
+    metrics.refused.inc({ code });
+    const genuine = bearer ?? findExpiredClaims(error);
+    const address = clientAddress(res, handshake, trustedProxyHops);
+    auditRefusal(error, {
+      user_id: genuine?.user_id,
+      session_id: genuine?.sid,
+      handshake: { requestId: handshake.requestId, address },
+    });
+    sendError(res, error, handshake);
+    const line = { request_id: handshake.requestId, code, status };
+    if (code === 'ERR-INTERNAL') logger.error({ ...line, err: error }, 'upgrade failed');
+    else logger.info(line, 'upgrade refused');
+  }
+
+  return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
+    const exchange: Exchange = { res, context, handshake: readHandshake(req), bearer: undefined, isOver: false };
+    res.onAborted(() => {
+      exchange.isOver = true;
+      metrics.aborted.inc();
+    });
+    upgrade(exchange).catch((error: unknown) => {
+      refuse(exchange, isAppError(error) ? error : new AppError('ERR-INTERNAL', { cause: error }));
+    });
+  };
+}
+
+function ownerOf({ sid, home_group_id, ver }: VerifiedAccessToken) {
+  return { sessionId: sid, groupId: home_group_id, ver };
+}
+
+function createConnection({ sid, home_group_id, ver, exp }: VerifiedAccessToken, streamNumber: number): Connection {
+  return {
+    sessionId: sid,
+    groupId: home_group_id,
+    streamNumber,
+    ver,
+    expiresAt: exp,
+    socket: undefined,
+    endedBy: undefined,
+    isAuthenticating: false,
+  };
+}

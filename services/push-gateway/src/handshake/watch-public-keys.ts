@@ -1,0 +1,33 @@
+import { ConfigError } from '@auth-account/config';
+import type { Logger } from '@auth-account/telemetry';
+import { assertAccessTokenKeys, type KeyFileWatch, watchKeyFile } from '@auth-account/tokens';
+import type { PushGatewayConfig } from '../config.ts';
+
+/**
+ * The public keys by which the gateway verifies access tokens, read again when the file changes. A file with a private key is
+ * never taken: whoever gets into a gateway, which all apps reach, must not find there what signs tokens.
+ *
+ * @throws ConfigError if the file can't be taken at the start
+ */
+export async function watchPublicKeys(
+  { ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: algorithm }: PushGatewayConfig,
+  logger: Logger,
+  intervalMs?: number,
+): Promise<KeyFileWatch> {
+  try {
+    return await watchKeyFile(file, {
+      check: (set) => assertAccessTokenKeys(set, algorithm, 'verify'),
+      onChange: (set) => logger.info({ file, kids: set.keys.map(({ kid }) => kid) }, 'key file taken'),
+      onError: (error) => logger.error({ err: error, file }, 'key file not taken: the former keys stay'),
+      ...(intervalMs === undefined ? {} : { intervalMs }),
+    });
+  } catch (error) {
+    const problem = {
+      name: 'ACCESS_TOKEN_KEYS_FILE',
+      expected: 'a JWK set of public keys',
+      came: (error as Error).message,
+      where: 'environment ACCESS_TOKEN_KEYS_FILE',
+    };
+    throw Object.assign(new ConfigError([problem]), { cause: error });
+  }
+}

@@ -1,0 +1,92 @@
+import { type MessageFrame, maxPushMessageBytes, type PushMessage } from '@auth-account/contracts';
+import { parsePushMessage } from '@auth-account/messaging';
+import { type Connection, sendText } from '../streams/connection.ts';
+import type { ConnectionRegistry } from '../streams/connection-registry.ts';
+import type { PushMetrics } from '../streams/metrics.ts';
+
+export interface DeliverMessagesDeps {
+  readonly registry: Pick<ConnectionRegistry, 'ofGroup' | 'ofSession'>;
+  readonly metrics: Pick<PushMetrics, 'messages' | 'messageFrames'>;
+}
+
+interface Delivery {
+  readonly frame: Buffer;
+  /** As they stood when the message came: who connects again while it goes out does not get it twice. */
+  readonly connections: readonly Connection[];
+}
+
+/** Sends in one turn of the event loop: about a millisecond. Close commands and handshakes get their turn in between. */
+const framesPerTurn = 100;
+/** Messages that may wait for their turn; more are dropped. Together they hold 16 MiB at most. */
+const longestQueue = 1_000;
+
+/**
+ * Makes the handler of the messages channel: each message goes to the streams of its group or session, in the order in
+ * which messages came, written once whatever the number of streams. Nothing is kept for a stream that is not there.
+ */
+export function createDeliverMessages({ registry, metrics }: DeliverMessagesDeps): (text: string) => void {
+  const queue: Delivery[] = [];
+  /** How many of the first delivery's streams have had their turn. */
+  let done = 0;
+  let isScheduled = false;
+
+  /** Never from the handler itself: one turn can bring hundreds of messages. */
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(sendSome);
+  }
+
+  function findConnections(message: PushMessage): Connection[] {
+    return 'home_group_id' in message
+      ? registry.ofGroup(message.home_group_id)
+      : registry.ofSession(message.session_id);
+  }
+
+  function sendSome(): void {
+    isScheduled = false;
+    let sent = 0;
+    let gone = 0;
+    for (let left = framesPerTurn; left > 0 && queue[0] !== undefined; left -= 1) {
+      const { frame, connections } = queue[0];
+      const connection = connections[done];
+      if (connection !== undefined && sendText(connection, frame)) sent += 1;
+      else gone += 1;
+      done += 1;
+      if (done < connections.length) continue;
+      queue.shift();
+      done = 0;
+    }
+    metrics.messageFrames.inc({ result: 'sent' }, sent);
+    metrics.messageFrames.inc({ result: 'gone' }, gone);
+    if (queue.length > 0) schedule();
+  }
+
+  /** What became of the message. */
+  function take(text: string): 'delivered' | 'ignored' | 'malformed' | 'too_big' | 'overload' {
+    const message = parsePushMessage(text);
+    if (typeof message === 'string') return message;
+    const connections = findConnections(message);
+    if (connections.length === 0) return 'ignored';
+    if (queue.length >= longestQueue) return 'overload';
+    const frame = encodeFrame(message);
+    if (typeof frame === 'string') return frame;
+    queue.push({ frame, connections });
+    schedule();
+    return 'delivered';
+  }
+
+  return (text) => metrics.messages.inc({ result: take(text) });
+}
+
+/** The frame as it goes to every stream; or why there is none: it can be longer and nested deeper than it looks. */
+function encodeFrame({ id, topic, payload, timestamp }: PushMessage): Buffer | 'too_big' | 'malformed' {
+  const frame: MessageFrame = { type: 'message', id, topic, payload, timestamp };
+  try {
+    const bytes = Buffer.from(JSON.stringify(frame));
+    return bytes.length > maxPushMessageBytes ? 'too_big' : bytes;
+  } catch {
+    // Thousands of arrays within each other can be read, but not written.
+    return 'malformed';
+  }
+}

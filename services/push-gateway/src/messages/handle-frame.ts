@@ -1,0 +1,38 @@
+import { AuthFrame, type ClientFrame, PingFrame } from '@auth-account/contracts';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { type Connection, closeConnection, sendFrame } from '../streams/connection.ts';
+
+/** Longest frame of a client in bytes (decisions, "Requests in general": over 16 KiB is too large). */
+const maxFrameBytes = 16 * 1024;
+
+const validator = Compile(Type.Union([PingFrame, AuthFrame]));
+
+/**
+ * Makes the handler of what clients send. Binary frames, and text that is none of the contract's frames, end the stream
+ * with 1003, longer ones than 16 KiB with 1009 (RFC 6455 section 7.4.1). Text that is no UTF-8 never comes here:
+ * uWebSockets.js cuts the connection.
+ */
+export function createHandleFrame(reauthenticate: (connection: Connection, token: string) => Promise<void>) {
+  return (connection: Connection, message: ArrayBuffer, isBinary: boolean): void => {
+    if (message.byteLength > maxFrameBytes) {
+      closeConnection(connection, 'MESSAGE_TOO_BIG');
+      return;
+    }
+    // The bytes are uWebSockets.js's own again when this returns: parsed before anything is awaited.
+    const frame = isBinary ? undefined : parseFrame(Buffer.from(message).toString());
+    if (frame === undefined) closeConnection(connection, 'UNSUPPORTED_DATA');
+    else if (frame.type === 'ping') sendFrame(connection, { type: 'pong' });
+    else void reauthenticate(connection, frame.access_token);
+  };
+}
+
+function parseFrame(text: string): ClientFrame | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return validator.Check(value) ? value : undefined;
+}

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '@auth-account/telemetry';
+import type { PushGatewayConfig } from '../config.ts';
+import { type Connection, closeConnection, sendFrame } from './connection.ts';
+import type { ConnectionRegistry } from './connection-registry.ts';
+
+const tickMs = 20;
+
+export interface DrainDeps {
+  readonly registry: Pick<ConnectionRegistry, 'connections'>;
+  readonly config: Pick<PushGatewayConfig, 'DRAIN_SECONDS' | 'DRAIN_RECONNECTS_PER_SECOND'>;
+  readonly logger: Logger;
+  /** From 0 to 1, for the place within a slot. */
+  readonly random?: () => number;
+}
+
+export interface Drain {
+  /** True from the beginning of the drain on: no stream may be opened any more. */
+  isDraining(): boolean;
+  /**
+   * Closes all streams (1001), evenly over the time that their reconnects take at the configured rate, or over
+   * `DRAIN_SECONDS` where that is less. Each app is told in a frame before (`reconnect`) how long to wait: every stream
+   * has a slot of its own, as long as the rate says, and a random moment in it. The slots go on after the last close.
+   */
+  run(): Promise<void>;
+}
+
+/** Makes the drain of a gateway that stops. */
+export function createDrain(deps: DrainDeps): Drain {
+  const { registry, config, logger, random = Math.random } = deps;
+  const slotMs = 1_000 / config.DRAIN_RECONNECTS_PER_SECOND;
+  let isDraining = false;
+
+  function dismiss(connection: Connection, afterMs: number): void {
+    sendFrame(connection, { type: 'reconnect', after_ms: Math.max(0, Math.round(afterMs)) });
+    closeConnection(connection, 'SERVER_DRAINING');
+  }
+
+  return {
+    isDraining: () => isDraining,
+    async run() {
+      isDraining = true;
+      const connections = registry.connections();
+      const reconnectMs = connections.length * slotMs;
+      const closingMs = Math.min(config.DRAIN_SECONDS * 1_000, reconnectMs);
+      logger.info({ streams: connections.length, closingMs, reconnectMs }, 'draining');
+      const start = performance.now();
+      let slot = 0;
+      for (let done = 0; done < connections.length; await delay(tickMs)) {
+        const elapsed = performance.now() - start;
+        const due = Math.ceil(connections.length * Math.min(1, (elapsed + tickMs) / closingMs));
+        // A process that was held up is late for its slots: they are put off, not filled at once.
+        slot = Math.max(slot, elapsed);
+        for (const connection of connections.slice(done, due)) {
+          dismiss(connection, slot + random() * slotMs - elapsed);
+          slot += slotMs;
+        }
+        done = Math.max(done, due);
+      }
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { eventIdOf, replayedAtOf } from '@auth-account/messaging';
+import type { DeliveryAttempt, OutboxStore, RecordedAttempt } from '@auth-account/stores';
+import type { ErrorLog } from '../jobs/error-log.ts';
+
+/** Notes in the outbox how an attempt at a job ended, and resolves when that is done. Never rejects. */
+export type RecordAttempt = (jobId: string, attempt: DeliveryAttempt) => Promise<void>;
+
+export interface AttemptRecorderDeps {
+  readonly outbox: Pick<OutboxStore, 'record'>;
+  /** Every subscriber that is configured now. */
+  readonly subscribers: readonly string[];
+  readonly onError: ErrorLog;
+}
+
+const maximumBatch = 500;
+
+/** Attempts that wait for a write: consumers of queues go on while MongoDB is away. */
+const maximumWaiting = 10_000;
+
+/**
+ * Makes the recorder. What comes while a write is under way goes with the next one: under load one round trip to MongoDB
+ * serves many attempts, and without load nothing waits.
+ *
+ * Where MongoDB is away an event is not delivered again for that: its job completes, and the relay, which looks at
+ * completed jobs, notes it in the row later. The same goes for what is left out because {@link maximumWaiting} wait.
+ */
+export function createAttemptRecorder({ outbox, subscribers, onError }: AttemptRecorderDeps): RecordAttempt {
+  let waiting: { readonly recorded: RecordedAttempt; readonly done: () => void }[] = [];
+  let isWriting = false;
+
+  async function write(): Promise<void> {
+    while (waiting.length > 0) {
+      await nextTurn();
+      const batch = waiting.slice(0, maximumBatch);
+      waiting = waiting.slice(maximumBatch);
+      try {
+        const attempts = batch.map(({ recorded }) => recorded);
+        await outbox.record(attempts, subscribers);
+      } catch (error) {
+        onError(error, { event_ids: batch.map(({ recorded }) => recorded.eventId) });
+      }
+      for (const { done } of batch) done();
+    }
+    isWriting = false;
+  }
+
+  return async (jobId, attempt) => {
+    if (waiting.length >= maximumWaiting) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const recorded = { eventId: eventIdOf(jobId), attempt, replayedAt: replayedAtOf(jobId) };
+    waiting.push({ recorded, done: resolve });
+    if (!isWriting) {
+      isWriting = true;
+      void write();
+    }
+    await promise;
+  };
+}

@@ -1,0 +1,251 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createRegisteredEvent } from '@auth-account/messaging';
+import { createLogger, createMetrics } from '@auth-account/telemetry';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { UnrecoverableError } from 'bullmq';
+import { createWorkerMetrics, type WorkerMetrics } from '../jobs/metrics.ts';
+import { createDeliverEvent, type DeliverEventDeps } from './deliver-event.ts';
+import { DeliveryError } from './delivery-error.ts';
+
+const begin = Date.parse('2026-11-21T10:00:00.000Z');
+const giveUpAfterMs = 60_000;
+const event = createRegisteredEvent(
+  {
+    user_id: '0190a3b4-c5d6-7000-8000-000000000001',
+    home_group_id: '3f2f1c5e-8a58-4a53-9d0e-0d9a4b7a5c11',
+    account_type: 'HOME',
+    space_creation_mode: 'CREATE_NEW_HOME',
+    is_new_group: true,
+    registered_at: '2026-01-02T03:04:05.000Z',
+  },
+  { id: '0190a3b4-c5d6-7000-8000-000000000002', requestId: 'request-1' },
+);
+const job = { id: event.id, data: event, timestamp: begin, attemptsMade: 2 };
+
+let time: number;
+let metrics: WorkerMetrics;
+let logged: Record<string, unknown>[];
+/** What the parts were told, in order. */
+let told: unknown[];
+beforeEach(() => {
+  time = begin + 1_000;
+  metrics = createWorkerMetrics(createMetrics({ service: 'worker' }), ['billing']);
+  logged = [];
+  told = [];
+});
+
+function deliver(change: Partial<DeliverEventDeps> = {}, stop?: AbortSignal, one: Partial<typeof job> = {}) {
+  const deps: DeliverEventDeps = {
+    subscriber: 'billing',
+    subscribers: ['analytics', 'billing'],
+    send: async () => 204,
+    record: async (jobId, attempt) => void told.push(['record', jobId, attempt]),
+    deadLetters: { bury: async (givenUp) => told.push(['bury', givenUp]) > 0 },
+    parking: { park: async (...parked) => void told.push(['park', ...parked]), resumedAt: () => 0 },
+    onThrottled: (ms) => told.push(['throttled', ms]),
+    giveUpAfterMs,
+    metrics,
+    logger: createLogger({
+      service: 'worker',
+      level: 'debug',
+      destination: { write: (line: string) => void logged.push(JSON.parse(line)) },
+    }),
+    now: () => new Date(time),
+    ...change,
+  };
+  return createDeliverEvent(deps)({ ...job, ...one }, undefined, stop);
+}
+
+const failing = (error: unknown): Partial<DeliverEventDeps> => ({ send: () => Promise.reject(error) });
+const attempt = (fields: object) => ({
+  subscriber: 'billing',
+  at: new Date(time),
+  duration_ms: expect.any(Number),
+  ...fields,
+});
+const outcomes = async () => {
+  const { values } = await metrics.deliveries.get();
+  return Object.fromEntries(
+    values.filter(({ value }) => value > 0).map(({ labels, value }) => [labels.outcome, value]),
+  );
+};
+const measured = async () => {
+  const { values } = await metrics.deliveryDuration.get();
+  return values.find(({ metricName, labels }) => metricName?.endsWith('_count') && labels.subscriber === 'billing')
+    ?.value;
+};
+
+describe('an attempt that succeeds', () => {
+  test('is noted before the job completes, counted and measured', async () => {
+    const sent: unknown[] = [];
+    const stop = new AbortController().signal;
+    const send: DeliverEventDeps['send'] = async (...given) => {
+      sent.push(given);
+      return 202;
+    };
+    await deliver({ send }, stop);
+    expect(sent).toEqual([[event, stop]]);
+    expect(told).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 202 })]]);
+    expect(await outcomes()).toEqual({ delivered: 1 });
+    expect(await measured()).toBe(1);
+    expect(logged).toEqual([]);
+  });
+
+  test('of a job without an id is noted by the event’s', async () => {
+    await deliver({}, undefined, { id: undefined as never });
+    expect(told).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 204 })]]);
+  });
+
+  test('took no longer than it did, in milliseconds in its note and in seconds in the metric', async () => {
+    const start = performance.now();
+    await deliver({ send: () => pause(5, 204) });
+    const elapsed = performance.now() - start;
+    const [[, , noted]] = told as [[string, string, { duration_ms: number }]];
+    const { values } = await metrics.deliveryDuration.get();
+    const seconds = values.find(({ metricName }) => metricName?.endsWith('_sum'))?.value ?? 0;
+    expect(noted.duration_ms).toBe(Math.round(seconds * 1_000));
+    expect(noted.duration_ms).toBeGreaterThan(0);
+    expect(seconds * 1_000).toBeLessThanOrEqual(elapsed);
+  });
+
+  test('gets a signal also where nobody can stop it', async () => {
+    let signal: AbortSignal | undefined;
+    const send: DeliverEventDeps['send'] = async (_, given) => {
+      signal = given;
+      return 204;
+    };
+    await deliver({ send });
+    expect(signal?.aborted).toBe(false);
+  });
+});
+
+describe('an attempt that fails', () => {
+  test('is noted with its error, counted, written down, and tried again', async () => {
+    const error = new DeliveryError('answered 500', { status: 500 });
+    await expect(deliver(failing(error))).rejects.toBe(error);
+    expect(told).toEqual([['record', event.id, attempt({ outcome: 'failed', status: 500, error: 'answered 500' })]]);
+    expect(await outcomes()).toEqual({ failed: 1 });
+    expect(await measured()).toBe(1);
+    expect(logged).toEqual([
+      expect.objectContaining({
+        subscriber: 'billing',
+        event_id: event.id,
+        request_id: 'request-1',
+        attempt: 3,
+        givenUp: false,
+        msg: 'event not delivered',
+        err: expect.objectContaining({ message: 'answered 500' }),
+      }),
+    ]);
+  });
+
+  test.each([
+    ['an error without an answer', new Error('no answer: ECONNREFUSED'), 'no answer: ECONNREFUSED'],
+    ['what is no error', 'odd', 'odd'],
+  ])('with %s is noted without a status', async (_, error, message) => {
+    await expect(deliver(failing(error))).rejects.toBe(error);
+    const noted = attempt({ outcome: 'failed', error: message });
+    expect(told).toEqual([['record', event.id, noted]]);
+    expect((told as [string, string, object][])[0]?.[2]).not.toHaveProperty('status');
+  });
+
+  test('of a job without an id is noted by the event’s', async () => {
+    const error = new Error('no answer');
+    await expect(deliver(failing(error), undefined, { id: undefined as never })).rejects.toBe(error);
+    expect(told).toEqual([['record', event.id, attempt({ outcome: 'failed', error: 'no answer' })]]);
+  });
+
+  test.each([
+    [429, 7_000, [['throttled', 7_000]]],
+    [429, undefined, []],
+    [503, 7_000, []],
+  ])('with %d and Retry-After %p ms holds up the others: %j', async (status, retryAfterMs, first) => {
+    const error = new DeliveryError(`answered ${status}`, { status, retryAfterMs });
+    await expect(deliver(failing(error))).rejects.toBe(error);
+    expect(told.slice(0, -1)).toEqual(first);
+  });
+});
+
+describe('a subscriber that answers 410 Gone', () => {
+  const gone = new DeliveryError('answered 410', { status: 410 });
+
+  test('is parked, and its event is not given up, however old', async () => {
+    time = begin + 10 * giveUpAfterMs;
+    await expect(deliver(failing(gone))).rejects.toBe(gone);
+    const noted = attempt({ outcome: 'failed', status: 410, error: 'answered 410' });
+    expect(told).toEqual([
+      ['park', 'billing', event.id],
+      ['record', event.id, noted],
+    ]);
+  });
+
+  test('fails as any other where that cannot be noted', async () => {
+    const parking = { park: () => Promise.reject(new Error('MongoDB is away')), resumedAt: () => 0 };
+    await expect(deliver({ ...failing(gone), parking })).rejects.toBe(gone);
+    expect(told).toHaveLength(1);
+    expect(logged.map(({ msg, event_id, subscriber }) => [msg, event_id, subscriber])).toEqual([
+      ['event not delivered', event.id, 'billing'],
+      ['the parked subscriber could not be noted', event.id, 'billing'],
+    ]);
+    expect(logged.at(-1)?.err).toMatchObject({ message: 'MongoDB is away' });
+  });
+});
+
+describe('an event that is too old', () => {
+  const error = new DeliveryError('answered 400', { status: 400 });
+  const replayedAt = new Date(1_763_712_000_000);
+
+  test('is given up from that very moment: there is a dead letter, and no further attempt', async () => {
+    time = begin + giveUpAfterMs;
+    const ended = deliver(failing(error));
+    await expect(ended).rejects.toBeInstanceOf(UnrecoverableError);
+    await expect(ended).rejects.toThrow('answered 400');
+    const givenUp = {
+      event,
+      attempt: attempt({ outcome: 'given_up', status: 400, error: 'answered 400' }),
+      attempts: 3,
+      since: new Date(begin),
+      replayedAt: undefined,
+      subscribers: ['analytics', 'billing'],
+    };
+    expect(told).toEqual([['bury', givenUp]]);
+    expect(await outcomes()).toEqual({ given_up: 1 });
+    expect(logged).toMatchObject([{ givenUp: true }]);
+  });
+
+  test('is not given up a moment before', async () => {
+    time = begin + giveUpAfterMs - 1;
+    await expect(deliver(failing(error))).rejects.toBe(error);
+    expect(told).toMatchObject([['record', event.id, { outcome: 'failed' }]]);
+  });
+
+  test('counts from when its subscriber went on last', async () => {
+    time = begin + giveUpAfterMs + 5;
+    const resumedAt = (name: string) => (name === 'billing' ? begin + 6 : 0);
+    const parking = { park: async () => undefined, resumedAt };
+    await expect(deliver({ ...failing(error), parking })).rejects.toBe(error);
+    time += 1;
+    await expect(deliver({ ...failing(error), parking })).rejects.toBeInstanceOf(UnrecoverableError);
+  });
+
+  test('is given up for the replay that its job belongs to', async () => {
+    time = begin + giveUpAfterMs;
+    const id = `${event.id}.${replayedAt.getTime()}`;
+    await expect(deliver(failing(error), undefined, { id })).rejects.toBeInstanceOf(UnrecoverableError);
+    expect(told).toMatchObject([['bury', { replayedAt }]]);
+  });
+
+  test('is tried again where the dead letter could not be written', async () => {
+    time = begin + giveUpAfterMs;
+    const deadLetters = { bury: () => Promise.reject(new Error('MongoDB is away')) };
+    await expect(deliver({ ...failing(error), deadLetters })).rejects.toBe(error);
+    expect(told).toMatchObject([['record', event.id, { outcome: 'failed' }]]);
+    expect(await outcomes()).toEqual({ failed: 1 });
+    expect(logged[0]).toMatchObject({
+      msg: 'the dead letter could not be written',
+      subscriber: 'billing',
+      event_id: event.id,
+      err: { message: 'MongoDB is away' },
+    });
+  });
+});

@@ -1,0 +1,120 @@
+import type { RegisteredEvent } from '@auth-account/contracts';
+import { replayedAtOf } from '@auth-account/messaging';
+import type { DeadLetterStore, DeliveryAttempt } from '@auth-account/stores';
+import { exemplarLabels, type Logger, withSpan } from '@auth-account/telemetry';
+import { type Job, UnrecoverableError } from 'bullmq';
+import type { WorkerMetrics } from '../jobs/metrics.ts';
+import type { RecordAttempt } from './attempt-recorder.ts';
+import { DeliveryError } from './delivery-error.ts';
+import type { Parking } from './parking.ts';
+import type { SendEvent } from './webhook.ts';
+
+export interface DeliverEventDeps {
+  readonly subscriber: string;
+  /** Every subscriber that is configured now. */
+  readonly subscribers: readonly string[];
+  readonly send: SendEvent;
+  readonly record: RecordAttempt;
+  readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
+  readonly parking: Pick<Parking, 'park' | 'resumedAt'>;
+  /** The subscriber answered 429 with Retry-After: it wants nothing for so long. */
+  readonly onThrottled: (ms: number) => void;
+  readonly giveUpAfterMs: number;
+  readonly metrics: Pick<WorkerMetrics, 'deliveries' | 'deliveryDuration'>;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+type FailedAttempt = DeliveryAttempt & { readonly error: string };
+
+type EventJob = Pick<Job<RegisteredEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
+
+/**
+ * Makes the processor of a webhook's queue: one attempt to deliver one event. The outbox row is marked before the job
+ * completes, so that a worker killed in between delivers again and loses nothing. Throws what the delivery threw, or
+ * `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A subscriber that answers
+ * 410 Gone is parked; nothing is given up for that.
+ */
+export function createDeliverEvent(deps: DeliverEventDeps) {
+  const { subscriber, send, record, parking, giveUpAfterMs, metrics, logger, now } = deps;
+
+  function attemptOf(error: unknown, status: number | undefined, duration_ms: number): FailedAttempt {
+    const message = error instanceof Error ? error.message : String(error);
+    const answered = status === undefined ? {} : { status };
+    return { subscriber, at: now(), outcome: 'failed', ...answered, error: message, duration_ms };
+  }
+
+  /** Gives whether there is a dead letter; where MongoDB is away it is another failed attempt. */
+  async function bury({ id, data, attemptsMade, timestamp }: EventJob, attempt: FailedAttempt): Promise<boolean> {
+    const last = { ...attempt, outcome: 'given_up' } as const;
+    const { subscribers } = deps;
+    const givenUp = {
+      event: data,
+      attempt: last,
+      attempts: attemptsMade + 1,
+      since: new Date(timestamp),
+      replayedAt: replayedAtOf(id ?? data.id),
+      subscribers,
+    };
+    try {
+      await deps.deadLetters.bury(givenUp);
+      return true;
+    } catch (failure) {
+      logger.warn({ subscriber, event_id: data.id, err: failure }, 'the dead letter could not be written');
+      return false;
+    }
+  }
+
+  async function park(eventId: string): Promise<void> {
+    try {
+      await parking.park(subscriber, eventId);
+    } catch (failure) {
+      logger.warn({ subscriber, event_id: eventId, err: failure }, 'the parked subscriber could not be noted');
+    }
+  }
+
+  async function fail(job: EventJob, error: unknown, durationMs: number): Promise<never> {
+    const { data, timestamp, attemptsMade } = job;
+    const { status, retryAfterMs } = error instanceof DeliveryError ? error : {};
+    const attempt = attemptOf(error, status, durationMs);
+    const isGone = status === 410;
+    const isOld = now().getTime() - Math.max(timestamp, parking.resumedAt(subscriber)) >= giveUpAfterMs;
+    const givenUp = isOld && !isGone && (await bury(job, attempt));
+    metrics.deliveries.inc({ subscriber, outcome: givenUp ? 'given_up' : 'failed' });
+    const context = { subscriber, event_id: data.id, request_id: data.requestid };
+    logger.warn({ ...context, err: error, attempt: attemptsMade + 1, givenUp }, 'event not delivered');
+    if (givenUp) throw new UnrecoverableError(attempt.error);
+    if (isGone) await park(data.id);
+    if (status === 429 && retryAfterMs !== undefined) deps.onThrottled(retryAfterMs);
+    await record(job.id ?? data.id, attempt);
+    throw error;
+  }
+
+  /** Measures an attempt, and gives its duration in ms. */
+  function observeSince(start: number): number {
+    const ms = performance.now() - start;
+    const labels = { subscriber };
+    metrics.deliveryDuration.observe({ labels, value: ms / 1_000, exemplarLabels: exemplarLabels() });
+    return Math.round(ms);
+  }
+
+  // BullMQ passes the signal only to a function of three parameters.
+  return async (job: EventJob, _token: string | undefined, stop: AbortSignal | undefined): Promise<void> => {
+    const start = performance.now();
+    let status: number;
+    try {
+      const attributes = {
+        'event.id': job.data.id,
+        'event.subscriber': subscriber,
+        'event.attempt': job.attemptsMade + 1,
+      };
+      const signal = stop ?? new AbortController().signal;
+      status = await withSpan('event.deliver', { attributes }, () => send(job.data, signal));
+    } catch (error) {
+      return await fail(job, error, observeSince(start));
+    }
+    const duration_ms = observeSince(start);
+    metrics.deliveries.inc({ subscriber, outcome: 'delivered' });
+    await record(job.id ?? job.data.id, { subscriber, at: now(), outcome: 'delivered', status, duration_ms });
+  };
+}

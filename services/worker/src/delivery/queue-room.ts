@@ -1,0 +1,63 @@
+import type { EventQueue } from '@auth-account/messaging';
+import type { RedisClient } from '@auth-account/redis';
+
+/** Which subscribers' queues may be given more. What waits for the others stays in the outbox: Redis is of bounded size. */
+export interface QueueRoom {
+  /** Counts, and gives the subscribers whose queues have room. Rejects where Redis is away. */
+  look(): Promise<ReadonlySet<string>>;
+  /** What {@link look} gave within the last second, or gives now. */
+  recent(): Promise<ReadonlySet<string>>;
+}
+
+export interface QueueRoomDeps {
+  /** Subscriber → its queue. */
+  readonly queues: ReadonlyMap<string, EventQueue>;
+  /** The queues' connection, which fails at once where Redis is away. */
+  readonly redis: RedisClient;
+  readonly now: () => Date;
+}
+
+/** Jobs that nobody has tried yet: enough for the workers until the relay's next round. */
+const enoughWaiting = 5_000;
+
+/**
+ * Jobs in all, with those that wait for their next attempt. It is more than {@link enoughWaiting}, so that a subscriber
+ * that refuses some events for long gets the others.
+ */
+const enoughInAll = 20_000;
+
+const recentMs = 1_000;
+
+export function createQueueRoom({ queues, redis, now }: QueueRoomDeps): QueueRoom {
+  let last: { readonly at: number; readonly opened: Promise<ReadonlySet<string>> } | undefined;
+
+  function look(): Promise<ReadonlySet<string>> {
+    const opened = findOpened(redis, queues);
+    last = { at: now().getTime(), opened };
+    return opened;
+  }
+
+  return {
+    look,
+    recent: () => (last === undefined || now().getTime() - last.at >= recentMs ? look() : last.opened),
+  };
+}
+
+async function findOpened(redis: RedisClient, queues: ReadonlyMap<string, EventQueue>): Promise<ReadonlySet<string>> {
+  if (queues.size === 0) await redis.ping();
+  const pipeline = redis.pipeline();
+  // Waiting jobs of a queue that its consumers have paused are in a list of their own.
+  for (const queue of queues.values()) {
+    pipeline.llen(queue.toKey('wait')).llen(queue.toKey('paused')).zcard(queue.toKey('delayed'));
+  }
+  const answers = (await pipeline.exec()) ?? [];
+  const counts = answers.map(([error, count]) => {
+    if (error) throw error;
+    return Number(count);
+  });
+  const opened = [...queues.keys()].filter((_, index) => {
+    const [wait = 0, paused = 0, delayed = 0] = counts.slice(3 * index, 3 * index + 3);
+    return wait + paused < enoughWaiting && wait + paused + delayed < enoughInAll;
+  });
+  return new Set(opened);
+}

@@ -1,0 +1,66 @@
+import { addEvents, type EventJob, type EventQueue, eventJobId } from '@auth-account/messaging';
+import type { RedisClient } from '@auth-account/redis';
+import type { OutboxDocument } from '@auth-account/stores';
+import { activeTraceparent, contextOf, inSpan } from '@auth-account/telemetry';
+import type { BuryFailedJob } from '../delivery/bury-failed-job.ts';
+import { findJobStates } from '../delivery/job-states.ts';
+
+export interface EnqueueDeps {
+  /** The queues' connection, which fails at once where Redis is away. */
+  readonly redis: RedisClient;
+  readonly buryFailedJob: BuryFailedJob;
+}
+
+/** A subscriber's queue, and whether it may be given more. */
+export interface EnqueueTarget {
+  readonly name: string;
+  readonly queue: EventQueue;
+  readonly isOpen: boolean;
+}
+
+/** How it stands with leased rows and a subscriber that waits for them. */
+export interface Handed {
+  /** It has them. */
+  readonly had: readonly OutboxDocument[];
+  /** They are not in its queue, which is full. */
+  readonly heldBack: readonly OutboxDocument[];
+}
+
+/**
+ * Makes the step that puts rows on the queue of a subscriber that does not have them. A job of the same id that is already
+ * there stays as it is; one that is completed shows that the subscriber has the event, of one that has failed for good a
+ * dead letter is made.
+ */
+export function createEnqueue({ redis, buryFailedJob }: EnqueueDeps) {
+  return async (rows: readonly OutboxDocument[], { name, queue, isOpen }: EnqueueTarget): Promise<Handed> => {
+    const waiting = rows.filter((row) => isWaitedForBy(row, name));
+    const jobs = waiting.map((row) => ({ row, jobId: eventJobId(row._id, row.replays?.[name]) }));
+    const ids = jobs.map(({ jobId }) => jobId);
+    const states = await findJobStates(redis, queue, ids);
+    const missing = jobs.filter((_, index) => states[index] === 'missing');
+    const added = isOpen ? missing : [];
+    const events = added.map(({ row, jobId }) => relayed(row, name, jobId));
+    await addEvents(queue, events);
+    const failed = jobs.filter((_, index) => states[index] === 'failed');
+    for (const { jobId } of failed) await buryFailedJob(name, queue, jobId);
+    const had = jobs.filter((_, index) => states[index] === 'completed');
+    const heldBack = isOpen ? [] : missing;
+    return { had: had.map(({ row }) => row), heldBack: heldBack.map(({ row }) => row) };
+  };
+}
+
+/** The job by which the event goes on, in the trace of its request, of which the relay is a part. */
+function relayed({ event, attempts }: OutboxDocument, subscriber: string, jobId: string): EventJob {
+  const { id, requestid, traceparent } = event;
+  const attributes = { 'event.id': id, 'event.subscriber': subscriber, 'outbox.attempts': attempts };
+  return inSpan('outbox.relay', { attributes }, contextOf({ requestId: requestid, traceparent }), () => ({
+    jobId,
+    event,
+    traceparent: activeTraceparent(),
+  }));
+}
+
+/** Does the subscriber neither have the event nor a dead letter of it? */
+export function isWaitedForBy({ deliveries, dead, discarded }: OutboxDocument, subscriber: string): boolean {
+  return deliveries[subscriber] === undefined && !dead?.[subscriber] && !discarded?.[subscriber];
+}
