@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { openApiPath, routes, violationTypes } from '@auth-account/contracts';
 import { decideWriteOff, validationTypes } from '@auth-account/errors';
-import { createInviteStore } from '@auth-account/stores';
+import { createStores } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -161,7 +161,7 @@ async function insertInvite(_id: string): Promise<void> {
   const created_at = new Date();
   const expires_at = new Date(created_at.getTime() + 3_600_000);
   const invite = { _id, home_group_id, account_type: 'HOME', created_by: user_id, created_at, expires_at } as const;
-  await createInviteStore(api.collections).insert({ ...invite, max_uses: null, uses: 0, revoked_at: null });
+  await createStores(api.collections).invites.insert({ ...invite, max_uses: null, uses: 0, revoked_at: null });
 }
 
 describe('every request example succeeds when it is sent', () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createInviteStore, type InviteDocument } from '@auth-account/stores';
+import { createStores, type InviteDocument } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../support/accounts.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -20,7 +20,7 @@ const household = () => ({ email: newEmail(), password, space_creation_mode: 'CR
 async function invite(groupId: string, fields: Partial<InviteDocument> = {}): Promise<string> {
   const _id = randomUUID();
   const hour = 3_600_000;
-  await createInviteStore(api.collections).insert({
+  await createStores(api.collections).invites.insert({
     _id,
     home_group_id: groupId,
     account_type: 'OFFICE',

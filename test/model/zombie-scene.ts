@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createProcessGuard, type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
-import { collectionsOf, createSessionStore, ensureIndexes } from '@auth-account/stores';
+import { collectionsOf, createStores, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
 import { type HoldingProxy, startHoldingProxy } from '../support/holding-proxy.ts';
@@ -125,7 +125,7 @@ async function announce(denyList: DenyList, sessionId: string, denial: Denial): 
 
 function sessionsIn(db: Parameters<typeof collectionsOf>[0]) {
   const { sessions } = collectionsOf(db);
-  const store = createSessionStore(collectionsOf(db));
+  const store = createStores(collectionsOf(db)).sessions;
   return {
     async insertSession() {
       const document = newSessionDocument();

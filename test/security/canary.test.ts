@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { findFreePort, waitUntil } from '@auth-account/local-stack';
-import { createInviteStore } from '@auth-account/stores';
+import { createStores } from '@auth-account/stores';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -128,7 +128,7 @@ async function registrations(): Promise<{ email: string; password: string }> {
 
   const invite = randomUUID();
   const at = new Date();
-  await createInviteStore(stack.collections).insert({
+  await createStores(stack.collections).invites.insert({
     _id: invite,
     home_group_id: json.data.home_group_id,
     account_type: 'HOME',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createInviteStore, type InviteDocument } from '@auth-account/stores';
+import { createStores, type InviteDocument } from '@auth-account/stores';
 import { expect } from '@jest/globals';
 import { type Account, logIn, newEmail, password, type TokenPair } from './accounts.ts';
 import type { Answer } from './http-client.ts';
@@ -54,7 +54,7 @@ export async function insertInvite(
   const expires_at = new Date(created_at.getTime() + 3_600_000);
   const invite = { home_group_id, account_type, created_by, created_at, expires_at, max_uses: null } as const;
   const _id = randomUUID();
-  await createInviteStore(collections).insert({ _id, ...invite, uses: 0, revoked_at: null, ...fields });
+  await createStores(collections).invites.insert({ _id, ...invite, uses: 0, revoked_at: null, ...fields });
   return _id;
 }
 

@@ -2,8 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import {
   type Collections,
   collectionsOf,
-  createSessionStore,
-  createUserStore,
+  createStores,
   type RunTransaction,
   runTransaction,
   type SessionDocument,
@@ -94,6 +93,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   const mongo = new MongoClient(testEnvironment().mongodbUri);
   const db = mongo.db(uniqueName());
   const collections = collectionsOf(db);
+  const { users, sessions } = createStores(collections);
   // The rules of these do not hang on any index, and making all of them takes longer than the tests.
   for (const { collectionName } of [collections.users, collections.sessions]) await db.createCollection(collectionName);
   let time = Date.parse('2026-11-21T10:00:00.000Z');
@@ -116,8 +116,8 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   return {
     mongo,
     collections,
-    users: createUserStore(collections),
-    sessions: createSessionStore(collections),
+    users,
+    sessions,
     async transaction(work, request) {
       await mongo.withSession(async (session) => {
         session.startTransaction();

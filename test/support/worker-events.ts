@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RegisteredEvent } from '@auth-account/contracts';
 import { createRegisteredEvent } from '@auth-account/messaging';
-import { collectionsOf, createOutboxStore, type OutboxDocument } from '@auth-account/stores';
+import { collectionsOf, createStores, type OutboxDocument } from '@auth-account/stores';
 import type { Db, MongoClient } from 'mongodb';
 
 /** A registration event as the api makes it, of a user that nobody else has. */
@@ -20,7 +20,7 @@ export function newEvent(): RegisteredEvent {
 
 /** Commits the event's outbox row, as a registration at that time does. */
 export async function commitEvent(mongo: MongoClient, db: Db, event: RegisteredEvent, at = new Date()): Promise<void> {
-  const outbox = createOutboxStore(collectionsOf(db));
+  const outbox = createStores(collectionsOf(db)).outbox;
   await mongo.withSession((session) => session.withTransaction(() => outbox.append(event, at, session)));
 }
 

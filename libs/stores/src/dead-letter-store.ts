@@ -2,7 +2,7 @@ import type { Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from './documents.ts';
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
-import type { RunTransaction } from './run-transaction.ts';
+import type { RunTransaction } from './transactions/run-transaction.ts';
 
 /** What was given up: the last attempt and what is known of those before it. */
 export interface GivenUp {

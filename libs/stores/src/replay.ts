@@ -2,7 +2,7 @@ import type { ClientSession, UpdateFilter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { deadLetterId } from './dead-letter-store.ts';
 import type { DeadLetterDocument, OutboxDocument } from './documents.ts';
-import type { RunTransaction } from './run-transaction.ts';
+import type { RunTransaction } from './transactions/run-transaction.ts';
 
 export interface ReplayOrder {
   readonly eventId: string;

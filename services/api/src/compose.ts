@@ -10,20 +10,16 @@ import {
   openEventQueue,
 } from '@auth-account/messaging';
 import { failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
-import { collectionsOf, connectMongo, createSessionStore, mongoOptions } from '@auth-account/stores';
-import type { Logger } from '@auth-account/telemetry';
+import { collectionsOf, connectMongo, createStores, createTransactionRunner, mongoOptions } from '@auth-account/stores';
+import { type Logger, withSpan } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import { createAnnounce } from './announcements/announce.ts';
 import { createIsDenied } from './announcements/announce-again.ts';
 import { createEventPublisher } from './announcements/publish-events.ts';
 import { createApp } from './app.ts';
-import { composeGroups } from './compose/groups.ts';
-import { composeGuards } from './compose/guards.ts';
-import { composeInvites } from './compose/invites.ts';
 import { createApiMetrics } from './compose/metrics.ts';
 import { composeSecurity, type TestOverrides } from './compose/security.ts';
-import { composeTransaction } from './compose/transaction.ts';
-import { composeUseCases } from './compose/use-cases.ts';
+import { composeGuards, composeUseCases } from './compose/use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
 import { authHandlers } from './http/auth.routes.ts';
 import { groupHandlers } from './http/group.routes.ts';
@@ -105,10 +101,14 @@ export async function compose(
   const isDenied = createIsDenied(denyList);
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
-  const transaction = composeTransaction(mongo, apiMetrics);
-  const sessionParts = { mongo, transaction, security, announce, isDenied, publishEvent: eventPublisher.begin };
-  const parts = { ...shared, ...guards, ...sessionParts };
-  const useCases = composeUseCases(parts);
+  const transaction = createTransactionRunner(mongo, {
+    onRetry: (kind) => apiMetrics.transactionRetries.inc({ kind }),
+    onEnd: (outcome) => apiMetrics.transactions.inc({ outcome }),
+    inSpan: (run) => withSpan('mongodb.transaction', {}, run),
+  });
+  const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction);
+  const sessionParts = { stores, transaction, security, announce, isDenied, publishEvent: eventPublisher.begin };
+  const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
@@ -118,13 +118,13 @@ export async function compose(
     verifyAccessToken: security.verifyAccessToken,
     assertNotDenied: createAssertNotDenied({
       denyList,
-      sessions: createSessionStore(collectionsOf(mongo.db(config.MONGODB_DATABASE))),
+      sessions: stores.sessions,
       onFallback: () => apiMetrics.denyListFallbacks.inc(),
     }),
     handlers: {
       ...authHandlers(useCases),
-      ...groupHandlers(composeGroups(parts)),
-      ...inviteHandlers(composeInvites(parts)),
+      ...groupHandlers(useCases),
+      ...inviteHandlers(useCases),
       ...keyHandlers(security.publicKeys),
     },
     bodyChecks: { register: blockedPasswordCheck(security.isBlockedPassword) },

@@ -7,7 +7,7 @@ import {
   redisChecks,
   redisKeys,
 } from '@auth-account/redis';
-import { type Collections, collectionsOf, mongoOptions } from '@auth-account/stores';
+import { type Collections, collectionsOf, createStores, mongoOptions, type Stores } from '@auth-account/stores';
 import { type Db, MongoClient } from 'mongodb';
 import { Type } from 'typebox';
 import { CommandError } from './cli/command-error.ts';
@@ -19,6 +19,7 @@ export interface Mongo {
   readonly client: MongoClient;
   readonly db: Db;
   readonly collections: Collections;
+  readonly stores: Stores;
 }
 
 /** Redis, while a command runs. */
@@ -41,7 +42,8 @@ export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise
   try {
     await client.connect();
     const db = client.db(config.MONGODB_DATABASE);
-    return await work({ client, db, collections: collectionsOf(db) });
+    const collections = collectionsOf(db);
+    return await work({ client, db, collections, stores: createStores(collections) });
   } finally {
     await client.close();
   }

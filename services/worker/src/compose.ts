@@ -12,7 +12,7 @@ import {
 import {
   collectionsOf,
   connectMongo,
-  createSessionStore,
+  createStores,
   mongoOptions,
   type RunTransaction,
   runTransaction,
@@ -92,7 +92,7 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
   const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = createPoller({
     run: createReconcile({
-      sessions: createSessionStore(collections),
+      sessions: createStores(collections).sessions,
       denyList,
       publish: createCommandPublisher(denying, keys),
       lifetimeMs,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createSessionStore, type SessionDocument } from '@auth-account/stores';
+import { createStores, type SessionDocument } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
 import type { Answer } from '../../support/http-client.ts';
@@ -158,7 +158,7 @@ test.each([
   await begin();
   const seen = await documentOf();
   await scene.collections.sessions.updateOne({ _id: seen._id }, { $set: other });
-  const store = createSessionStore(scene.collections);
+  const store = createStores(scene.collections).sessions;
   const { token, kid, handed_out_at, last_used_at, expires_at } = seen;
   const rotation = { token, kid, gen: 2, parent: 1, floor: 0, handed_out_at, last_used_at, expires_at };
   expect(await store.rotate(seen, rotation)).toBeUndefined();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createInviteStore } from '@auth-account/stores';
+import { createStores } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
@@ -41,7 +41,13 @@ async function newInvite(): Promise<string> {
   const _id = randomUUID();
   const expires_at = new Date(Date.now() + 3_600_000);
   const invite = { _id, home_group_id, account_type: 'HOME', created_by: user_id, created_at: new Date() } as const;
-  await createInviteStore(api.collections).insert({ ...invite, expires_at, max_uses: null, uses: 0, revoked_at: null });
+  await createStores(api.collections).invites.insert({
+    ...invite,
+    expires_at,
+    max_uses: null,
+    uses: 0,
+    revoked_at: null,
+  });
   return _id;
 }
 

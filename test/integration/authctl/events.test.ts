@@ -3,13 +3,10 @@ import type { RegisteredEvent } from '@auth-account/contracts';
 import {
   type Collections,
   collectionsOf,
-  createDeadLetterStore,
-  createOutboxStore,
-  createSubscriberStore,
+  createStores,
   type DeadLetterStore,
   ensureIndexes,
   type OutboxStore,
-  runTransaction,
 } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
@@ -29,9 +26,9 @@ beforeAll(async () => {
   const db = mongo.db(uniqueName());
   await ensureIndexes(db);
   collections = collectionsOf(db);
-  outbox = createOutboxStore(collections);
-  await createSubscriberStore(collections).configure([...subscribers, 'crm'], new Date());
-  letters = createDeadLetterStore(collections, (work, transaction) => runTransaction(mongo, work, transaction));
+  const stores = createStores(collections);
+  ({ outbox, deadLetters: letters } = stores);
+  await stores.subscribers.configure([...subscribers, 'crm'], new Date());
   // MongoDB alone: the commands about events work while Redis is away.
   options = { env: { MONGODB_URI: testEnvironment().mongodbUri, MONGODB_DATABASE: db.databaseName } };
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { collectionsOf, createInviteStore, createUserStore, ensureIndexes, runTransaction } from '@auth-account/stores';
+import { collectionsOf, createStores, ensureIndexes, runTransaction } from '@auth-account/stores';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ClientSession, type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -91,7 +91,7 @@ function expectBounded(plans: readonly Plan[], bounds: readonly number[]): void 
 
 const transaction: <T>(work: (session: ClientSession) => Promise<T>) => Promise<T> = (work) =>
   runTransaction(mongo, work, { isCommitted: async () => false });
-const invites = () => createInviteStore(collectionsOf(db));
+const invites = () => createStores(collectionsOf(db)).invites;
 
 test('the count of good invites looks at none that was revoked', async () => {
   const count = () => transaction((session) => invites().countGood(group, now, session));
@@ -113,6 +113,6 @@ test('closing a group looks at none of its invites that was revoked', async () =
 });
 
 test('the members come from the index in their order', async () => {
-  const plans = await plansOf(() => createUserStore(collectionsOf(db)).listGroup(group));
+  const plans = await plansOf(() => createStores(collectionsOf(db)).users.listGroup(group));
   expectBounded(plans, [100]);
 });

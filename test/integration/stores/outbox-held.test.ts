@@ -3,14 +3,11 @@ import type { RegisteredEvent } from '@auth-account/contracts';
 import {
   type Collections,
   collectionsOf,
-  createOutboxStore,
-  createReplay,
-  createSubscriberStore,
+  createStores,
   ensureIndexes,
   type OutboxDocument,
   type OutboxStore,
   type Replay,
-  runTransaction,
 } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
@@ -29,9 +26,9 @@ beforeAll(async () => {
   const db = mongo.db(uniqueName());
   await ensureIndexes(db);
   collections = collectionsOf(db);
-  outbox = createOutboxStore(collections);
-  replay = createReplay(collections, (work, options) => runTransaction(mongo, work, options));
-  await createSubscriberStore(collections).configure(subscribers, new Date());
+  const stores = createStores(collections);
+  ({ outbox, replay } = stores);
+  await stores.subscribers.configure(subscribers, new Date());
 });
 beforeEach(() => collections.outbox.deleteMany());
 afterAll(async () => {

@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  collectionsOf,
-  createDeadLetterStore,
-  createOutboxStore,
-  createReplay,
-  createSubscriberStore,
-  ensureIndexes,
-  type RunTransaction,
-  runTransaction,
-} from '@auth-account/stores';
+import { collectionsOf, createStores, ensureIndexes } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -69,13 +60,8 @@ const at = new Date();
 const since = new Date(at.getTime() - 3_600_000);
 
 function stores() {
-  const collections = collectionsOf(db);
-  const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, options);
-  return {
-    outbox: createOutboxStore(collections),
-    letters: createDeadLetterStore(collections, transaction),
-    replay: createReplay(collections, transaction),
-  };
+  const { outbox, deadLetters: letters, replay } = createStores(collectionsOf(db));
+  return { outbox, letters, replay };
 }
 
 const works: [string, (event: ReturnType<typeof newEvent>) => Promise<unknown>][] = [
@@ -116,7 +102,7 @@ const works: [string, (event: ReturnType<typeof newEvent>) => Promise<unknown>][
   ["the list of a subscriber's dead letters", () => stores().letters.list({ subscriber: 'a', since, limit: 10 })],
   ["an event's dead letters", ({ id }) => stores().letters.find(id)],
   ['the count of dead letters', () => stores().letters.counts(1_000)],
-  ['the note of the subscribers', () => createSubscriberStore(collectionsOf(db)).configure(['a'], at)],
+  ['the note of the subscribers', () => createStores(collectionsOf(db)).subscribers.configure(['a'], at)],
   ['the replay', ({ id }) => stores().replay({ eventId: id, deadOnly: false, at })],
   ['the discard', ({ id }) => stores().letters.discard(id, 'a', at)],
 ];

@@ -3,7 +3,7 @@ import type { RegisteredEvent } from '@auth-account/contracts';
 import {
   type Collections,
   collectionsOf,
-  createOutboxStore,
+  createStores,
   type OutboxDocument,
   type OutboxStore,
   publishGraceMs,
@@ -24,7 +24,7 @@ beforeAll(async () => {
   mongo = new MongoClient(testEnvironment().mongodbUri);
   const db = mongo.db(uniqueName());
   collections = collectionsOf(db);
-  outbox = createOutboxStore(collections);
+  outbox = createStores(collections).outbox;
 });
 beforeEach(() => collections.outbox.deleteMany());
 afterAll(async () => {

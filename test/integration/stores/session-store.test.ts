@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type Collections,
   collectionsOf,
-  createSessionStore,
+  createStores,
   type SessionDocument,
   type SessionStore,
 } from '@auth-account/stores';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   mongo = new MongoClient(testEnvironment().mongodbUri, { monitorCommands: true });
   const db = mongo.db(uniqueName());
   collections = collectionsOf(db);
-  store = createSessionStore(collections);
+  store = createStores(collections).sessions;
 });
 beforeEach(() => collections.sessions.deleteMany());
 afterAll(async () => {

@@ -1,12 +1,6 @@
 import { registeredTopic } from '@auth-account/contracts';
 import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messaging';
-import {
-  createDeadLetterStore,
-  createReplay,
-  createSubscriberStore,
-  type RunTransaction,
-  runTransaction,
-} from '@auth-account/stores';
+import { createStores } from '@auth-account/stores';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { UnrecoverableError, Worker } from 'bullmq';
 import { longAgo, newEvent } from '../../support/worker-events.ts';
@@ -26,13 +20,9 @@ function closing<T extends { close(): Promise<void> }>(part: T): T {
 }
 
 /** What an operator has: MongoDB, and nothing else. */
-function operator({ mongo, collections }: WorkerScene) {
-  const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, options);
-  return {
-    letters: createDeadLetterStore(collections, transaction),
-    replay: createReplay(collections, transaction),
-    subscribers: createSubscriberStore(collections),
-  };
+function operator({ collections }: WorkerScene) {
+  const { deadLetters: letters, replay, subscribers } = createStores(collections);
+  return { letters, replay, subscribers };
 }
 
 describe('an event that is given up', () => {

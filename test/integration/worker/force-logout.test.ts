@@ -9,13 +9,7 @@ import {
   requestForceLogout,
 } from '@auth-account/messaging';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
-import {
-  createIdempotencyStore,
-  createSessionStore,
-  createUserStore,
-  runTransaction,
-  type SessionDocument,
-} from '@auth-account/stores';
+import { createStores, runTransaction, type SessionDocument } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createForceLogout } from '../../../services/worker/src/force-logout/force-logout.ts';
@@ -181,12 +175,12 @@ describe('a forced logout', () => {
     async function loginHalfway(phone: { user_id: string; session_id: string }) {
       const begun = Promise.withResolvers<void>();
       const end = Promise.withResolvers<void>();
-      const sessions = createSessionStore(api.collections);
+      const sessions = createStores(api.collections).sessions;
       const slipping = { ...(await session(phone.session_id)), _id: randomUUID(), device_id: randomUUID() };
       const login = runTransaction(
         api.mongo,
         async (transaction) => {
-          await createUserStore(api.collections).touchLogin(phone.user_id, new Date(), transaction);
+          await createStores(api.collections).users.touchLogin(phone.user_id, new Date(), transaction);
           await sessions.insert(slipping, transaction);
           begun.resolve();
           await end.promise;
@@ -285,10 +279,11 @@ describe('a forced logout, in a scene of its own', () => {
     const lost = new Error('Redis is away');
     const answers = [Promise.reject(lost)];
     answers[0]?.catch(() => undefined);
+    const { users, sessions, idempotency } = createStores(api.collections);
     const forceLogout = createForceLogout({
-      users: createUserStore(api.collections),
-      sessions: createSessionStore(api.collections),
-      done: createIdempotencyStore(api.collections),
+      users,
+      sessions,
+      done: idempotency,
       transaction: (work, options) => runTransaction(api.mongo, work, options),
       denyList: { deny: (entries) => answers.shift() ?? denyList.deny(entries) },
       onRevoked: () => undefined,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createProcessGuard, type LocalMongo, startMongo } from '@auth-account/local-stack';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
 import { redisKeys } from '@auth-account/redis';
-import { type Collections, collectionsOf, createSessionStore } from '@auth-account/stores';
+import { type Collections, collectionsOf, createStores } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
@@ -99,7 +99,7 @@ const list = (session: Session) =>
 
 const majorityHas = (...sessions: readonly Session[]) =>
   eventually('a majority has it', () =>
-    createSessionStore(scene.collections).areRevoked(sessions.map(({ session_id }) => session_id)),
+    createStores(scene.collections).sessions.areRevoked(sessions.map(({ session_id }) => session_id)),
   );
 
 test('a logout that was told 503 is carried out all the same: the worker tells the others when a majority has it', async () => {
@@ -166,7 +166,7 @@ test('a logout that was told 503 is announced by whatever ends the session once 
 
 test('no round of the worker steps over a revocation or a change of group that no majority has, however long that takes', async () => {
   let time = Date.now();
-  const sessions = createSessionStore(scene.collections);
+  const sessions = createStores(scene.collections).sessions;
   const nothing = () => undefined;
   const told = { publish: async () => undefined, onRebuild: nothing, onFound: nothing };
   const reconcile = createReconcile({ sessions, denyList, lifetimeMs, now: () => new Date(time), ...told });
@@ -176,7 +176,7 @@ test('no round of the worker steps over a revocation or a change of group that n
 
   const round = await whileLagging(async () => {
     const [at, requestId] = [new Date(time), 'unconfirmed'];
-    const store = createSessionStore(unconfirmed);
+    const store = createStores(unconfirmed).sessions;
     await store.revokeAll([revoked._id], { reason: 'logout', at, requestId });
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId } as const;
     await primary.withSession((session) => store.changeClaims(moved.user_id, change, session));
@@ -205,7 +205,7 @@ test('while the deny list cannot be asked the api refuses what the primary has a
   const [ended, moved, good] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
   const statuses = await whileLagging(async () => {
     const [at, requestId] = [new Date(), 'unconfirmed'];
-    const store = createSessionStore(unconfirmed);
+    const store = createStores(unconfirmed).sessions;
     await store.revokeAll([ended.session_id], { reason: 'logout', at, requestId });
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId } as const;
     await primary.withSession((session) => store.changeClaims(moved.user_id, change, session));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createDenyList, type DenyList, denialLifetimeMs, type GatewayCommand } from '@auth-account/messaging';
-import { createSessionStore } from '@auth-account/stores';
+import { createStores } from '@auth-account/stores';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
@@ -29,7 +29,7 @@ afterEach(() => scene.close());
 /** A worker's rounds, of which the first is done. */
 async function startRounds(deny: DenyList['deny'] = denyList.deny): Promise<() => Promise<void>> {
   const reconcile = createReconcile({
-    sessions: createSessionStore(scene.collections),
+    sessions: createStores(scene.collections).sessions,
     denyList: { ...denyList, deny },
     publish: async (command: GatewayCommand) => void told.push('session_id' in command ? command.session_id : ''),
     lifetimeMs,
@@ -46,7 +46,7 @@ async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
   const revocation = { reason: 'logout', at: new Date(time - agoMs), requestId: 'logout' } as const;
-  await createSessionStore(scene.collections).revokeAll([session._id], {
+  await createStores(scene.collections).sessions.revokeAll([session._id], {
     ...revocation,
     ...(alsoClose === undefined ? {} : { alsoClose }),
   });
@@ -59,7 +59,7 @@ async function move(agoMs: number): Promise<string> {
   await scene.collections.sessions.insertOne(session);
   const at = new Date(time - agoMs);
   const change = { home_group_id: randomUUID(), account_type: 'HOME', at, requestId: 'accept' } as const;
-  const store = createSessionStore(scene.collections);
+  const store = createStores(scene.collections).sessions;
   await scene.mongo.withSession((transaction) => store.changeClaims(session.user_id, change, transaction));
   return session._id;
 }

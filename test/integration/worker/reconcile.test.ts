@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { createDenyList, type DenyList, denialLifetimeMs, parseCommand } from '@auth-account/messaging';
 import { failFastOptions } from '@auth-account/redis';
-import { createSessionStore, type SessionDocument } from '@auth-account/stores';
+import { createStores, type SessionDocument } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newSessionDocument } from '../../support/session-document.ts';
@@ -37,7 +37,7 @@ async function revokeUnheard(scene: WorkerScene, { reason = 'logout', at = new D
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
   const revocation = { reason, at, requestId: `logout-${session._id}`, ...(alsoClose ? { alsoClose } : {}) };
-  await createSessionStore(scene.collections).revokeAll([session._id], revocation);
+  await createStores(scene.collections).sessions.revokeAll([session._id], revocation);
   return session._id;
 }
 
@@ -56,7 +56,7 @@ async function listen(scene: WorkerScene, redisUrl = scene.env.REDIS_URL ?? ''):
 async function moveUnheard(scene: WorkerScene, at = new Date()) {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
-  const store = createSessionStore(scene.collections);
+  const store = createStores(scene.collections).sessions;
   for (const requestId of ['accept', 'leave']) {
     const change = { home_group_id: randomUUID(), account_type: 'HOME', at, requestId } as const;
     await scene.mongo.withSession((transaction) => store.changeClaims(session.user_id, change, transaction));
@@ -212,7 +212,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const many = Array.from({ length: 1_201 }, newSessionDocument);
     await scene.collections.sessions.insertMany(many);
     const ids = many.map(({ _id }) => _id);
-    await createSessionStore(scene.collections).revokeAll(ids, { reason: 'logout', at, requestId: 'many' });
+    await createStores(scene.collections).sessions.revokeAll(ids, { reason: 'logout', at, requestId: 'many' });
     closing(await startTestWorker(scene.env));
     const denyList = denyListOf(scene);
     await eventually('the list is complete', () => denyList.isComplete());

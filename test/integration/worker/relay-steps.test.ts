@@ -4,12 +4,10 @@ import { type RedisKeys, redisKeys } from '@auth-account/redis';
 import {
   type Collections,
   collectionsOf,
-  createDeadLetterStore,
-  createOutboxStore,
-  createSubscriberStore,
+  createStores,
+  type DeadLetterStore,
   type OutboxDocument,
   type OutboxStore,
-  runTransaction,
 } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { UnrecoverableError, Worker } from 'bullmq';
@@ -33,7 +31,7 @@ let keys: RedisKeys;
 let collections: Collections;
 let outbox: OutboxStore;
 let queues: Map<string, EventQueue>;
-let deadLetters: ReturnType<typeof createDeadLetterStore>;
+let deadLetters: DeadLetterStore;
 let buryFailedJob: ReturnType<typeof createBuryFailedJob>;
 
 beforeAll(async () => {
@@ -41,8 +39,7 @@ beforeAll(async () => {
   redis = new Redis(testEnvironment().redisUrl, { maxRetriesPerRequest: null });
   const db = mongo.db(uniqueName());
   collections = collectionsOf(db);
-  outbox = createOutboxStore(collections);
-  deadLetters = createDeadLetterStore(collections, (work, options) => runTransaction(mongo, work, options));
+  ({ outbox, deadLetters } = createStores(collections));
   buryFailedJob = createBuryFailedJob({ deadLetters, subscribers: names });
 });
 beforeEach(async () => {
@@ -357,7 +354,7 @@ describe('parking', () => {
   const open = () => {
     states = [];
     const onState = (name: string, isParked: boolean) => void states.push([name, isParked]);
-    const store = createSubscriberStore(collections);
+    const store = createStores(collections).subscribers;
     return { store, parking: createParking({ store, onState, webhooks: names, now: () => new Date(7) }) };
   };
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { registeredTopic } from '@auth-account/contracts';
 import { createProcessGuard, type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { addEvents, openEventQueue, subscriberQueueName } from '@auth-account/messaging';
-import { createOutboxStore } from '@auth-account/stores';
+import { createStores } from '@auth-account/stores';
 import { describe, expect, test } from '@jest/globals';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
@@ -55,7 +55,7 @@ describe('the relay', () => {
       }
       const claimed: string[] = [];
       const claimAll = async () => {
-        const outbox = createOutboxStore(collections);
+        const outbox = createStores(collections).outbox;
         for (;;) {
           const rows = await outbox.claim({ lease: randomUUID(), now: new Date(), limit: 7 });
           claimed.push(...rows.map(({ _id }) => _id));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
 import { createDenyList, type DenyEntry, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
 import { redisKeys } from '@auth-account/redis';
-import { createSessionStore } from '@auth-account/stores';
+import { createStores } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newSession } from '../../support/accounts.ts';
@@ -74,13 +74,13 @@ async function found(): Promise<string[]> {
 const at = new Date();
 
 const revoke = () =>
-  createSessionStore(scene.collections).revokeAll([session.sessionId], { reason: 'logout', at, requestId: 'r' });
+  createStores(scene.collections).sessions.revokeAll([session.sessionId], { reason: 'logout', at, requestId: 'r' });
 
 /** Its user moves to another group. */
 const move = () =>
   scene.mongo.withSession((transaction) => {
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId: 'r' } as const;
-    return createSessionStore(scene.collections).changeClaims(session.userId, change, transaction);
+    return createStores(scene.collections).sessions.changeClaims(session.userId, change, transaction);
   });
 
 async function deny(denial: DenyEntry['denial'], reason: DenyEntry['reason']): Promise<void> {

@@ -1,38 +1,63 @@
 import type { RegisteredEvent } from '@auth-account/contracts';
-import {
-  collectionsOf,
-  createGroupStore,
-  createIdempotencyStore,
-  createInviteStore,
-  createOutboxStore,
-  createSessionStore,
-  createUserStore,
-  type RunTransaction,
-} from '@auth-account/stores';
-import type { MongoClient } from 'mongodb';
+import type { RedisClient } from '@auth-account/redis';
+import type { RunTransaction, Stores } from '@auth-account/stores';
+import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
 import type { Announcement } from '../announcements/announce.ts';
 import type { IsDenied } from '../announcements/announce-again.ts';
+import { type Audit, createAudit } from '../audit/audit.ts';
+import { countAuditEvents } from '../audit/count-audit-events.ts';
 import type { ApiConfig } from '../config.ts';
 import type { AuthUseCases } from '../http/auth.routes.ts';
+import type { GroupUseCases } from '../http/group.routes.ts';
+import type { InviteUseCases } from '../http/invite.routes.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
+import { limitRulesOf } from '../limits/limit-config.ts';
+import { createLimits, type Limits } from '../limits/limits.ts';
 import { systemIds as ids } from '../request/ids.ts';
+import type { ServerSecrets } from '../security/server-secrets.ts';
+import { createAcceptInvite } from '../usecases/accept-invite.ts';
+import { createChangeGroup } from '../usecases/change-group.ts';
+import { createCreateInvite } from '../usecases/create-invite.ts';
+import { createFindCurrentGroup } from '../usecases/find-current-group.ts';
+import { createFindInvite } from '../usecases/find-invite.ts';
 import { createIssueTokens } from '../usecases/issue-tokens.ts';
+import { createLeaveGroup } from '../usecases/leave-group.ts';
+import { createListInvites } from '../usecases/list-invites.ts';
 import { createListSessions } from '../usecases/list-sessions.ts';
 import { createLogIn } from '../usecases/log-in.ts';
 import { createLogOut } from '../usecases/log-out.ts';
 import { createLogOutAll } from '../usecases/log-out-all.ts';
 import { createRefresh } from '../usecases/refresh.ts';
 import { createRegister } from '../usecases/register.ts';
+import { createRemoveMember } from '../usecases/remove-member.ts';
+import { createRevokeInvite } from '../usecases/revoke-invite.ts';
 import { createRevokeSession } from '../usecases/revoke-session.ts';
 import { createSpaces } from '../usecases/spaces.ts';
-import { countRegistrations } from './count-registrations.ts';
-import type { Guards } from './guards.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Security } from './security.ts';
 
-export interface UseCaseParts extends Guards {
+export interface GuardParts {
   readonly config: ApiConfig;
-  readonly mongo: MongoClient;
+  readonly logger: Logger;
+  readonly metrics: ApiMetrics;
+  /** A connection that fails fast: every login waits for it. */
+  readonly redis: RedisClient;
+  readonly secrets: ServerSecrets;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Audit log and rate limits, which watch over the use cases. */
+export interface Guards {
+  readonly audit: Audit;
+  readonly limits: Limits;
+  /** Writes what the audit log holds back. */
+  readonly flushAudit: () => void;
+}
+
+export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
+  readonly config: ApiConfig;
+  readonly stores: Stores;
   /** One for all use cases: those that want the same group take turns in it. */
   readonly transaction: RunTransaction;
   readonly security: Security;
@@ -44,16 +69,51 @@ export interface UseCaseParts extends Guards {
   readonly now: () => number;
 }
 
-/** Gives every use case the few things that it names. */
-export function composeUseCases(parts: UseCaseParts): AuthUseCases {
-  const { config, mongo, transaction, security, announce, isDenied, publishEvent, metrics, limits, audit } = parts;
-  const now = () => new Date(parts.now());
-  const { hasher, refreshTokens, signAccessToken } = security;
-  const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));
-  const users = createUserStore(collections);
-  const sessions = createSessionStore(collections);
-  const outbox = createOutboxStore(collections);
+export type UseCases = AuthUseCases & GroupUseCases & InviteUseCases;
 
+export function composeGuards({ config, logger, metrics, redis, secrets, now }: GuardParts): Guards {
+  const write = createAuditLog(logger);
+  const sampler = createAuditSampler(write);
+  const audit = createAudit({ write, sampler, count: countAuditEvents(metrics) });
+  const limits = createLimits({
+    redis,
+    keyPrefix: config.KEY_PREFIX,
+    secret: () => secrets()[0],
+    rules: limitRulesOf(config),
+    audit,
+    now,
+    onInsured: () => metrics.loginsInsured.inc(),
+  });
+  return { audit, limits, flushAudit: sampler.flush };
+}
+
+/** Gives every use case the few things that it names. */
+export function composeUseCases(parts: UseCaseParts): UseCases {
+  const shared = sharedParts(parts);
+  return { ...accountUseCases(parts, shared), ...groupUseCases(shared), ...inviteUseCases(shared) };
+}
+
+type SharedParts = ReturnType<typeof sharedParts>;
+
+function sharedParts({ config, stores, transaction, security, announce, isDenied, limits, audit, now }: UseCaseParts) {
+  const date = () => new Date(now());
+  const { idempotency: store, ...nouns } = stores;
+  return {
+    ...nouns,
+    transaction,
+    announce,
+    isDenied,
+    limits,
+    audit,
+    ids,
+    openIdempotent: createOpenIdempotent({ store, secrets: security.serverSecrets, now: date }),
+    maxGroupMembers: config.MAX_GROUP_MEMBERS,
+    now: date,
+  };
+}
+
+function accountUseCases({ config, security, publishEvent, metrics }: UseCaseParts, parts: SharedParts): AuthUseCases {
+  const { hasher, refreshTokens, signAccessToken } = security;
   const lifetime = {
     idleSeconds: config.REFRESH_TOKEN_IDLE_SECONDS,
     absoluteSeconds: config.REFRESH_TOKEN_ABSOLUTE_SECONDS,
@@ -64,30 +124,41 @@ export function composeUseCases(parts: UseCaseParts): AuthUseCases {
     refreshTokens,
     accessTokenTtlSeconds: config.ACCESS_TOKEN_TTL_SECONDS,
     pushPublicUrl: config.PUSH_PUBLIC_URL,
-    now,
+    now: parts.now,
   });
-
-  const spaces = createSpaces({
-    groups: createGroupStore(collections),
-    invites: createInviteStore(collections),
-    maxGroupMembers: config.MAX_GROUP_MEMBERS,
-    ids,
-    now,
-  });
-  const openIdempotent = createOpenIdempotent({
-    store: createIdempotencyStore(collections),
-    secrets: security.serverSecrets,
-    now,
-  });
-  const shared = { users, sessions, transaction, announce, isDenied, limits, audit, now };
-  const register = createRegister({ ...shared, spaces, outbox, openIdempotent, hasher, publishEvent, ids });
+  const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime };
   return {
-    register: countRegistrations(metrics.registrations, register),
-    logIn: createLogIn({ ...shared, hasher, refreshTokens, issueTokens, lifetime, ids }),
-    refresh: createRefresh({ ...shared, refreshTokens, issueTokens, lifetime, retryWindowMs }),
-    logOut: createLogOut({ ...shared, refreshTokens }),
+    register: createRegister({
+      ...shared,
+      spaces: createSpaces(shared),
+      publishEvent,
+      onEnd: (mode, outcome) => metrics.registrations.inc({ mode, outcome }),
+    }),
+    logIn: createLogIn(shared),
+    refresh: createRefresh({ ...shared, retryWindowMs }),
+    logOut: createLogOut(shared),
     logOutAll: createLogOutAll(shared),
     listSessions: createListSessions(shared),
     revokeSession: createRevokeSession(shared),
+  };
+}
+
+function groupUseCases(parts: SharedParts): GroupUseCases {
+  const shared = { ...parts, changeGroup: createChangeGroup(parts) };
+  const leaveGroup = createLeaveGroup(shared);
+  return {
+    findCurrentGroup: createFindCurrentGroup(shared),
+    acceptInvite: createAcceptInvite(shared),
+    leaveGroup,
+    removeMember: createRemoveMember({ ...shared, leaveGroup }),
+  };
+}
+
+function inviteUseCases(shared: SharedParts): InviteUseCases {
+  return {
+    createInvite: createCreateInvite(shared),
+    listInvites: createListInvites(shared),
+    findInvite: createFindInvite(shared),
+    revokeInvite: createRevokeInvite(shared),
   };
 }

@@ -1,5 +1,5 @@
 import { type RegisteredEvent, RegisterRequest, type RegisterResponse } from '@auth-account/contracts';
-import { AppError } from '@auth-account/errors';
+import { AppError, isAppError } from '@auth-account/errors';
 import { createRegisteredEvent } from '@auth-account/messaging';
 import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
@@ -25,11 +25,16 @@ export interface RegisterDeps {
   readonly openIdempotent: OpenIdempotent;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
   readonly publishEvent: (event: RegisteredEvent) => void;
+  /** Counts how registrations end. */
+  readonly onEnd: (mode: RegisterRequest['space_creation_mode'], outcome: RegistrationOutcome) => void;
   readonly limits: Pick<Limits, 'register' | 'registered' | 'guess'>;
   readonly audit: Audit;
   readonly ids: Ids;
   readonly now: () => Date;
 }
+
+/** `failed` is the service's own fault (a status of 5xx). */
+export type RegistrationOutcome = 'created' | 'replayed' | 'refused' | 'failed';
 
 type RegisterData = RegisterResponse['data'];
 
@@ -59,7 +64,7 @@ interface Registration {
 export function createRegister(
   deps: RegisterDeps,
 ): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
-  const { users, spaces, outbox, transaction, openIdempotent, hasher, publishEvent, limits, audit, ids } = deps;
+  const { users, spaces, outbox, transaction, openIdempotent, hasher, publishEvent, onEnd, limits, audit, ids } = deps;
 
   async function register(
     input: RegisterRequest,
@@ -106,7 +111,7 @@ export function createRegister(
     return { data: replayed(earlier), isReplayed: true };
   }
 
-  return async (input, origin) => {
+  async function registerOrReplay(input: RegisterRequest, origin: RequestOrigin): Promise<RegisterOutput> {
     await limits.register(origin);
     const body = canonicalBody(RegisterRequest, input);
     const scope = { route: 'register', caller: emailKey(input.email), key: origin.idempotencyKey, body };
@@ -119,6 +124,18 @@ export function createRegister(
       const twin = await idempotent.findInsteadOf(error);
       if (twin !== undefined) return replay(twin, input, origin);
       return refuse(input, error);
+    }
+  }
+
+  return async (input, origin) => {
+    const mode = input.space_creation_mode;
+    try {
+      const output = await registerOrReplay(input, origin);
+      onEnd(mode, output.isReplayed ? 'replayed' : 'created');
+      return output;
+    } catch (error) {
+      onEnd(mode, isAppError(error) && error.status < 500 ? 'refused' : 'failed');
+      throw error;
     }
   };
 }

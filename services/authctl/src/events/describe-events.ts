@@ -1,12 +1,11 @@
-import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from '@auth-account/stores';
+import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument, Stores } from '@auth-account/stores';
 import { CommandError } from '../cli/command-error.ts';
 import type { Outcome } from '../cli/outcome.ts';
 import { fieldList, table } from '../cli/table.ts';
-import type { EventStores } from './open-event-stores.ts';
 import { type EventSelection, selectDeadLetters, selectRows, take } from './select-events.ts';
 
 /** Outbox rows, oldest first. */
-export async function listEvents(stores: EventStores, selection: EventSelection, limit: number): Promise<Outcome> {
+export async function listEvents(stores: Stores, selection: EventSelection, limit: number): Promise<Outcome> {
   const events = (await take(selectRows(stores, selection), limit)).map(toRow);
   const rows = events.map((row) => [
     row.event_id,
@@ -23,7 +22,7 @@ export async function listEvents(stores: EventStores, selection: EventSelection,
 
 /** Dead letters, oldest first. */
 export async function listDeadLetters(
-  stores: EventStores,
+  stores: Stores,
   selection: Omit<EventSelection, 'state'>,
   limit: number,
 ): Promise<Outcome> {
@@ -40,7 +39,7 @@ export async function listDeadLetters(
 }
 
 /** One event: its row, the attempts that are known, its dead letters. Throws a `CommandError` where there is none. */
-export async function showEvent({ outbox, deadLetters }: EventStores, eventId: string): Promise<Outcome> {
+export async function showEvent({ outbox, deadLetters }: Stores, eventId: string): Promise<Outcome> {
   const [row, letters] = await Promise.all([outbox.find(eventId), deadLetters.find(eventId)]);
   const event = row?.event ?? letters[0]?.event;
   if (event === undefined)

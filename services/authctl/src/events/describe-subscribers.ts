@@ -1,11 +1,11 @@
+import type { Stores } from '@auth-account/stores';
 import type { Outcome } from '../cli/outcome.ts';
 import { table } from '../cli/table.ts';
-import type { EventStores } from './open-event-stores.ts';
 
 const countLimit = 1_000_000;
 
 /** Subscribers that are configured, were ever, or have dead letters. */
-export async function listSubscribers({ subscribers, deadLetters }: EventStores): Promise<Outcome> {
+export async function listSubscribers({ subscribers, deadLetters }: Stores): Promise<Outcome> {
   const [parked, counts] = await Promise.all([subscribers.list(), deadLetters.counts(countLimit)]);
   const known = new Map(parked.map((one) => [one._id, one]));
   const names = [...new Set([...known.keys(), ...counts.keys()])].sort();

@@ -1,3 +1,4 @@
+import type { Stores } from '@auth-account/stores';
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
@@ -9,7 +10,6 @@ import type { Shell } from '../cli/shell.ts';
 import { withMongo } from '../compose.ts';
 import { listDeadLetters, listEvents, showEvent } from './describe-events.ts';
 import { listSubscribers } from './describe-subscribers.ts';
-import { type EventStores, openEventStores } from './open-event-stores.ts';
 import { replayEvents } from './replay-events.ts';
 import { requireSubscriber } from './require-subscriber.ts';
 
@@ -26,8 +26,8 @@ const deadOption = () => new Option('--dead-letters', 'what was given up').confl
 const timeOption = (flags: '--since <when>' | '--until <when>', text: string, shell: Shell) =>
   new Option(flags, text).argParser((when: string) => parseMoment(when, shell.now()));
 
-const withStores = (shell: Shell, work: (stores: EventStores) => Promise<Outcome>) =>
-  shell.conclude(withMongo(shell, (mongo) => work(openEventStores(mongo))));
+const withStores = (shell: Shell, work: (stores: Stores) => Promise<Outcome>) =>
+  shell.conclude(withMongo(shell, ({ stores }) => work(stores)));
 
 /** `events …` */
 export function addEventCommands(program: Command, shell: Shell): void {

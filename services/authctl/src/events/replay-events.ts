@@ -1,9 +1,9 @@
+import type { Stores } from '@auth-account/stores';
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
 import type { Outcome } from '../cli/outcome.ts';
 import type { Shell } from '../cli/shell.ts';
 import { fieldList } from '../cli/table.ts';
-import type { EventStores } from './open-event-stores.ts';
 import { requireSubscriber } from './require-subscriber.ts';
 import { type EventSelection, selectDeadLetters, selectRows } from './select-events.ts';
 
@@ -23,7 +23,7 @@ interface Target {
  * Without ids a selection is needed, so that nobody sends everything by leaving an option out.
  */
 export async function replayEvents(
-  stores: EventStores,
+  stores: Stores,
   eventIds: readonly string[],
   options: ReplayOptions,
   shell: Shell,
@@ -52,7 +52,7 @@ function questionOf(selected: number, { deadLetters, subscriber }: ReplayOptions
 }
 
 async function sendAgain(
-  { replay }: EventStores,
+  { replay }: Stores,
   targets: AsyncGenerator<Target>,
   { deadLetters }: ReplayOptions,
   now: () => Date,
@@ -69,7 +69,7 @@ async function sendAgain(
 
 /** What is sent again, in the order of its making. An id that is named is taken as it is: the replay tells whether it is known. */
 async function* selectTargets(
-  stores: EventStores,
+  stores: Stores,
   eventIds: readonly string[],
   { deadLetters, ...selection }: ReplayOptions,
 ): AsyncGenerator<Target> {

@@ -1,8 +1,8 @@
+import type { Stores } from '@auth-account/stores';
 import { CommandError } from '../cli/command-error.ts';
-import type { EventStores } from './open-event-stores.ts';
 
 /** Throws a `CommandError` that names those there are, where the workers do not have that subscriber. */
-export async function requireSubscriber({ subscribers }: EventStores, name: string): Promise<void> {
+export async function requireSubscriber({ subscribers }: Stores, name: string): Promise<void> {
   const known = await subscribers.list();
   const names = known.flatMap(({ _id, configured_at }) => (configured_at === undefined ? [] : [_id])).sort();
   if (names.includes(name)) return;

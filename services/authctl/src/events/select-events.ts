@@ -1,5 +1,4 @@
-import type { DeadLetterDocument, OutboxDocument } from '@auth-account/stores';
-import type { EventStores } from './open-event-stores.ts';
+import type { DeadLetterDocument, OutboxDocument, Stores } from '@auth-account/stores';
 
 /** Which events a command is about. */
 export interface EventSelection {
@@ -12,7 +11,7 @@ export interface EventSelection {
 const pageSize = 500;
 
 /** Outbox rows, oldest first. With a subscriber: those that it has, that were tried there, or of which it has a dead letter. */
-export async function* selectRows({ outbox }: EventStores, selection: EventSelection): AsyncGenerator<OutboxDocument> {
+export async function* selectRows({ outbox }: Stores, selection: EventSelection): AsyncGenerator<OutboxDocument> {
   const { subscriber, ...bounds } = withoutUndefined(selection);
   let after: string | undefined;
   for (;;) {
@@ -25,7 +24,7 @@ export async function* selectRows({ outbox }: EventStores, selection: EventSelec
 
 /** Dead letters, oldest first; the time is when they were given up. */
 export async function* selectDeadLetters(
-  { deadLetters }: EventStores,
+  { deadLetters }: Stores,
   selection: Omit<EventSelection, 'state'>,
 ): AsyncGenerator<DeadLetterDocument> {
   const bounds = withoutUndefined(selection);

@@ -1,12 +1,5 @@
 import { createRegisteredEvent } from '@auth-account/messaging';
-import {
-  createOutboxStore,
-  createUserStore,
-  type GroupDocument,
-  isDuplicateKey,
-  runTransaction,
-  type UserDocument,
-} from '@auth-account/stores';
+import { type GroupDocument, isDuplicateKey, runTransaction, type UserDocument } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import { v7 } from 'uuid';
 import type { Mongo } from '../compose.ts';
@@ -33,7 +26,7 @@ export async function writeBatch(
     const [first] = plan.users;
     if (first === undefined || options.foreseen) return plan;
     try {
-      const isCommitted = () => createUserStore(mongo.collections).exists(first._id);
+      const isCommitted = () => mongo.stores.users.exists(first._id);
       await runTransaction(mongo.client, (session) => write(mongo, plan, options, session), {
         isCommitted,
         deadlineMs,
@@ -57,7 +50,7 @@ class GroupClosed extends Error {
 }
 
 async function write(
-  { collections }: Mongo,
+  { collections, stores }: Mongo,
   { users, newGroups, joins }: BatchPlan,
   { eventsOf, now }: BatchOptions,
   session: ClientSession,
@@ -72,9 +65,8 @@ async function write(
   }
   await collections.users.insertMany(users, { session });
   if (eventsOf === undefined) return;
-  const outbox = createOutboxStore(collections);
   const owners = new Set(newGroups.map(({ owner_id }) => owner_id));
-  for (const user of users) await outbox.append(toEvent(user, owners, eventsOf, now), now, session);
+  for (const user of users) await stores.outbox.append(toEvent(user, owners, eventsOf, now), now, session);
 }
 
 function toEvent(user: UserDocument, owners: ReadonlySet<GroupDocument['owner_id']>, requestId: string, now: Date) {

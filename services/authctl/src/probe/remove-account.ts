@@ -1,4 +1,4 @@
-import { createUserStore, runTransaction, type UserDocument } from '@auth-account/stores';
+import { runTransaction, type UserDocument } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import { firstIdOf } from '../cli/first-id-of.ts';
 import type { Mongo } from '../compose.ts';
@@ -21,7 +21,7 @@ class GroupShared extends Error {
  * waits for that any more. An event that is still to be delivered stays until `removeOldEvents` finds it.
  */
 export async function removeAccount(mongo: Mongo, user: ProbedUser): Promise<Removal> {
-  const isCommitted = async () => !(await createUserStore(mongo.collections).exists(user._id));
+  const isCommitted = async () => !(await mongo.stores.users.exists(user._id));
   try {
     return await runTransaction(mongo.client, (session) => remove(mongo, user, session), { isCommitted });
   } catch (error) {

@@ -1,6 +1,6 @@
 import {
   type Collections,
-  createOutboxStore,
+  createStores,
   type DeadLetterDocument,
   type DeliveryAttempt,
   type OutboxDocument,
@@ -9,7 +9,7 @@ import type { TraceStep } from './timeline.ts';
 
 /** A registration: what its transaction wrote, and where its event went. */
 export async function findEventSteps(collections: Collections, requestId: string): Promise<TraceStep[]> {
-  const rows = await createOutboxStore(collections).findByRequest(requestId);
+  const rows = await createStores(collections).outbox.findByRequest(requestId);
   return (await Promise.all(rows.map((row) => stepsOf(collections, row)))).flat();
 }
 

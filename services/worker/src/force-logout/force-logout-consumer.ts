@@ -3,9 +3,7 @@ import type { DenyList } from '@auth-account/messaging';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import {
   type Collections,
-  createIdempotencyStore,
-  createSessionStore,
-  createUserStore,
+  createStores,
   type RunTransaction,
   runTransaction,
   type TransactionOutcome,
@@ -43,11 +41,12 @@ export function createForceLogoutConsumer(deps: ForceLogoutConsumerDeps): Consum
   const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });
   const onEnd = (outcome: TransactionOutcome) => metrics.transactions.inc({ outcome });
   const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, { ...options, onRetry, onEnd });
+  const { users, sessions, idempotency } = createStores(collections);
   const writeAudit = createAuditLog(logger);
   const forceLogout = createForceLogout({
-    users: createUserStore(collections),
-    sessions: createSessionStore(collections),
-    done: createIdempotencyStore(collections),
+    users,
+    sessions,
+    done: idempotency,
     transaction,
     denyList,
     onRevoked({ _id: session_id, user_id }, request_id) {

@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import {
   type Collections,
-  createDeadLetterStore,
-  createOutboxStore,
-  createSubscriberStore,
+  createStores,
   type DeadLetterStore,
   type OutboxStore,
   type RunTransaction,
@@ -65,13 +63,11 @@ function createBacklogCount(outbox: OutboxStore, deadLetters: DeadLetterStore, l
 /** Wires the events' way from the outbox to their subscribers. */
 export function composeEvents(deps: EventsDeps): Events {
   const { config, collections, transaction, adding, metrics, registry, logger, now } = deps;
-  const outbox = createOutboxStore(collections);
-  const deadLetters = createDeadLetterStore(collections, transaction);
+  const { outbox, deadLetters, subscribers } = createStores(collections, transaction);
   const backlog = createBacklogCount(outbox, deadLetters, logger);
   const names = config.EVENT_SUBSCRIBERS.map(({ name }) => name);
   createBacklogGauges(registry, names, backlog.last);
 
-  const subscribers = createSubscriberStore(collections);
   const onError = createErrorLog(logger, 'delivery');
   const { queues, room, consumers, parking, buryFailedJob } = createDelivery({
     ...deps,

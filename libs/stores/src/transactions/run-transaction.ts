@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClientSession, type MongoClient, MongoError } from 'mongodb';
-import { isDuplicateKey } from './store-errors.ts';
+import { isDuplicateKey } from '../store-errors.ts';
 
 /** What a transaction needs beyond its work. */
 export interface TransactionOptions {

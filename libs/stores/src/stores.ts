@@ -1,0 +1,46 @@
+import type { Collections } from './collections.ts';
+import { createDeadLetterStore, type DeadLetterStore } from './dead-letter-store.ts';
+import { createGroupStore, type GroupStore } from './group-store.ts';
+import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
+import { createInviteStore, type InviteStore } from './invite-store.ts';
+import { createOutboxStore, type OutboxStore } from './outbox-store.ts';
+import { createReplay, type Replay } from './replay.ts';
+import { createSessionStore, type SessionStore } from './session-store.ts';
+import { createSubscriberStore, type SubscriberStore } from './subscriber-store.ts';
+import { type RunTransaction, runTransaction } from './transactions/run-transaction.ts';
+import { createUserStore, type UserStore } from './user-store.ts';
+
+/** Every store of a database, one a noun, and the replay of events, which concerns three of them. */
+export interface Stores {
+  readonly users: UserStore;
+  readonly groups: GroupStore;
+  readonly invites: InviteStore;
+  readonly sessions: SessionStore;
+  readonly idempotency: IdempotencyStore;
+  readonly outbox: OutboxStore;
+  readonly deadLetters: DeadLetterStore;
+  readonly subscribers: SubscriberStore;
+  readonly replay: Replay;
+}
+
+/**
+ * Creates the stores; opens nothing. `transaction` is for those that need transactions of their own (dead letters, replay);
+ * without it these run on the collections' client and are not counted.
+ */
+export function createStores(collections: Collections, transaction: RunTransaction = runOn(collections)): Stores {
+  return {
+    users: createUserStore(collections),
+    groups: createGroupStore(collections),
+    invites: createInviteStore(collections),
+    sessions: createSessionStore(collections),
+    idempotency: createIdempotencyStore(collections),
+    outbox: createOutboxStore(collections),
+    deadLetters: createDeadLetterStore(collections, transaction),
+    subscribers: createSubscriberStore(collections),
+    replay: createReplay(collections, transaction),
+  };
+}
+
+function runOn({ outbox }: Collections): RunTransaction {
+  return (work, { isCommitted }) => runTransaction(outbox.db.client, work, { isCommitted });
+}
