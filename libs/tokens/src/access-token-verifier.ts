@@ -1,9 +1,8 @@
 import type { KeyObject } from 'node:crypto';
-import { AppError } from '@auth-account/errors';
+import { AppError, isAppError } from '@auth-account/errors';
 import { type AccessTokenClaims, type AccessTokenSettings, accessTokenType } from './access-token.ts';
 import { readTokenText, type TokenText } from './access-token-form.ts';
 import { importPublicKeys } from './access-token-keys.ts';
-import { ExpiredClaims } from './expired-claims.ts';
 import { isSignedBy } from './is-signed-by.ts';
 import { oncePerSet, toKeySource } from './key-source.ts';
 
@@ -51,6 +50,23 @@ export async function createAccessTokenVerifier(settings: AccessTokenSettings): 
     }
     return verified;
   };
+}
+
+/** The cause of an `IAD_JWT_ACCESS_EXPIRED`: no error, as a stack of its own would be work for each of many. */
+class ExpiredClaims {
+  readonly claims: AccessTokenClaims;
+
+  constructor(claims: AccessTokenClaims) {
+    this.claims = claims;
+  }
+}
+
+/**
+ * The claims of the token that an `IAD_JWT_ACCESS_EXPIRED` refused: genuine, and good for nothing but to say whose it was.
+ * Undefined for every other error.
+ */
+export function findExpiredClaims(error: unknown): AccessTokenClaims | undefined {
+  return isAppError(error) && error.cause instanceof ExpiredClaims ? error.cause.claims : undefined;
 }
 
 /** RFC 7519 section 4.1, RFC 9068 section 4, and our own. Expiry is left to the caller: it has a code of its own. */

@@ -3,8 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, SignJWT } from 'jose';
 import { createAccessTokenSigner } from './access-token.ts';
 import { type AccessTokenAlgorithm, publicKeySet } from './access-token-keys.ts';
-import { createAccessTokenVerifier } from './access-token-verifier.ts';
-import { findExpiredClaims } from './expired-claims.ts';
+import { createAccessTokenVerifier, findExpiredClaims } from './access-token-verifier.ts';
 import { type KeyEntry, parseKeySet } from './key-file.ts';
 
 const pairs = {

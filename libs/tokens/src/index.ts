@@ -2,10 +2,10 @@ export { type AccessTokenClaims, type AccessTokenSettings, createAccessTokenSign
 export { type AccessTokenAlgorithm, assertAccessTokenKeys, publicKeySet } from './access-token-keys.ts';
 export {
   createAccessTokenVerifier,
+  findExpiredClaims,
   type VerifiedAccessToken,
   type VerifyAccessToken,
 } from './access-token-verifier.ts';
-export { findExpiredClaims } from './expired-claims.ts';
 export { generateSecretKey, generateSigningKey } from './generate-key.ts';
 export { type KeyEntry, type KeySet, loadKeyFile, parseKeySet } from './key-file.ts';
 export type { KeySource } from './key-source.ts';
@@ -17,7 +17,8 @@ export {
   type RefreshTokens,
   refreshTokenHash,
 } from './refresh-token.ts';
-export { createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';
-export { type KeyFileWatch, type WatchKeyFileOptions, watchKeyFile } from './watch-key-file.ts';
+export { createCachedVerifier, createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';
+export type { KeyFileWatch } from './watch-key-file.ts';
+export { watchKeys } from './watch-keys.ts';
 export { type WriteKeyFileOptions, writeKeyFile } from './write-key-file.ts';
 export { writePublicKeyFile } from './write-public-key-file.ts';

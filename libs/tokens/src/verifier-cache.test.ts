@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createAccessTokenSigner } from './access-token.ts';
 import { createAccessTokenVerifier, type VerifyAccessToken } from './access-token-verifier.ts';
 import { type KeyEntry, type KeySet, parseKeySet } from './key-file.ts';
-import { createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';
+import { createCachedVerifier, createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';
 
 const newKey = (kid: string) =>
   ({ ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), kid }) as KeyEntry;
@@ -48,6 +48,14 @@ function newCache(options: Partial<VerifierCacheOptions> = {}, verify = plain): 
 }
 
 describe('a token that comes again', () => {
+  test('is verified once by a verifier that is created with its cache', async () => {
+    const onLookup = (result: string) => lookups.push(result);
+    const verify = await createCachedVerifier({ ...common, keys, now: () => nowMs, maxEntries: 10, onLookup });
+    const token = await sign();
+    expect([await verify(token), await verify(token)]).toEqual([await plain(token), await plain(token)]);
+    expect(lookups).toEqual(['miss', 'hit']);
+  });
+
   test('is not verified again, and gives the same claims, which nobody can change', async () => {
     const verify = newCache();
     const token = await sign();

@@ -1,7 +1,12 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { AccessTokenSettings } from './access-token.ts';
-import { leewaySeconds, type VerifiedAccessToken, type VerifyAccessToken } from './access-token-verifier.ts';
+import {
+  createAccessTokenVerifier,
+  leewaySeconds,
+  type VerifiedAccessToken,
+  type VerifyAccessToken,
+} from './access-token-verifier.ts';
 import { toKeySource } from './key-source.ts';
 
 export interface VerifierCacheOptions extends Pick<AccessTokenSettings, 'keys' | 'now'> {
@@ -54,6 +59,13 @@ export function createVerifierCache(verify: VerifyAccessToken, options: Verifier
     if (currentSet() === before) entries.set(key, { verified, at: now() });
     return verified;
   };
+}
+
+/** Creates an access token verifier with its cache; both have the same keys and clock. */
+export async function createCachedVerifier(
+  settings: AccessTokenSettings & VerifierCacheOptions,
+): Promise<VerifyAccessToken> {
+  return createVerifierCache(await createAccessTokenVerifier(settings), settings);
 }
 
 /** A clock that was set back may be before the token's issue: then the verifier is to say. */

@@ -19,7 +19,7 @@ import {
   subscriberOptions,
 } from '@auth-account/redis';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
-import { createAccessTokenVerifier, createVerifierCache } from '@auth-account/tokens';
+import { createCachedVerifier } from '@auth-account/tokens';
 import { createPushApp, type PushApp } from './app.ts';
 import { createReadiness } from './commands/readiness.ts';
 import { createReconcile } from './commands/reconcile.ts';
@@ -75,9 +75,8 @@ async function openVerifier(
 ) {
   const keys = await watchPublicKeys(config, logger, keyFileIntervalMs);
   const { ACCESS_TOKEN_ALGORITHM: algorithm, TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience } = config;
-  const settings = { keys, algorithm, issuer, audience, ttlSeconds: longestTokenSeconds(config), now };
-  const verifyAccessToken = createVerifierCache(await createAccessTokenVerifier(settings), {
-    ...settings,
+  const verifyAccessToken = await createCachedVerifier({
+    ...{ keys, algorithm, issuer, audience, ttlSeconds: longestTokenSeconds(config), now },
     maxEntries: config.TOKEN_CACHE_ENTRIES,
     onLookup: (result) => metrics.tokenLookups.inc({ result }),
   });

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { availableParallelism, totalmem } from 'node:os';
 import { longestTokenSeconds } from '@auth-account/config';
 import type { Logger } from '@auth-account/telemetry';
 import {
@@ -7,25 +5,18 @@ import {
   assertAccessTokenKeys,
   assertRefreshTokenKeys,
   createAccessTokenSigner,
-  createAccessTokenVerifier,
+  createCachedVerifier,
   createRefreshTokens,
-  createVerifierCache,
-  type KeyFileWatch,
   type KeySet,
   publicKeySet,
   type RefreshTokens,
   type VerifiedAccessToken,
-  type WatchKeyFileOptions,
-  watchKeyFile,
+  watchKeys,
 } from '@auth-account/tokens';
 import type { ApiConfig } from '../config.ts';
-import { loadCommonPasswords } from '../security/common-passwords.ts';
-import { createHashGate } from '../security/hash-gate.ts';
-import { hashSlots } from '../security/hash-slots.ts';
-import { createHashThreads, type HashThreads } from '../security/hash-threads.ts';
-import { loadPasswordBlockList, type PasswordBlockList } from '../security/password-block-list.ts';
-import { createPasswordHasher, type PasswordHasher } from '../security/password-hasher.ts';
-import { readProcessLimits } from '../security/process-limits.ts';
+import { openHasher } from '../security/open-hasher.ts';
+import { loadBlockLists } from '../security/password-block-list.ts';
+import type { PasswordHasher } from '../security/password-hasher.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
 import type { ApiMetrics } from './metrics.ts';
 
@@ -62,12 +53,12 @@ export async function composeSecurity(
   { now = Date.now, keyFileIntervalMs }: TestOverrides = {},
 ): Promise<Security> {
   const algorithm = config.ACCESS_TOKEN_ALGORITHM;
-  const interval = keyFileIntervalMs === undefined ? {} : { intervalMs: keyFileIntervalMs };
+  const watched = { logger, intervalMs: keyFileIntervalMs };
   const checkAccess = (set: KeySet) => assertAccessTokenKeys(set, algorithm, 'sign');
   const [accessKeys, refreshKeys, serverKeys] = await Promise.all([
-    watchKeys(config.ACCESS_TOKEN_KEYS_FILE, { check: checkAccess, ...interval }, logger),
-    watchKeys(config.REFRESH_TOKEN_KEYS_FILE, { check: assertRefreshTokenKeys, ...interval }, logger),
-    watchKeys(config.SERVER_KEYS_FILE, { check: readServerSecrets, ...interval }, logger),
+    watchKeys(config.ACCESS_TOKEN_KEYS_FILE, { check: checkAccess, ...watched }),
+    watchKeys(config.REFRESH_TOKEN_KEYS_FILE, { check: assertRefreshTokenKeys, ...watched }),
+    watchKeys(config.SERVER_KEYS_FILE, { check: readServerSecrets, ...watched }),
   ]);
   const access = {
     keys: accessKeys,
@@ -77,18 +68,26 @@ export async function composeSecurity(
     ttlSeconds: config.ACCESS_TOKEN_TTL_SECONDS,
     now,
   };
-  const accepted = { ...access, ttlSeconds: longestTokenSeconds(config) };
-  const hashThreads = await createHashThreads({
-    onFallback: (error) => logger.warn({ err: error }, 'the faster Argon2 binding does not load'),
-    onDeath: (error) => logger.error({ err: error }, 'a hash thread died'),
+  const { hasher, argon2Name, close } = await openHasher({
+    cost: { memoryKib: config.ARGON2_MEMORY_KIB, passes: config.ARGON2_PASSES, lanes: config.ARGON2_LANES },
+    concurrency: config.HASH_CONCURRENCY,
+    memoryMib: config.HASH_MEMORY_MIB,
+    queueLimit: config.HASH_QUEUE_LIMIT,
+    queueTimeoutMs: config.HASH_QUEUE_TIMEOUT_MS,
+    metrics,
+    logger,
   });
   return {
-    hasher: await composeHasher(hashThreads, config, metrics, logger),
-    isBlockedPassword: await composeBlockList(config, logger),
-    argon2Name: hashThreads.argon2.name,
+    hasher,
+    isBlockedPassword: await loadBlockLists(
+      { name: config.PASSWORD_BLOCKLIST, file: config.PASSWORD_BLOCKLIST_FILE },
+      logger,
+    ),
+    argon2Name,
     signAccessToken: await createAccessTokenSigner(access),
-    verifyAccessToken: createVerifierCache(await createAccessTokenVerifier(accepted), {
+    verifyAccessToken: await createCachedVerifier({
       ...access,
+      ttlSeconds: longestTokenSeconds(config),
       maxEntries: config.TOKEN_CACHE_ENTRIES,
       onLookup: (result) => metrics.tokenLookups.inc({ result }),
     }),
@@ -100,75 +99,8 @@ export async function composeSecurity(
       },
     },
     async close() {
-      await hashThreads.close();
+      await close();
       for (const keys of [accessKeys, refreshKeys, serverKeys]) keys.close();
     },
   };
-}
-
-async function composeBlockList(
-  { PASSWORD_BLOCKLIST: name, PASSWORD_BLOCKLIST_FILE: file }: ApiConfig,
-  logger: Logger,
-): Promise<Security['isBlockedPassword']> {
-  const lists: PasswordBlockList[] = [];
-  const add = (source: string, list: PasswordBlockList) => {
-    logger.info({ source, passwords: list.size }, 'blocked passwords read');
-    lists.push(list);
-  };
-  if (name === 'common') add(name, await loadCommonPasswords());
-  if (file !== undefined) add(file, await loadPasswordBlockList(file));
-  return (password) => lists.some((list) => list.has(password));
-}
-
-function composeHasher(
-  { argon2, bcrypt }: HashThreads,
-  config: ApiConfig,
-  metrics: ApiMetrics,
-  logger: Logger,
-): Promise<PasswordHasher> {
-  const cost = { memoryKib: config.ARGON2_MEMORY_KIB, passes: config.ARGON2_PASSES, lanes: config.ARGON2_LANES };
-  const machine = { cores: availableParallelism(), memoryBytes: totalmem() };
-  const limits = readProcessLimits({ readText: findText, machine });
-  const { slots, memoryMib, isTooSmall } = hashSlots({
-    limits,
-    concurrency: config.HASH_CONCURRENCY,
-    memoryMib: config.HASH_MEMORY_MIB,
-    hashKib: cost.memoryKib,
-  });
-  logger.info({ slots, memoryMib, cores: limits.cores, queue: config.HASH_QUEUE_LIMIT }, 'hash gate');
-  if (isTooSmall) logger.warn({ memoryMib, hashKib: cost.memoryKib }, 'a password hash needs more memory than allowed');
-  const gate = createHashGate({
-    slots,
-    queueLimit: config.HASH_QUEUE_LIMIT,
-    waitMs: config.HASH_QUEUE_TIMEOUT_MS,
-    onShed: (reason) => metrics.hashesShed.inc({ reason }),
-    onDone({ waitedMs, tookMs }) {
-      metrics.hashWait.observe(waitedMs / 1_000);
-      metrics.hashDuration.observe(tookMs / 1_000);
-    },
-  });
-  metrics.hashSlots.set(slots);
-  metrics.observeHashLoad(() => gate);
-  return createPasswordHasher({ argon2, bcrypt, gate, cost });
-}
-
-/** The kernel's files are small and in memory; the files of the other cgroup version are not there. */
-function findText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-function watchKeys(
-  file: string,
-  options: Pick<WatchKeyFileOptions, 'check' | 'intervalMs'>,
-  logger: Logger,
-): Promise<KeyFileWatch> {
-  return watchKeyFile(file, {
-    ...options,
-    onChange: ({ keys }) => logger.info({ file, kids: keys.map(({ kid }) => kid) }, 'key file taken'),
-    onError: (error) => logger.error({ err: error, file }, 'key file not taken: the former keys stay'),
-  });
 }

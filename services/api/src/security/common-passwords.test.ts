@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { loadCommonPasswords } from './common-passwords.ts';
-import type { PasswordBlockList } from './password-block-list.ts';
+import { loadCommonPasswords, type PasswordBlockList } from './password-block-list.ts';
 
 let list: PasswordBlockList;
 beforeAll(async () => {

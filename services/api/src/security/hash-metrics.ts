@@ -11,7 +11,9 @@ export interface HashLoad {
 const durationBuckets = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5];
 const waitBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5];
 
-/** What is measured of password hashes. */
+export type HashMetrics = ReturnType<typeof createHashMetrics>;
+
+/** Metrics of password hashes and of their gate. */
 export function createHashMetrics(registry: Metrics['registry']) {
   const registers = [registry];
   const loads: (() => HashLoad)[] = [];

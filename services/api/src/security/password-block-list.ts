@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { Logger } from '@auth-account/telemetry';
 
 /** Passwords that nobody may choose. */
 export interface PasswordBlockList {
@@ -14,9 +15,42 @@ export interface PasswordBlockList {
  * Of each password 64 bits of its SHA-256 are kept, 8 bytes: of a million, one innocent password in 10^13 is taken for one
  * of them. The digests are of what is public anyway; no user's password is stored as one.
  */
-export function createPasswordBlockList(passwords: Iterable<string>): PasswordBlockList {
+function createPasswordBlockList(passwords: Iterable<string>): PasswordBlockList {
   const digests = digestsOf(passwords);
   return { size: digests.length, has: (password) => isAmong(digests, digestOf(password)) };
+}
+
+export interface BlockListSources {
+  readonly name: 'none' | 'common';
+  /** Path of a list of one's own. */
+  readonly file?: string | undefined;
+}
+
+/** Reads the lists that are configured, and creates the check of a password against all of them. */
+export async function loadBlockLists(
+  { name, file }: BlockListSources,
+  logger: Logger,
+): Promise<(password: string) => boolean> {
+  const lists: PasswordBlockList[] = [];
+  const add = (source: string, list: PasswordBlockList) => {
+    logger.info({ source, passwords: list.size }, 'blocked passwords read');
+    lists.push(list);
+  };
+  if (name === 'common') add(name, await loadCommonPasswords());
+  if (file !== undefined) add(file, await loadPasswordBlockList(file));
+  return (password) => lists.some((list) => list.has(password));
+}
+
+/** A shorter one is refused for its length (decisions, "Registration"). In code points. */
+const shortest = 8;
+
+/** Reads the list of common passwords that zxcvbn-ts keeps. It is imported by this call and not before: it takes 20 MB. */
+export async function loadCommonPasswords(): Promise<PasswordBlockList> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  const passwords = dictionary['passwords-common'];
+  return createPasswordBlockList(
+    passwords.filter((password) => Array.from(password.normalize('NFKC')).length >= shortest),
+  );
 }
 
 /** Reads a list from UTF-8 text, one password in each line. Throws where the file can't be read, is no UTF-8 or holds nothing. */

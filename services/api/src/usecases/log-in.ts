@@ -58,6 +58,7 @@ export function createLogIn(
     origin: RequestOrigin,
   ): Promise<UserDocument> {
     const attempt = await limits.logIn({ email, deviceId }, origin);
+    // Admission to the hash gate: a login that is shed here has not read the account yet.
     const { user, isRight } = await hasher.admit(origin, async (turn) => {
       const found = await users.findByEmail(email);
       return { user: found, isRight: await turn.verify(found?.password_hash, password) };

@@ -73,6 +73,7 @@ export function createRegister(
   ): Promise<RegisterData> {
     if (await users.isEmailTaken(input.email)) refuseTaken(input);
     const space = await spaces.choose(input);
+    // Admission to the hash gate: only a registration that may still succeed asks for a hash.
     const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));
     const registration = prepare(deps, input, origin, space, passwordHash);
     const { user, event, data, at } = registration;

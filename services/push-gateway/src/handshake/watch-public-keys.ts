@@ -1,6 +1,6 @@
 import { ConfigError } from '@auth-account/config';
 import type { Logger } from '@auth-account/telemetry';
-import { assertAccessTokenKeys, type KeyFileWatch, watchKeyFile } from '@auth-account/tokens';
+import { assertAccessTokenKeys, type KeyFileWatch, watchKeys } from '@auth-account/tokens';
 import type { PushGatewayConfig } from '../config.ts';
 
 /**
@@ -15,11 +15,10 @@ export async function watchPublicKeys(
   intervalMs?: number,
 ): Promise<KeyFileWatch> {
   try {
-    return await watchKeyFile(file, {
+    return await watchKeys(file, {
       check: (set) => assertAccessTokenKeys(set, algorithm, 'verify'),
-      onChange: (set) => logger.info({ file, kids: set.keys.map(({ kid }) => kid) }, 'key file taken'),
-      onError: (error) => logger.error({ err: error, file }, 'key file not taken: the former keys stay'),
-      ...(intervalMs === undefined ? {} : { intervalMs }),
+      logger,
+      intervalMs,
     });
   } catch (error) {
     const problem = {

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism, totalmem } from 'node:os';
+import type { Logger } from '@auth-account/telemetry';
+import type { Argon2Cost } from './argon2-binding.ts';
+import { createHashGate, type HashGate } from './hash-gate.ts';
+import type { HashMetrics } from './hash-metrics.ts';
+import { hashSlots } from './hash-slots.ts';
+import { createHashThreads } from './hash-threads.ts';
+import { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
+import { readProcessLimits } from './process-limits.ts';
+
+export interface OpenHasherOptions {
+  readonly cost: Argon2Cost;
+  /** Hashes at once; 0: as many as the process has cores. */
+  readonly concurrency: number;
+  /** MiB for all hashes together; 0: half of the memory of the process. */
+  readonly memoryMib: number;
+  readonly queueLimit: number;
+  /** Milliseconds within which a hash must begin after its request came. */
+  readonly queueTimeoutMs: number;
+  readonly metrics: HashMetrics;
+  readonly logger: Logger;
+}
+
+/** A hasher that is ready, with its threads. */
+export interface OpenedHasher {
+  readonly hasher: PasswordHasher;
+  /** The name of the Argon2 binding that was loaded. */
+  readonly argon2Name: string;
+  /** Ends the hash threads. */
+  close(): Promise<void>;
+}
+
+/** Starts the hash threads, and puts them behind a gate that has as many slots as the process has cores and memory for. */
+export async function openHasher(options: OpenHasherOptions): Promise<OpenedHasher> {
+  const { cost, logger } = options;
+  const { argon2, bcrypt, close } = await createHashThreads({
+    onFallback: (error) => logger.warn({ err: error }, 'the faster Argon2 binding does not load'),
+    onDeath: (error) => logger.error({ err: error }, 'a hash thread died'),
+  });
+  const hasher = await createPasswordHasher({ argon2, bcrypt, gate: openGate(options), cost });
+  return { hasher, argon2Name: argon2.name, close };
+}
+
+function openGate({ cost, metrics, logger, ...options }: OpenHasherOptions): HashGate {
+  const { concurrency, queueLimit, queueTimeoutMs: waitMs } = options;
+  const machine = { cores: availableParallelism(), memoryBytes: totalmem() };
+  const limits = readProcessLimits({ readText: findText, machine });
+  const hashKib = cost.memoryKib;
+  const { slots, memoryMib, isTooSmall } = hashSlots({ limits, concurrency, memoryMib: options.memoryMib, hashKib });
+  logger.info({ slots, memoryMib, cores: limits.cores, queue: queueLimit }, 'hash gate');
+  if (isTooSmall) logger.warn({ memoryMib, hashKib }, 'a password hash needs more memory than allowed');
+  const gate = createHashGate({
+    slots,
+    queueLimit,
+    waitMs,
+    onShed: (reason) => metrics.hashesShed.inc({ reason }),
+    onDone({ waitedMs, tookMs }) {
+      metrics.hashWait.observe(waitedMs / 1_000);
+      metrics.hashDuration.observe(tookMs / 1_000);
+    },
+  });
+  metrics.hashSlots.set(slots);
+  metrics.observeHashLoad(() => gate);
+  return gate;
+}
+
+/** The kernel's files are small and in memory; the files of the other cgroup version are not there. */
+function findText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
