@@ -161,14 +161,13 @@ describe('the deny list', () => {
         own.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
       expect((await ask(phone)).status).toBe(200);
       const entry = { requestId: 'test', decidedAt: Date.now() };
-      await denyList.deny([
+      await denyList.denyAndClose([
         {
           ...entry,
           sessionId: phone.session_id,
           denial: { kind: 'revoked', reason: 'SESSION_REVOKED' },
-          reason: 'SESSION_REVOKED',
         },
-        { ...entry, sessionId: moved.session_id, denial: { kind: 'below', ver: 2 }, reason: 'GROUP_CHANGED' },
+        { ...entry, sessionId: moved.session_id, denial: { kind: 'below', ver: 2 } },
       ]);
       expect((await ask(phone)).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
       expect((await ask(moved)).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');

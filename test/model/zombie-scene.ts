@@ -114,9 +114,8 @@ function createClock() {
 }
 
 async function announce(denyList: DenyList, sessionId: string, denial: Denial): Promise<boolean> {
-  const reason = denial.kind === 'revoked' ? denial.reason : 'GROUP_CHANGED';
   try {
-    await denyList.deny([{ sessionId, denial, reason, requestId: 'zombie-model', decidedAt: Date.now() }]);
+    await denyList.denyAndClose([{ sessionId, denial, requestId: 'zombie-model', decidedAt: Date.now() }]);
     return true;
   } catch {
     return false;

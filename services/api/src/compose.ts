@@ -2,13 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { longestTokenSeconds } from '@auth-account/config';
 import { registeredTopic } from '@auth-account/contracts';
 import type { Check, ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
-import {
-  createCommandPublisher,
-  createDenyList,
-  denialLifetimeMs,
-  type EventQueue,
-  openEventQueue,
-} from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs, type EventQueue, openEventQueue } from '@auth-account/messaging';
 import { failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
 import { collectionsOf, connectMongo, createSessionStore, mongoOptions } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
@@ -98,7 +92,6 @@ export async function compose(
   const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
   const announce = createAnnounce({
     denyList,
-    publish: createCommandPublisher(redis, keys),
     logger,
     onLost: () => apiMetrics.announcementsLost.inc(),
   });

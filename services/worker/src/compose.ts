@@ -1,6 +1,6 @@
 import { longestTokenSeconds } from '@auth-account/config';
 import type { Check, ServiceContext, ServiceParts } from '@auth-account/lifecycle';
-import { createCommandPublisher, createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging';
 import {
   failFastOptions,
   openRedis,
@@ -94,7 +94,6 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
     run: createReconcile({
       sessions: createSessionStore(collections),
       denyList,
-      publish: createCommandPublisher(denying, keys),
       lifetimeMs,
       now,
       onRebuild() {

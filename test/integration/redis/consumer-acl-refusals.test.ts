@@ -47,7 +47,7 @@ describe('what the Redis user of docs/consumers.md is refused', () => {
   const queueKey = (name: string, part: string) => `${keys.queuePrefix}:${name}:${part}`;
   const othersQueue = subscriberQueueName(registeredTopic, 'pantry');
   const denial = { kind: 'revoked', reason: 'SESSION_REVOKED' } as const;
-  const entry = { sessionId: id, denial, reason: 'SESSION_REVOKED', requestId: 'r', decidedAt: 1 } as const;
+  const entry = { sessionId: id, denial, requestId: 'r', decidedAt: 1 };
   const close = { type: 'close', session_id: id, reason: 'SESSION_REVOKED', request_id: 'r', decided_at: 1 } as const;
 
   beforeAll(() => {
@@ -70,7 +70,7 @@ describe('what the Redis user of docs/consumers.md is refused', () => {
       "moving a job of its own into another's queue",
       () => move(queueKey(queueName, 'wait'), queueKey(othersQueue, 'wait')),
     ],
-    ['denying', () => denyList().deny([entry])],
+    ['denying', () => denyList().denyAndClose([entry])],
     ['reading a denial', () => sibling.get(keys.denied(id))],
     ['lifting a denial', () => sibling.del(keys.denied(id))],
     ['the revocations', () => sibling.zcard(keys.revocations)],

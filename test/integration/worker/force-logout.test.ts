@@ -290,7 +290,7 @@ describe('a forced logout, in a scene of its own', () => {
       sessions: createSessionStore(api.collections),
       done: createIdempotencyStore(api.collections),
       transaction: (work, options) => runTransaction(api.mongo, work, options),
-      denyList: { deny: (entries) => answers.shift() ?? denyList.deny(entries) },
+      denyList: { denyAndClose: (entries) => answers.shift() ?? denyList.denyAndClose(entries) },
       onRevoked: () => undefined,
       now: () => new Date(),
     });

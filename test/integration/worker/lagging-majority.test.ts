@@ -168,7 +168,7 @@ test('no round of the worker steps over a revocation or a change of group that n
   let time = Date.now();
   const sessions = createSessionStore(scene.collections);
   const nothing = () => undefined;
-  const told = { publish: async () => undefined, onRebuild: nothing, onFound: nothing };
+  const told = { onRebuild: nothing, onFound: nothing };
   const reconcile = createReconcile({ sessions, denyList, lifetimeMs, now: () => new Date(time), ...told });
   await reconcile();
   const [revoked, moved] = [newSessionDocument(), newSessionDocument()];

@@ -99,7 +99,7 @@ async function measureLoss(redisPort: number, cut: number): Promise<void> {
   await paced(devices.length, logoutsPerSecond, async (index) => {
     const device = devices[index] as Device;
     decidedAt.set(device.sessionId, performance.now());
-    await scene.deny(device, denial, denial.reason);
+    await scene.denyAndClose(device, denial);
   });
   while (closedAt.size < devices.length) await delay(10);
   const waits = devices.map(({ sessionId }) => (closedAt.get(sessionId) ?? NaN) - (decidedAt.get(sessionId) ?? NaN));
