@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, type LocalRedis, startRedis } from '@auth-account/local-stack';
-import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { collectionsOf, createSessionStore, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';

@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { loadConfig } from '@auth-account/config';
 import type { CloseReason } from '@auth-account/contracts';
-import {
-  createCommandPublisher,
-  createDenyList,
-  type Denial,
-  type DenyList,
-  denialLifetimeMs,
-  type GatewayCommand,
-} from '@auth-account/messaging';
+import { createCommandPublisher, type GatewayCommand } from '@auth-account/messaging/commands';
+import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { compose, type TestOverrides } from '@auth-account/push-gateway/compose';
 import { pushGatewayConfig } from '@auth-account/push-gateway/config';
 import { failFastOptions, type RedisKeys, redisKeys } from '@auth-account/redis';

@@ -5,11 +5,7 @@ import { dirname, join } from 'node:path';
 import { forceLogoutQueue, registeredTopic } from '@auth-account/contracts';
 import {
   addEvent,
-  createCommandPublisher,
-  createDenyList,
   createPushMessagePublisher,
-  createStreamNumbers,
-  denialLifetimeMs,
   findForceLogout,
   listForceLogouts,
   openEventQueue,
@@ -17,6 +13,8 @@ import {
   requestForceLogout,
   subscriberQueueName,
 } from '@auth-account/messaging';
+import { createCommandPublisher, createStreamNumbers } from '@auth-account/messaging/commands';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';

@@ -1,4 +1,4 @@
-import type { GatewayCommand } from '@auth-account/messaging';
+import type { GatewayCommand } from '@auth-account/messaging/commands';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';

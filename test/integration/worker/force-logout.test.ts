@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type ForceLogoutCommand, forceLogoutQueue } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
-import {
-  createDenyList,
-  denialLifetimeMs,
-  type ForceLogoutQueue,
-  openForceLogoutQueue,
-  requestForceLogout,
-} from '@auth-account/messaging';
+import { type ForceLogoutQueue, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
 import {
   createIdempotencyStore,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, type LocalMongo, startMongo } from '@auth-account/local-stack';
-import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
 import { type Collections, collectionsOf, createSessionStore } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';

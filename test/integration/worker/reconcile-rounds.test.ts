@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { createSessionStore } from '@auth-account/stores';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findFreePort, startTestServers } from '@auth-account/local-stack';
-import { encodeCommand, parseCommand } from '@auth-account/messaging';
+import { encodeCommand, parseCommand } from '@auth-account/messaging/commands';
 import { createSubscription, openRedis, publish, redisKeys, subscriberOptions } from '@auth-account/redis';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { type Device, newDevice, openGatewayScene, signToken } from '../../support/gateway-scene.ts';

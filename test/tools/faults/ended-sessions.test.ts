@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
-import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
 import { createSessionStore } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloseReason } from '@auth-account/contracts';
-import type { DenyEntry, DenyList } from '@auth-account/messaging';
+import type { DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
 import type { RevocationCloseReason } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
 

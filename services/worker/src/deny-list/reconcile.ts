@@ -1,4 +1,4 @@
-import type { Denial, DenyEntry, DenyList } from '@auth-account/messaging';
+import type { Denial, DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
 import {
   type ChangedSession,
   type FencedSessions,

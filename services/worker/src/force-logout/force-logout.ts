@@ -1,5 +1,6 @@
 import type { ForceLogoutCommand } from '@auth-account/contracts';
-import type { DenyEntry, DenyList, ForceLogoutResult } from '@auth-account/messaging';
+import type { ForceLogoutResult } from '@auth-account/messaging';
+import type { DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
 import type { IdempotencyStore, OwnedSession, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { collectionsOf, type SessionDocument } from '@auth-account/stores';
 import {
