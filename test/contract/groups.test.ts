@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';

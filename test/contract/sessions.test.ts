@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startRedis, waitUntil } from '@auth-account/local-stack';
-import { createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -161,14 +161,13 @@ describe('the deny list', () => {
         own.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
       expect((await ask(phone)).status).toBe(200);
       const entry = { requestId: 'test', decidedAt: Date.now() };
-      await denyList.deny([
+      await denyList.denyAndClose([
         {
           ...entry,
           sessionId: phone.session_id,
           denial: { kind: 'revoked', reason: 'SESSION_REVOKED' },
-          reason: 'SESSION_REVOKED',
         },
-        { ...entry, sessionId: moved.session_id, denial: { kind: 'below', ver: 2 }, reason: 'GROUP_CHANGED' },
+        { ...entry, sessionId: moved.session_id, denial: { kind: 'below', ver: 2 } },
       ]);
       expect((await ask(phone)).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
       expect((await ask(moved)).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');

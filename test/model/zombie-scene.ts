@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, type LocalRedis, startRedis } from '@auth-account/local-stack';
-import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { collectionsOf, createStores, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
@@ -114,9 +114,8 @@ function createClock() {
 }
 
 async function announce(denyList: DenyList, sessionId: string, denial: Denial): Promise<boolean> {
-  const reason = denial.kind === 'revoked' ? denial.reason : 'GROUP_CHANGED';
   try {
-    await denyList.deny([{ sessionId, denial, reason, requestId: 'zombie-model', decidedAt: Date.now() }]);
+    await denyList.denyAndClose([{ sessionId, denial, requestId: 'zombie-model', decidedAt: Date.now() }]);
     return true;
   } catch {
     return false;

@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { loadConfig } from '@auth-account/config';
 import type { CloseReason } from '@auth-account/contracts';
-import {
-  createCommandPublisher,
-  createDenyList,
-  type Denial,
-  type DenyList,
-  denialLifetimeMs,
-  type GatewayCommand,
-} from '@auth-account/messaging';
+import { createCommandPublisher, type GatewayCommand } from '@auth-account/messaging/commands';
+import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { compose, type TestOverrides } from '@auth-account/push-gateway/compose';
 import { pushGatewayConfig } from '@auth-account/push-gateway/config';
 import { failFastOptions, type RedisKeys, redisKeys } from '@auth-account/redis';
@@ -36,7 +30,7 @@ export interface GatewayScene {
   /** Publishes a close command as it follows a logout. */
   publishClose(device: Device, reason: CloseReason): Promise<void>;
   /** Writes the deny list and publishes, as the api does. */
-  deny(device: Device, denial: Denial, reason: CloseReason): Promise<void>;
+  denyAndClose(device: Device, denial: Denial): Promise<void>;
   /** Writes the deny list only: the message is lost. */
   denySilently(device: Device, value: string): Promise<void>;
   /** As the worker does when it has written the list again. */
@@ -61,8 +55,8 @@ export async function openGatewayScene(redisUrl?: string): Promise<GatewayScene>
     publish,
     publishClose: ({ sessionId }, reason) =>
       publish({ type: 'close', session_id: sessionId, reason, request_id: 'test-logout', decided_at: Date.now() }),
-    deny: ({ sessionId }, denial, reason) =>
-      denyList.deny([{ sessionId, denial, reason, requestId: 'test-logout', decidedAt: Date.now() }]),
+    denyAndClose: ({ sessionId }, denial) =>
+      denyList.denyAndClose([{ sessionId, denial, requestId: 'test-logout', decidedAt: Date.now() }]),
     async denySilently({ sessionId }, value) {
       const [seconds] = await redis.time();
       await redis.set(keys.denied(sessionId), value, 'EX', 60);

@@ -1,19 +1,4 @@
 export {
-  type CloseRecord,
-  type CloseRecorder,
-  createCloseRecorder,
-  findCloseRecords,
-} from './deny-list/close-records.ts';
-export {
-  createDenyList,
-  type Denial,
-  type DenyEntry,
-  type DenyList,
-  type DenyListRebuild,
-  DenyListUnavailable,
-  denialLifetimeMs,
-} from './deny-list/deny-list.ts';
-export {
   type ConsumerReport,
   createEventConsumer,
   type EventConsumer,
@@ -51,17 +36,8 @@ export {
   listForceLogouts,
 } from './force-logout/force-logout-jobs.ts';
 export {
-  type CloseCommand,
-  encodeCommand,
-  type GatewayCommand,
-  parseCommand,
-  type ReplaceCommand,
-} from './push/commands.ts';
-export { createCommandPublisher } from './push/publish-commands.ts';
-export {
   createPushMessagePublisher,
   type PushContent,
   type PushMessagePublisher,
   parsePushMessage,
 } from './push/push-messages.ts';
-export { createStreamNumbers } from './push/stream-numbers.ts';

@@ -2,13 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { longestTokenSeconds } from '@auth-account/config';
 import { registeredTopic } from '@auth-account/contracts';
 import type { Check, ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
-import {
-  createCommandPublisher,
-  createDenyList,
-  denialLifetimeMs,
-  type EventQueue,
-  openEventQueue,
-} from '@auth-account/messaging';
+import { type EventQueue, openEventQueue } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
 import { collectionsOf, connectMongo, createStores, createTransactionRunner, mongoOptions } from '@auth-account/stores';
 import { type Logger, withSpan } from '@auth-account/telemetry';
@@ -94,7 +89,6 @@ export async function compose(
   const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
   const announce = createAnnounce({
     denyList,
-    publish: createCommandPublisher(redis, keys),
     logger,
     onLost: () => apiMetrics.announcementsLost.inc(),
   });

@@ -1,5 +1,8 @@
-import { Command } from '@commander-js/extra-typings';
-import type { Shell } from './cli/shell.ts';
+import { Command, CommanderError } from '@commander-js/extra-typings';
+import { exitCodes } from './cli/exit-codes.ts';
+import { createShell, type Shell } from './cli/shell.ts';
+import type { Terminal } from './cli/terminal.ts';
+import { toFailure } from './cli/to-failure.ts';
 import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { addEventCommands } from './events/event-commands.ts';
 import { addCommandCommands } from './force-logout/command-commands.ts';
@@ -33,4 +36,25 @@ export function createProgram(shell: Shell): Command {
   addDoctorCommand(program, shell);
   addProbeCommand(program, shell);
   return program as Command;
+}
+
+/** Runs one command line (without the program's name) and returns the exit code. It never rejects. */
+export async function runAuthctl(args: readonly string[], terminal: Terminal): Promise<number> {
+  const isJson = args.includes('--json');
+  const shell = createShell(terminal, () => isJson);
+  try {
+    await createProgram(shell).parseAsync([...args], { from: 'user' });
+    return shell.exitCode();
+  } catch (error) {
+    if (error instanceof CommanderError && isHelp(error)) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    const { message, exitCode } = toFailure(error);
+    const text = isJson ? JSON.stringify({ error: { message, exit_code: exitCode } }) : `authctl: ${message}`;
+    terminal.stderr.write(`${text}\n`);
+    return exitCode;
+  }
+}
+
+/** Help and version are printed already when they end the program. */
+function isHelp({ code }: CommanderError): boolean {
+  return ['commander.help', 'commander.helpDisplayed', 'commander.version'].includes(code);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runAuthctl } from './run-authctl.ts';
+import { runAuthctl } from './app.ts';
 
 const { stdin, stdout, stderr } = process;
 // What reads the output may have seen enough (`authctl … | head`).

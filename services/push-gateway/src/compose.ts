@@ -2,13 +2,9 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { longestTokenSeconds } from '@auth-account/config';
 import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
-import {
-  createCloseRecorder,
-  createCommandPublisher,
-  createDenyList,
-  createStreamNumbers,
-  denialLifetimeMs,
-} from '@auth-account/messaging';
+import { createCloseRecorder } from '@auth-account/messaging/close-records';
+import { createCommandPublisher, createStreamNumbers } from '@auth-account/messaging/commands';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import {
   failFastOptions,
   openRedis,

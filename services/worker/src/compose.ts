@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { longestTokenSeconds } from '@auth-account/config';
-import type { Check, ServiceContext, ServiceParts } from '@auth-account/lifecycle';
-import { createCommandPublisher, createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
+import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import {
   failFastOptions,
   openRedis,
   type RedisClient,
+  type RedisKeys,
   type RedisSettings,
   redisKeys,
   workerOptions,
@@ -16,21 +18,44 @@ import {
   mongoOptions,
   type RunTransaction,
   runTransaction,
+  type Stores,
   type TransactionOutcome,
 } from '@auth-account/stores';
-import type { Logger } from '@auth-account/telemetry';
-import { type Db, MongoClient } from 'mongodb';
+import type { Logger, Metrics } from '@auth-account/telemetry';
+import { MongoClient } from 'mongodb';
 import type { WorkerConfig, workerConfig } from './config.ts';
+import { createDelivery } from './delivery/delivery.ts';
 import { createReconcile } from './deny-list/reconcile.ts';
 import { createForceLogoutConsumer } from './force-logout/force-logout-consumer.ts';
 import { createErrorLog } from './jobs/error-log.ts';
-import { createWorkerMetrics } from './jobs/metrics.ts';
-import { createPoller } from './jobs/poller.ts';
-import { checkRedis } from './jobs/redis-readiness.ts';
+import { createBacklogGauges, createWorkerMetrics, type WorkerMetrics } from './jobs/metrics.ts';
+import { createPoller, type Poller } from './jobs/poller.ts';
+import { createReadiness } from './jobs/readiness.ts';
 import { shutdownSteps } from './jobs/shutdown-steps.ts';
-import { composeEvents } from './relay/compose-events.ts';
+import { createOutboxBacklog } from './relay/outbox-backlog.ts';
+import { createOutboxRelease } from './relay/outbox-release.ts';
+import { createRelay } from './relay/relay.ts';
 
 type Context = ServiceContext<typeof workerConfig>;
+
+/** What the parts below are wired from. */
+interface Shared {
+  readonly config: WorkerConfig;
+  readonly stores: Stores;
+  readonly transaction: RunTransaction;
+  /** Fails at once while Redis is away. */
+  readonly adding: RedisClient;
+  /** Waits for Redis. */
+  readonly consuming: RedisClient;
+  readonly keys: RedisKeys;
+  readonly metrics: WorkerMetrics;
+  readonly registry: Metrics['registry'];
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+/** Milliseconds between two notes of the configured subscribers: each of two workers with other ones makes its own. */
+const namingIntervalMs = 60_000;
 
 function openConnections(config: WorkerConfig, logger: Logger) {
   const onError = createErrorLog(logger, 'Redis connection');
@@ -48,53 +73,79 @@ function openConnections(config: WorkerConfig, logger: Logger) {
   };
 }
 
+function composeTransaction(mongo: MongoClient, metrics: WorkerMetrics): RunTransaction {
+  const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });
+  const onEnd = (outcome: TransactionOutcome) => metrics.transactions.inc({ outcome });
+  return (work, options) => runTransaction(mongo, work, { ...options, onRetry, onEnd });
+}
+
 function whenReady(redis: RedisClient, run: () => void): void {
   if (redis.status === 'ready') run();
   else redis.once('ready', run);
 }
 
-function readinessChecks(db: Db, redis: RedisClient): Check[] {
-  return [
-    {
-      name: 'mongodb',
-      async run() {
-        await db.command({ ping: 1 });
-        return { ok: true };
-      },
+/** The events' way from the outbox to their subscribers. Its pollers need MongoDB only, but for the relay. */
+function composeEvents(shared: Shared) {
+  const { config, stores, adding, metrics, registry, logger, now } = shared;
+  const { outbox, deadLetters, subscribers } = stores;
+  const intervalMs = config.RELAY_INTERVAL_MS;
+  const names = config.EVENT_SUBSCRIBERS.map(({ name }) => name);
+  const backlog = createOutboxBacklog({ outbox, deadLetters, onError: createErrorLog(logger, 'count of the outbox') });
+  createBacklogGauges(registry, names, backlog.last);
+
+  const delivery = createDelivery({
+    ...shared,
+    outbox,
+    deadLetters,
+    subscribers,
+    onError: createErrorLog(logger, 'delivery'),
+  });
+  const relay = createPoller({
+    run: createRelay({
+      ...delivery,
+      outbox,
+      redis: adding,
+      batch: config.RELAY_BATCH,
+      now,
+      newLease: randomUUID,
+      onClaimed: (rows) => metrics.relayClaims.inc(rows),
+    }),
+    intervalMs,
+    onError: createErrorLog(logger, 'relay'),
+  });
+  const parked = createPoller({
+    run: delivery.parking.refresh,
+    intervalMs,
+    onError: createErrorLog(logger, 'read of the parked subscribers'),
+  });
+  const naming = createPoller({
+    run: () => subscribers.configure(names, now()),
+    intervalMs: namingIntervalMs,
+    onError: createErrorLog(logger, 'note of the subscribers'),
+  });
+  const release = createOutboxRelease({ outbox, now, onReleased: relay.trigger });
+  const releasing = createPoller({
+    run: release.run,
+    intervalMs,
+    onError: createErrorLog(logger, 'release of the outbox'),
+  });
+  return {
+    delivery,
+    relay,
+    pollers: [parked, naming, releasing, backlog.poller],
+    releaseOutbox() {
+      release.order();
+      releasing.trigger();
     },
-    { name: 'redis', run: () => checkRedis(redis) },
-  ];
+  };
 }
 
-/** Wires the worker: the only place that opens its connections. */
-export function compose({ config, logger, metrics: serviceMetrics }: Context): ServiceParts {
-  const { mongo, denying, adding, consuming } = openConnections(config, logger);
-  const keys = redisKeys(config.KEY_PREFIX);
-  const db = mongo.db(config.MONGODB_DATABASE);
-  const collections = collectionsOf(db);
-  const now = () => new Date();
-  const lifetimeMs = denialLifetimeMs(longestTokenSeconds(config));
-
-  const webhooks = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind === 'webhook').map(({ name }) => name);
-  const metrics = createWorkerMetrics(serviceMetrics, webhooks);
-  const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });
-  const onEnd = (outcome: TransactionOutcome) => metrics.transactions.inc({ outcome });
-  const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, { ...options, onRetry, onEnd });
-  const { registry } = serviceMetrics;
-  const common = { config, collections, transaction, consuming, keys, metrics, logger, now };
-  const {
-    queues,
-    relay,
-    pollers: eventPollers,
-    releaseOutbox,
-    ...events
-  } = composeEvents({ ...common, adding, registry });
-  const denyList = createDenyList(denying, keys, lifetimeMs);
-  const reconcile = createPoller({
+function composeReconcile(shared: Shared, denyList: DenyList, lifetimeMs: number, releaseOutbox: () => void): Poller {
+  const { config, stores, metrics, logger, now } = shared;
+  return createPoller({
     run: createReconcile({
-      sessions: createStores(collections).sessions,
+      sessions: stores.sessions,
       denyList,
-      publish: createCommandPublisher(denying, keys),
       lifetimeMs,
       now,
       onRebuild() {
@@ -106,15 +157,40 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
     intervalMs: config.DENY_LIST_INTERVAL_MS,
     onError: createErrorLog(logger, 'reconciliation of the deny list'),
   });
+}
+
+/** Wires the worker: the only place that opens its connections. */
+export function compose({ config, logger, metrics: serviceMetrics }: Context): ServiceParts {
+  const { mongo, denying, adding, consuming } = openConnections(config, logger);
+  const keys = redisKeys(config.KEY_PREFIX);
+  const db = mongo.db(config.MONGODB_DATABASE);
+  const webhooks = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind === 'webhook').map(({ name }) => name);
+  const metrics = createWorkerMetrics(serviceMetrics, webhooks);
+  const transaction = composeTransaction(mongo, metrics);
+  const shared: Shared = {
+    config,
+    stores: createStores(collectionsOf(db), transaction),
+    transaction,
+    adding,
+    consuming,
+    keys,
+    metrics,
+    registry: serviceMetrics.registry,
+    logger,
+    now: () => new Date(),
+  };
+
+  const { delivery, relay, pollers: eventPollers, releaseOutbox } = composeEvents(shared);
+  const lifetimeMs = denialLifetimeMs(longestTokenSeconds(config));
+  const denyList = createDenyList(denying, keys, lifetimeMs);
+  const reconcile = composeReconcile(shared, denyList, lifetimeMs, releaseOutbox);
+  const consumers = [...delivery.consumers, createForceLogoutConsumer({ ...shared, denyList })];
+  const { queues } = delivery;
   denying.on('ready', reconcile.trigger);
   adding.on('ready', relay.trigger);
-  const commands = { mongo, collections, denyList, consuming, keys, metrics, logger, now };
-  const consumers = [...events.consumers, createForceLogoutConsumer(commands)];
-  const pollers = [relay, reconcile, ...eventPollers];
   const stopping = new AbortController();
-
   return {
-    readiness: readinessChecks(db, denying),
+    readiness: createReadiness(db, denying),
     async start() {
       await connectMongo(mongo, stopping.signal, createErrorLog(logger, 'MongoDB connection'));
       if (stopping.signal.aborted) return;
@@ -124,6 +200,14 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
       for (const poller of eventPollers) poller.start();
       logger.info({ subscribers: [...queues.keys()] }, 'worker runs');
     },
-    stop: shutdownSteps({ stopping, pollers, consumers, queues, redis: [denying, adding, consuming], mongo, logger }),
+    stop: shutdownSteps({
+      stopping,
+      pollers: [relay, reconcile, ...eventPollers],
+      consumers,
+      queues: [...queues.values()],
+      redis: [denying, adding, consuming],
+      mongo,
+      logger,
+    }),
   };
 }

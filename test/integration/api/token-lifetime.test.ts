@@ -1,5 +1,5 @@
 import { waitUntil } from '@auth-account/local-stack';
-import { createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';

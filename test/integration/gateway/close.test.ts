@@ -56,7 +56,7 @@ describe('a close command', () => {
       await gateway.open(tablet),
       await gateway.open(partner),
     ];
-    await scene.deny(phone, { kind: 'revoked', reason: 'SESSION_REVOKED' }, 'SESSION_REVOKED');
+    await scene.denyAndClose(phone, { kind: 'revoked', reason: 'SESSION_REVOKED' });
     expect(await client.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
     for (const stayed of [other, member]) {
       stayed.send({ type: 'ping' });
@@ -67,7 +67,7 @@ describe('a close command', () => {
   test('of a change of group closes with 4004, and spares a stream that has moved on before the command came', async () => {
     const [behind, ahead] = [newDevice(), newDevice({ ver: 2 })];
     const [left, stayed] = [await gateway.open(behind), await gateway.open(ahead)];
-    for (const device of [ahead, behind]) await scene.deny(device, { kind: 'below', ver: 2 }, 'GROUP_CHANGED');
+    for (const device of [ahead, behind]) await scene.denyAndClose(device, { kind: 'below', ver: 2 });
     expect(await left.closed).toEqual({ code: 4004, reason: 'GROUP_CHANGED' });
     stayed.send({ type: 'ping' });
     expect(await stayed.next()).toEqual({ type: 'pong' });
@@ -102,7 +102,7 @@ describe('a close command', () => {
   test('of a session that was replaced on its device closes with 4005', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
-    await scene.deny(device, { kind: 'revoked', reason: 'SESSION_REPLACED' }, 'SESSION_REPLACED');
+    await scene.denyAndClose(device, { kind: 'revoked', reason: 'SESSION_REPLACED' });
     expect(await client.closed).toEqual({ code: 4005, reason: 'SESSION_REPLACED' });
   });
 
@@ -205,7 +205,7 @@ describe('a gateway that is cut off from Redis', () => {
     const [client, stayed] = [await gateway.open(device), await gateway.open(other)];
     proxy.cut();
     await eventually('the loss of Redis', async () => !(await isReady(gateway)));
-    await scene.deny(device, { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' }, 'LOGOUT_CONFIRMED');
+    await scene.denyAndClose(device, { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' });
     const token = await signToken(scene.env, device);
     const refusal = await refusalOf(gateway.base, { ...device, token });
     expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });

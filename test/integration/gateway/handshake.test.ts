@@ -141,7 +141,7 @@ describe('a handshake', () => {
     'of a session that was revoked before is refused: %s',
     async (reason) => {
       const device = newDevice();
-      await scene.deny(device, { kind: 'revoked', reason }, reason);
+      await scene.denyAndClose(device, { kind: 'revoked', reason });
       const refusal = await refusalOf(gateway.base, { ...device, token: await tokenOf(device) });
       expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
     },
@@ -165,7 +165,7 @@ describe('a handshake', () => {
 
   test('with claims from before a change of group is refused, with those from after it taken', async () => {
     const before = newDevice();
-    await scene.deny(before, { kind: 'below', ver: 2 }, 'GROUP_CHANGED');
+    await scene.denyAndClose(before, { kind: 'below', ver: 2 });
     const refusal = await refusalOf(gateway.base, { ...before, token: await tokenOf(before) });
     expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
     const after = { ...before, groupId: randomUUID(), ver: 2 };
@@ -177,7 +177,7 @@ describe('a handshake', () => {
     const strict = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '1' });
     await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
     const device = newDevice();
-    await scene.deny(device, { kind: 'revoked', reason: 'SESSION_REVOKED' }, 'SESSION_REVOKED');
+    await scene.denyAndClose(device, { kind: 'revoked', reason: 'SESSION_REVOKED' });
     await refusalOf(strict.base, { ...device, token: await tokenOf(device) });
     const client = await strict.open(newDevice({ groupId: device.groupId }));
     expect(client.isOpen()).toBe(true);

@@ -71,7 +71,7 @@ test('one with a token that has expired is an event that names user and session'
 
 test('so is one of a session that was revoked', async () => {
   const device = newDevice();
-  await scene.deny(device, { kind: 'revoked', reason: 'SESSION_REVOKED' }, 'SESSION_REVOKED');
+  await scene.denyAndClose(device, { kind: 'revoked', reason: 'SESSION_REVOKED' });
   expect((await refuse({ ...device, token: await signToken(scene.env, device) })).status).toBe(401);
   expect(log.takeEvents()).toEqual([refused('IAD_JWT_ACCESS_INVALID', idsOf(device))]);
 });

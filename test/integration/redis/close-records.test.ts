@@ -1,4 +1,4 @@
-import { createCloseRecorder, findCloseRecords } from '@auth-account/messaging';
+import { createCloseRecorder, findCloseRecords } from '@auth-account/messaging/close-records';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type GatewayScene,

@@ -8,10 +8,10 @@ import {
   addEvent,
   consumedJobOptions,
   createPushMessagePublisher,
-  createStreamNumbers,
   openEventQueue,
   subscriberQueueName,
 } from '@auth-account/messaging';
+import { createStreamNumbers } from '@auth-account/messaging/commands';
 import {
   createSubscription,
   failFastOptions,

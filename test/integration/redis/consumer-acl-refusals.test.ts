@@ -5,11 +5,7 @@ import { dirname, join } from 'node:path';
 import { forceLogoutQueue, registeredTopic } from '@auth-account/contracts';
 import {
   addEvent,
-  createCommandPublisher,
-  createDenyList,
   createPushMessagePublisher,
-  createStreamNumbers,
-  denialLifetimeMs,
   findForceLogout,
   listForceLogouts,
   openEventQueue,
@@ -17,6 +13,8 @@ import {
   requestForceLogout,
   subscriberQueueName,
 } from '@auth-account/messaging';
+import { createCommandPublisher, createStreamNumbers } from '@auth-account/messaging/commands';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Redis } from 'ioredis';
@@ -47,7 +45,7 @@ describe('what the Redis user of docs/consumers.md is refused', () => {
   const queueKey = (name: string, part: string) => `${keys.queuePrefix}:${name}:${part}`;
   const othersQueue = subscriberQueueName(registeredTopic, 'pantry');
   const denial = { kind: 'revoked', reason: 'SESSION_REVOKED' } as const;
-  const entry = { sessionId: id, denial, reason: 'SESSION_REVOKED', requestId: 'r', decidedAt: 1 } as const;
+  const entry = { sessionId: id, denial, requestId: 'r', decidedAt: 1 };
   const close = { type: 'close', session_id: id, reason: 'SESSION_REVOKED', request_id: 'r', decided_at: 1 } as const;
 
   beforeAll(() => {
@@ -70,7 +68,7 @@ describe('what the Redis user of docs/consumers.md is refused', () => {
       "moving a job of its own into another's queue",
       () => move(queueKey(queueName, 'wait'), queueKey(othersQueue, 'wait')),
     ],
-    ['denying', () => denyList().deny([entry])],
+    ['denying', () => denyList().denyAndClose([entry])],
     ['reading a denial', () => sibling.get(keys.denied(id))],
     ['lifting a denial', () => sibling.del(keys.denied(id))],
     ['the revocations', () => sibling.zcard(keys.revocations)],

@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type ForceLogoutCommand, forceLogoutQueue } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
-import {
-  createDenyList,
-  denialLifetimeMs,
-  type ForceLogoutQueue,
-  openForceLogoutQueue,
-  requestForceLogout,
-} from '@auth-account/messaging';
+import { type ForceLogoutQueue, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { createStores, runTransaction, type SessionDocument } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -285,7 +280,7 @@ describe('a forced logout, in a scene of its own', () => {
       sessions,
       done: idempotency,
       transaction: (work, options) => runTransaction(api.mongo, work, options),
-      denyList: { deny: (entries) => answers.shift() ?? denyList.deny(entries) },
+      denyList: { denyAndClose: (entries) => answers.shift() ?? denyList.denyAndClose(entries) },
       onRevoked: () => undefined,
       now: () => new Date(),
     });

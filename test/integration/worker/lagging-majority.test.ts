@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, type LocalMongo, startMongo } from '@auth-account/local-stack';
-import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
 import { type Collections, collectionsOf, createStores } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
@@ -168,7 +168,7 @@ test('no round of the worker steps over a revocation or a change of group that n
   let time = Date.now();
   const sessions = createStores(scene.collections).sessions;
   const nothing = () => undefined;
-  const told = { publish: async () => undefined, onRebuild: nothing, onFound: nothing };
+  const told = { onRebuild: nothing, onFound: nothing };
   const reconcile = createReconcile({ sessions, denyList, lifetimeMs, now: () => new Date(time), ...told });
   await reconcile();
   const [revoked, moved] = [newSessionDocument(), newSessionDocument()];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createDenyList, type DenyList, denialLifetimeMs, type GatewayCommand } from '@auth-account/messaging';
+import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { createStores } from '@auth-account/stores';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
@@ -13,7 +13,7 @@ let scene: WorkerScene;
 let denyList: DenyList;
 /** The worker's time: it stands still but for what a test lets pass. */
 let time: number;
-/** To whom a command went past the deny list: the other session of a logout. */
+/** The other sessions of logouts, whose streams were closed. */
 let told: string[];
 /** How many each round has found. */
 let found: number[];
@@ -27,11 +27,16 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 /** A worker's rounds, of which the first is done. */
-async function startRounds(deny: DenyList['deny'] = denyList.deny): Promise<() => Promise<void>> {
+async function startRounds(write: DenyList['denyAndClose'] = denyList.denyAndClose): Promise<() => Promise<void>> {
   const reconcile = createReconcile({
     sessions: createStores(scene.collections).sessions,
-    denyList: { ...denyList, deny },
-    publish: async (command: GatewayCommand) => void told.push('session_id' in command ? command.session_id : ''),
+    denyList: {
+      ...denyList,
+      async denyAndClose(entries) {
+        await write(entries);
+        told.push(...entries.flatMap(({ alsoClose }) => alsoClose ?? []));
+      },
+    },
     lifetimeMs,
     now: () => new Date(time),
     onRebuild: () => undefined,
@@ -123,8 +128,8 @@ describe('the other session of a logout is told to close its stream', () => {
   test('not where Redis had heard of the logout before it forgot it', async () => {
     const round = await startRounds();
     const session = await revoke(0, randomUUID());
-    const entry = { reason: 'LOGOUT_CONFIRMED', requestId: '', decidedAt: 0 } as const;
-    await denyList.deny([{ ...entry, sessionId: session, denial: { kind: 'revoked', reason: entry.reason } }]);
+    const denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const;
+    await denyList.denyAndClose([{ sessionId: session, denial, requestId: '', decidedAt: 0 }]);
     await round();
     await scene.redis.del(scene.keys.denyListComplete, scene.keys.denied(session));
     time += 1_000;
@@ -154,7 +159,7 @@ describe('the other session of a logout is told to close its stream', () => {
     const round = await startRounds(async (entries) => {
       failures -= 1;
       if (failures >= 0) throw new Error('Redis is away');
-      await denyList.deny(entries);
+      await denyList.denyAndClose(entries);
     });
     const other = randomUUID();
     const session = await revoke(0, other);

@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
-import { createDenyList, type DenyList, denialLifetimeMs, parseCommand } from '@auth-account/messaging';
+import { parseCommand } from '@auth-account/messaging/commands';
+import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions } from '@auth-account/redis';
 import { createStores, type SessionDocument } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -109,8 +110,8 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const scene = closing(await openWorkerScene());
     const known = await revokeUnheard(scene);
     const denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const;
-    const entry = { sessionId: known, denial, reason: denial.reason, requestId: '', decidedAt: 0 };
-    await denyListOf(scene).deny([entry]);
+    const entry = { sessionId: known, denial, requestId: '', decidedAt: 0 };
+    await denyListOf(scene).denyAndClose([entry]);
     const heard = await listen(scene);
     closing(await startTestWorker(scene.env));
     const unknown = await revokeUnheard(scene);
@@ -141,9 +142,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const scene = closing(await openWorkerScene());
     const session = await revokeUnheard(scene);
     const below = { kind: 'below', ver: 3 } as const;
-    await denyListOf(scene).deny([
-      { sessionId: session, denial: below, reason: 'GROUP_CHANGED', requestId: '', decidedAt: 0 },
-    ]);
+    await denyListOf(scene).denyAndClose([{ sessionId: session, denial: below, requestId: '', decidedAt: 0 }]);
     closing(await startTestWorker(scene.env));
     await eventually('the list is complete', () => denyListOf(scene).isComplete());
     expect(await denyListOf(scene).find([session])).toEqual([{ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' }]);
@@ -174,9 +173,9 @@ describe('the reconciliation of the deny list with MongoDB', () => {
   test('an entry of an older version than the session’s is raised, and one of a revoked session stays', async () => {
     const scene = closing(await openWorkerScene());
     const [moved, revoked] = [await moveUnheard(scene), await moveUnheard(scene)];
-    const entry = { reason: 'GROUP_CHANGED', requestId: '', decidedAt: 0 } as const;
+    const entry = { requestId: '', decidedAt: 0 };
     const denial = { kind: 'revoked', reason: 'SESSION_REVOKED' } as const;
-    await denyListOf(scene).deny([
+    await denyListOf(scene).denyAndClose([
       { ...entry, sessionId: moved, denial: { kind: 'below', ver: 2 } },
       { ...entry, sessionId: revoked, denial },
     ]);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findFreePort, startTestServers } from '@auth-account/local-stack';
-import { encodeCommand, parseCommand } from '@auth-account/messaging';
+import { encodeCommand, parseCommand } from '@auth-account/messaging/commands';
 import { createSubscription, openRedis, publish, redisKeys, subscriberOptions } from '@auth-account/redis';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { type Device, newDevice, openGatewayScene, signToken } from '../../support/gateway-scene.ts';
@@ -99,7 +99,7 @@ async function measureLoss(redisPort: number, cut: number): Promise<void> {
   await paced(devices.length, logoutsPerSecond, async (index) => {
     const device = devices[index] as Device;
     decidedAt.set(device.sessionId, performance.now());
-    await scene.deny(device, denial, denial.reason);
+    await scene.denyAndClose(device, denial);
   });
   while (closedAt.size < devices.length) await delay(10);
   const waits = devices.map(({ sessionId }) => (closedAt.get(sessionId) ?? NaN) - (decidedAt.get(sessionId) ?? NaN));

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
-import { createDenyList, type DenyEntry, type DenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
 import { createStores } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -83,8 +83,8 @@ const move = () =>
     return createStores(scene.collections).sessions.changeClaims(session.userId, change, transaction);
   });
 
-async function deny(denial: DenyEntry['denial'], reason: DenyEntry['reason']): Promise<void> {
-  await denyList.deny([{ sessionId: session.sessionId, denial, reason, requestId: 'r', decidedAt: at.getTime() }]);
+async function denyAndClose(denial: Denial): Promise<void> {
+  await denyList.denyAndClose([{ sessionId: session.sessionId, denial, requestId: 'r', decidedAt: at.getTime() }]);
   await waitUntil(async () => !stream.isOpen(), { what: 'The end of the stream', timeoutMs: 15_000, intervalMs: 10 });
 }
 
@@ -104,7 +104,7 @@ describe.each<[string, SessionRecord['state'], () => Promise<unknown>]>([
   });
 
   test('finds nothing where all refuse it', async () => {
-    await deny({ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' }, 'LOGOUT_CONFIRMED');
+    await denyAndClose({ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' });
     expect(await found()).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe('of a session whose user has changed the group', () => {
   beforeEach(move);
 
   test('finds nothing where all refuse its token', async () => {
-    await deny({ kind: 'below', ver: 2 }, 'GROUP_CHANGED');
+    await denyAndClose({ kind: 'below', ver: 2 });
     expect(await found()).toEqual([]);
   });
 
@@ -135,7 +135,7 @@ describe('of a session whose user has changed the group', () => {
 
   test('finds nothing of a stream that was opened, and a token that was had, since it was looked for', async () => {
     const ended = await findEnded(world, scene.collections);
-    await deny({ kind: 'below', ver: 2 }, 'GROUP_CHANGED');
+    await denyAndClose({ kind: 'below', ver: 2 });
     session.streams.add({ isOpen: () => true });
     session.accessToken = 'a newer one';
     await checkEnded(world, ended);

@@ -124,11 +124,17 @@ const outbox: Area = {
       tests: ['test/integration/stores/outbox-store.test.ts'],
     },
     {
-      sources: ['libs/messaging/src/{queues,registered-event}.ts'],
-      tests: ['libs/messaging/src/{queues,registered-event}.test.ts', 'test/integration/worker/relay-steps.test.ts'],
+      sources: ['libs/messaging/src/events/{queues,registered-event}.ts'],
+      tests: [
+        'libs/messaging/src/events/{queues,registered-event}.test.ts',
+        'test/integration/worker/relay-steps.test.ts',
+      ],
     },
     {
-      sources: ['services/worker/src/{relay,hand-on}.ts', `${deliver}/{fan-out,job-states,bury-failed-job,parking}.ts`],
+      sources: [
+        'services/worker/src/relay/{relay,enqueue}.ts',
+        `${deliver}/{fan-out,job-states,bury-failed-job,parking}.ts`,
+      ],
       tests: ['test/integration/worker/relay-steps.test.ts'],
     },
     {

@@ -10,11 +10,11 @@ local function identity()
 end`;
 
 /**
- * KEYS: revocations, then one denied key per entry. ARGV: pub/sub's command, channel, lifetime (ms), then per entry:
- * session, value, command. "none…" stays, a version only rises. On a cluster the channel lies on the keys' node, as it
- * has their hash tag.
+ * KEYS: revocations, then one denied key per entry. ARGV: pub/sub's command, channel, lifetime (ms), then session, value
+ * and close command of each entry, then further close commands. "none…" stays, a version only rises. On a cluster the
+ * channel is on the keys' node, as it has their hash tag.
  */
-export const denyScript = `
+export const denyAndCloseScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local ttl = tonumber(ARGV[3])
@@ -28,6 +28,9 @@ for i = 2, #KEYS do
   redis.call('SET', KEYS[i], value, 'PX', ttl)
   redis.call('ZADD', KEYS[1], now, ARGV[at])
   redis.call(ARGV[1], ARGV[2], ARGV[at + 2])
+end
+for i = 4 + (#KEYS - 1) * 3, #ARGV do
+  redis.call(ARGV[1], ARGV[2], ARGV[i])
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
 redis.call('PEXPIRE', KEYS[1], ttl)

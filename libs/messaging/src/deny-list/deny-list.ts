@@ -3,22 +3,22 @@ import { type CloseReason, closeCodes } from '@auth-account/contracts';
 import { publishCommandOf, type RedisClient, type RedisKeys } from '@auth-account/redis';
 import { encodeCommand } from '../push/commands.ts';
 import { createDenyListReader } from './deny-list-reader.ts';
-import { beginScript, completeScript, denyScript } from './deny-list-scripts.ts';
+import { beginScript, completeScript, denyAndCloseScript } from './deny-list-scripts.ts';
 
 /** What the deny list says of a session: revoked (and how its stream closes), or the smallest `ver` still good. */
 export type Denial =
   | { readonly kind: 'revoked'; readonly reason: CloseReason }
   | { readonly kind: 'below'; readonly ver: number };
 
-/** One change to be denied and told to the gateways. */
+/** A session that is denied from now on, as a whole or up to a version of its claims, and whose stream is closed. */
 export interface DenyEntry {
   readonly sessionId: string;
   readonly denial: Denial;
-  /** How the session's stream closes. */
-  readonly reason: CloseReason;
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly decidedAt: number;
+  /** A session that is not denied, but whose stream the same logout closes. */
+  readonly alsoClose?: string | undefined;
 }
 
 /** Redis cannot be asked, or its list is not known to be complete. It never means "allow". */
@@ -28,8 +28,11 @@ export class DenyListUnavailable extends Error {
 
 /** Session → smallest claims version still good, in Redis (decisions, "Tokens"). MongoDB is the truth behind it. */
 export interface DenyList {
-  /** Writes the entries and publishes their close commands, in one round trip. An entry never loosens. */
-  deny(entries: readonly DenyEntry[]): Promise<void>;
+  /**
+   * Writes the entries and publishes their close commands to the gateways, in one round trip: both or neither. An entry
+   * never loosens. The entries stay; the commands are hints, which a gateway that is away misses.
+   */
+  denyAndClose(entries: readonly DenyEntry[]): Promise<void>;
   /** What the list says of each session, in order. Throws `DenyListUnavailable`. */
   find(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
   /** What the list, complete or not, says of each session, in order: for whoever is about to complete it. */
@@ -68,10 +71,10 @@ export function denialLifetimeMs(longestTokenSeconds: number): number {
 
 /** The deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. */
 export function createDenyList(redis: RedisClient, keys: RedisKeys, lifetimeMs: number): DenyList {
-  redis.defineCommand('denySessions', { lua: denyScript });
+  redis.defineCommand('denyAndClose', { lua: denyAndCloseScript });
   redis.defineCommand('beginDenyList', { lua: beginScript });
   redis.defineCommand('completeDenyList', { lua: completeScript });
-  const scripts = redis as unknown as Record<'denySessions' | 'beginDenyList' | 'completeDenyList', Script>;
+  const scripts = redis as unknown as Record<'denyAndClose' | 'beginDenyList' | 'completeDenyList', Script>;
   const publishCommand = publishCommandOf(redis);
   const reader = createDenyListReader(redis, keys);
 
@@ -84,11 +87,26 @@ export function createDenyList(redis: RedisClient, keys: RedisKeys, lifetimeMs: 
   }
 
   return {
-    async deny(entries) {
+    async denyAndClose(entries) {
       if (entries.length === 0) return;
       const names = [keys.revocations, ...entries.map(({ sessionId }) => keys.denied(sessionId))];
-      const values = entries.flatMap((entry) => [entry.sessionId, encodeDenial(entry.denial), closeCommand(entry)]);
-      await scripts.denySessions(names.length, ...names, publishCommand, keys.commands, lifetimeMs, ...values);
+      const values = entries.flatMap((entry) => [
+        entry.sessionId,
+        encodeDenial(entry.denial),
+        closeCommand(entry.sessionId, entry),
+      ]);
+      const others = entries.flatMap((entry) =>
+        entry.alsoClose === undefined ? [] : closeOther(entry.alsoClose, entry),
+      );
+      await scripts.denyAndClose(
+        names.length,
+        ...names,
+        publishCommand,
+        keys.commands,
+        lifetimeMs,
+        ...values,
+        ...others,
+      );
     },
     async find(sessionIds) {
       const values = await ask(() => reader.find(sessionIds));
@@ -109,10 +127,17 @@ export function createDenyList(redis: RedisClient, keys: RedisKeys, lifetimeMs: 
   };
 }
 
-function closeCommand({ sessionId, denial, reason, requestId, decidedAt }: DenyEntry): string {
-  const below = denial.kind === 'below' ? { below: denial.ver } : {};
-  const command = { session_id: sessionId, reason, ...below, request_id: requestId, decided_at: decidedAt };
-  return encodeCommand({ type: 'close', ...command });
+type Cause = Pick<DenyEntry, 'denial' | 'requestId' | 'decidedAt'>;
+
+function closeCommand(session_id: string, { denial, requestId, decidedAt }: Cause): string {
+  const how =
+    denial.kind === 'revoked' ? { reason: denial.reason } : { reason: 'GROUP_CHANGED' as const, below: denial.ver };
+  return encodeCommand({ type: 'close', session_id, ...how, request_id: requestId, decided_at: decidedAt });
+}
+
+/** Only a logout closes another session's stream, and as a logout it does so however its own session had ended before. */
+function closeOther(sessionId: string, cause: Cause): string {
+  return closeCommand(sessionId, { ...cause, denial: { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } });
 }
 
 function encodeDenial(denial: Denial): string {

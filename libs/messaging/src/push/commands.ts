@@ -1,4 +1,5 @@
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import { publish, type RedisClient, type RedisKeys } from '@auth-account/redis';
 import { context, propagation } from '@opentelemetry/api';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -50,4 +51,38 @@ export function parseCommand(message: string): GatewayCommand | undefined {
     return undefined;
   }
   return validator.Check(value) ? value : undefined;
+}
+
+/** Publishes commands to all gateways: a hint, which may be lost, doubled or late. */
+export function createCommandPublisher(
+  redis: RedisClient,
+  keys: Pick<RedisKeys, 'commands'>,
+): (command: GatewayCommand) => Promise<void> {
+  return (command) => publish(redis, keys.commands, encodeCommand(command));
+}
+
+/**
+ * KEYS: the number. ARGV: how many are taken. Microseconds of Redis's clock, or one more than the last number where that is
+ * higher: a bare counter would begin again with 1 in a Redis that lost its data, and every new connection would then give
+ * way to an old one.
+ */
+const nextScript = `
+local time = redis.call('TIME')
+local number = math.max(time[1] * 1000000 + time[2], tonumber(redis.call('GET', KEYS[1]) or '0') + 1)
+redis.call('SET', KEYS[1], string.format('%.0f', number + ARGV[1] - 1))
+return number`;
+
+type NextCommand = (key: string, count: number) => Promise<number>;
+
+/**
+ * Makes the function that numbers the streams of all gateways: of two of one session, the higher stays. It takes as many
+ * numbers in a row, and gives the first of them.
+ */
+export function createStreamNumbers(
+  redis: RedisClient,
+  keys: Pick<RedisKeys, 'streamNumber'>,
+): (count?: number) => Promise<number> {
+  redis.defineCommand('nextStreamNumber', { numberOfKeys: 1, lua: nextScript });
+  const next = (redis as unknown as { nextStreamNumber: NextCommand }).nextStreamNumber.bind(redis);
+  return (count = 1) => next(keys.streamNumber, count);
 }

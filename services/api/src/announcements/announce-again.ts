@@ -1,4 +1,4 @@
-import type { DenyList } from '@auth-account/messaging';
+import type { DenyList } from '@auth-account/messaging/deny-list';
 import { recordedEnd, type SessionStore } from '@auth-account/stores';
 import type { Announcement } from './announce.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloseReason } from '@auth-account/contracts';
-import type { DenyEntry, DenyList, GatewayCommand } from '@auth-account/messaging';
+import type { DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
 import type { RevocationCloseReason } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
 
@@ -25,8 +25,7 @@ export type Announcement = (Revoked | Changed) & {
 };
 
 export interface AnnounceDeps {
-  readonly denyList: Pick<DenyList, 'deny'>;
-  readonly publish: (command: GatewayCommand) => Promise<void>;
+  readonly denyList: Pick<DenyList, 'denyAndClose'>;
   readonly logger: Logger;
   /** A lost announcement, counted. */
   readonly onLost: () => void;
@@ -36,40 +35,30 @@ export interface AnnounceDeps {
 const maximumWaitMs = 250;
 
 /**
- * Makes the function that writes the deny list and publishes the close commands, after the commit. It waits for Redis
- * for 250 ms at most and never fails: what is lost here is made good by the worker, from MongoDB.
+ * Makes the function that has a committed change denied and its streams closed. It waits for Redis for 250 ms at most and
+ * never fails: the worker makes good what is lost here, from MongoDB.
  */
-export function createAnnounce(deps: AnnounceDeps): (announcement: Announcement) => Promise<void> {
-  const { denyList, publish, logger, onLost } = deps;
-
-  async function send(announcement: Announcement, entries: readonly DenyEntry[]): Promise<void> {
-    const { reason, requestId: request_id, at } = announcement;
-    const other = 'alsoClose' in announcement ? announcement.alsoClose : undefined;
-    const close = { type: 'close', reason, request_id, decided_at: at.getTime() } as const;
-    await Promise.all([
-      denyList.deny(entries),
-      other === undefined ? undefined : publish({ ...close, reason: 'LOGOUT_CONFIRMED', session_id: other }),
-    ]);
-  }
-
+export function createAnnounce({
+  denyList,
+  logger,
+  onLost,
+}: AnnounceDeps): (announcement: Announcement) => Promise<void> {
   return async (announcement) => {
-    const entries = entriesOf(announcement);
-    if (entries.length === 0) return;
-    const sent = send(announcement, entries).catch((error: unknown) => {
+    const told = denyList.denyAndClose(entriesOf(announcement)).catch((error: unknown) => {
       onLost();
       logger.warn({ err: error, request_id: announcement.requestId }, 'change not announced: left to the worker');
     });
     const limit = new AbortController();
-    await Promise.race([sent, delay(maximumWaitMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
+    await Promise.race([told, delay(maximumWaitMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
     limit.abort();
   };
 }
 
 function entriesOf(announcement: Announcement): DenyEntry[] {
-  const { reason, requestId, at } = announcement;
-  const shared = { reason, requestId, decidedAt: at.getTime() };
+  const shared = { requestId: announcement.requestId, decidedAt: announcement.at.getTime() };
   if ('changed' in announcement) {
     return announcement.changed.map(({ sessionId, ver }) => ({ ...shared, sessionId, denial: { kind: 'below', ver } }));
   }
-  return announcement.sessionIds.map((sessionId) => ({ ...shared, sessionId, denial: { kind: 'revoked', reason } }));
+  const { sessionIds, reason, alsoClose } = announcement;
+  return sessionIds.map((sessionId) => ({ ...shared, sessionId, denial: { kind: 'revoked', reason }, alsoClose }));
 }

@@ -1,5 +1,5 @@
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
-import { DenyListUnavailable } from '@auth-account/messaging';
+import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
 import { RequestAbandoned } from '../usecases/assert-client-connected.ts';
 

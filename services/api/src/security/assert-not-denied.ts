@@ -1,5 +1,5 @@
 import { AppError } from '@auth-account/errors';
-import { type Denial, type DenyList, DenyListUnavailable } from '@auth-account/messaging';
+import { type Denial, type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import type { SessionStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 

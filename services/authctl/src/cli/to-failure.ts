@@ -1,5 +1,5 @@
 import { ConfigError } from '@auth-account/config';
-import { DenyListUnavailable } from '@auth-account/messaging';
+import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
 import { CommanderError } from '@commander-js/extra-typings';
 import { CommandError } from './command-error.ts';

@@ -1,4 +1,4 @@
-import { createDenyList } from '@auth-account/messaging';
+import { createDenyList } from '@auth-account/messaging/deny-list';
 import { primariesOf } from '@auth-account/redis';
 import type { Redis } from 'ioredis';
 import type { RedisStore } from '../compose.ts';

@@ -1,10 +1,5 @@
-import {
-  type CloseRecord,
-  type ForceLogoutJobStatus,
-  findCloseRecords,
-  listForceLogouts,
-  openForceLogoutQueue,
-} from '@auth-account/messaging';
+import { type ForceLogoutJobStatus, listForceLogouts, openForceLogoutQueue } from '@auth-account/messaging';
+import { type CloseRecord, findCloseRecords } from '@auth-account/messaging/close-records';
 import type { RedisStore } from '../compose.ts';
 import type { TraceStep } from './timeline.ts';
 

@@ -1,5 +1,5 @@
 import type { Check } from '@auth-account/lifecycle';
-import type { DenyList } from '@auth-account/messaging';
+import type { DenyList } from '@auth-account/messaging/deny-list';
 import type { RedisClient, Subscription } from '@auth-account/redis';
 
 export interface ReadinessDeps {

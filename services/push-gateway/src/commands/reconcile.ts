@@ -1,4 +1,4 @@
-import { type DenyList, DenyListUnavailable } from '@auth-account/messaging';
+import { type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
 import { refusalOf } from '../handshake/refusal.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';

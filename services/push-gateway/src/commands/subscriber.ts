@@ -1,10 +1,10 @@
+import type { CloseRecorder } from '@auth-account/messaging/close-records';
 import {
   type CloseCommand,
-  type CloseRecorder,
   type GatewayCommand,
   parseCommand,
   type ReplaceCommand,
-} from '@auth-account/messaging';
+} from '@auth-account/messaging/commands';
 import { createSubscription, type RedisClient, type Subscription } from '@auth-account/redis';
 import { contextOf, exemplarLabels, inSpan, type Logger } from '@auth-account/telemetry';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';

@@ -1,4 +1,4 @@
-import type { Denial } from '@auth-account/messaging';
+import type { Denial } from '@auth-account/messaging/deny-list';
 import { expect, test } from '@jest/globals';
 import { createAskRedis } from './ask-redis.ts';
 

@@ -1,4 +1,4 @@
-import type { Denial, DenyList } from '@auth-account/messaging';
+import type { Denial, DenyList } from '@auth-account/messaging/deny-list';
 import { createTickBatcher } from '../streams/batch-per-tick.ts';
 
 /** What Redis says to a stream that is to be opened. */

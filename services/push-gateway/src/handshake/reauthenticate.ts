@@ -1,5 +1,5 @@
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
-import { type DenyList, DenyListUnavailable } from '@auth-account/messaging';
+import { type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import { type Connection, closeConnection, sendFrame } from '../streams/connection.ts';

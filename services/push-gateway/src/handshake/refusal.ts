@@ -1,5 +1,5 @@
 import type { CloseReason } from '@auth-account/contracts';
-import type { Denial } from '@auth-account/messaging';
+import type { Denial } from '@auth-account/messaging/deny-list';
 
 /** How a stream ends whose claims have this version, by what the deny list says; undefined: it is good. */
 export function refusalOf(denial: Denial | undefined, ver: number): CloseReason | undefined {

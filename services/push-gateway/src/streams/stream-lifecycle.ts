@@ -1,5 +1,5 @@
 import { closeCodes } from '@auth-account/contracts';
-import type { GatewayCommand } from '@auth-account/messaging';
+import type { GatewayCommand } from '@auth-account/messaging/commands';
 import type { Logger } from '@auth-account/telemetry';
 import { createTickBatcher } from './batch-per-tick.ts';
 import { type Connection, sendFrame } from './connection.ts';

@@ -1,4 +1,4 @@
-import type { Denial, DenyEntry, DenyList, GatewayCommand } from '@auth-account/messaging';
+import type { Denial, DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
 import {
   type ChangedSession,
   type FencedSessions,
@@ -10,8 +10,7 @@ import { createOtherStreams } from './other-streams.ts';
 
 export interface ReconcileDeps {
   readonly sessions: Pick<SessionStore, 'withFence'>;
-  readonly denyList: Pick<DenyList, 'deny' | 'peek' | 'isComplete' | 'beginRebuild'>;
-  readonly publish: (command: GatewayCommand) => Promise<void>;
+  readonly denyList: Pick<DenyList, 'denyAndClose' | 'peek' | 'isComplete' | 'beginRebuild'>;
   /** How far back a revocation or a change of claims still matters, in milliseconds. */
   readonly lifetimeMs: number;
   readonly now: () => Date;
@@ -47,8 +46,8 @@ const pageSize = 500;
  * and would be stepped over for good.
  */
 export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
-  const { sessions, denyList, publish, lifetimeMs, now, onRebuild, onFound } = deps;
-  const others = createOtherStreams(publish);
+  const { sessions, denyList, lifetimeMs, now, onRebuild, onFound } = deps;
+  const others = createOtherStreams();
   let reconciledUntil: number | undefined;
   let wholeAt = 0;
 
@@ -60,25 +59,26 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     return page.filter((session, index) => !covers(denials[index], toEntry(session).denial));
   }
 
-  async function deny(entries: readonly DenyEntry[]): Promise<void> {
+  async function denyAndClose(entries: readonly DenyEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    await denyList.deny(entries);
+    await denyList.denyAndClose(entries);
     onFound(entries.length);
   }
 
-  async function announceSince(at: number, begun: number, fenced: FencedSessions): Promise<void> {
+  async function repairSince(at: number, begun: number, fenced: FencedSessions): Promise<void> {
     const since = new Date(at);
-    // What is older may be missing as Redis has let it go, and not as it never heard of it.
-    const heardOf = begun - lifetimeMs + expiryMarginMs;
+    // What is older may be missing because Redis has let it go, and not because it never heard of it.
+    const heardOf = new Date(begun - lifetimeMs + expiryMarginMs);
+    const toEntry = (session: RevokedSession): DenyEntry => {
+      const isUnheard = (session.revoked_at ?? new Date(0)) >= heardOf;
+      return { ...toRevocation(session), alsoClose: isUnheard ? others.of(session) : undefined };
+    };
     for await (const page of fenced.listRevokedSince(since, pageSize)) {
-      const missing = await findMissing(page, toRevocation);
-      // First, as a session that is denied is not found to be missing by the round that follows a failure.
-      const unheard = missing.filter(({ revoked_at }) => (revoked_at?.getTime() ?? 0) >= heardOf);
-      await others.close(unheard, page);
-      await deny(missing.map(toRevocation));
+      await denyAndClose((await findMissing(page, toRevocation)).map(toEntry));
+      others.remember(page);
     }
     for await (const page of fenced.listChangedSince(since, pageSize)) {
-      await deny((await findMissing(page, toChange)).map(toChange));
+      await denyAndClose((await findMissing(page, toChange)).map(toChange));
     }
   }
 
@@ -97,7 +97,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     const rebuild = isLost ? await denyList.beginRebuild() : undefined;
     const from = startOf(begun, isLost);
     // In a rebuild after its begin: what the fence does not let see is announced later, into the list as it is then.
-    await sessions.withFence((fenced) => announceSince(from, begun, fenced));
+    await sessions.withFence((fenced) => repairSince(from, begun, fenced));
     if (rebuild && !(await rebuild.complete())) throw new Error('Redis lost its data while the deny list was written');
     reconciledUntil = begun;
     if (begun - from >= lifetimeMs - expiryMarginMs) wholeAt = begun;
@@ -116,7 +116,6 @@ function toChange({ _id, claims, claims_changed_at, claims_request_id }: Changed
   return {
     sessionId: _id,
     denial: { kind: 'below', ver: claims.ver },
-    reason: 'GROUP_CHANGED',
     requestId: claims_request_id ?? '',
     decidedAt: claims_changed_at?.getTime() ?? 0,
   };
@@ -124,6 +123,5 @@ function toChange({ _id, claims, claims_changed_at, claims_request_id }: Changed
 
 function toRevocation(session: RevokedSession): DenyEntry {
   const { reason, requestId, at } = recordedEnd(session);
-  const denial = { kind: 'revoked', reason } as const;
-  return { sessionId: session._id, denial, reason, requestId, decidedAt: at.getTime() };
+  return { sessionId: session._id, denial: { kind: 'revoked', reason }, requestId, decidedAt: at.getTime() };
 }

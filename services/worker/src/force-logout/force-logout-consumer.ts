@@ -1,25 +1,19 @@
-import { forceLogoutQueue } from '@auth-account/contracts';
-import type { DenyList } from '@auth-account/messaging';
+import { type ForceLogoutCommand, forceLogoutQueue } from '@auth-account/contracts';
+import { type ForceLogoutResult, parseForceLogout } from '@auth-account/messaging';
+import type { DenyList } from '@auth-account/messaging/deny-list';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
-import {
-  type Collections,
-  createStores,
-  type RunTransaction,
-  runTransaction,
-  type TransactionOutcome,
-} from '@auth-account/stores';
+import type { RunTransaction, Stores } from '@auth-account/stores';
 import { createAuditLog, type Logger } from '@auth-account/telemetry';
-import type { MongoClient } from 'mongodb';
+import { type Job, UnrecoverableError } from 'bullmq';
 import { createBackoff } from '../delivery/backoff.ts';
 import { type Consumer, createJobConsumer } from '../delivery/event-consumers.ts';
 import { createErrorLog } from '../jobs/error-log.ts';
 import type { WorkerMetrics } from '../jobs/metrics.ts';
 import { createForceLogout } from './force-logout.ts';
-import { createForceLogoutJob } from './force-logout-job.ts';
 
 export interface ForceLogoutConsumerDeps {
-  readonly mongo: MongoClient;
-  readonly collections: Collections;
+  readonly stores: Stores;
+  readonly transaction: RunTransaction;
   readonly denyList: DenyList;
   /** Waits for Redis. */
   readonly consuming: RedisClient;
@@ -37,16 +31,12 @@ const maximumPauseMs = 15_000;
 
 /** Wires the queue of forced logouts. */
 export function createForceLogoutConsumer(deps: ForceLogoutConsumerDeps): Consumer {
-  const { mongo, collections, denyList, consuming, keys, metrics, logger, now } = deps;
-  const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });
-  const onEnd = (outcome: TransactionOutcome) => metrics.transactions.inc({ outcome });
-  const transaction: RunTransaction = (work, options) => runTransaction(mongo, work, { ...options, onRetry, onEnd });
-  const { users, sessions, idempotency } = createStores(collections);
+  const { stores, transaction, denyList, consuming, keys, metrics, logger, now } = deps;
   const writeAudit = createAuditLog(logger);
   const forceLogout = createForceLogout({
-    users,
-    sessions,
-    done: idempotency,
+    users: stores.users,
+    sessions: stores.sessions,
+    done: stores.idempotency,
     transaction,
     denyList,
     onRevoked({ _id: session_id, user_id }, request_id) {
@@ -60,4 +50,49 @@ export function createForceLogoutConsumer(deps: ForceLogoutConsumerDeps): Consum
     createForceLogoutJob({ forceLogout, metrics, logger }),
     { concurrency, backoffStrategy: createBackoff(Math.random, maximumPauseMs) },
   );
+}
+
+interface ForceLogoutJobDeps {
+  readonly forceLogout: (command: ForceLogoutCommand, commandId: string) => Promise<ForceLogoutResult>;
+  readonly metrics: Pick<WorkerMetrics, 'forceLogouts'>;
+  readonly logger: Logger;
+}
+
+type ForceLogoutJob = Pick<Job<unknown>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
+
+/**
+ * Makes the processor of the forced-logout queue; its result stays with the job. Throws what the command's work threw, to
+ * be tried again, and `UnrecoverableError` for a malformed command, which says what is wrong with it and is never tried
+ * again.
+ */
+function createForceLogoutJob({ forceLogout, metrics, logger }: ForceLogoutJobDeps) {
+  function read(job: ForceLogoutJob): ForceLogoutCommand {
+    try {
+      return parseForceLogout(job.data);
+    } catch (error) {
+      metrics.forceLogouts.inc({ outcome: 'malformed' });
+      logger.error({ err: error, job_id: job.id }, 'forced logout not understood: it is not tried again');
+      throw Object.assign(new UnrecoverableError((error as Error).message), { cause: error });
+    }
+  }
+
+  return async (job: ForceLogoutJob): Promise<ForceLogoutResult> => {
+    const command = read(job);
+    const context = { job_id: job.id, command };
+    try {
+      const result = await forceLogout(command, commandIdOf(job));
+      metrics.forceLogouts.inc({ outcome: result.kind });
+      logger.info({ ...context, ...result }, 'forced logout');
+      return result;
+    } catch (error) {
+      metrics.forceLogouts.inc({ outcome: 'failed' });
+      logger.warn({ ...context, err: error, attempt: job.attemptsMade + 1 }, 'forced logout failed: it is tried again');
+      throw error;
+    }
+  };
+}
+
+/** BullMQ numbers jobs without an id, and begins again with 1 in a Redis that was emptied. */
+function commandIdOf({ id = '', timestamp }: ForceLogoutJob): string {
+  return /^\d*$/.test(id) ? `${id}-${timestamp}` : id;
 }

@@ -1,5 +1,6 @@
 import type { ForceLogoutCommand } from '@auth-account/contracts';
-import type { DenyEntry, DenyList, ForceLogoutResult } from '@auth-account/messaging';
+import type { ForceLogoutResult } from '@auth-account/messaging';
+import type { DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
 import type { IdempotencyStore, OwnedSession, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 
@@ -9,7 +10,7 @@ export interface ForceLogoutDeps {
   /** Where it stands which commands have taken effect. */
   readonly done: IdempotencyStore;
   readonly transaction: RunTransaction;
-  readonly denyList: Pick<DenyList, 'deny'>;
+  readonly denyList: Pick<DenyList, 'denyAndClose'>;
   /** Told of each session that was revoked, after the commit. */
   readonly onRevoked: (session: OwnedSession, requestId: string) => void;
   readonly now: () => Date;
@@ -31,7 +32,7 @@ const pageSize = 500;
 
 /**
  * Makes the function that carries out a forced logout (decisions, "Events and commands"): it revokes the sessions and
- * remembers the command in one transaction, then writes the deny list and publishes the closes (4001). By user and by
+ * remembers the command in one transaction, then denies them and closes their streams (4001). By user and by
  * group the transaction writes the users' documents, as every login does, so that no login slips between.
  *
  * A command of an id that was carried out is only announced again: sessions that began since are left alone. Rejects
@@ -58,11 +59,10 @@ export function createForceLogout(deps: ForceLogoutDeps) {
     return effect;
   }
 
-  async function announce({ sessionIds, requestId, decidedAt }: Effect): Promise<void> {
-    const reason = 'SESSION_REVOKED';
-    const denial = { kind: 'revoked', reason } as const;
-    const entries = sessionIds.map((sessionId): DenyEntry => ({ sessionId, denial, reason, requestId, decidedAt }));
-    for (let at = 0; at < entries.length; at += pageSize) await denyList.deny(entries.slice(at, at + pageSize));
+  async function denyAndClose({ sessionIds, requestId, decidedAt }: Effect): Promise<void> {
+    const denial = { kind: 'revoked', reason: 'SESSION_REVOKED' } as const;
+    const entries = sessionIds.map((sessionId): DenyEntry => ({ sessionId, denial, requestId, decidedAt }));
+    for (let at = 0; at < entries.length; at += pageSize) await denyList.denyAndClose(entries.slice(at, at + pageSize));
   }
 
   return async (command: ForceLogoutCommand, commandId: string): Promise<ForceLogoutResult> => {
@@ -70,7 +70,7 @@ export function createForceLogout(deps: ForceLogoutDeps) {
     const recordId = `force-logout/${commandId}/${targetOf(command).join('/')}`;
     const earlier = (await done.find([recordId]))?.answer as Effect | undefined;
     const effect = earlier ?? (await revoke(command, commandId, recordId));
-    await announce(effect);
+    await denyAndClose(effect);
     return { kind: earlier ? 'repeated' : 'done', sessions: effect.sessionIds.length };
   };
 }

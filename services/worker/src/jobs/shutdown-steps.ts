@@ -2,26 +2,28 @@ import type { ShutdownStep } from '@auth-account/lifecycle';
 import type { RedisClient } from '@auth-account/redis';
 import type { Logger } from '@auth-account/telemetry';
 import type { MongoClient } from 'mongodb';
-import type { Delivery } from '../delivery/delivery.ts';
-import type { Consumer } from '../delivery/event-consumers.ts';
-import { endWithin } from './end-within.ts';
 import type { Poller } from './poller.ts';
 
-export interface StopDeps {
+interface Closable {
+  close(): Promise<unknown>;
+}
+
+export interface ShutdownDeps {
   /** Ends a start that still waits for MongoDB. */
   readonly stopping: AbortController;
   readonly pollers: readonly Poller[];
-  readonly consumers: readonly Consumer[];
-  readonly queues: Delivery['queues'];
+  /** `close` lets what is under way end, `abort` breaks it off. */
+  readonly consumers: readonly (Closable & { abort(): void })[];
+  readonly queues: readonly Closable[];
   readonly redis: readonly RedisClient[];
   readonly mongo: MongoClient;
   readonly logger: Logger;
 }
 
-/** What a delivery under way has, in ms, before it is broken off, to be made again by whoever takes the job next. */
+/** Milliseconds after which a delivery under way is broken off; another worker makes it again. */
 const deliveryGraceMs = 2_500;
 
-/** The worker's shutdown: 7 s at most, also where MongoDB or Redis is away and what waits for them does not end. */
+/** The worker's shutdown. It takes 7 s at most, even if MongoDB or Redis is away and what waits for them does not end. */
 export function shutdownSteps({
   stopping,
   pollers,
@@ -30,7 +32,7 @@ export function shutdownSteps({
   redis,
   mongo,
   logger,
-}: StopDeps): ShutdownStep[] {
+}: ShutdownDeps): ShutdownStep[] {
   return [
     {
       name: 'relay and reconciliation',
@@ -52,7 +54,7 @@ export function shutdownSteps({
     {
       name: 'queues',
       async run() {
-        await Promise.all(Array.from(queues.values(), (queue) => queue.close()));
+        await Promise.all(queues.map((queue) => queue.close()));
       },
       timeoutMs: 500,
     },
@@ -65,4 +67,17 @@ export function shutdownSteps({
     },
     { name: 'mongodb', run: () => mongo.close(), timeoutMs: 1_500 },
   ];
+}
+
+/**
+ * Waits for work that is about to end, but no longer than `limitMs`: what hangs because MongoDB or Redis is away must not
+ * keep the process from stopping in order. Throws what the work throws.
+ */
+async function endWithin(limitMs: number, work: Promise<unknown>, logger: Logger, what: string): Promise<void> {
+  const { promise: expiry, resolve } = Promise.withResolvers<'expired'>();
+  const timer = setTimeout(() => resolve('expired'), limitMs);
+  const first = await Promise.race([work, expiry]).finally(() => clearTimeout(timer));
+  if (first !== 'expired') return;
+  work.catch((error: unknown) => logger.debug({ err: error, what }, 'ended late'));
+  logger.warn({ what, limitMs }, 'not waited for any longer');
 }

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { collectionsOf, type SessionDocument } from '@auth-account/stores';
 import {
@@ -114,9 +114,8 @@ app.post('/api/v1/auth/logout', async (req, res) => {
   const filter = { _id: parts?.sessionId ?? '', user_id, is_revoked: false };
   const session = await sessions.findOneAndUpdate(filter, { $set: { is_revoked: true, revoked_at: new Date() } });
   if (session === null) throw new Error('no session');
-  const reason = 'LOGOUT_CONFIRMED';
-  const denial = { kind: 'revoked', reason } as const;
-  await denyList.deny([{ sessionId: session._id, denial, reason, requestId: 'bare', decidedAt: Date.now() }]);
+  const denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const;
+  await denyList.denyAndClose([{ sessionId: session._id, denial, requestId: 'bare', decidedAt: Date.now() }]);
   res.json({ data: { message: 'SESSION_TERMINATED' } });
 });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestServers } from '@auth-account/local-stack';
-import { createDenyList, denialLifetimeMs } from '@auth-account/messaging';
+import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';

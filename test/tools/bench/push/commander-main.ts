@@ -1,4 +1,5 @@
-import { createCommandPublisher, createPushMessagePublisher } from '@auth-account/messaging';
+import { createPushMessagePublisher } from '@auth-account/messaging';
+import { createCommandPublisher } from '@auth-account/messaging/commands';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { Redis } from 'ioredis';
 import type { CommanderOrder } from './commander.ts';

@@ -1,12 +1,27 @@
-import type { CheckResult } from '@auth-account/lifecycle';
+import type { Check, CheckResult } from '@auth-account/lifecycle';
 import { primariesOf, type RedisClient } from '@auth-account/redis';
 import type { Redis } from 'ioredis';
+import type { Db } from 'mongodb';
+
+/** The worker is ready while MongoDB and Redis answer. */
+export function createReadiness(db: Pick<Db, 'command'>, redis: RedisClient): Check[] {
+  return [
+    {
+      name: 'mongodb',
+      async run() {
+        await db.command({ ping: 1 });
+        return { ok: true };
+      },
+    },
+    { name: 'redis', run: () => checkRedis(redis) },
+  ];
+}
 
 /**
- * Is Redis there, and does it keep what it is given? A server that evicts keys or writes no append-only file is a
- * warning only: what it loses is made good from MongoDB, later.
+ * A server that evicts keys or writes no append-only file is a warning only: what it loses is made good from MongoDB,
+ * later.
  */
-export async function checkRedis(redis: RedisClient): Promise<CheckResult> {
+async function checkRedis(redis: RedisClient): Promise<CheckResult> {
   if (redis.status !== 'ready') return { ok: false, reason: `connection is ${redis.status}` };
   const warnings = new Set((await Promise.all(primariesOf(redis).map(warningsOf))).flat());
   return warnings.size === 0 ? { ok: true } : { ok: true, reason: `warning: ${[...warnings].join('; ')}` };

@@ -1,0 +1,35 @@
+import type { DeadLetterStore, OutboxStore } from '@auth-account/stores';
+import type { ErrorLog } from '../jobs/error-log.ts';
+import type { Backlog } from '../jobs/metrics.ts';
+import { createPoller, type Poller } from '../jobs/poller.ts';
+
+export interface OutboxBacklogDeps {
+  readonly outbox: Pick<OutboxStore, 'backlog'>;
+  readonly deadLetters: Pick<DeadLetterStore, 'counts'>;
+  readonly onError: ErrorLog;
+}
+
+export interface OutboxBacklog {
+  readonly poller: Poller;
+  /** The last count; undefined before the first. */
+  last(): Backlog | undefined;
+}
+
+/** Milliseconds between two counts. */
+const intervalMs = 5_000;
+
+/** No count goes further: that many index keys cost MongoDB some 50 ms. */
+const countLimit = 100_000;
+
+/** Counts every five seconds what waits in the outbox and what was given up. */
+export function createOutboxBacklog({ outbox, deadLetters, onError }: OutboxBacklogDeps): OutboxBacklog {
+  let backlog: Backlog | undefined;
+  const poller = createPoller({
+    async run() {
+      backlog = { ...(await outbox.backlog(countLimit)), deadLetters: await deadLetters.counts(countLimit) };
+    },
+    intervalMs,
+    onError,
+  });
+  return { poller, last: () => backlog };
+}

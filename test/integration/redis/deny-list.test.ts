@@ -1,0 +1,40 @@
+import type { GatewayCommand } from '@auth-account/messaging/commands';
+import { createLogger } from '@auth-account/telemetry';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { createAnnounce } from '../../../services/api/src/announcements/announce.ts';
+import { type GatewayScene, openGatewayScene } from '../../support/gateway-scene.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: GatewayScene;
+let listening: Redis;
+const published: GatewayCommand[] = [];
+
+beforeAll(async () => {
+  scene = await openGatewayScene();
+  listening = scene.redis.duplicate();
+  listening.on('message', (_, message) => published.push(JSON.parse(message)));
+  await listening.subscribe(scene.keys.commands);
+});
+afterAll(async () => {
+  listening.disconnect();
+  await scene.close();
+});
+
+test('the other stream that a logout closes is closed by a logout, however the session had ended before', async () => {
+  const announce = createAnnounce({
+    denyList: scene.denyList,
+    logger: createLogger({ service: 'api', level: 'silent' }),
+    onLost: () => undefined,
+  });
+  const end = { reason: 'SESSION_REVOKED', requestId: 'request-1', at: new Date(1_000) } as const;
+  await announce({ sessionIds: ['tablet'], ...end, alsoClose: 'phone' });
+  await eventually('both are told', () => published.length === 2);
+  const close = { type: 'close', request_id: 'request-1', decided_at: 1_000 };
+  expect(published).toEqual([
+    { ...close, session_id: 'tablet', reason: 'SESSION_REVOKED' },
+    { ...close, session_id: 'phone', reason: 'LOGOUT_CONFIRMED' },
+  ]);
+  const denied = await scene.denyList.find(['tablet', 'phone']);
+  expect(denied).toEqual([{ kind: 'revoked', reason: 'SESSION_REVOKED' }, undefined]);
+});

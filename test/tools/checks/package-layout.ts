@@ -1,0 +1,98 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type ModuleItem, parse } from '@swc/core';
+
+/** A module as dependency-cruiser's JSON tells of it. */
+export interface CruisedModule {
+  readonly source: string;
+  readonly dependencies: readonly { readonly resolved: string }[];
+}
+
+const testPattern = /\.(test|fixture)\.ts$/;
+
+/**
+ * Finds folders of one package that import each other, directly or by way of others: each loop once, as its folders in
+ * order. Files beside the folders, such as `compose.ts`, are no folder: they wire them.
+ */
+export function findFolderLoops(modules: readonly CruisedModule[]): string[] {
+  const imports = importsOfFolders(modules);
+  const loops = new Set<string>();
+  for (const start of imports.keys()) {
+    const path = shortestWayBack(imports, start);
+    if (path !== undefined) loops.add(fromItsFirst(path).join(' → '));
+  }
+  return [...loops].sort();
+}
+
+function importsOfFolders(modules: readonly CruisedModule[]): Map<string, Set<string>> {
+  const imports = new Map<string, Set<string>>();
+  for (const { source, dependencies } of modules) {
+    const from = folderOf(source);
+    if (from === undefined || testPattern.test(source)) continue;
+    for (const { resolved } of dependencies) {
+      const to = folderOf(resolved);
+      if (to === undefined || to === from || packageOf(to) !== packageOf(from)) continue;
+      imports.set(from, (imports.get(from) ?? new Set()).add(to));
+    }
+  }
+  return imports;
+}
+
+/** `services/worker/src/relay` of all that is in it; undefined for a file at the root of `src` and outside of it. */
+function folderOf(path: string): string | undefined {
+  return /^(?:libs|services)\/[^/]+\/src\/[^/]+(?=\/)/.exec(path)?.[0];
+}
+
+function packageOf(folder: string): string {
+  return folder.split('/', 2).join('/');
+}
+
+/** The folders on the shortest way from one back to itself. */
+function shortestWayBack(imports: ReadonlyMap<string, ReadonlySet<string>>, start: string): string[] | undefined {
+  const seen = new Set<string>();
+  let paths = [[start]];
+  while (paths.length > 0) {
+    const longer = paths.flatMap((path) => Array.from(imports.get(path.at(-1) ?? '') ?? [], (to) => [...path, to]));
+    const back = longer.find((path) => path.at(-1) === start);
+    if (back !== undefined) return back.slice(0, -1);
+    paths = longer.filter((path) => {
+      const to = path.at(-1) ?? '';
+      return !seen.has(to) && seen.add(to);
+    });
+  }
+  return undefined;
+}
+
+/** The same loop, from the folder whose name comes first. */
+function fromItsFirst(path: readonly string[]): string[] {
+  const first = path.indexOf([...path].sort()[0] ?? '');
+  return [...path.slice(first), ...path.slice(0, first)];
+}
+
+/** Names that a module exports; those of `export * from './another.ts'` are counted in that module. */
+export async function countExports(file: string): Promise<number> {
+  const { body } = await parse(await readFile(file, 'utf8'), { syntax: 'typescript', target: 'es2024' });
+  const counts = await Promise.all(body.map((item) => countNames(item, dirname(file))));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function countNames(item: ModuleItem, folder: string): Promise<number> {
+  switch (item.type) {
+    case 'ExportNamedDeclaration':
+      return item.specifiers.length;
+    case 'ExportDeclaration':
+      return item.declaration.type === 'VariableDeclaration' ? item.declaration.declarations.length : 1;
+    case 'ExportAllDeclaration':
+      return countExports(join(folder, item.source.value));
+    default:
+      return 0;
+  }
+}
+
+const rootFiles = /^(main|compose|app|config)(\.test)?\.ts$/;
+
+/** The files at the root of a service's `src` that belong into one of its folders. */
+export async function findLooseFiles(src: string): Promise<string[]> {
+  const entries = await readdir(src, { withFileTypes: true });
+  return entries.filter((entry) => entry.isFile() && !rootFiles.test(entry.name)).map(({ name }) => name);
+}
