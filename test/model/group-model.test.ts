@@ -17,7 +17,7 @@ import { startTestApi, type TestApi } from '../support/test-api.ts';
 import { type GroupModel, newGroupModel, type Outcome, type Person } from './group-model.ts';
 import { newSeeds } from './new-seeds.ts';
 
-/** For how long courses are run, as many as there can be; `npm run test:model` asks for more. */
+/** For how long courses are run, as many as there can be; `npm run test:long model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
 

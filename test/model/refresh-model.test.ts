@@ -19,7 +19,7 @@ import {
 } from './refresh-commands.ts';
 import { newSessionModel } from './session-model.ts';
 
-/** For how long courses of each kind are run, as many as there can be; `npm run test:model` asks for more. */
+/** For how long courses of each kind are run, as many as there can be; `npm run test:long model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
 const timeoutMs = 60_000 + seconds * 2_000;

@@ -20,7 +20,7 @@ import { findLoss, findSurvival } from './hostile/try-frames.ts';
 import { tryUpgrade, upgradeAttacks } from './hostile/upgrade-attacks.ts';
 import { serviceNames, takeVitalSigns, type VitalSigns } from './hostile/vital-signs.ts';
 
-/** The long form (`npm run test:hostile`) says more. */
+/** The long form (`npm run test:long hostile`) says more. */
 const slowCount = Number(process.env.HOSTILE_SLOW_CLIENTS ?? 100);
 const upgradeCount = Number(process.env.HOSTILE_UPGRADES ?? 800);
 const roundCount = Number(process.env.HOSTILE_ROUNDS ?? 2);

@@ -118,16 +118,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     collections,
     users,
     sessions,
-    async transaction(work, request) {
-      await mongo.withSession(async (session) => {
-        session.startTransaction();
-        await work(session).finally(() => session.abortTransaction());
-      });
-      const before = await request.isCommitted();
-      const result = await runTransaction(mongo, work, request);
-      verdicts.push(before, await request.isCommitted());
-      return result;
-    },
+    transaction: transactionAfterRollback(mongo, verdicts),
     verdicts,
     refreshTokens,
     issueTokens: createIssueTokens({ signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now }),
@@ -142,37 +133,14 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
       time += ms;
     },
     async session(fields = {}) {
-      const hour = 3_600_000;
-      const made: SessionDocument = {
-        ...newSessionDocument(),
-        nonce: new Binary(randomBytes(32)),
-        kid: refreshTokens.currentKid,
-        handed_out_at: now(),
-        created_at: now(),
-        last_used_at: now(),
-        expires_at: new Date(time + hour),
-        absolute_expires_at: new Date(time + 24 * hour),
-        ...fields,
-      };
+      const made: SessionDocument = { ...sessionDocumentOf(refreshTokens.currentKid, now()), ...fields };
       const token = refreshTokens.hasKey(made.kid) ? tokenOf(made) : '';
       const document = { ...made, token: hashOf(token) };
       await collections.sessions.insertOne(document);
       return { document, token };
     },
     async user(fields = {}) {
-      const email = `cook-${randomUUID()}@example.com`;
-      const made: UserDocument = {
-        _id: randomUUID(),
-        email,
-        email_key: email,
-        password_hash: 'hash of: correct horse battery',
-        home_group_id: randomUUID(),
-        account_type: 'HOME',
-        role: 'owner',
-        created_at: now(),
-        joined_at: now(),
-        ...fields,
-      };
+      const made: UserDocument = { ...newUserDocument(now()), ...fields };
       await collections.users.insertOne(made);
       return made;
     },
@@ -186,5 +154,49 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
       await db.dropDatabase();
       await mongo.close();
     },
+  };
+}
+
+function newUserDocument(at: Date): UserDocument {
+  const email = `cook-${randomUUID()}@example.com`;
+  return {
+    _id: randomUUID(),
+    email,
+    email_key: email,
+    password_hash: 'hash of: correct horse battery',
+    home_group_id: randomUUID(),
+    account_type: 'HOME',
+    role: 'owner',
+    created_at: at,
+    joined_at: at,
+  };
+}
+
+/** A session that begins at this time, lasts an hour unused and a day in all. */
+function sessionDocumentOf(kid: string, at: Date): SessionDocument {
+  const hour = 3_600_000;
+  return {
+    ...newSessionDocument(),
+    nonce: new Binary(randomBytes(32)),
+    kid,
+    handed_out_at: at,
+    created_at: at,
+    last_used_at: at,
+    expires_at: new Date(at.getTime() + hour),
+    absolute_expires_at: new Date(at.getTime() + 24 * hour),
+  };
+}
+
+/** Rolls each transaction back once before it is run, and notes whether the request counts as committed before and after. */
+function transactionAfterRollback(mongo: MongoClient, verdicts: boolean[]): RunTransaction {
+  return async (work, request) => {
+    await mongo.withSession(async (session) => {
+      session.startTransaction();
+      await work(session).finally(() => session.abortTransaction());
+    });
+    const before = await request.isCommitted();
+    const result = await runTransaction(mongo, work, request);
+    verdicts.push(before, await request.isCommitted());
+    return result;
   };
 }

@@ -1,10 +1,6 @@
-/**
- * Installs the dependencies where they are missing or not those of the lock file. Runs before `npm run up` and `npm
- * test`, on whatever Node (20 or later) started npm, and therefore needs no dependency itself.
- */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,19 +10,25 @@ const modules = join(root, 'node_modules');
 const memory = join(modules, '.installed-from');
 const oldestNode = [22, 18];
 
-const wanted = fingerprint();
-const reason = findReason();
-if (reason === undefined) {
-  console.log('Dependencies: as the lock file says, nothing to install');
-} else {
-  console.log(`Dependencies: ${reason}, running npm ci`);
-  const code = await installAll();
-  if (code !== 0) process.exit(code);
-  writeFileSync(memory, `${wanted}\n`);
+/**
+ * Installs the dependencies if they are missing or differ from the lock file, and returns the path of the Node to run the
+ * project on. Works on any Node from 20 on, and needs no dependency itself. Ends the process if npm or Node fails it.
+ */
+export async function install() {
+  const wanted = fingerprint();
+  const reason = findReason(wanted);
+  if (reason !== undefined) {
+    console.error(
+      `Dependencies: ${reason}, running npm ci (the Node ${oldestNode[0]} that the project runs on is among them)`,
+    );
+    const code = await runNpm();
+    if (code !== 0) process.exit(code);
+    writeFileSync(memory, `${wanted}\n`);
+  }
+  return findNode();
 }
-assertNode();
 
-/** Changes whenever `npm ci` would install something else. */
+/** A hash of everything that decides what `npm ci` installs. */
 function fingerprint() {
   const hash = createHash('sha256').update(`${platform()} ${arch()}\n`);
   for (const file of [join(root, 'package-lock.json'), ...workspaceManifests()]) {
@@ -52,20 +54,24 @@ function workspaceManifests() {
     .sort();
 }
 
-function findReason() {
+function findReason(wanted) {
   if (!existsSync(modules)) return 'node_modules is missing';
   if (!existsSync(memory)) return 'node_modules was not completed by an earlier start';
   return readFileSync(memory, 'utf8').trim() === wanted ? undefined : 'the lock file or a package.json has changed';
 }
 
 /**
- * Runs npm ci to its end and answers with its exit code. The packages' own scripts are left out: docs/security.md says why
- * none is needed. A signal is passed on; Ctrl-C has reached npm by itself.
+ * Runs npm ci to its end and returns its exit code. The packages' own scripts are left out: docs/security.md says why
+ * none is needed. Warnings are left out too: under Node 20 they are two hundred lines about the Node that runs npm, and
+ * not about the one that runs the project. A signal is passed on; Ctrl-C has reached npm by itself.
  */
-function installAll() {
+function runNpm() {
   const npm = process.env.npm_execpath;
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
-  const child = spawn(command, [...args, 'ci', '--ignore-scripts'], { cwd: root, stdio: 'inherit' });
+  const child = spawn(command, [...args, 'ci', '--ignore-scripts', '--loglevel=error'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   let interrupted = 0;
   process.on('SIGINT', () => {
     interrupted = 130;
@@ -80,22 +86,28 @@ function installAll() {
       resolve(1);
     });
     child.once('exit', (code, signal) => {
+      process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM');
       if (code !== 0 && !interrupted) console.error(`npm ci failed (${signal ?? `exit code ${code}`})`);
       resolve(interrupted || (code ?? 1));
     });
   });
 }
 
-/**
- * What the scripts after this one will find as `node`: the one in node_modules/.bin, where npm's PATH begins, or this
- * one.
- */
-function assertNode() {
+/** The Node among the dependencies, or the one that runs this if none comes for this platform. */
+function findNode() {
   const pinned = join(modules, '.bin', 'node');
-  const node = existsSync(pinned) ? pinned : process.execPath;
-  const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? '';
+  if (!existsSync(pinned)) return assertNew(process.execPath, process.version);
+  if (realpathSync(pinned) === realpathSync(process.execPath)) return assertNew(pinned, process.version);
+  return assertNew(pinned, spawnSync(pinned, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? '');
+}
+
+function isNew(version) {
   const [major = 0, minor = 0] = version.replace('v', '').split('.').map(Number);
-  if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) return;
+  return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1]);
+}
+
+function assertNew(node, version) {
+  if (isNew(version)) return node;
   console.error(`Node ${oldestNode.join('.')} or later is needed and ${node} is ${version || 'not to be run'}.`);
   console.error(`No Node comes with the dependencies for ${platform()} ${arch()}: install Node 22 and try again.`);
   process.exit(1);

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { projectRoot } from './project-root.ts';
+import { localVariables } from './stack/local-variables.ts';
 
 /**
  * Where downloaded server binaries are kept: `.cache/` of the project, which git ignores, or `LOCAL_STACK_CACHE_DIR`,
  * which several clones may share.
  */
 export function cacheDirOf(env: NodeJS.ProcessEnv): string {
-  return env.LOCAL_STACK_CACHE_DIR ?? join(projectRoot, '.cache');
+  return env.LOCAL_STACK_CACHE_DIR ?? join(projectRoot, localVariables.LOCAL_STACK_CACHE_DIR.default);
 }

@@ -108,13 +108,6 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** The next node to try: the one that another named, or any. */
-  function connect(named?: { host: string; port: number }): Redis | undefined {
-    const masters = cluster.nodes('master');
-    const known = masters[Math.floor(Math.random() * masters.length)];
-    return known?.duplicate({ ...named, ...dedicated });
-  }
-
   function giveUp(failed: Redis | undefined, error: unknown): void {
     if (isStopped || failed !== node) return;
     node = undefined;
@@ -138,9 +131,9 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
     }, renewalMs);
   }
 
-  function attempt(named?: { host: string; port: number }): void {
+  function attempt(named?: NodeAddress): void {
     if (isStopped) return;
-    const current = connect(named);
+    const current = connectToNode(cluster, named);
     node = current;
     if (current === undefined) {
       giveUp(undefined, new Error('no node of the cluster is known'));
@@ -182,8 +175,20 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
 /** A node that fails is not waited for: another one has its slots by then. */
 const dedicated = { lazyConnect: false, enableOfflineQueue: true, retryStrategy: null, commandTimeout: 2_000 } as const;
 
+interface NodeAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Connects to the next node to try: the one that another named, or any. */
+function connectToNode(cluster: Cluster, named: NodeAddress | undefined): Redis | undefined {
+  const masters = cluster.nodes('master');
+  const known = masters[Math.floor(Math.random() * masters.length)];
+  return known?.duplicate({ ...named, ...dedicated });
+}
+
 /** Where a node says that the slot is: `MOVED 866 10.0.0.7:6379`. */
-function movedTo(error: unknown): { host: string; port: number } | undefined {
+function movedTo(error: unknown): NodeAddress | undefined {
   const [, host, port] = /^MOVED \d+ (.+):(\d+)$/.exec(error instanceof Error ? error.message : '') ?? [];
   return host === undefined ? undefined : { host, port: Number(port) };
 }

@@ -132,7 +132,6 @@ export async function compose(
   });
   const address = config.BIND_ADDRESS;
   let port: number | undefined;
-
   return {
     address() {
       if (port === undefined) throw new Error('the push gateway does not listen yet');

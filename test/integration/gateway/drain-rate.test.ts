@@ -5,7 +5,7 @@ import { type GatewayScene, newDevice, openGatewayScene } from '../../support/ga
 import { type Move, type ObedientApp, startObedientApp } from '../../support/obedient-app.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
-/** 5,000 with `npm run test:drain`, which also prints the arrivals. */
+/** 5,000 with `npm run test:long drain`, which also prints the arrivals. */
 const clientCount = Number(process.env.DRAIN_CLIENTS ?? 500);
 const reconnectsPerSecond = Math.min(500, clientCount / 2.5);
 /** Shorter than the reconnects take: their slots go on after the last close. */

@@ -25,6 +25,7 @@ const bombs = {
 const plain = ['Content-Type: application/json'];
 
 /** Bodies that a JSON reader, a decompressor or a decoder might choke on; each is answered and its connection ended. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, which is read from top to bottom
 export function bodyAttacks(path: string): BodyAttack[] {
   const post = (name: string, { status, body, headers = plain }: Sent): BodyAttack => {
     const bytes = Buffer.from(body);

@@ -34,6 +34,7 @@ const refused = (name: string, bytes: string | Buffer): Attack => ({
 });
 
 /** Requests whose length two readers can understand in two ways (RFC 9112 sections 6.3, 11.2), with one behind each. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, which is read from top to bottom
 export function smugglingAttacks({ readPath, bodyPath }: Target): Attack[] {
   const behind = last(readPath);
   const post = (name: string, headers: readonly string[], body: string): Attack => {

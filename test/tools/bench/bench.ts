@@ -27,7 +27,7 @@ import { writePage } from './report/write-page.ts';
  * - `--streams LIST`: on one gateway, rising (1000,5000,10000,19000)
  * - `--peer-streams N`: on each of its peers (5000)
  * - `--logouts N`: per second at the api, for ten seconds (200)
- * - `--full`: the push figures in the size of `bench:push`: peers with as many streams as the gateway, 1,000 logouts/s
+ * - `--full`: the push figures in the size of `bench push`: peers with as many streams as the gateway, 1,000 logouts/s
  * - `--install-peers`: runs `npm ci --ignore-scripts` for the peers of npm that are not installed, which are left out else
  * - `--json FILE`: the results too
  * - `--docs DIRECTORY`: where the page is written, also when only some parts were measured

@@ -10,7 +10,7 @@ import { hashedOperations, measuringOrder, type OperationName } from './cost/ope
 import { apiOf, barePrototype, startOwnCandidate } from './cost/own-candidate.ts';
 
 /**
- * `npm run bench:cost [-- options]`: CPU milliseconds of the api, of MongoDB and of Redis for one operation, in turns with
+ * `npm run bench cost [-- options]`: CPU milliseconds of the api, of MongoDB and of Redis for one operation, in turns with
  * a bare prototype that does the same without validation, limits and logs, and beside one bare Argon2id hash of the same
  * run. CPU time is by process (proc(5)), so that other work on the machine matters little; what is printed are medians
  * of the rounds.

@@ -5,7 +5,7 @@ import { floodLogins } from '../../support/login-flood.ts';
 import { findMemoryCgroup } from '../../support/memory-cgroup.ts';
 
 /**
- * `npm run bench:flood -- [logins] [rounds]`: that many clients (1,000 unless told otherwise) log in at once at one api
+ * `npm run bench flood -- [logins] [rounds]`: that many clients (1,000 unless told otherwise) log in at once at one api
  * process, and when all were answered as many again, as often as that (3). It prints what they were answered, how long
  * the public keys and refreshes took before and meanwhile, and the memory of the process: with 256 MiB for hashes, with
  * 64 hashes at once asked for, of which as many are made as there is memory for, and, where this process may make memory

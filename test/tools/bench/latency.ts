@@ -5,7 +5,7 @@ import { latencySettings, measureEventLatency } from './events/measure-event-lat
 import { type Percentiles, percentilesOf } from './push/percentiles.ts';
 
 /**
- * `npm run bench:latency [-- --streams N]`: with N streams open (1,000 unless told otherwise), how long after the 200 of
+ * `npm run bench latency [-- --streams N]`: with N streams open (1,000 unless told otherwise), how long after the 200 of
  * a logout its close frame is at the client, one logout after another; and how long after a 201 the event is at its
  * subscriber. Three processes, a real MongoDB and Redis, clients in this process. Hashes are made cheap: nothing that is
  * measured contains one.

@@ -12,7 +12,7 @@ import { startHoldingProxy } from '../../support/holding-proxy.ts';
 import { openStream } from '../../support/stream-client.ts';
 
 /**
- * `node test/tools/bench/lost-hints.ts`: the figures of ADR 0005.
+ * `npm run bench hints`: the figures of ADR 0005.
  *
  * 1. A gateway whose connections to Redis are cut for half a second while sessions are logged out: how many close
  *    commands it never hears, and how long after its connections are back reconciliation has closed those streams.

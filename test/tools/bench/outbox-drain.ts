@@ -10,7 +10,7 @@ import { startWorkerProcess } from '../../support/worker-service.ts';
 import type { ReceivedCount } from './unique-events-receiver.ts';
 
 /**
- * `npm run bench:outbox [-- --rows N]`: so many outbox rows (100,000 unless told otherwise) that nobody published are
+ * `npm run bench outbox [-- --rows N]`: so many outbox rows (100,000 unless told otherwise) that nobody published are
  * drained to a webhook in a process of its own, by one worker process and then by two, with a real MongoDB (a replica set
  * of one) and Redis (with its append-only file). Prints rows per second and the CPU seconds that 1,000 events cost each
  * process, and ends with 1 where an event is missing.

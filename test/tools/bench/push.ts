@@ -9,7 +9,7 @@ import { type LogoutResult, measureLogouts } from './push/measure-logouts.ts';
 import { candidatesTable, logoutTable } from './push/tables.ts';
 
 /**
- * `npm run bench:push [-- options]`: the push gateway, and ws, socket.io and centrifugo doing the same work, under idle authenticated
+ * `npm run bench push [-- options]`: the push gateway, and ws, socket.io and centrifugo doing the same work, under idle authenticated
  * streams. Every server runs as a process of its own beside one Redis; clients and servers share the machine.
  *
  * - `--connections N`: streams on one process (19,000); memory is read at 5,000, at 10,000 and at N

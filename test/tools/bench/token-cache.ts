@@ -9,7 +9,7 @@ import {
 
 /**
  * CPU (user and system, all threads) of verifying an access token, with and without the cache, and the cache's memory.
- * Run: node --expose-gc test/tools/bench/token-cache.ts
+ * `npm run bench token-cache`
  */
 
 const tokenCount = 10_000;

@@ -5,7 +5,7 @@ import { type OtlpReceiver, startOtlpReceiver } from '../../support/otlp-receive
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 
 /**
- * `npm run bench:tracing [-- --requests N]`: CPU milliseconds of the api per request, with tracing off, with every
+ * `npm run bench tracing [-- --requests N]`: CPU milliseconds of the api per request, with tracing off, with every
  * request traced and with one in a hundred traced, in turns in one run. The receiver takes OTLP over HTTP, as protobuf.
  */
 const flag = process.argv.indexOf('--requests');

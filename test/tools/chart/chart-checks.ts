@@ -52,26 +52,12 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
     return run(tools['kube-score'], ['score', '--output-format', 'ci', ...scoreSwitches, ...ignored, rendered]);
   };
 
-  const checkRules = (manifests: ReturnType<typeof parseManifests>) => {
-    const problems = allRules.flatMap(({ title, find }) => find(manifests).map((found) => `${title}: ${found}`));
-    return problems.length > 0 ? problems.join('\n') : undefined;
-  };
-
   const checkAlerts = async (manifests: ReturnType<typeof parseManifests>, folder: string): Promise<Finding[]> => {
     const rule = manifests.find(isOfKind('PrometheusRule'));
     if (!rule || promtool === undefined) return [];
     const file = join(folder, 'rules.yaml');
     await writeFile(file, stringify(rule.spec));
     return [{ check: 'promtool', problem: problemOf(await run(promtool, ['check', 'rules', file])) }];
-  };
-
-  const withFolder = async <T>(use: (folder: string) => Promise<T>): Promise<T> => {
-    const folder = await mkdtemp(join(tmpdir(), 'auth-account-chart-'));
-    try {
-      return await use(folder);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
   };
 
   return {
@@ -123,4 +109,19 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
 function criticalsIn(output: string): string {
   const lines = output.split('\n').filter((line) => line.startsWith('[CRITICAL]'));
   return lines.length > 0 ? lines.join('\n') : output;
+}
+
+function checkRules(manifests: ReturnType<typeof parseManifests>): string | undefined {
+  const problems = allRules.flatMap(({ title, find }) => find(manifests).map((found) => `${title}: ${found}`));
+  return problems.length > 0 ? problems.join('\n') : undefined;
+}
+
+/** Gives the work a folder, which is removed at its end. */
+async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'auth-account-chart-'));
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

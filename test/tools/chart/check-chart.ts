@@ -6,7 +6,7 @@ import { provideTools, ToolError } from './tools/provide-tools.ts';
 import { findValueSets, refusedSets } from './value-sets.ts';
 
 /**
- * `npm run check:chart`: renders the chart with every set of values in its folder `ci` and checks what comes out: helm lint,
+ * `npm run check chart`: renders the chart with every set of values in its folder `ci` and checks what comes out: helm lint,
  * kubeconform with the schemas of Kubernetes and of the custom resources, kube-score, our own rules (`rules/`), promtool. Then
  * the sets that must be refused, and the suites of helm-unittest. Each check of each set counts as one. Where `CHECK_REPORT`
  * names a file, `{ "passed": …, "failed": … }` is written there. Without the programs, and without Go to build them, it says so and is

@@ -1,21 +1,26 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { createChartMemory } from './chart-inputs.ts';
+import { checks } from './checks.ts';
 
 /**
- * Runs every `check:*` script of the root package.json, one after the other, all of them whatever the ones before say.
- * One line each with its seconds, and the output of those that fail or say that they were left out. Exits with 1 where any failed.
- * `--output FILE` also writes `{ "passed": …, "failed": … }`. A check that is made of several writes the same to the file that
- * `CHECK_REPORT` names, and counts as so many.
+ * `npm run check`: runs all checks one after another, whatever the ones before say. Prints a line for each with its
+ * seconds, and the output of those that fail or were left out. Exits with 1 if any failed. The chart is skipped if it
+ * passed with the same inputs before, unless `--all` or `CI=true` asks for it.
+ * `npm run check NAME` runs one check and shows all of its output.
+ *
+ * `--output FILE` also writes `{ "passed": …, "failed": … }`. A check that is made of several writes the same to the file
+ * that `CHECK_REPORT` names, and counts as so many.
  */
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** How the output of a check begins that could not be made here, and is no failure. */
 const LEFT_OUT = 'LEFT OUT';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 interface Count {
   passed: number;
@@ -29,17 +34,23 @@ interface Outcome {
   readonly output: string;
 }
 
-/** What a script counts as: one, where it has written nothing else. Where it failed it is one failure at least. */
+/** What a check counts as: one, if it has written nothing else. If it failed it is one failure at least. */
 function countOf(ok: boolean, report: string): Count {
   const own: Count | undefined = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
   return own && ok === (own.failed === 0) ? own : { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
 }
 
-function runScript(script: string, report: string): Promise<Outcome> {
+function commandOf(name: string): { readonly file: string; readonly args: string[] } {
+  const [program = '', ...args] = checks[name] ?? [];
+  return { file: program === 'node' ? process.execPath : join(ROOT, 'node_modules/.bin', program), args };
+}
+
+function runCheck(name: string, report: string): Promise<Outcome> {
   const start = performance.now();
   const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const { file, args } = commandOf(name);
   const env = { ...process.env, CHECK_REPORT: report };
-  execFile('npm', ['run', '--silent', script], { cwd: ROOT, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+  execFile(file, args, { cwd: ROOT, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
     const seconds = ((performance.now() - start) / 1_000).toFixed(1);
     const ok = error === null;
     resolve({ ok, count: countOf(ok, report), seconds, output: `${stdout}${stderr}`.trimEnd() });
@@ -47,23 +58,49 @@ function runScript(script: string, report: string): Promise<Outcome> {
   return promise;
 }
 
-const { values } = parseArgs({ options: { output: { type: 'string' } } });
-const manifest: { scripts: Record<string, string> } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
-const scripts = Object.keys(manifest.scripts).filter((script) => script.startsWith('check:'));
-const total: Count = { passed: 0, failed: 0 };
-const folder = mkdtempSync(join(tmpdir(), 'auth-account-checks-'));
-
-for (const script of scripts) {
-  const { ok, count, seconds, output } = await runScript(script, join(folder, script.replace(':', '-')));
-  total.passed += count.passed;
-  total.failed += count.failed;
-  console.log(`${ok ? 'ok  ' : 'FAIL'}  ${script.padEnd(20)}  ${seconds.padStart(5)} s`);
-  if (!ok || output.startsWith(LEFT_OUT)) console.log(`${output.replace(/^/gm, '      ')}\n`);
+async function runAll(isWhole: boolean): Promise<Count> {
+  const total: Count = { passed: 0, failed: 0 };
+  const folder = mkdtempSync(join(tmpdir(), 'auth-account-checks-'));
+  const chart = createChartMemory(ROOT);
+  for (const name of Object.keys(checks)) {
+    if (name === 'chart' && !isWhole && chart.isUnchanged()) {
+      console.log(`skip  ${name.padEnd(14)}           it passed with the same inputs before; --all runs it`);
+      continue;
+    }
+    const { ok, count, seconds, output } = await runCheck(name, join(folder, name));
+    total.passed += count.passed;
+    total.failed += count.failed;
+    console.log(`${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(14)}  ${seconds.padStart(5)} s`);
+    if (!ok || output.startsWith(LEFT_OUT)) console.log(`${output.replace(/^/gm, '      ')}\n`);
+    if (name === 'chart' && ok && !output.includes(LEFT_OUT) && !output.includes('not checked')) chart.remember();
+  }
+  rmSync(folder, { recursive: true });
+  return total;
 }
 
-rmSync(folder, { recursive: true });
+function runOne(name: string): Count {
+  if (checks[name] === undefined) {
+    console.error(`There is no check "${name}"; there are ${Object.keys(checks).join(', ')}.`);
+    return { passed: 0, failed: 1 };
+  }
+  const { file, args } = commandOf(name);
+  const ok = spawnSync(file, args, { cwd: ROOT, stdio: 'inherit' }).status === 0;
+  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
+}
+
+const { values, positionals } = parseArgs({
+  options: { output: { type: 'string' }, all: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const total: Count = { passed: 0, failed: 0 };
+const counts =
+  positionals.length > 0 ? positionals.map(runOne) : [await runAll(values.all || process.env.CI === 'true')];
+for (const { passed, failed } of counts) {
+  total.passed += passed;
+  total.failed += failed;
+}
 if (values.output) {
   mkdirSync(dirname(values.output), { recursive: true });
   writeFileSync(values.output, JSON.stringify(total));
 }
-process.exitCode = total.failed > 0 || scripts.length === 0 ? 1 : 0;
+process.exitCode = total.failed > 0 ? 1 : 0;

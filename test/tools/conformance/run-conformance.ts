@@ -4,7 +4,7 @@ import { startTestServers } from '@auth-account/local-stack';
 import { runSchemathesis } from './run-schemathesis.ts';
 
 /**
- * `npm run test:conformance`: schemathesis against a stack of its own, then the property test of bodies in its long form.
+ * `npm run test:long conformance`: schemathesis against a stack of its own, then the property test of bodies in its long form.
  * Exits with 1 where either finds something, or where fewer cases were tried than there should be.
  *
  * `--cases N`: made-up requests per operation; `--seed N`; `--max-seconds N`: of schemathesis; `--bodies N`: of the

@@ -15,7 +15,7 @@ import { copyProject } from './run/copy-project.ts';
 import { runArea } from './run/run-area.ts';
 
 /**
- * `npm run test:mutation [-- --only NAMES --incremental]`: the mutation score of each area, or of those named (by commas).
+ * `npm run test:long mutation [-- --only NAMES --incremental]`: the mutation score of each area, or of those named (by commas).
  * It works in a copy of the project as it lies there, which it removes at the end. `--incremental` trusts what the run
  * before found of mutants whose source and tests have not changed, which is quick but blind to changes elsewhere.
  * Results go to `test/tools/mutation/results.json` and docs/mutation.md, Stryker's reports and logs to `reports/mutation`. Ends with

@@ -4,7 +4,7 @@ import { explanations } from './report/explanations.ts';
 import { mutationPage, type Results } from './report/mutation-page.ts';
 
 /**
- * Writes docs/mutation.md from what was measured last (`results.json`, of `npm run test:mutation`) and the explanations.
+ * Writes docs/mutation.md from what was measured last (`results.json`, of `npm run test:long mutation`) and the explanations.
  * With --check it writes nothing and exits with 1 where the page is out of date.
  */
 const page = new URL('../../../docs/mutation.md', import.meta.url);
@@ -14,6 +14,6 @@ const after = mutationPage(areas, results, explanations);
 if (!process.argv.includes('--check')) {
   writeFileSync(page, after);
 } else if (!existsSync(page) || readFileSync(page, 'utf8') !== after) {
-  console.error('docs/mutation.md is out of date. Run: npm run generate:mutation');
+  console.error('docs/mutation.md is out of date. Run: npm run generate');
   process.exitCode = 1;
 }

@@ -8,7 +8,7 @@ import { speedUp } from './speed-up.ts';
 import { type ActiveAlert, type Prometheus, startPrometheus } from './start-prometheus.ts';
 
 /**
- * `npm run test:alerts`: a real Prometheus scrapes the real services, with the chart's rules sixty times as fast
+ * `npm run test:long alerts`: a real Prometheus scrapes the real services, with the chart's rules sixty times as fast
  * (`speed-up.ts`). While all is well, nothing may fire. Then one thing after the other breaks, and the alerts that are
  * about it must fire within two minutes. Prints which fired after how long, and exits with 1 where one did not.
  */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
 /** Ports that something else listens on; the message names each with the variable that moves it. */
-export class PortsTakenError extends Error {
+class PortsTakenError extends Error {
   override readonly name = 'PortsTakenError';
 }
 

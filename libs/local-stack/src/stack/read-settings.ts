@@ -3,16 +3,18 @@ import { join } from 'node:path';
 import type { KeyFiles } from '../keys/generate-keys.ts';
 import { projectRoot } from '../project-root.ts';
 import type { PortNeed } from './assert-ports-free.ts';
+import { localVariables } from './local-variables.ts';
 
+/** The services' ports, with the defaults of their own schemas, and those of the stack's own servers. */
 const PORTS = {
   API_PORT: [8080, 'the API'],
   PUSH_PORT: [8081, 'the push streams'],
   API_OPS_PORT: [9080, 'probes and metrics of the api'],
   PUSH_OPS_PORT: [9081, 'probes and metrics of the push-gateway'],
   WORKER_OPS_PORT: [9082, 'probes and metrics of the worker'],
-  LOCAL_MONGO_PORT: [27117, "the stack's own MongoDB"],
-  LOCAL_REDIS_PORT: [6479, "the stack's own Redis"],
-  LOCAL_SUBSCRIBER_PORT: [8090, "the stack's own subscriber to events"],
+  LOCAL_MONGO_PORT: [Number(localVariables.LOCAL_MONGO_PORT.default), "the stack's own MongoDB"],
+  LOCAL_REDIS_PORT: [Number(localVariables.LOCAL_REDIS_PORT.default), "the stack's own Redis"],
+  LOCAL_SUBSCRIBER_PORT: [Number(localVariables.LOCAL_SUBSCRIBER_PORT.default), "the stack's own event subscriber"],
 } as const;
 
 export type PortVariable = keyof typeof PORTS;
@@ -31,7 +33,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (wrong.length > 0) throw new Error(wrong.map((name) => `${name}=${env[name]} is no port (1 to 65535)`).join('\n'));
   return {
     ports: ports as Record<PortVariable, number>,
-    dataDir: env.LOCAL_DATA_DIR || join(projectRoot, '.data'),
+    dataDir: env.LOCAL_DATA_DIR || join(projectRoot, localVariables.LOCAL_DATA_DIR.default),
   };
 }
 

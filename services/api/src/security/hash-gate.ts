@@ -85,18 +85,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
       places.begin(place);
       return Promise.resolve();
     }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => {
-      places.giveBack(place);
-      reject(shed('late'));
-    }, leftMs);
-    place.settle = (error) => {
-      clearTimeout(timer);
-      if (error === undefined) resolve();
-      else reject(error);
-    };
-    places.queue(place);
-    return promise;
+    return waitForSlot(places, place, leftMs, () => shed('late'));
   }
 
   function leave(): void {
@@ -143,6 +132,22 @@ export function createHashGate(options: HashGateOptions): HashGate {
       return running;
     },
   };
+}
+
+/** Queues the place until it gets a slot or loses its place, for so many milliseconds at most. */
+function waitForSlot(places: HashPlaces, place: HashPlace, leftMs: number, lateError: () => Error): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    places.giveBack(place);
+    reject(lateError());
+  }, leftMs);
+  place.settle = (error) => {
+    clearTimeout(timer);
+    if (error === undefined) resolve();
+    else reject(error);
+  };
+  places.queue(place);
+  return promise;
 }
 
 /** As many as can expect their hash in time: those that are in may each need one before the last. */

@@ -40,13 +40,7 @@ export function createHashPlaces() {
     /** Says whether another source has a place whose hash has not begun. */
     othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
     /** The place taken last by the source that holds most, if it holds more than `count` and one that does not run. */
-    youngestOfMoreThan(count: number): HashPlace | undefined {
-      let largest: Held | undefined;
-      for (const each of bySource.values()) {
-        if (each.idle > 0 && each.places.size > (largest?.places.size ?? count)) largest = each;
-      }
-      return largest && [...largest.places].findLast(isIdle);
-    },
+    youngestOfMoreThan: (count: number) => youngestOfLargest(bySource.values(), count),
     take(source: string, receivedAt: number): HashPlace {
       const place: HashPlace = { source, receivedAt, state: 'free' };
       const own = bySource.get(source) ?? { places: new Set(), idle: 0 };
@@ -94,6 +88,14 @@ export function createHashPlaces() {
       if (own?.places.size === 0) bySource.delete(place.source);
     },
   };
+}
+
+function youngestOfLargest(sources: Iterable<Held>, count: number): HashPlace | undefined {
+  let largest: Held | undefined;
+  for (const each of sources) {
+    if (each.idle > 0 && each.places.size > (largest?.places.size ?? count)) largest = each;
+  }
+  return largest && [...largest.places].findLast(isIdle);
 }
 
 function isIdle({ state }: HashPlace): boolean {

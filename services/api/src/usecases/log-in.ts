@@ -70,23 +70,8 @@ export function createLogIn(
       throw new AppError('ERR-INVALID-CREDENTIALS');
     }
     await attempt.succeed();
-    await rehash(user, password, origin);
+    await rehash(deps, user, password, origin);
     return user;
-  }
-
-  async function rehash(
-    { _id, password_hash: stored }: UserDocument,
-    password: string,
-    origin: RequestOrigin,
-  ): Promise<void> {
-    if (!hasher.isWeak(stored)) return;
-    try {
-      const better = await hasher.admit(origin, (turn) => turn.hash(password));
-      await users.setPasswordHash(_id, stored, better);
-    } catch (error) {
-      // The password was right: under overload the better hash waits for the next login, the user does not.
-      if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
-    }
   }
 
   return async (input, origin) => {
@@ -125,6 +110,23 @@ export function createLogIn(
     );
     return issueTokens(session);
   };
+}
+
+/** Replaces a hash that is weaker than those made now. */
+async function rehash(
+  { hasher, users }: LogInDeps,
+  { _id, password_hash: stored }: UserDocument,
+  password: string,
+  origin: RequestOrigin,
+): Promise<void> {
+  if (!hasher.isWeak(stored)) return;
+  try {
+    const better = await hasher.admit(origin, (turn) => turn.hash(password));
+    await users.setPasswordHash(_id, stored, better);
+  } catch (error) {
+    // The password was right: under overload the better hash waits for the next login, the user does not.
+    if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
+  }
 }
 
 /** The sessions that a login on this device ends: the device's last one, and those past the limit. `live` is oldest first. */

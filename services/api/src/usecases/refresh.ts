@@ -47,7 +47,7 @@ interface Presented {
 export function createRefresh(
   deps: RefreshDeps,
 ): (input: RefreshRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
-  const { sessions, refreshTokens, issueTokens, announce, limits, audit, retryWindowMs, now } = deps;
+  const { sessions, refreshTokens, issueTokens, limits, audit, retryWindowMs, now } = deps;
   const awaitKey = createAwaitKey(deps);
   const announceAgain = createAnnounceAgain(deps);
 
@@ -73,21 +73,6 @@ export function createRefresh(
     return session;
   }
 
-  async function revokeStolen(session: SessionDocument, origin: RequestOrigin): Promise<never> {
-    const { requestId } = origin;
-    // Its app may have refreshed by another request since, which made this token a void one. A thief who hangs up puts
-    // off being seen, and gets nothing by it: there is an event of its own to see.
-    if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
-    assertClientConnected(origin);
-    const at = now();
-    const reason = 'refresh_token_reuse';
-    audit({ event: 'refresh.stolen', ...idsOf(session) }, origin);
-    await sessions.revokeAll([session._id], { reason, at, requestId });
-    audit({ event: 'session.revoked', ...idsOf(session), reason }, origin);
-    await announce({ sessionIds: [session._id], reason: 'SESSION_REVOKED', requestId, at });
-    throw sessionEnded(reason);
-  }
-
   async function handOut(
     event: 'refresh.rotated' | 'refresh.converged',
     session: SessionDocument,
@@ -102,7 +87,7 @@ export function createRefresh(
     const { parts, origin } = presented;
     const session = await findGenuine(find, presented);
     const decision = decideRefresh(session, parts.generation, now(), retryWindowMs);
-    if (decision.kind === 'reuse') return revokeStolen(session, origin);
+    if (decision.kind === 'reuse') return revokeStolen(deps, session, origin);
     if (decision.kind === 'repeat') {
       if (find === sessions.findConfirmed) return handOut('refresh.converged', session, origin);
       // It writes nothing that a majority would have to take: what it signs is read again, to be certain.
@@ -122,6 +107,22 @@ export function createRefresh(
       if (tokens !== undefined) return tokens;
     }
   };
+}
+
+async function revokeStolen(deps: RefreshDeps, session: SessionDocument, origin: RequestOrigin): Promise<never> {
+  const { sessions, audit, announce, now } = deps;
+  const { requestId } = origin;
+  // Its app may have refreshed by another request since, which made this token a void one. A thief who hangs up puts
+  // off being seen, and gets nothing by it: there is an event of its own to see.
+  if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
+  assertClientConnected(origin);
+  const at = now();
+  const reason = 'refresh_token_reuse';
+  audit({ event: 'refresh.stolen', ...idsOf(session) }, origin);
+  await sessions.revokeAll([session._id], { reason, at, requestId });
+  audit({ event: 'session.revoked', ...idsOf(session), reason }, origin);
+  await announce({ sessionIds: [session._id], reason: 'SESSION_REVOKED', requestId, at });
+  throw sessionEnded(reason);
 }
 
 function idsOf({ user_id, _id: session_id }: SessionDocument) {

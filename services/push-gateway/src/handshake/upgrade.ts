@@ -68,14 +68,6 @@ export function createUpgrade(deps: UpgradeDeps) {
     }
   }
 
-  async function askRedis(sessionId: string): Promise<RedisAnswer> {
-    try {
-      return await deps.askRedis(sessionId);
-    } catch (error) {
-      throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { cause: error });
-    }
-  }
-
   async function upgrade(exchange: Exchange): Promise<void> {
     // RFC 6455 section 4.4 wants to hear the version here; the contract has no code for 426.
     if (!exchange.handshake.isWebSocket)
@@ -88,7 +80,7 @@ export function createUpgrade(deps: UpgradeDeps) {
     checkClaims(claims, exchange.handshake);
     const pending = registry.beginUpgrade(ownerOf(claims));
     try {
-      const { denial, streamNumber } = await askRedis(claims.sid);
+      const { denial, streamNumber } = await askRedis(deps, claims.sid);
       // From here to the open socket nothing is awaited: this is the last look.
       if (exchange.isOver) return;
       assertStaying();
@@ -131,6 +123,14 @@ export function createUpgrade(deps: UpgradeDeps) {
       refuse(exchange, isAppError(error) ? error : new AppError('ERR-INTERNAL', { cause: error }));
     });
   };
+}
+
+async function askRedis(deps: Pick<UpgradeDeps, 'askRedis'>, sessionId: string): Promise<RedisAnswer> {
+  try {
+    return await deps.askRedis(sessionId);
+  } catch (error) {
+    throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { cause: error });
+  }
 }
 
 function ownerOf({ sid, home_group_id, ver }: VerifiedAccessToken) {

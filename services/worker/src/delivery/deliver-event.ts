@@ -38,12 +38,6 @@ type EventJob = Pick<Job<RegisteredEvent>, 'id' | 'data' | 'timestamp' | 'attemp
 export function createDeliverEvent(deps: DeliverEventDeps) {
   const { subscriber, send, record, parking, giveUpAfterMs, metrics, logger, now } = deps;
 
-  function attemptOf(error: unknown, status: number | undefined, duration_ms: number): FailedAttempt {
-    const message = error instanceof Error ? error.message : String(error);
-    const answered = status === undefined ? {} : { status };
-    return { subscriber, at: now(), outcome: 'failed', ...answered, error: message, duration_ms };
-  }
-
   /** Gives whether there is a dead letter; where MongoDB is away it is another failed attempt. */
   async function bury({ id, data, attemptsMade, timestamp }: EventJob, attempt: FailedAttempt): Promise<boolean> {
     const last = { ...attempt, outcome: 'given_up' } as const;
@@ -65,18 +59,10 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
     }
   }
 
-  async function park(eventId: string): Promise<void> {
-    try {
-      await parking.park(subscriber, eventId);
-    } catch (failure) {
-      logger.warn({ subscriber, event_id: eventId, err: failure }, 'the parked subscriber could not be noted');
-    }
-  }
-
   async function fail(job: EventJob, error: unknown, durationMs: number): Promise<never> {
     const { data, timestamp, attemptsMade } = job;
     const { status, retryAfterMs } = error instanceof DeliveryError ? error : {};
-    const attempt = attemptOf(error, status, durationMs);
+    const attempt = attemptOf(deps, error, status, durationMs);
     const isGone = status === 410;
     const isOld = now().getTime() - Math.max(timestamp, parking.resumedAt(subscriber)) >= giveUpAfterMs;
     const givenUp = isOld && !isGone && (await bury(job, attempt));
@@ -84,7 +70,7 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
     const context = { subscriber, event_id: data.id, request_id: data.requestid };
     logger.warn({ ...context, err: error, attempt: attemptsMade + 1, givenUp }, 'event not delivered');
     if (givenUp) throw new UnrecoverableError(attempt.error);
-    if (isGone) await park(data.id);
+    if (isGone) await park(deps, data.id);
     if (status === 429 && retryAfterMs !== undefined) deps.onThrottled(retryAfterMs);
     await record(job.id ?? data.id, attempt);
     throw error;
@@ -117,4 +103,23 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
     metrics.deliveries.inc({ subscriber, outcome: 'delivered' });
     await record(job.id ?? job.data.id, { subscriber, at: now(), outcome: 'delivered', status, duration_ms });
   };
+}
+
+function attemptOf(
+  { subscriber, now }: DeliverEventDeps,
+  error: unknown,
+  status: number | undefined,
+  duration_ms: number,
+): FailedAttempt {
+  const message = error instanceof Error ? error.message : String(error);
+  const answered = status === undefined ? {} : { status };
+  return { subscriber, at: now(), outcome: 'failed', ...answered, error: message, duration_ms };
+}
+
+async function park({ subscriber, parking, logger }: DeliverEventDeps, eventId: string): Promise<void> {
+  try {
+    await parking.park(subscriber, eventId);
+  } catch (failure) {
+    logger.warn({ subscriber, event_id: eventId, err: failure }, 'the parked subscriber could not be noted');
+  }
 }

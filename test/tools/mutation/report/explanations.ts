@@ -1,3 +1,4 @@
+// biome-ignore-all lint/style/noExcessiveLinesPerFile: a table, which is read from top to bottom
 import type { Explanation } from './explain.ts';
 
 /** Why each mutant that survives does. Whoever adds one has tried to kill it first. */

@@ -1,4 +1,4 @@
-// The programs of `npm run check:chart`, built by `go install tool` where they are not on the PATH.
+// The programs of `npm run check chart`, built by `go install tool` where they are not on the PATH.
 module auth-account/test/chart/tools/helm
 
 go 1.26.0

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { delimiter, dirname } from 'node:path';
+import { install } from './install.mjs';
+
+/**
+ * Installs what the lock file says, then runs a program in the place of this process: signals reach it, and its exit code
+ * is that of the npm script. It may be the first command in a fresh clone, on any Node from 20 on.
+ *
+ *     node run.mjs PROGRAM [ARGUMENTS]                   a program, with options of Node in front of it if there are any
+ *     node run.mjs --one-of FILE [NAME] [ARGUMENTS]      the program that FILE (JSON) has under NAME
+ *
+ * FILE holds by name `about`, `args` and, optionally, `env`, over which the caller's environment wins. The program named
+ * "" is run if no name is given.
+ */
+
+const argv = process.argv.slice(2);
+const { args, env } = argv[0] === '--one-of' ? choose(argv[1], argv.slice(2)) : { args: argv, env: {} };
+runInPlace(await install(), args, { ...env, ...process.env });
+
+function choose(file, [name = '', ...rest]) {
+  const programs = JSON.parse(readFileSync(file, 'utf8'));
+  // The first word is an option of the program that needs no name.
+  const isNamed = !name.startsWith('-');
+  const program = programs[isNamed ? name : ''];
+  if (program !== undefined) {
+    return { args: [...program.args, ...(isNamed ? rest : [name, ...rest]).filter(Boolean)], env: program.env ?? {} };
+  }
+  console.error(name === '' || !isNamed ? 'A name is needed:' : `There is no "${name}":`);
+  for (const [known, { about }] of Object.entries(programs)) {
+    if (known !== '') console.error(`  ${known.padEnd(12)}  ${about}`);
+  }
+  process.exit(1);
+}
+
+function runInPlace(node, args, env) {
+  // npm has put it there already; a shell that runs this file by hand has not.
+  const bin = dirname(node);
+  const path = (env.PATH ?? '').split(delimiter);
+  if (!path.includes(bin)) env.PATH = [bin, ...path].join(delimiter);
+  // Node 22.15 and later: the process becomes the program.
+  if (process.execve) process.execve(node, [node, ...args], env);
+  runAsChild(node, args, env);
+}
+
+function runAsChild(node, args, env) {
+  const child = spawn(node, args, { env, stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.once('error', (error) => {
+    console.error(`${node} could not be started: ${error.message}`);
+    process.exit(1);
+  });
+  child.once('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

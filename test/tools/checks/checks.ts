@@ -1,0 +1,13 @@
+/** The checks: their commands by name; programs are those of node_modules/.bin, Node among them. */
+export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  types: ['tsc'],
+  lint: ['biome', 'check', '--error-on-warnings'],
+  dead: ['knip', '--no-config-hints'],
+  boundaries: ['depcruise', '--config', '.dependency-cruiser.cjs', 'libs', 'services'],
+  generated: ['node', 'test/tools/generate/generate.ts', '--check'],
+  lockfile: ['node', 'test/tools/checks/check-lockfile.ts'],
+  'supply-chain': ['node', 'test/tools/checks/check-supply-chain.ts'],
+  secrets: ['node', 'test/tools/checks/check-secrets.ts'],
+  alerts: ['node', 'test/tools/observability/check-alerts.ts'],
+  chart: ['node', 'test/tools/chart/check-chart.ts'],
+};

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { generators } from '../generate/generators.ts';
+import { checks } from './checks.ts';
+
+const root = new URL('../../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const readJson = <T>(path: string): T => JSON.parse(read(path));
+const scriptsIn = (manifest: string) => readJson<{ scripts?: Record<string, string> }>(manifest).scripts ?? {};
+
+const scripts = scriptsIn('package.json');
+
+/** The scripts that are run in the directory of one package. */
+const packageScripts = ['libs/errors', 'libs/contracts'].flatMap((path) =>
+  Object.keys(scriptsIn(`${path}/package.json`)),
+);
+
+/** The names that a script takes, for those that take one. */
+const namesOf: Readonly<Record<string, readonly string[]>> = {
+  bench: Object.keys(readJson<object>('test/tools/bench/programs.json')),
+  check: Object.keys(checks),
+  generate: Object.keys(generators),
+  'test:long': Object.keys(readJson<object>('test/tools/long-tests.json')),
+};
+
+/** Where people read which command to run: the pages, and the comments of the programs. */
+function readers(): string[] {
+  const below = ['docs', 'charts', 'k8s', 'libs', 'services', 'test'].flatMap((folder) =>
+    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
+  );
+  const own = below.filter((path) => !path.includes('node_modules') && path !== 'test/tools/checks/scripts.test.ts');
+  return ['README.md', 'CONTRIBUTING.md', '.ci/run', ...own.filter((path) => /\.(md|ts|mjs|sh|ya?ml|mod)$/.test(path))];
+}
+
+/** `npm run NAME` and, of a script that takes a name, the word behind it. */
+const mentionForm = /npm run (?:--silent )?([a-z][\w:-]*)(?: ([a-z][\w-]*)\b(?=[`'" ]))?/g;
+
+/** Why this mention of a script is wrong, if it is. */
+function findFault([, script = '', name]: readonly (string | undefined)[]): string | undefined {
+  if (packageScripts.includes(script)) return undefined;
+  if (scripts[script] === undefined) return `there is no script ${script}`;
+  const names = namesOf[script];
+  const isWrong = names !== undefined && name !== undefined && !names.includes(name);
+  return isWrong ? `${script} knows no ${name}` : undefined;
+}
+
+describe('the scripts of package.json', () => {
+  test('are twenty at most', () => {
+    expect(Object.keys(scripts).length).toBeLessThanOrEqual(20);
+  });
+
+  test('are there wherever a page or a comment names one, with the name that it takes', () => {
+    const mentions = readers().flatMap((path) =>
+      [...read(path).matchAll(mentionForm)].map((mention) => ({
+        path,
+        mention: mention[0],
+        fault: findFault(mention),
+      })),
+    );
+    expect(mentions.length).toBeGreaterThan(60);
+    expect(mentions.filter(({ fault }) => fault !== undefined)).toEqual([]);
+  });
+
+  test('would be caught under a name that is gone', () => {
+    expect(findFault([...'npm run test:zombies`'.matchAll(mentionForm)][0] ?? [])).toContain('no script');
+    expect(findFault([...'`npm run check typos`'.matchAll(mentionForm)][0] ?? [])).toContain('knows no typos');
+  });
+});

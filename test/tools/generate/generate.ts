@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { generators } from './generators.ts';
+
+/**
+ * `npm run generate [name] [-- --check]`: writes the generated files, all of them or one. With `--check` each generator
+ * compares instead, names the files that are out of date and exits with 1.
+ */
+
+const root = new URL('../../../', import.meta.url);
+
+const { positionals } = parseArgs({ options: { check: { type: 'boolean' } }, allowPositionals: true });
+const unknown = positionals.filter((name) => generators[name] === undefined);
+if (unknown.length > 0) {
+  console.error(`There is no generator "${unknown[0]}"; there are ${Object.keys(generators).join(', ')}.`);
+  process.exit(1);
+}
+const chosen = positionals.length > 0 ? positionals : Object.keys(generators);
+process.chdir(fileURLToPath(root));
+for (const name of chosen) await import(new URL(generators[name] ?? '', root).href);
