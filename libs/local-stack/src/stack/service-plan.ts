@@ -35,6 +35,6 @@ export type ServiceName = keyof typeof SERVICES;
 
 /** The worker ends last: it takes over what the api leaves. */
 export const STACK: StackPlan = {
-  migrate: sourceOf('api', 'migrate.ts'),
+  migrate: join(projectRoot, 'services', 'api', 'bin', 'migrate.ts'),
   services: [[SERVICES.api, SERVICES['push-gateway']], [SERVICES.worker]],
 };
