@@ -1,0 +1,27 @@
+export interface LocalVariable {
+  /** In words when there is no fixed value. */
+  readonly default: string;
+  readonly description: string;
+}
+
+/**
+ * The environment variables that concern the local stack alone, by name. Those of the services, their ports for example,
+ * are in the services' own schemas. docs/configuration.md is made from both.
+ */
+export const localVariables = {
+  LOCAL_MONGO_PORT: { default: '27117', description: "Port of the stack's own MongoDB" },
+  LOCAL_REDIS_PORT: { default: '6479', description: "Port of the stack's own Redis" },
+  LOCAL_SUBSCRIBER_PORT: {
+    default: '8090',
+    description: "Port of the stack's own event subscriber: `curl -N http://127.0.0.1:8090/events` shows what arrives",
+  },
+  LOCAL_DATA_DIR: {
+    default: '.data',
+    description: 'Directory of everything that is kept between starts: `mongo/`, `redis/`, `keys/`',
+  },
+  LOCAL_STACK_CACHE_DIR: {
+    default: '.cache',
+    description: 'Directory of downloaded MongoDB and Redis binaries; several clones may share one',
+  },
+  NO_COLOR: { default: 'none', description: 'Set: plain output, as with `npm run up -- --no-color`' },
+} as const satisfies Record<string, LocalVariable>;
