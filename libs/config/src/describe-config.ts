@@ -2,7 +2,7 @@ import type { TObject } from 'typebox';
 import { describeType } from './describe-type.ts';
 import { variablesOf } from './variable-schema.ts';
 
-/** One environment variable of a service, as the README's table shows it. */
+/** One environment variable of a service, as docs/configuration.md shows it. */
 export interface ConfigRow {
   readonly name: string;
   readonly type: string;

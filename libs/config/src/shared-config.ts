@@ -6,7 +6,7 @@ export const mongoConfig = {
   MONGODB_URI: Type.String({
     minLength: 1,
     secret: true,
-    description: 'Connection string of a MongoDB replica set. Time-outs of the driver that it names replace our own',
+    description: 'Connection string of a MongoDB replica set. Driver time-outs in it override the built-in ones',
   }),
   MONGODB_DATABASE: Type.String({ minLength: 1, maxLength: 63, default: 'auth', description: 'Name of the database' }),
 };
@@ -18,36 +18,39 @@ export const redisConfig = (checks: { readonly address: VariableCheck; readonly 
     secret: true,
     check: checks.address,
     description:
-      'Where Redis is: `redis://[user:password@]host[:port][/db]`, `redis+sentinel://sentinel[:port],…/name[/db]` or `redis+cluster://node[:port],…`; with `rediss` over TLS',
+      'Address of Redis: `redis://[user:password@]host[:port][/db]`, `redis+sentinel://sentinel[:port],…/name[/db]` or `redis+cluster://node[:port],…`. `rediss` in place of `redis` uses TLS',
   }),
   REDIS_CA_FILE: Type.Optional(
     Type.String({
       minLength: 1,
       check: checks.file,
-      description: 'Authorities that vouch for the certificates of Redis, PEM',
+      description: 'Certificate authorities to trust for Redis, PEM',
     }),
   ),
   REDIS_CERT_FILE: Type.Optional(
     Type.String({
       minLength: 1,
       check: checks.file,
-      description: 'Client certificate for Redis, PEM; `REDIS_KEY_FILE` goes with it',
+      description: 'Client certificate for Redis, PEM. Needs `REDIS_KEY_FILE`',
     }),
   ),
   REDIS_KEY_FILE: Type.Optional(
-    Type.String({ minLength: 1, check: checks.file, description: "The client certificate's key, PEM" }),
+    Type.String({ minLength: 1, check: checks.file, description: 'Key of the client certificate, PEM' }),
   ),
   REDIS_TLS_SERVER_NAME: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'Name in the certificates of Redis, where its servers are reached by other names or addresses',
+      description: 'Name in the certificates of Redis, if its servers are reached by other names or addresses',
     }),
   ),
   REDIS_SENTINEL_USERNAME: Type.Optional(
-    Type.String({ minLength: 1, description: "User of the sentinels; the URL's is of the servers behind them" }),
+    Type.String({
+      minLength: 1,
+      description: 'User for the sentinels. The user in `REDIS_URL` is for the servers behind them',
+    }),
   ),
   REDIS_SENTINEL_PASSWORD: Type.Optional(
-    Type.String({ minLength: 1, secret: true, description: 'Password of the sentinels' }),
+    Type.String({ minLength: 1, secret: true, description: 'Password for the sentinels' }),
   ),
   KEY_PREFIX: Type.String({
     pattern: '^[A-Za-z0-9_-]{1,32}$',
@@ -58,7 +61,7 @@ export const redisConfig = (checks: { readonly address: VariableCheck; readonly 
 
 /** Where the service listens. To be spread into a service's schema. */
 export const listenConfig = {
-  BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'Address on which every port listens' }),
+  BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'Address that every port listens on' }),
 };
 
 /** The proxies before the service. To be spread into a service's schema. */
@@ -67,7 +70,7 @@ export const proxyConfig = {
     minimum: 0,
     maximum: 16,
     default: 0,
-    description: 'Proxies in front of the service, exactly: as many addresses of X-Forwarded-For are believed',
+    description: 'Exact number of proxies in front of the service: that many addresses of X-Forwarded-For are trusted',
   }),
 };
 
@@ -75,11 +78,11 @@ export const proxyConfig = {
 export const logConfig = {
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
-    description: 'The least severe level that is logged',
+    description: 'Least severe level that is logged',
   }),
   LOG_PRETTY: Type.Boolean({
     default: false,
-    description: 'Readable lines instead of JSON where stdout is a terminal',
+    description: 'Readable lines instead of JSON if stdout is a terminal',
   }),
 };
 
@@ -89,8 +92,7 @@ export const shutdownConfig = {
     minimum: 0,
     maximum: 60,
     default: 0,
-    description:
-      'Seconds between the fall of readiness and the first step of a shutdown, for load balancers to take note',
+    description: 'Seconds between turning not ready and the first shutdown step, so that load balancers notice',
   }),
 };
 
@@ -104,14 +106,14 @@ export const tokenLifeConfig = {
   ACCESS_TOKEN_TTL_SECONDS: Type.Integer({
     ...TokenSeconds,
     default: 600,
-    description: 'Life of an access token in seconds; one of a longer life is refused',
+    description: 'Lifetime of an access token in seconds. A token with a longer lifetime is refused',
   }),
   ACCESS_TOKEN_MAX_TTL_SECONDS: Type.Optional(
     Type.Integer({
       ...TokenSeconds,
       description:
-        'Longest life of an access token that is accepted, where that is more: for the time in which ' +
-        '`ACCESS_TOKEN_TTL_SECONDS` changes (docs/operations.md)',
+        'Longest lifetime of an access token that is accepted, if longer than `ACCESS_TOKEN_TTL_SECONDS`. ' +
+        'Needed only while that setting changes (docs/operations.md)',
     }),
   ),
 };
@@ -122,8 +124,8 @@ export const tokenConfig = {
   ACCESS_TOKEN_KEYS_FILE: Type.String({
     minLength: 1,
     description:
-      'Path of the JWKS for access tokens. The api has the private keys: the first one signs, all of them verify. ' +
-      'The push-gateway has their public halves, as `authctl keys public` writes them, and refuses a private one',
+      'Path of the JWKS for access tokens. For the api it holds private keys: the first one signs, all of them verify. ' +
+      'For the push-gateway it holds the public keys that `authctl keys public` writes; a private key is refused',
   }),
   TOKEN_ISSUER: Type.String({
     minLength: 1,
@@ -143,6 +145,6 @@ export const tokenConfig = {
     minimum: 0,
     maximum: 1_000_000,
     default: 5_000,
-    description: 'Verified access tokens that are remembered, some 500 bytes each; 0: none',
+    description: 'Verified access tokens to keep in memory, about 500 bytes each. 0: none',
   }),
 };

@@ -23,56 +23,55 @@ export const apiConfig = Type.Object({
   PUSH_PUBLIC_URL: Type.String({
     pattern: '^wss?://',
     default: 'ws://127.0.0.1:8081',
-    description: 'Where apps reach the push gateway; stands in the answer to a login',
+    description: 'Public address of the push-gateway. A login returns it to the app',
   }),
   REQUEST_ID_MODE: Type.Enum(['require', 'generate'], {
     default: 'require',
-    description: 'What happens to a request without X-Request-ID: `require` answers 400, `generate` injects a UUIDv4',
+    description: 'Handling of a request without X-Request-ID: `require` answers 400, `generate` adds a UUIDv4',
   }),
   VALIDATE_RESPONSES: Type.Boolean({
     default: false,
-    description: 'For tests: an answer that its schema does not allow becomes a 500',
+    description: 'For tests: a response that breaks its schema becomes a 500',
   }),
   REFRESH_TOKEN_KEYS_FILE: Type.String({
     minLength: 1,
-    description:
-      'Path of the JWKS with the symmetric keys of the refresh tokens: the first one makes, all of them prove',
+    description: 'Path of the JWKS with the symmetric keys for refresh tokens: the first one signs, all of them verify',
   }),
   SERVER_KEYS_FILE: Type.String({
     minLength: 1,
     description:
-      'Path of the JWKS with the symmetric keys of the server: idempotency keys and rate limits are HMACs under the first one',
+      "Path of the JWKS with the server's symmetric keys: the first one makes the HMACs of idempotency keys and rate limits",
   }),
   REFRESH_TOKEN_IDLE_SECONDS: Type.Integer({
     minimum: 60,
     default: 30 * daySeconds,
-    description: 'Life of a session since its last use, in seconds',
+    description: 'Seconds after its last refresh at which an idle session ends',
   }),
   REFRESH_TOKEN_ABSOLUTE_SECONDS: Type.Integer({
     minimum: 60,
     default: 180 * daySeconds,
-    description: 'Life of a session in all, in seconds',
+    description: 'Seconds after its login at which a session ends, however active it is',
   }),
   REFRESH_RETRY_WINDOW: Type.Integer({
     minimum: 0,
     default: 30,
-    description: 'Seconds within which a repeated refresh gets the same token again',
+    description: 'Seconds within which a repeated refresh returns the same token again',
   }),
   MAX_GROUP_MEMBERS: Type.Integer({
     minimum: 1,
     default: 500,
-    description: 'Members of a group at most: nobody more joins it, whatever the invite',
+    description: 'Most members of a group. An invite cannot exceed it',
   }),
   PASSWORD_BLOCKLIST: Type.Enum(['none', 'common'], {
     default: 'none',
     description:
-      'Passwords that nobody may choose: `common` are the 18,000 of eight characters or more that are used most, read at the start',
+      'Built-in list of refused passwords: `common` is the 18,000 most used ones of eight characters or more. Read at start-up',
   }),
   PASSWORD_BLOCKLIST_FILE: Type.Optional(
     Type.String({
       minLength: 1,
       description:
-        'Path of a list of passwords that nobody may choose, beside those of `PASSWORD_BLOCKLIST`: UTF-8, one in each line, compared without regard to case; read at the start',
+        'Path of your own list of refused passwords, in addition to `PASSWORD_BLOCKLIST`: UTF-8, one a line, case ignored. Read at start-up',
     }),
   ),
   ARGON2_MEMORY_KIB: Type.Integer({ minimum: 8, default: 19_456, description: 'Memory of one Argon2id hash in KiB' }),
@@ -81,25 +80,24 @@ export const apiConfig = Type.Object({
   HASH_CONCURRENCY: Type.Integer({
     minimum: 0,
     default: 0,
-    description:
-      'Hashes at once, as far as there is memory for them; 0: as many as the process has cores by its CPU limit',
+    description: 'Most hashes at once, if memory allows. 0: one for each core of the CPU limit',
   }),
   HASH_MEMORY_MIB: Type.Integer({
     minimum: 0,
     default: 0,
     description:
-      'Memory that all hashes together may take, their threads with 24 each included, in MiB; 0: half of the memory limit of the process',
+      'Most memory for all hashes together in MiB, including 24 for each thread. 0: half of the memory limit of the process',
   }),
   HASH_QUEUE_LIMIT: Type.Integer({
     minimum: 0,
     default: 256,
-    description: 'Hashes that may wait at most, where there is time for as many',
+    description: 'Most hashes that may wait, if they can start in time',
   }),
   HASH_QUEUE_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     default: 1_000,
     description:
-      'Milliseconds within which a hash must begin after its request came, or the request is shed; no more are let in than half of it is enough for',
+      'Milliseconds within which a hash must start after its request arrived; else the request gets 503. The queue is kept to what half of this time is enough for',
   }),
 });
 export type ApiConfig = Static<typeof apiConfig>;
@@ -110,6 +108,6 @@ export const migrateConfig = Type.Object({
     minimum: 1,
     maximum: 2_147_483_647,
     default: 7 * daySeconds,
-    description: 'Seconds for which delivered outbox rows stay; a change takes effect with the next migration',
+    description: 'Seconds for which delivered outbox rows are kept. A change takes effect with the next migration',
   }),
 });

@@ -17,36 +17,37 @@ export const pushGatewayConfig = Type.Object({
   }),
   ALLOWED_ORIGINS: Type.Array(Type.String({ pattern: '^https?://[^/]+$' }), {
     default: [],
-    description: 'Origins from which browsers may open streams, comma-separated; none: not checked',
+    description: 'Origins from which browsers may open streams. Empty: not checked',
   }),
   MAX_STREAMS_PER_GROUP: Type.Integer({
     minimum: 1,
     default: 1_000,
-    description: 'Streams of one group on one gateway; one more is answered 429',
+    description: 'Most streams of one group on one gateway. The next one gets 429',
   }),
   RECONCILE_INTERVAL_MS: Type.Integer({
     minimum: 50,
     maximum: 4_000,
     default: 2_000,
-    description: 'Milliseconds between two looks at what is new in the deny list',
+    description: 'Milliseconds between two reads of new deny-list entries',
   }),
   PUSH_IDLE_TIMEOUT_SECONDS: Type.Integer({
     minimum: 8,
     maximum: 960,
     default: 50,
-    description: 'Seconds without a sign of the client after which its stream ends; pings are sent before that',
+    description: 'Seconds of silence after which a stream ends. Pings are sent before that',
   }),
   DRAIN_SECONDS: Type.Integer({
     minimum: 0,
     maximum: 6,
     default: 5,
-    description: 'Seconds over which the streams are closed at most when the gateway stops',
+    description: 'Most seconds over which a stopping gateway closes its streams',
   }),
   DRAIN_RECONNECTS_PER_SECOND: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: 1_000,
-    description: 'Apps per second that a stopping gateway sends to the others: what these can take in, all together',
+    description:
+      'Apps per second that a stopping gateway sends to the others. Set it to what the others can accept together',
   }),
 });
 export type PushGatewayConfig = Static<typeof pushGatewayConfig>;

@@ -44,39 +44,39 @@ export const workerConfig = Type.Object({
     check: checkSubscribers,
     default: [],
     description:
-      'Who gets the events: JSON array of `{"name","kind":"webhook","url","secret"}` (secret: `whsec_` and base64 of 24 to ' +
-      '64 bytes; `"secrets":[…]` in its place signs by each of them) and `{"name","kind":"queue"}`; each name once',
+      'Subscribers to events: JSON array of `{"name","kind":"webhook","url","secret"}` and `{"name","kind":"queue"}` with ' +
+      'unique names. A secret is `whsec_` and base64 of 24 to 64 bytes; `"secrets":[…]` signs with each of several',
   }),
   EVENT_ALLOWED_HOSTS: Type.Array(Type.String({ pattern: '^(\\*\\.)?[A-Za-z0-9.-]+$|^\\[[0-9a-fA-F:.]+\\]$' }), {
     default: [],
-    description: 'Hosts that webhooks may have, `*.example.com` for all below one; any where empty',
+    description: 'Allowed hosts of webhooks; `*.example.com` allows all subdomains. Empty: any host',
   }),
   DELIVERY_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     default: 10_000,
-    description: 'Milliseconds within which a webhook must have answered, the connection included',
+    description: 'Milliseconds within which a webhook must answer, including the connection',
   }),
   DELIVERY_CONNECT_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     default: 3_000,
-    description: 'Milliseconds within which the connection to a webhook must stand',
+    description: 'Milliseconds within which the connection to a webhook must be established',
   }),
   DELIVERY_CONCURRENCY: Type.Integer({
     minimum: 1,
     default: 10,
-    description: 'Deliveries under way at once to one webhook, per worker',
+    description: 'Concurrent deliveries to one webhook, per worker',
   }),
   DELIVERY_GIVE_UP_SECONDS: Type.Integer({
     minimum: 1,
     default: 86_400,
-    description: 'Seconds after which a delivery that fails is not tried again',
+    description: 'Seconds after which a failing delivery is given up and becomes a dead letter',
   }),
   RELAY_INTERVAL_MS: Type.Integer({
     minimum: 10,
     default: 1_000,
-    description: 'Milliseconds between two looks at the outbox for events that were left',
+    description: 'Milliseconds between two reads of the outbox for events that were not published',
   }),
-  RELAY_BATCH: Type.Integer({ minimum: 1, default: 100, description: 'Outbox rows that are leased at once' }),
+  RELAY_BATCH: Type.Integer({ minimum: 1, default: 100, description: 'Outbox rows leased at once' }),
   DENY_LIST_INTERVAL_MS: Type.Integer({
     minimum: 10,
     default: 1_000,

@@ -1,12 +1,14 @@
 /** The generators: their programs by name. Each one reads `--check` from the command line and does its work when it is loaded. */
 export const generators: Readonly<Record<string, string>> = {
-  config: 'test/tools/generate/readme-config.ts',
+  config: 'test/tools/generate/configuration-docs.ts',
   errors: 'libs/errors/bin/generate.ts',
   openapi: 'services/api/bin/generate-openapi.ts',
+  endpoints: 'test/tools/generate/endpoints-docs.ts',
   authctl: 'services/authctl/bin/generate-docs.ts',
   metrics: 'test/tools/generate/metrics-docs.ts',
   dashboards: 'test/tools/generate/dashboards.ts',
   'chart-schema': 'test/tools/generate/chart-schema.ts',
   'chart-readme': 'test/tools/generate/chart-readme.ts',
+  picture: 'test/tools/generate/terminal-picture.ts',
   mutation: 'test/tools/mutation/write-page.ts',
 };

@@ -9,70 +9,70 @@ export const limitConfig = {
   REGISTER_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 100,
-    description: 'Registrations of one address (IPv4 /32, IPv6 /64) within an hour',
+    description: 'Registrations from one address (IPv4 /32, IPv6 /64) an hour',
   }),
   REFRESH_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 6_000,
-    description: 'Refreshes of one address (IPv4 /32, IPv6 /64) within a minute',
+    description: 'Refreshes from one address (IPv4 /32, IPv6 /64) a minute',
   }),
   INVITE_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 600,
-    description: 'Looks at invites, without an account, of one address (IPv4 /32, IPv6 /64) within a minute',
+    description: 'Reads of invites without a login, from one address (IPv4 /32, IPv6 /64) a minute',
   }),
   INVITE_CREATE_LIMIT_PER_USER: Type.Integer({
     minimum: 1,
     default: 100,
-    description: 'Invites that one account makes, or tries to make, within an hour',
+    description: 'Invites that one account creates or tries to create an hour',
   }),
   MOVE_LIMIT_PER_USER: Type.Integer({
     minimum: 1,
     default: 30,
-    description: 'Changes of group that one account makes, or tries to make, within an hour',
+    description: 'Changes of group that one account makes or tries to make an hour',
   }),
   LOGIN_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 300,
-    description: 'Logins of one address (IPv4 /32, IPv6 /64) within a quarter of an hour, right or wrong',
+    description: 'Logins from one address (IPv4 /32, IPv6 /64) in 15 minutes, successful or not',
   }),
   LOGIN_FREE_FAILURES: Type.Integer({
     minimum: 1,
     maximum: 15,
     default: 5,
     description:
-      'Wrong passwords for one account from one address or known device before the next try has to wait: 1 s, then twice as long each time',
+      'Wrong passwords for one account from one address or known device before the next try has to wait: 1 s, doubled each time',
   }),
   LOGIN_LONGEST_DELAY_SECONDS: Type.Integer({
     minimum: 60,
     maximum: 86_400,
     default: 900,
-    description: 'The longest of those waits, in seconds',
+    description: 'Longest wait after `LOGIN_FREE_FAILURES`, in seconds',
   }),
   LOGIN_ACCOUNT_FREE_FAILURES: Type.Integer({
     minimum: 1,
     default: 20,
     description:
-      'Wrong passwords for one account from all unknown addresses and devices before the next such try has to wait',
+      'Wrong passwords for one account from all unknown addresses and devices together before the next such try has to wait',
   }),
   LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS: Type.Integer({
     minimum: 1,
     maximum: 3_600,
     default: 30,
-    description: 'The longest of those waits, in seconds',
+    description: 'Longest wait after `LOGIN_ACCOUNT_FREE_FAILURES`, in seconds',
   }),
   LOGIN_ACCOUNT_FAILURES_PER_DAY: Type.Integer({
     minimum: 1,
     maximum: nistFailures,
     default: nistFailures,
-    description: 'Wrong passwords for one account within 24 hours from all unknown addresses and devices',
+    description: 'Wrong passwords for one account in 24 hours from all unknown addresses and devices together',
   }),
   LOGIN_KNOWN_FAILURES_PER_DAY: Type.Integer({
     minimum: 1,
     maximum: nistFailures,
     default: 20,
     description:
-      'Wrong passwords within 24 hours that each address and device which has logged in to the account has to itself',
+      'Wrong passwords for one account in 24 hours from each address or device that has logged in to it before',
   }),
 };
 

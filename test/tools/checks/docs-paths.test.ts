@@ -1,0 +1,90 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+
+const root = new URL('../../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const exists = (path: string) => existsSync(new URL(path, root));
+
+/** Pages whose code spans that look like paths of the repository must be paths of it. */
+const pathPages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/architecture.md',
+  'docs/adding-a-route.md',
+  'docs/releasing.md',
+];
+const docsPages = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => `docs/${file}`);
+/** Pages whose links to files and headings must lead somewhere. */
+const linkPages = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'k8s/README.md', 'charts/auth-account/README.md'],
+  ...docsPages,
+];
+/** Written on another branch at this moment. */
+const awaited = ['docs/adding-a-route.md'];
+
+const pathForm = /`((?:libs|services|test|docs|charts|k8s|\.ci)\/[\w./-]*)(?::\d+)?`/g;
+const pathsIn = (page: string) => [...page.matchAll(pathForm)].map(([, path = '']) => path);
+
+/** Links of a page, without code blocks and without addresses on the web. */
+function linksIn(page: string): string[] {
+  const prose = page.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^\w+:/.test(link));
+}
+
+/** Anchors as GitHub makes them of headings, and those that are written out. */
+function anchorsOf(page: string): Set<string> {
+  const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/\]\([^)]*\)/g, '')
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  const written = [...page.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+  return new Set([...headings, ...written]);
+}
+
+function isGood(link: string, from: string): boolean {
+  const [file = '', anchor] = link.split('#');
+  const target = file === '' ? from : new URL(file, new URL(from, root)).pathname.slice(root.pathname.length);
+  if (awaited.includes(target)) return true;
+  if (!exists(target)) return false;
+  if (anchor === undefined || statSync(new URL(target, root)).isDirectory()) return true;
+  return anchorsOf(read(target)).has(anchor);
+}
+
+describe('the pages name only what there is', () => {
+  test.each(pathPages.filter(exists))('paths in %s', (page) => {
+    const paths = pathsIn(read(page));
+    expect(paths.filter((path) => !exists(path))).toEqual([]);
+  });
+
+  test.each(linkPages)('links in %s', (page) => {
+    expect(linksIn(read(page)).filter((link) => !isGood(link, page))).toEqual([]);
+  });
+
+  test('each page of docs/ is in the index by reader, or in a folder that is', () => {
+    const index = read('docs/README.md');
+    const isIndexed = (page: string) => index.includes(`](${page.slice('docs/'.length)}`);
+    const isInIndexedFolder = (page: string) =>
+      ['runbooks', 'adr'].some((folder) => page.startsWith(`docs/${folder}/`));
+    const missing = docsPages.filter(
+      (page) => page !== 'docs/README.md' && !isIndexed(page) && !isInIndexedFolder(page),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('README has 900 words at most', () => {
+    expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900);
+  });
+
+  test('a path and a heading that are not there are found', () => {
+    expect(pathsIn('see `libs/nothing/src/gone.ts`').filter((path) => !exists(path))).toEqual([
+      'libs/nothing/src/gone.ts',
+    ]);
+    expect(isGood('operations.md#no-such-heading', 'docs/README.md')).toBe(false);
+    expect(isGood('operations.md#install', 'docs/README.md')).toBe(true);
+  });
+});

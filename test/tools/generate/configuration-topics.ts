@@ -1,0 +1,42 @@
+/** A section of docs/configuration.md: the variables whose names match. The first section that matches has a variable. */
+export interface Topic {
+  readonly title: string;
+  readonly intro?: string;
+  readonly names: RegExp;
+}
+
+export const topics: readonly Topic[] = [
+  {
+    title: 'Addresses and ports',
+    intro: 'Port 0 takes a free port. The ops ports serve `/livez`, `/readyz` and `/metrics`: do not expose them.',
+    names: /^(BIND_ADDRESS|.*_PORT|TRUST_PROXY_HOPS|PUSH_PUBLIC_URL|ALLOWED_ORIGINS)$/,
+  },
+  { title: 'Logs and shutdown', names: /^(LOG_|SHUTDOWN_)/ },
+  { title: 'MongoDB', names: /^(MONGODB_|OUTBOX_)/ },
+  {
+    title: 'Redis',
+    intro: 'Every service of one deployment, and each sibling that publishes to it, uses the same `KEY_PREFIX`.',
+    names: /^(REDIS_|KEY_PREFIX$)/,
+  },
+  {
+    title: 'Access tokens',
+    intro: 'The api and the push-gateway must agree on these; the worker must agree on the lifetimes.',
+    names: /^(ACCESS_TOKEN_|TOKEN_)/,
+  },
+  { title: 'Sessions and keys', names: /^(REFRESH_TOKEN_|REFRESH_RETRY|SERVER_KEYS)/ },
+  {
+    title: 'Passwords and hashes',
+    intro:
+      'What the hash costs and how it is kept from starving the rest: [ADR 0006](adr/0006-hash-threads-give-way.md).',
+    names: /^(PASSWORD_|ARGON2_|HASH_)/,
+  },
+  {
+    title: 'Rate limits',
+    intro:
+      'A request over a limit gets 429 `ERR-RATE-LIMITED`. How guessing is slowed down: [decisions](decisions.md).',
+    names: /(_LIMIT_PER_|^LOGIN_)/,
+  },
+  { title: 'Groups and requests', names: /^(MAX_GROUP_MEMBERS|REQUEST_ID_MODE|VALIDATE_RESPONSES)$/ },
+  { title: 'Push streams', names: /^(MAX_STREAMS_PER_GROUP$|RECONCILE_|PUSH_|DRAIN_)/ },
+  { title: 'Events and the worker', names: /^(EVENT_|DELIVERY_|RELAY_|DENY_LIST_)/ },
+];

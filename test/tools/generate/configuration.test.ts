@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { configurationSections } from './configuration-page.ts';
+
+const root = new URL('../../../', import.meta.url);
+
+function sourcesBelow(folder: string): string[] {
+  const files = readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' });
+  return files.filter((file) => /\.(ts|mjs)$/.test(file)).map((file) => `${folder}/${file}`);
+}
+
+const rowNames = (sections: string) => [...sections.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, name = '']) => name);
+
+test('each variable has one row, whichever services read it', () => {
+  const names = rowNames(configurationSections());
+  expect(names.length).toBeGreaterThan(60);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
+test('every variable of the local stack that its sources read has a row', () => {
+  const sources = sourcesBelow('libs/local-stack/src').map((file) => readFileSync(new URL(file, root), 'utf8'));
+  const read = new Set(sources.flatMap((source) => source.match(/\bLOCAL_[A-Z_]+\b/g) ?? []));
+  expect(read.size).toBeGreaterThan(4);
+  expect([...read].filter((name) => !rowNames(configurationSections()).includes(name))).toEqual([]);
+});
+
+test('the page in docs/ holds these sections', () => {
+  expect(readFileSync(new URL('docs/configuration.md', root), 'utf8')).toContain(configurationSections());
+});

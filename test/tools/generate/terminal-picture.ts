@@ -1,0 +1,56 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+/**
+ * Writes docs/images/running.svg, README's picture of a terminal, from the output in running.txt beside it. Lines are cut
+ * to the picture's width. With --check it writes nothing and exits with 1 if the picture is out of date.
+ */
+
+const TEXT = new URL('../../../docs/images/running.txt', import.meta.url);
+const PICTURE = new URL('../../../docs/images/running.svg', import.meta.url);
+const COLUMNS = 112;
+const LINE_HEIGHT = 17;
+const CHARACTER_WIDTH = 7.3;
+const MARGIN = 16;
+
+const colours: readonly (readonly [RegExp, string])[] = [
+  [/^\$ /, '#7ee787'],
+  [/^\d+\. |^Ready/, '#ffffff'],
+  [/^ {2}closed /, '#ffa657'],
+  [/^ {2}(event|arrived|frame|connect) /, '#79c0ff'],
+];
+
+function colourOf(line: string): string {
+  return colours.find(([pattern]) => pattern.test(line))?.[1] ?? '#c9d1d9';
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function toText(line: string, index: number): string {
+  const shown = line.length > COLUMNS ? `${line.slice(0, COLUMNS - 1)}…` : line;
+  const y = MARGIN + (index + 1) * LINE_HEIGHT;
+  return `<text x="${MARGIN}" y="${y}" fill="${colourOf(line)}" xml:space="preserve">${escapeXml(shown)}</text>`;
+}
+
+function toPicture(lines: readonly string[]): string {
+  const width = Math.ceil(COLUMNS * CHARACTER_WIDTH) + 2 * MARGIN;
+  const height = lines.length * LINE_HEIGHT + 3 * MARGIN;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`,
+    ' font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12">',
+    `<rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>`,
+    ...lines.map(toText),
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+const picture = toPicture(readFileSync(TEXT, 'utf8').trimEnd().split('\n'));
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(PICTURE, picture);
+} else if (!existsSync(PICTURE) || readFileSync(PICTURE, 'utf8') !== picture) {
+  console.error('docs/images/running.svg is out of date. Run: npm run generate');
+  process.exitCode = 1;
+}
