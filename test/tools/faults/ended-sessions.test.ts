@@ -85,7 +85,7 @@ const move = () =>
 
 async function deny(denial: DenyEntry['denial'], reason: DenyEntry['reason']): Promise<void> {
   await denyList.deny([{ sessionId: session.sessionId, denial, reason, requestId: 'r', decidedAt: at.getTime() }]);
-  await waitUntil(async () => !stream.isOpen(), { what: 'The end of the stream', timeoutMs: 15_000, intervalMs: 10 });
+  await waitUntil(async () => !stream.isOpen(), { what: 'The end of the stream', timeoutMs: 60_000, intervalMs: 10 });
 }
 
 test('finds nothing of a session that lives', async () => {
