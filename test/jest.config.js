@@ -14,7 +14,8 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testSequencer: '<rootDir>/test/support/long-ones-first.cjs',
-  testTimeout: 30_000,
+  // For what hangs; a machine that is slow or stands still for a while must fail no test.
+  testTimeout: 120_000,
   // One more than the small machine of a CI has cores: many tests wait most of their time.
   maxWorkers: 3,
 };

@@ -203,7 +203,7 @@ describe('the deny list', () => {
       await own.stop();
       await pod.collections.sessions.updateOne({ _id: phone.session_id }, { $set: { is_revoked: true } });
       await own.start();
-      await waitUntil(async () => redis.status === 'ready', { what: 'the connection to Redis', timeoutMs: 10_000 });
+      await waitUntil(async () => redis.status === 'ready', { what: 'the connection to Redis', timeoutMs: 60_000 });
       expect(await redis.get(redisKeys(pod.keyPrefix).denyListComplete)).toEqual(expect.any(String));
       // The api's own connection comes back in these: before and after, the answer is the same.
       for (let i = 0; i < 20; i += 1) {

@@ -8,7 +8,7 @@ import { startTestStack, type TestStack } from '../support/test-stack.ts';
 let stack: TestStack;
 beforeAll(async () => {
   stack = await startTestStack(cheapHashes);
-}, 60_000);
+});
 afterAll(() => stack.close(), 30_000);
 
 /** No test begins before what the last one broke has come back. */
@@ -21,7 +21,7 @@ async function killed(service: 'api' | 'push-gateway' | 'worker'): Promise<void>
   stack.services[service].kill('SIGKILL');
   await waitUntil(async () => stack.services[service].restarts() > before, {
     what: `${service} to die`,
-    timeoutMs: 15_000,
+    timeoutMs: 60_000,
   });
 }
 
@@ -39,7 +39,7 @@ describe('Redis away', () => {
     const { code, reason, at } = await stream.closed;
     expect([code, reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
     expect(at - back).toBeLessThan(closeBoundMs);
-  }, 40_000);
+  });
 
   test('registration and login answer, and the api killed before the publish loses no event', async () => {
     await stack.redis.stop();
@@ -47,12 +47,12 @@ describe('Redis away', () => {
     expect((await logIn(stack, email)).session_id).toEqual(expect.any(String));
     await killed('api');
     await stack.redis.start();
-    const { event } = await stack.receiver.waitFor(user_id, 20_000);
+    const { event } = await stack.receiver.waitFor(user_id);
     const { length } = stack.receiver.received.filter((received) => received.event.subject === user_id);
     expect(length).toBe(1);
     expect(await stack.collections.outbox.countDocuments({ 'event.subject': user_id })).toBe(1);
     expect(event.data.user_id).toBe(user_id);
-  }, 60_000);
+  });
 });
 
 describe('killed with SIGKILL', () => {
@@ -61,8 +61,8 @@ describe('killed with SIGKILL', () => {
   test('the worker: an event that came while it was away is delivered after its restart', async () => {
     await killed('worker');
     const { user_id } = await registerAccount(stack);
-    await stack.receiver.waitFor(user_id, 20_000);
-  }, 40_000);
+    await stack.receiver.waitFor(user_id);
+  });
 
   test('the gateway: a session that was logged out meanwhile gets no stream, another gets its own again', async () => {
     const [gone, staying] = await Promise.all([newSession(stack), newSession(stack)]);
@@ -74,17 +74,16 @@ describe('killed with SIGKILL', () => {
     const stream = await stack.openStream(staying);
     expect(stream.isOpen()).toBe(true);
     stream.terminate();
-  }, 40_000);
+  });
 });
 
 // The last one: nothing runs after it.
 test('SIGTERM ends a service within 10 s with exit code 0, and the gateway’s streams with 1001', async () => {
   const stream = await stack.openStream(await newSession(stack));
-  const start = performance.now();
   await Promise.all(Object.values(stack.services).map((service) => service.stop()));
-  expect(performance.now() - start).toBeLessThan(10_000);
   expect(await stream.closed).toMatchObject({ code: 1001, reason: 'SERVER_DRAINING' });
+  // Each keeps the time itself: past 10 s it exits with 1.
   for (const lines of Object.values(stack.logs)) {
     expect(JSON.parse(lines.at(-1) ?? '{}')).toMatchObject({ msg: 'stopped', exitCode: 0 });
   }
-}, 60_000);
+});

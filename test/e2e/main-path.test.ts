@@ -10,7 +10,7 @@ import { startTestStack, type TestStack } from '../support/test-stack.ts';
 let stack: TestStack;
 beforeAll(async () => {
   stack = await startTestStack();
-}, 60_000);
+});
 afterAll(() => stack.close(), 30_000);
 
 test('the main path through three processes: register, event, log in, stream, refresh, log out, close', async () => {
@@ -31,7 +31,7 @@ test('the main path through three processes: register, event, log in, stream, re
   expect(headers['x-request-id']).toBe(requestId);
   await waitUntil(async () => (await stack.collections.outbox.findOne({ _id: event.id }))?.state === 'delivered', {
     what: 'the outbox row to be delivered',
-    timeoutMs: 15_000,
+    timeoutMs: 60_000,
   });
 
   const tokens = await logIn(stack, email);

@@ -59,7 +59,7 @@ describe('the packages for siblings, installed together in an empty project', ()
     const mongodb = JSON.parse(await readFile(join(root, 'libs/stores/package.json'), 'utf8')).dependencies.mongodb;
     const options = ['--silent', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
     await run('npm', ['install', ...options, ...tarballs, `mongodb@${mongodb}`], { cwd: project });
-  }, 120_000);
+  });
 
   afterAll(() => rm(project, { recursive: true }));
 
@@ -75,7 +75,7 @@ describe('the packages for siblings, installed together in an empty project', ()
     const tsc = join(root, 'node_modules/.bin/tsc');
     const checked = await run(tsc, [...options, ...types, 'consumer.ts'], { cwd: project }).catch((error) => error);
     expect(checked.stdout).toBe('');
-  }, 60_000);
+  });
 
   test('run on plain Node', async () => {
     await writeFile(join(project, 'imports.js'), imports);

@@ -14,11 +14,11 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_BSP_SCHEDULE_DELAY: '100',
   });
-}, 60_000);
+});
 afterAll(async () => {
   await stack.close();
   await otlp.close();
-}, 30_000);
+});
 
 /** Names of a span and of those above it, with the services that made them. */
 function pathOf(span: ReceivedSpan, spans: readonly ReceivedSpan[]): string[] {

@@ -14,7 +14,7 @@ let scene: ZombieScene;
 
 beforeAll(async () => {
   scene = await openZombieScene();
-}, 60_000);
+});
 
 afterAll(async () => {
   if (process.env.MODEL_FIGURES) report();

@@ -85,14 +85,14 @@ beforeAll(async () => {
   });
   mongo = new MongoClient(testEnvironment().mongodbUri);
   redis = new Redis(stack.redis.url);
-}, 60_000);
+});
 afterAll(async () => {
   redis.disconnect();
   await mongo.close();
   await stack.close();
   subscriber.closeAllConnections();
   subscriber.close();
-}, 30_000);
+});
 
 async function ask(request: SentRequest): Promise<Answer> {
   const headers = { 'Content-Type': 'application/json', 'X-Request-ID': requestId, ...request.headers };
@@ -209,7 +209,7 @@ async function sessions({ email, password }: { email: string; password: string }
   const device_id = randomUUID();
   await waitUntil(async () => (await api.post(loginPath, { email, password, device_id })).status === 200, {
     what: 'the limit to let the owner in',
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
   });
   const first = keep('1', await logIn(api, email, { password, device_id }));
   const refresh = async (label: string, refresh_token: string): Promise<TokenPair> =>
@@ -309,7 +309,7 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   const last = await registerAccount(api);
   await waitUntil(async () => (await dumpedText(await dumpRedis(redis))).includes(last.user_id), {
     what: 'the last event to be a job',
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
   });
 
   const services = ['api', 'push-gateway', 'worker'] as const;
@@ -350,7 +350,7 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   for (const [place, text] of Object.entries({ ...elsewhere, ...answers })) {
     expect([place, text.includes('$argon2')]).toEqual([place, false]);
   }
-}, 120_000);
+});
 
 function dumpedText(places: Places): string {
   return Object.values(places).join('\n');

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const env = { ...bounds, HASH_QUEUE_TIMEOUT_MS: '3000' };
   flood = await floodLogins({ logins: 1_000, isWarm: false, env });
   console.info(describeFlood(flood));
-}, 90_000);
+});
 
 describe('a thousand logins at once', () => {
   test('are answered, every one: right, wrong, or 503', () => {
@@ -52,7 +52,7 @@ describe('hashes at once', () => {
     // Long enough for the slowest machine: here nobody is to be shed.
     const env = { HASH_CONCURRENCY: '64', HASH_MEMORY_MIB: '132', HASH_QUEUE_TIMEOUT_MS: '60000' };
     small = await floodLogins({ logins: 40, isWarm: false, env });
-  }, 60_000);
+  });
 
   test('are no more than there is memory for, however many are asked for', () => {
     expect(small.slots).toBe(3);

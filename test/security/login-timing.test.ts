@@ -63,12 +63,12 @@ describe('the time of a login', () => {
       `${pairs} pairs: AUC ${area.toFixed(3)}, medians ${median(known).toFixed(2)} and ${median(unknown).toFixed(2)} ms`,
     );
     expect(Math.abs(area - 0.5)).toBeLessThan(tolerance);
-  }, 120_000);
+  });
 
   test('would tell if the work differed: a hash of three times the passes shows', async () => {
     const { known, unknown } = await measure(await hash(password, { ...cost, timeCost: 3 * cost.timeCost }), 100);
     const area = areaUnderCurve(known, unknown);
     console.info(`three times the passes: AUC ${area.toFixed(3)}`);
     expect(area).toBeGreaterThan(0.5 + tolerance);
-  }, 120_000);
+  });
 });

@@ -50,7 +50,7 @@ export async function startEventReceiver(): Promise<EventReceiver> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
     secret,
     received,
-    waitFor(userId, timeoutMs = 15_000) {
+    waitFor(userId, timeoutMs = 60_000) {
       return new Promise((resolve, reject) => {
         const end = (run: () => void) => {
           clearTimeout(timer);

@@ -47,7 +47,7 @@ async function takeFailPoint(mongo: MongoClient): Promise<() => Promise<void>> {
       throw error;
     }
   };
-  await waitUntil(take, { what: 'the fail point', timeoutMs: 20_000, intervalMs: 20 });
+  await waitUntil(take, { what: 'the fail point', timeoutMs: 60_000, intervalMs: 20 });
   return async () => {
     await locks.deleteOne({ _id: 'failCommand' });
   };

@@ -67,7 +67,7 @@ export async function startOtlpReceiver({ keep = true }: { readonly keep?: boole
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans: () => spans,
     raw: () => bodies.join('\n'),
-    async waitFor(isThere, timeoutMs = 20_000) {
+    async waitFor(isThere, timeoutMs = 60_000) {
       const deadline = performance.now() + timeoutMs;
       while (!isThere(spans)) {
         if (performance.now() > deadline) {

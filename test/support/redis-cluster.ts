@@ -11,6 +11,8 @@ export interface RedisCluster {
   readonly nodes: readonly LocalRedis[];
   /** The server that is master of the key's slot, as the others see it. */
   masterOf(key: string): Promise<LocalRedis>;
+  /** Makes this replica the master in its master's place at once, whether or not that is there. */
+  promote(replica: LocalRedis): Promise<void>;
   /** Hands the key's slot, with all that is in it, to another master. */
   moveSlotOf(key: string): Promise<void>;
   close(): Promise<void>;
@@ -80,6 +82,10 @@ export async function startRedisCluster(dir: string, onSpawn: OnSpawn, binary: s
       .join(',')}`,
     nodes: nodes.map(({ server }) => server),
     masterOf: async (key) => (await masterOf(key)).server,
+    async promote(replica) {
+      const node = nodes.find(({ server }) => server === replica);
+      await node?.client.call('CLUSTER', 'FAILOVER', 'FORCE');
+    },
     async moveSlotOf(key) {
       const source = await masterOf(key);
       const target = nodes.slice(0, masters).find((node) => node !== source);
@@ -111,7 +117,8 @@ async function startNode(dir: string, index: number, onSpawn: OnSpawn, binary: s
     dir: join(dir, `node-${index}`),
     binary,
     extraArgs: [
-      ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', '--cluster-port', String(busPort)],
+      // A failover comes by `promote`: a machine that stands still for seconds makes none.
+      ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '15000', '--cluster-port', String(busPort)],
       ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
     ],
     log: () => undefined,

@@ -14,6 +14,8 @@ export interface SentinelGroup {
   readonly replica: LocalRedis;
   /** The port of the server that the sentinel has clients use. */
   currentPort(): Promise<number>;
+  /** Has the sentinel promote the replica at once. */
+  failOver(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,8 +34,9 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
     'bind 127.0.0.1',
     `dir ${dir}`,
     `sentinel monitor ${groupName} 127.0.0.1 ${primary.port} 1`,
-    `sentinel down-after-milliseconds ${groupName} 1500`,
-    `sentinel failover-timeout ${groupName} 3000`,
+    // A failover comes by `failOver`: a machine that stands still for seconds makes none.
+    `sentinel down-after-milliseconds ${groupName} 60000`,
+    `sentinel failover-timeout ${groupName} 60000`,
   ];
   await writeFile(settings, lines.join('\n'));
   const sentinel = spawn(binary, [settings, '--sentinel'], { stdio: 'ignore' });
@@ -52,6 +55,9 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
     async currentPort() {
       const [, current] = (await client.call('SENTINEL', 'get-master-addr-by-name', groupName)) as [string, string];
       return Number(current);
+    },
+    async failOver() {
+      await client.call('SENTINEL', 'FAILOVER', groupName);
     },
     async close() {
       client.disconnect();

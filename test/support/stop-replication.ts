@@ -14,6 +14,22 @@ export async function stopReplication(port: number): Promise<() => Promise<void>
   return () => order(port, { configureFailPoint: 'stopReplProducer', mode: 'off' }, { replSetFreeze: 0 });
 }
 
+/**
+ * Has the members of this replica set wait so long for each other before they look for another primary that none does because the
+ * machine stood still: for tests in which the primary is to stay.
+ */
+export async function keepPrimary(uri: string): Promise<void> {
+  const client = new MongoClient(uri);
+  try {
+    const admin = client.db('admin');
+    const { config } = await admin.command({ replSetGetConfig: 1 });
+    const settings = { ...config.settings, electionTimeoutMillis: 120_000, heartbeatTimeoutSecs: 120 };
+    await admin.command({ replSetReconfig: { ...config, version: config.version + 1, settings } });
+  } finally {
+    await client.close();
+  }
+}
+
 async function order(port: number, ...commands: readonly object[]): Promise<void> {
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`);
   try {

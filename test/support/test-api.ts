@@ -65,7 +65,7 @@ export function gatewayEnvironment<E extends Readonly<Record<string, string | un
 
 async function untilRedisIsReady(checks: readonly Check[]): Promise<void> {
   const isReady = async () => (await checks.find(({ name }) => name === 'redis')?.run())?.reason === undefined;
-  await waitUntil(isReady, { what: 'Redis to be ready', timeoutMs: 15_000, intervalMs: 5 });
+  await waitUntil(isReady, { what: 'Redis to be ready', timeoutMs: 60_000, intervalMs: 5 });
 }
 
 export async function startTestApi(

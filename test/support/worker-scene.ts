@@ -70,6 +70,6 @@ export async function openWorkerScene(subscribers: readonly object[] = [], redis
 }
 
 /** Polls until it is so. */
-export function eventually(what: string, check: () => boolean | Promise<boolean>, timeoutMs = 15_000): Promise<void> {
+export function eventually(what: string, check: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
   return waitUntil(async () => check(), { what, timeoutMs, intervalMs: 20 });
 }

@@ -1,5 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeys, type KeyFiles } from './keys/generate-keys.ts';
 import type { Log } from './log.ts';
@@ -16,12 +16,30 @@ export interface TestServers {
   stop(): Promise<void>;
 }
 
+const memoryFileSystem = '/dev/shm';
+/** Several times what a whole run of the tests writes. */
+const wantedBytes = 4 * 2 ** 30;
+
+/**
+ * Memory if there is plenty of it, as nothing of the data is kept: each test file makes a database, and on a disk its
+ * collections and indexes, and each transaction after them, wait for `fsync`.
+ */
+async function parentDirectory(): Promise<string> {
+  try {
+    const { bavail, bsize } = await statfs(memoryFileSystem);
+    if (Math.min(bavail * bsize, freemem()) > wantedBytes) return memoryFileSystem;
+  } catch {
+    // Not on this system.
+  }
+  return tmpdir();
+}
+
 /**
  * A MongoDB replica set of one and a Redis of their own, in a temporary directory and on free ports, apart from a
  * running stack. `failCommand` works in this MongoDB. Both end with the present process, also when that is killed.
  */
 export async function startTestServers(log: Log): Promise<TestServers> {
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-test-'));
+  const dir = await mkdtemp(join(await parentDirectory(), 'auth-account-test-'));
   const guard = createProcessGuard(dir);
   const keysDir = join(dir, 'keys');
   const keys = await generateKeys(keysDir);

@@ -8,6 +8,7 @@ import { MongoClient } from 'mongodb';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
 import { bearer, insertInvite } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
+import { keepPrimary } from '../../support/stop-replication.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 
 /** Two members: what the secondary does not take, no majority has. */
@@ -26,6 +27,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'auth-account-majority-'));
   guard = createProcessGuard(dir);
   mongo = await startMongo({ dir, members: 2, log: () => undefined, onSpawn: guard.watch });
+  await keepPrimary(mongo.uri);
   const members = mongo.ports.map((port) => new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`));
   const roles = await Promise.all(members.map((member) => member.db('admin').command({ hello: 1 })));
   const writable = roles.findIndex(({ isWritablePrimary }) => isWritablePrimary);
@@ -35,6 +37,9 @@ beforeAll(async () => {
   owner = await newSession(api);
 });
 afterAll(async () => {
+  // Nobody stands for election by itself.
+  const stepUp = () => admin(secondary).command({ replSetStepUp: 1 });
+  await waitUntil(() => stepUp().then(Boolean, () => false), { what: 'a primary', ...patience });
   await mongo?.waitForPrimary();
   await scene?.close();
   await Promise.all([primary?.close(), secondary?.close()]);
@@ -48,7 +53,7 @@ const admin = (member: MongoClient | undefined) => {
   return member.db('admin');
 };
 
-const patience = { timeoutMs: 15_000, intervalMs: 10 };
+const patience = { timeoutMs: 60_000, intervalMs: 10 };
 
 type Sending = (on: TokenApi) => Promise<Answer>;
 

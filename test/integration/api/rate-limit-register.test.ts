@@ -171,7 +171,7 @@ async function watchRedis(text: string) {
       // What was sent before this has been seen when this has.
       const mark = randomUUID();
       await redis.echo(mark);
-      await waitUntil(async () => seen.has(mark), { what: 'the last command', timeoutMs: 10_000, intervalMs: 5 });
+      await waitUntil(async () => seen.has(mark), { what: 'the last command', timeoutMs: 60_000, intervalMs: 5 });
       return commands;
     },
     close() {

@@ -7,6 +7,7 @@ import { createLimitKeys } from '../../../services/api/src/limits/limit-keys.ts'
 import { createLoginLimits } from '../../../services/api/src/limits/login-limits.ts';
 import type { LoginIdentity, LoginSteps } from '../../../services/api/src/limits/login-steps.ts';
 import type { Refusal } from '../../../services/api/src/limits/refusal.ts';
+import { startStopwatch } from '../../support/stopwatch.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 /** The defaults of production, but for the total of an address. */
@@ -331,10 +332,11 @@ test('while Redis is away nobody is blocked or held up, and each process still s
   const limits = limitsOf({}, away, () => {
     insured += 1;
   });
-  const start = performance.now();
+  const watch = startStopwatch();
   for (let i = 0; i < 50; i += 1) expect(await enter(limits, identity())).toBeUndefined();
   const answers = await guessTimes(limits, 20, identity());
-  expect(performance.now() - start).toBeLessThan(500);
+  // One that waits for Redis waits as long as its client does, seventy times.
+  expect(watch.stop()).toBeLessThan(2_000);
   expect(answers.filter(isVerdict)).toHaveLength(10);
   expect(answers.at(-1)).toMatchObject({ rule: 'login_source' });
   expect(insured).toBe(50 * 2 + 10 * 2 + 10);

@@ -71,7 +71,7 @@ describe('ACCESS_TOKEN_TTL_SECONDS lowered', () => {
   test('opens and extends no stream with a token of before', async () => {
     const scene = await openGatewayScene();
     const gateway = await startTestGateway(scene, { ACCESS_TOKEN_TTL_SECONDS: String(short) });
-    await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 15_000 });
+    await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 60_000 });
     const device = newDevice();
     const sign = (ttlSeconds: number) => signToken(scene.env, device, { ttlSeconds });
     const refusal = await refusalOf(gateway.base, { ...device, token: await sign(long) });

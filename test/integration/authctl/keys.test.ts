@@ -166,7 +166,7 @@ describe('the public file, for the push gateway', () => {
     await authctlJson(['keys', 'generate', 'access'], { env });
     const before = await readFile(path('access'), 'utf8');
     await symlink(path('access'), open());
-    for (const file of [path('access'), join(dir, '..', '../..', basename(dir), 'access.json'), open()]) {
+    for (const file of [path('access'), join(dir, '.', '..', basename(dir), 'access.json'), open()]) {
       const run = await authctl(['keys', 'rotate', 'access', '--public-file', file], { env });
       expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('--public-file') });
     }

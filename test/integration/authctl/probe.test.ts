@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { MONGODB_URI = '', MONGODB_DATABASE = '' } = serviceEnvironment(stack.collections.users.dbName);
   env = { MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: stack.apiUrl, BIND_ADDRESS: '127.0.0.1' };
   deadPort = await findFreePort();
-}, 90_000);
+});
 afterAll(() => stack.close());
 
 /** How many documents there are, by collection; those that have none are left out. */
@@ -300,7 +300,7 @@ describe('--interval', () => {
     const { outbox: _, ...left } = await stored();
     expect(left).toEqual({});
     await clear();
-  }, 60_000);
+  });
 });
 
 test('an event that nobody delivers stays, without the account, until it is over', async () => {

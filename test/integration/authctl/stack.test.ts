@@ -21,7 +21,7 @@ beforeAll(async () => {
   stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
   env = { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url };
   options = { env };
-}, 90_000);
+});
 afterAll(() => stack.close());
 
 type Step = { readonly what: string; readonly after_ms: number } & Readonly<Record<string, unknown>>;

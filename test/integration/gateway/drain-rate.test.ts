@@ -28,14 +28,14 @@ beforeAll(async () => {
   for (const { opsBase } of [first, second]) {
     await eventually('readiness', async () => (await fetch(`${opsBase}/readyz`)).status === 200);
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const app of apps) app.close();
   second.signal('SIGTERM');
   await second.exited;
   await scene.close();
-}, 60_000);
+});
 
 async function openApps(): Promise<ObedientApp[]> {
   const sign = await createAccessTokenSigner({

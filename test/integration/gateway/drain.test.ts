@@ -8,6 +8,7 @@ import {
   startTestGateway,
 } from '../../support/gateway-scene.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
+import { startStopwatch } from '../../support/stopwatch.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let scene: GatewayScene;
@@ -29,13 +30,13 @@ describe('a gateway that is told to stop', () => {
     const gateway = await startGatewayProcess({ ...scene.env, DRAIN_SECONDS: '6' });
     await eventually('readiness', async () => (await readyStatus(gateway.opsBase)) === 200);
     const clients = await Promise.all(Array.from({ length: 10 }, () => open(gateway.base)));
-    const since = performance.now();
+    const watch = startStopwatch();
     gateway.signal('SIGTERM');
     for (const client of clients) {
       expect(await client.closed).toEqual({ code: 1001, reason: 'SERVER_DRAINING' });
     }
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
-    expect(performance.now() - since).toBeLessThan(5_500);
+    expect(watch.stop()).toBeLessThan(5_500);
   });
 
   test('spreads the closing of many over the time it has, refuses new ones, and is not ready meanwhile', async () => {
@@ -78,15 +79,14 @@ describe('a gateway that is told to stop', () => {
         { name: 'messages', ok: true },
       ],
     });
-    const since = performance.now();
     gateway.signal('SIGTERM');
     await eventually('the fall of readiness', async () => {
       return (await body()).checks.some(
         (check) => check.name === 'lifecycle' && 'reason' in check && check.reason === 'stopping',
       );
     });
+    // It keeps the time itself: past its 10 s it exits with 1.
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
-    expect(performance.now() - since).toBeLessThan(10_000);
   });
 });
 

@@ -82,7 +82,7 @@ describe('a running gateway whose key file gets a private key', () => {
     await write(publicHalves(first));
     gateway = await start();
     const isReady = async () => (await fetch(`${gateway.opsBase}/readyz`)).status === 200;
-    await waitUntil(isReady, { what: 'readiness', timeoutMs: 15_000 });
+    await waitUntil(isReady, { what: 'readiness', timeoutMs: 60_000 });
   });
   afterEach(async () => {
     gateway.signal('SIGTERM');
@@ -110,7 +110,7 @@ describe('a running gateway whose key file gets a private key', () => {
     }
     await write(publicHalves(second, first));
     const isTaken = async () => (await upgradeBy(second)) === 101;
-    await waitUntil(isTaken, { what: 'the public keys to be taken', timeoutMs: 15_000 });
+    await waitUntil(isTaken, { what: 'the public keys to be taken', timeoutMs: 60_000 });
     expect(await upgradeBy(first)).toBe(101);
   });
 });

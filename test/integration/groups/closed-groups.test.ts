@@ -57,7 +57,7 @@ test('a closed group’s document goes 30 days later, and no other', async () =>
     await mongo.kill();
     await rm(dir, { recursive: true });
   }
-}, 120_000);
+});
 
 test('its index holds closed groups only, and authctl misses it where it is not there', async () => {
   const { groups } = api.collections;

@@ -63,7 +63,7 @@ async function updateWaits(collection: string): Promise<void> {
   const waiting = () => api.mongo.db('admin').aggregate([{ $currentOp: {} }, { $match: { ns, op: 'update' } }]);
   await waitUntil(async () => (await waiting().toArray()).length > 0, {
     what: 'the update that waits',
-    timeoutMs: 15_000,
+    timeoutMs: 60_000,
     intervalMs: 5,
   });
 }
@@ -72,7 +72,7 @@ async function updateWaits(collection: string): Promise<void> {
 async function transactionRetried(before: number): Promise<void> {
   const retries = () => api.metric('auth_transaction_retries_total');
   const retried = async () => (await retries()) > before;
-  await waitUntil(retried, { what: 'a transaction to be tried again', timeoutMs: 15_000, intervalMs: 5 });
+  await waitUntil(retried, { what: 'a transaction to be tried again', timeoutMs: 60_000, intervalMs: 5 });
 }
 
 describe('a revocation', () => {
@@ -90,7 +90,7 @@ describe('a revocation', () => {
       ...Array.from({ length: 20 }, (_, i) => counted(joinBy(i % 2 ? held : api, token))),
       ...movers.map((mover) => counted(accept(api, mover, token))),
     ];
-    await waitUntil(async () => joined >= 3, { what: 'three joins', timeoutMs: 20_000, intervalMs: 1 });
+    await waitUntil(async () => joined >= 3, { what: 'three joins', timeoutMs: 60_000, intervalMs: 1 });
     const revoked = await revoke(token, owner);
     const usesThen = (await stored(token))?.uses ?? 0;
     const answers = await Promise.all(joins);

@@ -41,4 +41,4 @@ test('fifty at once for the last three places of a group, over two pods, are thr
   expect(await api.collections.users.countDocuments()).toBe(users + registered);
   expect(await api.collections.outbox.countDocuments()).toBe(events + registered);
   await expectSound(api);
-}, 90_000);
+});

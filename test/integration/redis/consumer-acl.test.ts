@@ -125,7 +125,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
       });
     });
     await addEvent(queue, event);
-    await eventually('the event', () => outcomes().length === 1, 30_000);
+    await eventually('the event', () => outcomes().length === 1);
     expect([outcomes(), renewals]).toEqual([['processed'], 2]);
     expect(await refusals()).toEqual([]);
   });
@@ -141,10 +141,10 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
       await killed.kill();
     }
     const { reports, refusals } = await consume(async () => undefined);
-    await eventually('the event comes again', () => reports.length === 1, 30_000);
+    await eventually('the event comes again', () => reports.length === 1);
     expect(reports.map(({ eventId, outcome }) => [eventId, outcome])).toEqual([[event.id, 'duplicate']]);
     expect(await refusals()).toEqual([]);
-  }, 90_000);
+  });
 
   test('consumes nothing of another subscriber', async () => {
     const others = openEventQueue(

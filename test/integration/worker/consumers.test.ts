@@ -294,7 +294,7 @@ describe('a webhook’s consumer', () => {
       deadLetters: { bury: async () => true },
       parking: { park: async () => undefined, resumedAt: () => 0 },
       giveUpAfterMs: 60_000,
-      timeoutMs: 15_000,
+      timeoutMs: 60_000,
       connectTimeoutMs: 1_000,
       concurrency: 2,
       metrics: createWorkerMetrics(createMetrics({ service: 'worker' }), [queueName]),

@@ -30,11 +30,10 @@ test.concurrent(
     }
     receiver.answerWith(status(204));
     worker = await startWorkerProcess(scene.env);
-    await eventually('the row is delivered', () => scene.isDelivered(event), 20_000);
+    await eventually('the row is delivered', () => scene.isDelivered(event));
     expect(receiver.ids()).toEqual(Array.from({ length: 3 }, () => event.id));
     expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });
   }),
-  120_000,
 );
 
 test.concurrent(
@@ -46,9 +45,8 @@ test.concurrent(
     await scene.publish(event);
     const first = await startWorkerProcess({ ...scene.env, DELIVERY_TIMEOUT_MS: '60000' });
     await eventually('the delivery is under way', () => receiver.received.length === 1);
-    const start = performance.now();
+    // It keeps the time itself: past 10 s it exits with 1.
     expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(performance.now() - start).toBeLessThan(30_000);
 
     receiver.answerWith(status(204));
     const second = await startWorkerProcess(scene.env);
@@ -59,7 +57,6 @@ test.concurrent(
     const metrics = async () => (await fetch(`http://127.0.0.1:${second.opsPort}/metrics`)).text();
     await eventually('the outbox is empty', async () => /^auth_outbox_depth 0$/m.test(await metrics()));
   }),
-  60_000,
 );
 
 test.concurrent(
@@ -90,5 +87,4 @@ test.concurrent(
     await waiting.end('SIGTERM');
     await new Promise((resolve) => way.close(resolve));
   }),
-  60_000,
 );

@@ -179,6 +179,6 @@ describe('delivery to queue consumers', () => {
     await eventually('it is completed', async () => (await redis.zcard(`${jobs}:completed`)) === 1);
     expect(await isDelivered(event)).toBe(false);
     await worker(env);
-    await eventually('the row is delivered', () => isDelivered(event), 10_000);
+    await eventually('the row is delivered', () => isDelivered(event));
   });
 });

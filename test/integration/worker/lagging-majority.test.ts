@@ -5,7 +5,7 @@ import { createProcessGuard, type LocalMongo, startMongo } from '@auth-account/l
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
 import { type Collections, collectionsOf, createStores } from '@auth-account/stores';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
@@ -14,15 +14,12 @@ import { startTestGateway, type TestGateway } from '../../support/gateway-scene.
 import { bearer } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
-import { stopReplication } from '../../support/stop-replication.ts';
+import { keepPrimary, stopReplication } from '../../support/stop-replication.ts';
 import { openStream } from '../../support/stream-client.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
-
-/** Much of it is waiting for a majority that does not answer. */
-jest.setTimeout(120_000);
 
 const lifetimeMs = denialLifetimeMs(600);
 
@@ -39,6 +36,7 @@ beforeAll(async () => {
   guard = createProcessGuard(dir);
   const setParameters = { enableTestCommands: '1' };
   mongo = await startMongo({ dir, members: 2, setParameters, log: () => undefined, onSpawn: guard.watch });
+  await keepPrimary(mongo.uri);
   const uris = mongo.ports.map((port) => `mongodb://127.0.0.1:${port}/?directConnection=true&w=1`);
   const members = uris.map((uri) => new MongoClient(uri));
   const roles = await Promise.all(members.map((member) => member.db('admin').command({ hello: 1 })));

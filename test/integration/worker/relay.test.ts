@@ -196,13 +196,12 @@ describe('with a Redis that fails', () => {
       const otherDir = await mkdtemp(join(tmpdir(), 'auth-account-worker-'));
       const other = await startRedis({ dir: otherDir, port: Number(port), log: () => undefined });
       expect(await scene.redis.dbsize()).toBeLessThan(10);
-      for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event), 10_000);
+      for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event));
       expect(new Set(good.ids())).toEqual(new Set(events.map(({ id }) => id)));
       await other.kill();
       await rm(otherDir, { recursive: true, force: true });
       await redis.start();
     }),
-    60_000,
   );
 
   test.concurrent(
@@ -237,14 +236,12 @@ describe('with a Redis that fails', () => {
       await scene.publish(newEvent());
       await eventually('the delivery is under way', () => hanging.received.length === 1);
       await redis.kill();
-      const start = performance.now();
+      // It keeps the time itself: past 10 s it exits with 1.
       expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });
-      expect(performance.now() - start).toBeLessThan(10_000);
 
       const neverConnected = await startWorkerProcess(scene.env);
       expect(await neverConnected.end('SIGTERM')).toEqual({ code: 0, signal: null });
       await redis.start();
     }),
-    60_000,
   );
 });

@@ -20,11 +20,18 @@ interface StatefulSet {
   };
 }
 
-/** Builds the images of the services and of the development stores and pushes them. Gives what was printed: the sizes. */
-export async function buildImages({ registry, tag }: Images, isInsecure: boolean): Promise<readonly string[]> {
+export const storeImages = ['dev-mongodb', 'dev-redis'];
+export const serviceImages = ['api', 'push-gateway', 'worker', 'authctl'];
+
+/** Builds these images and pushes them. Gives what was printed: the sizes. */
+export async function buildImages(
+  { registry, tag }: Images,
+  names: readonly string[],
+  isInsecure: boolean,
+): Promise<readonly string[]> {
   const options = ['--push', ...(isInsecure ? ['--insecure'] : [])];
   const script = join(root, 'k8s/images/build.sh');
-  const printed = await runCommand(script, [registry, tag, ...options], { cwd: root, timeoutMs: 600_000 });
+  const printed = await runCommand(script, [registry, tag, ...names, ...options], { cwd: root, timeoutMs: 600_000 });
   return printed.trimEnd().split('\n').slice(-8);
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# run-in-ci.sh OUTPUT: `npm run test:cluster` where there is a cluster: the one that KUBECONFIG names (CLUSTER_REGISTRY names its
+# run-in-ci.sh OUTPUT: `npm run test:cluster`, its short form, where there is a cluster: the one that KUBECONFIG names (CLUSTER_REGISTRY names its
 # registry), or the lab in the folder CLUSTER_LAB, which is started if it is not running and ended again. Elsewhere it says that
 # it left the test out, and writes no OUTPUT.
 set -euo pipefail
 output=$1
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 lab=${CLUSTER_LAB:-}
-limit=1100 # seconds; what it has started it removes after that, within three minutes
+limit=600 # seconds, of which an idle machine needs 240; what it has started it removes after that, within three minutes
 
 install_missing() {
   local missing=() tool
@@ -28,6 +28,7 @@ use_lab() {
   if ! (. "$lab/env" && lab_alive); then
     started=yes
     KUBE_LAB_METRICS=1 "$lab/up"
+    export KEEP=1 # the namespace ends with the lab
   fi
   export PATH="$BIN:$PATH" KUBECONFIG="$KCFG" CLUSTER_REGISTRY="$REGISTRY" CLUSTER_REGISTRY_INSECURE=1
 }

@@ -50,7 +50,7 @@ interface Abandoned {
 const waitForLine = (wanted: Line) =>
   waitUntil(async () => lines.some((line) => Object.entries(wanted).every(([key, value]) => line[key] === value)), {
     what: `the line ${JSON.stringify(wanted)}`,
-    timeoutMs: 15_000,
+    timeoutMs: 60_000,
     intervalMs: 5,
   });
 
@@ -65,7 +65,7 @@ async function abandon({ path, body, accessToken, heldAt = 'find', giveUp, meanw
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined); // it is given up
   socket.resume().write(requestText(path, body, { 'X-Request-ID': request_id, accessToken }));
-  await waitUntil(async () => proxy.held() > 0, { what: 'a question to MongoDB', timeoutMs: 15_000, intervalMs: 5 });
+  await waitUntil(async () => proxy.held() > 0, { what: 'a question to MongoDB', timeoutMs: 60_000, intervalMs: 5 });
   giveUp(socket);
   await waitForLine({ request_id, msg: 'request', status: 499 });
   await meanwhile?.();

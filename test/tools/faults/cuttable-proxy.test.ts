@@ -21,7 +21,7 @@ test('a silent cut holds back what a new connection sends, until it is mended', 
     return socket;
   };
   const isHeard = (text: string) =>
-    waitUntil(async () => heard.includes(text), { what: text, timeoutMs: 15_000, intervalMs: 5 });
+    waitUntil(async () => heard.includes(text), { what: text, timeoutMs: 60_000, intervalMs: 5 });
 
   proxy.cut('silence', ['cut off']);
   const held = await say('who is cut off;');

@@ -85,7 +85,7 @@ const move = () =>
 
 async function denyAndClose(denial: Denial): Promise<void> {
   await denyList.denyAndClose([{ sessionId: session.sessionId, denial, requestId: 'r', decidedAt: at.getTime() }]);
-  await waitUntil(async () => !stream.isOpen(), { what: 'The end of the stream', timeoutMs: 15_000, intervalMs: 10 });
+  await waitUntil(async () => !stream.isOpen(), { what: 'The end of the stream', timeoutMs: 60_000, intervalMs: 10 });
 }
 
 test('finds nothing of a session that lives', async () => {

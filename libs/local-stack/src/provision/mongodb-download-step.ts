@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { DryMongoBinary, MongoBinary } from 'mongodb-memory-server-core';
 import { checkMongod } from './check-mongod.ts';
 import { findObstacle } from './find-obstacle.ts';
 import type { ProvisionStep } from './provision-step.ts';
@@ -16,6 +15,8 @@ const HOST = 'https://fastdl.mongodb.org';
 export const mongodbDownloadStep: ProvisionStep = {
   title: `download of MongoDB ${VERSION} by mongodb-memory-server`,
   async run(context) {
+    // Loaded when its turn comes: half a second that whoever finds another binary is spared, each test file too.
+    const { DryMongoBinary, MongoBinary } = await import('mongodb-memory-server-core');
     const { env, cacheDir } = context;
     const options = {
       version: env.MONGOMS_VERSION ?? VERSION,

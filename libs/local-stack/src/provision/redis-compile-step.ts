@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { RedisBinary } from 'redis-memory-server';
 import { checkBinary } from './check-binary.ts';
 import { findObstacle } from './find-obstacle.ts';
 import { findOnPath } from './find-on-path.ts';
@@ -22,6 +21,7 @@ export const redisCompileStep: ProvisionStep = {
     const obstacle = await findObstacle(env.REDISMS_DOWNLOAD_URL ?? env.REDISMS_DOWNLOAD_MIRROR ?? HOST, env);
     if (obstacle !== undefined) return { missing: obstacle };
     log('  downloading and compiling Redis; this takes some minutes');
+    const { RedisBinary } = await import('redis-memory-server');
     const downloadDir = join(cacheDir, 'redis-sources');
     return checkBinary(await withVerifiedTls(() => RedisBinary.getPath({ downloadDir })), REDIS_REQUIREMENT);
   },

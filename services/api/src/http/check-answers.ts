@@ -2,6 +2,7 @@ import { errorBodyOf, type Route } from '@auth-account/contracts';
 import { isThrowableCode, rowOf } from '@auth-account/errors';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { RequestHandler } from 'express';
+import type { TSchema } from 'typebox';
 import { closeSchema } from './close-schema.ts';
 import { extendContext } from './request-context.ts';
 import { compileSchema } from './validation/ajv.ts';
@@ -17,16 +18,16 @@ class ContractViolation extends Error {
  * its body.
  */
 export function checkAnswersOf(route: Route): RequestHandler {
-  const success = compileSchema(closeSchema(route.success.body));
+  const success = compileWhenUsed(route.success.body);
   const errors = new Map(route.errors.map((code) => [code, errorCheck(code, route.errorStatuses?.[code])]));
 
   function check(status: number, body: unknown): string | undefined {
-    if (status === route.success.status) return faultOf(success, body);
+    if (status === route.success.status) return faultOf(success(), body);
     const code = String((body as { error_code?: unknown } | null)?.error_code);
     const error = errors.get(code);
     if (error === undefined) return `the operation declares no ${code}`;
     if (!error.statuses.includes(status)) return `${code} has no status ${status}`;
-    return faultOf(error.body, body);
+    return faultOf(error.body(), body);
   }
 
   return (_req, res, next) => {
@@ -46,10 +47,24 @@ export function checkAnswersOf(route: Route): RequestHandler {
   };
 }
 
-function errorCheck(code: string, own?: readonly number[]): { statuses: readonly number[]; body: ValidateFunction } {
+interface ErrorCheck {
+  readonly statuses: readonly number[];
+  readonly body: () => ValidateFunction;
+}
+
+function errorCheck(code: string, own?: readonly number[]): ErrorCheck {
   if (!isThrowableCode(code)) throw new Error(`the error catalogue has no ${code}`);
   const { http, httpAlternatives = [], details } = rowOf(code);
-  return { statuses: own ?? [http, ...httpAlternatives], body: compileSchema(closeSchema(errorBodyOf(code, details))) };
+  return { statuses: own ?? [http, ...httpAlternatives], body: compileWhenUsed(errorBodyOf(code, details)) };
+}
+
+/** All schemas of all routes would take an api half a second of its start, and a test sees few of them. */
+function compileWhenUsed(schema: TSchema): () => ValidateFunction {
+  let validate: ValidateFunction | undefined;
+  return () => {
+    validate ??= compileSchema(closeSchema(schema));
+    return validate;
+  };
 }
 
 function faultOf(validate: ValidateFunction, body: unknown): string | undefined {

@@ -26,6 +26,6 @@ export async function primaryOf({ replicaSet }: FaultStack): Promise<number> {
     primary = await replicaSet.findPrimary();
     return primary !== undefined;
   };
-  await waitUntil(isThere, { what: 'A primary', timeoutMs: 30_000 });
+  await waitUntil(isThere, { what: 'A primary', timeoutMs: 60_000 });
   return primary ?? 0;
 }
