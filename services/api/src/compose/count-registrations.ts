@@ -1,4 +1,4 @@
-import type { RegisterRequest } from '@auth-account/contracts';
+import type { RegisterRequest } from '@auth-account/contracts/http/register';
 import { isAppError } from '@auth-account/errors';
 import type { Counter } from 'prom-client';
 import type { RegisterOutput } from '../usecases/register.ts';

@@ -1,11 +1,9 @@
-import {
-  type LoginRequest,
-  type LogoutAllRequest,
-  type LogoutRequest,
-  type RefreshRequest,
-  type RegisterRequest,
-  routes,
-} from '@auth-account/contracts';
+import { routes } from '@auth-account/contracts';
+import type { LoginRequest } from '@auth-account/contracts/http/login';
+import type { LogoutRequest } from '@auth-account/contracts/http/logout';
+import type { RefreshRequest } from '@auth-account/contracts/http/refresh';
+import type { RegisterRequest } from '@auth-account/contracts/http/register';
+import type { LogoutAllRequest } from '@auth-account/contracts/http/sessions';
 import type { createListSessions } from '../usecases/list-sessions.ts';
 import type { createLogIn } from '../usecases/log-in.ts';
 import type { createLogOut } from '../usecases/log-out.ts';

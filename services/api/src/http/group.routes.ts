@@ -1,4 +1,5 @@
-import { type AcceptInviteRequest, routes } from '@auth-account/contracts';
+import { routes } from '@auth-account/contracts';
+import type { AcceptInviteRequest } from '@auth-account/contracts/http/groups';
 import type { createAcceptInvite } from '../usecases/accept-invite.ts';
 import type { createFindCurrentGroup } from '../usecases/find-current-group.ts';
 import type { LeaveGroup } from '../usecases/leave-group.ts';

@@ -1,4 +1,5 @@
-import { type CreateInviteRequest, routes } from '@auth-account/contracts';
+import { routes } from '@auth-account/contracts';
+import type { CreateInviteRequest } from '@auth-account/contracts/http/invites';
 import type { createCreateInvite } from '../usecases/create-invite.ts';
 import type { createFindInvite } from '../usecases/find-invite.ts';
 import type { createListInvites } from '../usecases/list-invites.ts';

@@ -1,4 +1,5 @@
-import { type RegisteredEvent, RegisterRequest, type RegisterResponse } from '@auth-account/contracts';
+import type { RegisteredEvent } from '@auth-account/contracts';
+import { RegisterRequest, type RegisterResponse } from '@auth-account/contracts/http/register';
 import { AppError } from '@auth-account/errors';
 import { createRegisteredEvent } from '@auth-account/messaging';
 import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
