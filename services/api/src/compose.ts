@@ -21,15 +21,13 @@ import { composeGroups } from './compose/groups.ts';
 import { composeGuards } from './compose/guards.ts';
 import { composeInvites } from './compose/invites.ts';
 import { createApiMetrics } from './compose/metrics.ts';
+import { composeOperations } from './compose/operations.ts';
 import { composeSecurity, type TestOverrides } from './compose/security.ts';
 import { composeTransaction } from './compose/transaction.ts';
 import { composeUseCases } from './compose/use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
-import { authHandlers } from './http/auth.routes.ts';
-import { groupHandlers } from './http/group.routes.ts';
 import { createHttpServer, retireMs } from './http/http-server.ts';
-import { inviteHandlers } from './http/invite.routes.ts';
-import { keyHandlers } from './http/key.routes.ts';
+import { createHandlers } from './http/operations.ts';
 import { blockedPasswordCheck } from './http/validation/body-checks.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
 
@@ -108,7 +106,7 @@ export async function compose(
   const transaction = composeTransaction(mongo, apiMetrics);
   const sessionParts = { mongo, transaction, security, announce, isDenied, publishEvent: eventPublisher.begin };
   const parts = { ...shared, ...guards, ...sessionParts };
-  const useCases = composeUseCases(parts);
+  const useCases = { ...composeUseCases(parts), ...composeGroups(parts), ...composeInvites(parts) };
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
@@ -121,12 +119,7 @@ export async function compose(
       sessions: createSessionStore(collectionsOf(mongo.db(config.MONGODB_DATABASE))),
       onFallback: () => apiMetrics.denyListFallbacks.inc(),
     }),
-    handlers: {
-      ...authHandlers(useCases),
-      ...groupHandlers(composeGroups(parts)),
-      ...inviteHandlers(composeInvites(parts)),
-      ...keyHandlers(security.publicKeys),
-    },
+    handlers: createHandlers(composeOperations(useCases), security.publicKeys),
     bodyChecks: { register: blockedPasswordCheck(security.isBlockedPassword) },
     validateResponses: config.VALIDATE_RESPONSES,
   });

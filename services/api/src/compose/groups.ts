@@ -5,7 +5,6 @@ import {
   createSessionStore,
   createUserStore,
 } from '@auth-account/stores';
-import type { GroupUseCases } from '../http/group.routes.ts';
 import { systemIds as ids } from '../request/ids.ts';
 import { createAcceptInvite } from '../usecases/accept-invite.ts';
 import { createChangeGroup } from '../usecases/change-group.ts';
@@ -17,7 +16,7 @@ import type { UseCaseParts } from './use-cases.ts';
 type GroupParts = Pick<UseCaseParts, 'config' | 'mongo' | 'transaction' | 'announce' | 'limits' | 'audit' | 'now'>;
 
 /** Gives the use cases of membership the few things that they name. */
-export function composeGroups(parts: GroupParts): GroupUseCases {
+export function composeGroups(parts: GroupParts) {
   const { config, mongo, transaction, announce, limits, audit } = parts;
   const now = () => new Date(parts.now());
   const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));

@@ -5,7 +5,6 @@ import {
   createInviteStore,
   createUserStore,
 } from '@auth-account/stores';
-import type { InviteUseCases } from '../http/invite.routes.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
 import { systemIds as ids } from '../request/ids.ts';
 import { createCreateInvite } from '../usecases/create-invite.ts';
@@ -17,7 +16,7 @@ import type { UseCaseParts } from './use-cases.ts';
 type InviteParts = Pick<UseCaseParts, 'config' | 'mongo' | 'transaction' | 'security' | 'limits' | 'audit' | 'now'>;
 
 /** Gives the use cases of invites the few things that they name. */
-export function composeInvites(parts: InviteParts): InviteUseCases {
+export function composeInvites(parts: InviteParts) {
   const { config, mongo, transaction, security, limits, audit } = parts;
   const now = () => new Date(parts.now());
   const collections = collectionsOf(mongo.db(config.MONGODB_DATABASE));

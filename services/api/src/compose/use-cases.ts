@@ -13,7 +13,6 @@ import type { MongoClient } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
 import type { IsDenied } from '../announcements/announce-again.ts';
 import type { ApiConfig } from '../config.ts';
-import type { AuthUseCases } from '../http/auth.routes.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
 import { systemIds as ids } from '../request/ids.ts';
 import { createIssueTokens } from '../usecases/issue-tokens.ts';
@@ -45,7 +44,7 @@ export interface UseCaseParts extends Guards {
 }
 
 /** Gives every use case the few things that it names. */
-export function composeUseCases(parts: UseCaseParts): AuthUseCases {
+export function composeUseCases(parts: UseCaseParts) {
   const { config, mongo, transaction, security, announce, isDenied, publishEvent, metrics, limits, audit } = parts;
   const now = () => new Date(parts.now());
   const { hasher, refreshTokens, signAccessToken } = security;
