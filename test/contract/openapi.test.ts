@@ -1,20 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { openApiPath, routes, violationTypes } from '@auth-account/contracts';
+import { openApiPath, type Route, type RouteName, routes, violationTypes } from '@auth-account/contracts';
 import { decideWriteOff, validationTypes } from '@auth-account/errors';
-import { createStores } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { logIn, newEmail, registerAccount } from '../support/accounts.ts';
+import { registerAccount } from '../support/accounts.ts';
+import { type GoodRequest, goodRequests, sendTo } from '../support/good-requests.ts';
+import { insertInvite } from '../support/groups.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-/** What stands in the path. */
-type Params = Readonly<Record<string, string>>;
-type Example = { readonly value: Fields };
 
 const checkedIn = JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
 const operations = Object.entries(checkedIn.paths as Record<string, Record<string, Operation>>).flatMap(
@@ -23,7 +20,6 @@ const operations = Object.entries(checkedIn.paths as Record<string, Record<strin
 
 interface Operation {
   readonly operationId: string;
-  readonly requestBody?: { readonly content: { 'application/json': { readonly examples: Record<string, Example> } } };
   readonly responses: Record<string, Response>;
 }
 interface Response {
@@ -113,76 +109,31 @@ describe('every example', () => {
   });
 });
 
-/** What has to be there for an example to succeed, and the fields that no document can know beforehand. */
-const preparations: Record<
-  string,
-  (api: TestApi, value: Fields) => Promise<{ body?: Fields; headers?: Record<string, string>; params?: Params }>
-> = {
-  async registerAccount(_, value) {
-    if (value.space_creation_mode === 'JOIN_EXISTING') await insertInvite(String(value.invite_token));
-    return {};
-  },
-  async logIn(_, value) {
-    const existing = await api.collections.users.findOne({ email: String(value.email) });
-    if (existing === null) await registerAccount(api, String(value.email));
-    return {};
-  },
-  async refreshTokens() {
-    const { refresh_token } = await newTokens();
-    return { body: { refresh_token } };
-  },
-  async logOutAll() {
-    const { access_token } = await newTokens();
-    return { headers: { Authorization: `Bearer ${access_token}` } };
-  },
-  async createInvite() {
-    const { access_token } = await newTokens();
-    return { headers: { Authorization: `Bearer ${access_token}` } };
-  },
-  async acceptInvite() {
-    const { access_token } = await newTokens();
-    const token = randomUUID();
-    await insertInvite(token);
-    return { params: { token }, headers: { Authorization: `Bearer ${access_token}` } };
-  },
-  async logOut() {
-    const { refresh_token, access_token } = await newTokens();
-    return { body: { refresh_token }, headers: { Authorization: `Bearer ${access_token}` } };
-  },
-};
-
-async function newTokens() {
-  const { email } = await registerAccount(api, newEmail());
-  return logIn(api, email);
-}
-
-async function insertInvite(_id: string): Promise<void> {
-  const { home_group_id, user_id } = await registerAccount(api, newEmail());
-  const created_at = new Date();
-  const expires_at = new Date(created_at.getTime() + 3_600_000);
-  const invite = { _id, home_group_id, account_type: 'HOME', created_by: user_id, created_at, expires_at } as const;
-  await createStores(api.collections).invites.insert({ ...invite, max_uses: null, uses: 0, revoked_at: null });
+/** Makes what has to be there for the example to succeed, and fills in what no document can know beforehand. */
+async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
+  await api.collections.users.deleteMany({ email: String(value.email) });
+  if (name === 'login') await registerAccount(api, String(value.email));
+  if (value.space_creation_mode === 'JOIN_EXISTING') {
+    const { home_group_id } = await registerAccount(api);
+    await insertInvite(api, home_group_id, { _id: String(value.invite_token) });
+  }
+  const good = await goodRequests[name](api);
+  const known = 'refresh_token' in value ? { refresh_token: good.body?.refresh_token } : {};
+  return { ...good, body: { ...value, ...known } };
 }
 
 describe('every request example succeeds when it is sent', () => {
-  const requests = operations.flatMap(({ path, operationId, requestBody }) =>
-    Object.entries(requestBody?.content['application/json'].examples ?? {}).map(([name, { value }]) => ({
-      path,
-      operationId,
-      name,
-      value,
-    })),
+  const requests = (Object.entries(routes) as [RouteName, Route][]).flatMap(
+    ([name, { operationId, requests: examples = {} }]) =>
+      Object.entries(examples).map(([example, { value }]) => ({ operationId, example, name, value })),
   );
+  const checker = openApiChecker(checkedIn);
 
-  test.each(requests)('$operationId: $name', async ({ path, operationId, value }) => {
-    const route = Object.values(routes).find((candidate) => candidate.operationId === operationId);
-    await api.collections.users.deleteMany({ email: String(value.email) });
-    const { body = {}, headers = {}, params = {} } = (await preparations[operationId]?.(api, value)) ?? {};
-    const target = path.replaceAll(/\{(\w+)\}/g, (_, param: string) => params[param] ?? '');
-    const answer = await api.post(target, { ...value, ...body }, headers);
-    expect(answer.status).toBe(route?.success.status);
-    const checker = openApiChecker(checkedIn);
-    expect(checker.answerFault({ path, method: 'post' }, answer)).toBeUndefined();
+  test.each(requests)('$operationId: $example', async ({ name, value }) => {
+    const { path, method, success } = routes[name];
+    const answer = await sendTo(name, api, await requestOf(name, value));
+    expect(answer.status).toBe(success.status);
+    expect(checker.answerFault({ path: openApiPath(path), method }, answer)).toBeUndefined();
   });
 
   test('listPublicKeys, without a private part', async () => {

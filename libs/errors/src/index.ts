@@ -13,7 +13,6 @@ export {
   type NoticeCode,
   rowOf,
   type ThrowableCode,
-  throwableCodes,
 } from './catalogue.ts';
 export { decideWriteOff, type StockAccountType, type WriteOff, type WriteOffDecision } from './decide-write-off.ts';
 export type { DetailsOf, StatusOf } from './error-details.ts';
@@ -22,10 +21,4 @@ export { type Locale, locales } from './locales.ts';
 export { negotiateLocale } from './negotiate-locale.ts';
 export { type Notice, notice } from './notice.ts';
 export { type HttpError, type HttpErrorBody, toHttp } from './to-http.ts';
-export {
-  isValidationItem,
-  isValidationType,
-  type ValidationItem,
-  type ValidationType,
-  validationTypes,
-} from './validation-item.ts';
+export { type ValidationItem, type ValidationType, validationTypes } from './validation-item.ts';

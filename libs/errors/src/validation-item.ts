@@ -25,7 +25,7 @@ export interface ValidationItem {
   type: ValidationType;
 }
 
-export function isValidationType(value: unknown): value is ValidationType {
+function isValidationType(value: unknown): value is ValidationType {
   return validationTypes.some((type) => type === value);
 }
 

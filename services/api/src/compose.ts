@@ -13,14 +13,12 @@ import { createIsDenied } from './announcements/announce-again.ts';
 import { createEventPublisher } from './announcements/publish-events.ts';
 import { createApp } from './app.ts';
 import { createApiMetrics } from './compose/metrics.ts';
+import { composeOperations } from './compose/operations.ts';
 import { composeSecurity, type TestOverrides } from './compose/security.ts';
 import { composeGuards, composeUseCases } from './compose/use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
-import { authHandlers } from './http/auth.routes.ts';
-import { groupHandlers } from './http/group.routes.ts';
 import { createHttpServer, retireMs } from './http/http-server.ts';
-import { inviteHandlers } from './http/invite.routes.ts';
-import { keyHandlers } from './http/key.routes.ts';
+import { createHandlers } from './http/operations.ts';
 import { blockedPasswordCheck } from './http/validation/body-checks.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
 
@@ -115,12 +113,7 @@ export async function compose(
       sessions: stores.sessions,
       onFallback: () => apiMetrics.denyListFallbacks.inc(),
     }),
-    handlers: {
-      ...authHandlers(useCases),
-      ...groupHandlers(useCases),
-      ...inviteHandlers(useCases),
-      ...keyHandlers(security.publicKeys),
-    },
+    handlers: createHandlers(composeOperations(useCases), security.publicKeys),
     bodyChecks: { register: blockedPasswordCheck(security.isBlockedPassword) },
     validateResponses: config.VALIDATE_RESPONSES,
   });

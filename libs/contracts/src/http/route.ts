@@ -14,7 +14,7 @@ export interface Route {
   readonly summary: string;
   /** CommonMark. */
   readonly description: string;
-  readonly method: 'get' | 'post' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Express path; also the route template in logs and metrics. */
   readonly path: string;
   /**

@@ -1,4 +1,4 @@
-import { SpaceCreationMode } from '@auth-account/contracts';
+import { SpaceCreationMode } from '@auth-account/contracts/http/register';
 import { createTransactionMetrics, createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter } from 'prom-client';
 import { createAuditCounters } from '../audit/audit-counters.ts';

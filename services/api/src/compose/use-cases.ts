@@ -7,9 +7,6 @@ import type { IsDenied } from '../announcements/announce-again.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { countAuditEvents } from '../audit/count-audit-events.ts';
 import type { ApiConfig } from '../config.ts';
-import type { AuthUseCases } from '../http/auth.routes.ts';
-import type { GroupUseCases } from '../http/group.routes.ts';
-import type { InviteUseCases } from '../http/invite.routes.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
 import { limitRulesOf } from '../limits/limit-config.ts';
 import { createLimits, type Limits } from '../limits/limits.ts';
@@ -69,7 +66,7 @@ export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly now: () => number;
 }
 
-export type UseCases = AuthUseCases & GroupUseCases & InviteUseCases;
+export type UseCases = ReturnType<typeof composeUseCases>;
 
 export function composeGuards({ config, logger, metrics, redis, secrets, now }: GuardParts): Guards {
   const write = createAuditLog(logger);
@@ -88,7 +85,7 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
 }
 
 /** Gives every use case the few things that it names. */
-export function composeUseCases(parts: UseCaseParts): UseCases {
+export function composeUseCases(parts: UseCaseParts) {
   const shared = sharedParts(parts);
   return { ...accountUseCases(parts, shared), ...groupUseCases(shared), ...inviteUseCases(shared) };
 }
@@ -112,7 +109,7 @@ function sharedParts({ config, stores, transaction, security, announce, isDenied
   };
 }
 
-function accountUseCases({ config, security, publishEvent, metrics }: UseCaseParts, parts: SharedParts): AuthUseCases {
+function accountUseCases({ config, security, publishEvent, metrics }: UseCaseParts, parts: SharedParts) {
   const { hasher, refreshTokens, signAccessToken } = security;
   const lifetime = {
     idleSeconds: config.REFRESH_TOKEN_IDLE_SECONDS,
@@ -143,7 +140,7 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
   };
 }
 
-function groupUseCases(parts: SharedParts): GroupUseCases {
+function groupUseCases(parts: SharedParts) {
   const shared = { ...parts, changeGroup: createChangeGroup(parts) };
   const leaveGroup = createLeaveGroup(shared);
   return {
@@ -154,7 +151,7 @@ function groupUseCases(parts: SharedParts): GroupUseCases {
   };
 }
 
-function inviteUseCases(shared: SharedParts): InviteUseCases {
+function inviteUseCases(shared: SharedParts) {
   return {
     createInvite: createCreateInvite(shared),
     listInvites: createListInvites(shared),

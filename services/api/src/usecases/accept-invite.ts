@@ -1,4 +1,4 @@
-import type { AcceptInviteRequest, MembershipResponse } from '@auth-account/contracts';
+import type { AcceptInviteRequest, MembershipResponse } from '@auth-account/contracts/http/groups';
 import { AppError } from '@auth-account/errors';
 import {
   type GroupStore,

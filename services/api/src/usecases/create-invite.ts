@@ -1,4 +1,4 @@
-import { CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts';
+import { CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts/http/invites';
 import { AppError } from '@auth-account/errors';
 import type { GroupStore, InviteDocument, InviteStore, RunTransaction, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';

@@ -1,4 +1,4 @@
-import type { Invite, InvitePreviewResponse } from '@auth-account/contracts';
+import type { Invite, InvitePreviewResponse } from '@auth-account/contracts/http/invites';
 import { type InviteDocument, type InviteState, inviteState } from '@auth-account/stores';
 
 type Preview = Omit<InvitePreviewResponse['data'], 'timestamp'>;

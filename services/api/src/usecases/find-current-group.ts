@@ -1,4 +1,5 @@
-import type { AccountType, CurrentGroupResponse, StockDeficit } from '@auth-account/contracts';
+import type { AccountType } from '@auth-account/contracts';
+import type { CurrentGroupResponse, StockDeficit } from '@auth-account/contracts/http/groups';
 import { AppError } from '@auth-account/errors';
 import type { GroupStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';

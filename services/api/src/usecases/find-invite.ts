@@ -1,4 +1,4 @@
-import type { InvitePreviewResponse } from '@auth-account/contracts';
+import type { InvitePreviewResponse } from '@auth-account/contracts/http/invites';
 import type { GroupStore, InviteStore } from '@auth-account/stores';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';

@@ -1,4 +1,5 @@
-import { pushStreamPath, type TokenResponse } from '@auth-account/contracts';
+import { pushStreamPath } from '@auth-account/contracts';
+import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { SessionDocument } from '@auth-account/stores';
 import type { AccessTokenClaims, RefreshTokens } from '@auth-account/tokens';
 

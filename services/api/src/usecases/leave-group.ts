@@ -1,4 +1,4 @@
-import type { MembershipResponse } from '@auth-account/contracts';
+import type { MembershipResponse } from '@auth-account/contracts/http/groups';
 import { AppError } from '@auth-account/errors';
 import type { GroupStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';

@@ -1,4 +1,4 @@
-import type { InviteListResponse } from '@auth-account/contracts';
+import type { InviteListResponse } from '@auth-account/contracts/http/invites';
 import type { GroupStore, InviteStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import { describeInvite } from './describe-invite.ts';

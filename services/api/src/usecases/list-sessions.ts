@@ -1,4 +1,4 @@
-import type { SessionListResponse } from '@auth-account/contracts';
+import type { SessionListResponse } from '@auth-account/contracts/http/sessions';
 import type { SessionStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 

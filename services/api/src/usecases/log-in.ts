@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { LoginRequest, TokenResponse } from '@auth-account/contracts';
+import type { LoginRequest, TokenResponse } from '@auth-account/contracts/http/login';
 import { AppError, isAppError } from '@auth-account/errors';
 import {
   closeReasonOf,

@@ -1,4 +1,4 @@
-import type { LogoutAllRequest, LogoutAllResponse } from '@auth-account/contracts';
+import type { LogoutAllRequest, LogoutAllResponse } from '@auth-account/contracts/http/sessions';
 import { AppError } from '@auth-account/errors';
 import {
   closeReasonOf,

@@ -1,4 +1,4 @@
-import type { LogoutRequest, LogoutResponse } from '@auth-account/contracts';
+import type { LogoutRequest, LogoutResponse } from '@auth-account/contracts/http/logout';
 import { AppError } from '@auth-account/errors';
 import type { OwnSession, Revocation, SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '@auth-account/tokens';

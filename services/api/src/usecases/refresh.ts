@@ -1,4 +1,5 @@
-import type { RefreshRequest, TokenResponse } from '@auth-account/contracts';
+import type { TokenResponse } from '@auth-account/contracts/http/login';
+import type { RefreshRequest } from '@auth-account/contracts/http/refresh';
 import { AppError } from '@auth-account/errors';
 import type { SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';

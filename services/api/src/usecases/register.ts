@@ -1,4 +1,5 @@
-import { type RegisteredEvent, RegisterRequest, type RegisterResponse } from '@auth-account/contracts';
+import type { RegisteredEvent } from '@auth-account/contracts';
+import { RegisterRequest, type RegisterResponse } from '@auth-account/contracts/http/register';
 import { AppError, isAppError } from '@auth-account/errors';
 import { createRegisteredEvent } from '@auth-account/messaging';
 import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
@@ -53,6 +54,8 @@ interface Registration {
   readonly at: Date;
 }
 
+type Register = (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput>;
+
 /**
  * Registration (specification, `POST /api/v1/auth/register`).
  *
@@ -61,9 +64,7 @@ interface Registration {
  * nothing is stored. A retry with the same `Idempotency-Key` gets the first answer again, never its own 409. It is judged
  * as a login is: whoever knows the key must not be able to guess the password by it.
  */
-export function createRegister(
-  deps: RegisterDeps,
-): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
+export function createRegister(deps: RegisterDeps): Register {
   const { users, spaces, outbox, transaction, openIdempotent, hasher, publishEvent, onEnd, limits, audit, ids } = deps;
 
   async function register(
@@ -128,10 +129,15 @@ export function createRegister(
     }
   }
 
+  return counted(registerOrReplay, onEnd);
+}
+
+/** The same registration, whose outcome `onEnd` is told. */
+function counted(register: Register, onEnd: RegisterDeps['onEnd']): Register {
   return async (input, origin) => {
     const mode = input.space_creation_mode;
     try {
-      const output = await registerOrReplay(input, origin);
+      const output = await register(input, origin);
       onEnd(mode, output.isReplayed ? 'replayed' : 'created');
       return output;
     } catch (error) {

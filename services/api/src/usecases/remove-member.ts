@@ -1,4 +1,4 @@
-import type { MemberRemovedResponse } from '@auth-account/contracts';
+import type { MemberRemovedResponse } from '@auth-account/contracts/http/groups';
 import { AppError } from '@auth-account/errors';
 import type { GroupStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';

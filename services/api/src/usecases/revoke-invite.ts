@@ -1,4 +1,4 @@
-import type { InviteResponse } from '@auth-account/contracts';
+import type { InviteResponse } from '@auth-account/contracts/http/invites';
 import type { GroupStore, InviteStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';

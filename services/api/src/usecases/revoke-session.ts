@@ -1,4 +1,4 @@
-import type { SessionRevokedResponse } from '@auth-account/contracts';
+import type { SessionRevokedResponse } from '@auth-account/contracts/http/sessions';
 import { AppError } from '@auth-account/errors';
 import { closeReasonOf, type OwnSession, type Revocation, type SessionStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';

@@ -1,4 +1,5 @@
-import type { AccountType, RegisterRequest } from '@auth-account/contracts';
+import type { AccountType } from '@auth-account/contracts';
+import type { RegisterRequest } from '@auth-account/contracts/http/register';
 import { type GroupStore, type InviteDocument, type InviteStore, inviteState } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import type { Ids } from '../request/ids.ts';

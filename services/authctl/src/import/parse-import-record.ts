@@ -1,4 +1,5 @@
-import { type AccountType, RegisterRequest } from '@auth-account/contracts';
+import type { AccountType } from '@auth-account/contracts';
+import { RegisterRequest } from '@auth-account/contracts/http/register';
 import { Compile } from 'typebox/compile';
 import { findHashFault } from './find-hash-fault.ts';
 

@@ -1,4 +1,5 @@
-import { closeCodes, pushStreamPath, routes, type TokenResponse } from '@auth-account/contracts';
+import { closeCodes, pushStreamPath, routes } from '@auth-account/contracts';
+import type { TokenResponse } from '@auth-account/contracts/http/login';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import type { Credentials, ProbePlan } from './probe-plan.ts';
 import { openPushStream, type PushStream, type StreamEnd } from './push-stream.ts';

@@ -1,4 +1,5 @@
-import { LoginRequest, RegisterRequest, RegisterResponse } from '@auth-account/contracts';
+import { LoginRequest } from '@auth-account/contracts/http/login';
+import { RegisterRequest, RegisterResponse } from '@auth-account/contracts/http/register';
 import { expect, test } from '@jest/globals';
 import { compileSchema } from './ajv.ts';
 

@@ -1,0 +1,24 @@
+import type { Operations } from '../http/operations.ts';
+import type { UseCases } from './use-cases.ts';
+
+/** Says by route which use case carries it out, and what of the request it is given. Ids in paths may be in upper case. */
+export function composeOperations(useCases: UseCases): Operations {
+  return {
+    register: ({ body, origin }) => useCases.register(body, origin),
+    login: ({ body, origin }) => useCases.logIn(body, origin),
+    refresh: ({ body, origin }) => useCases.refresh(body, origin),
+    logout: ({ body, caller, origin }) => useCases.logOut(body, caller, origin),
+    logoutAll: ({ body, caller, origin }) => useCases.logOutAll(body, caller, origin),
+    listSessions: ({ caller }) => useCases.listSessions(caller),
+    revokeSession: ({ params, caller, origin }) =>
+      useCases.revokeSession(params.session_id.toLowerCase(), caller, origin),
+    findCurrentGroup: ({ caller }) => useCases.findCurrentGroup(caller),
+    acceptInvite: ({ params, body, caller, origin }) => useCases.acceptInvite(params.token, body, caller, origin),
+    leaveGroup: ({ caller, origin }) => useCases.leaveGroup(caller, origin),
+    removeMember: ({ params, caller, origin }) => useCases.removeMember(params.user_id.toLowerCase(), caller, origin),
+    createInvite: ({ body, caller, origin }) => useCases.createInvite(body, caller, origin),
+    listInvites: ({ caller }) => useCases.listInvites(caller),
+    findInvite: ({ params, origin }) => useCases.findInvite(params.token, origin),
+    revokeInvite: ({ params, caller, origin }) => useCases.revokeInvite(params.token, caller, origin),
+  };
+}

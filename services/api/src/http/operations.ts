@@ -1,0 +1,68 @@
+import { type Route, type RouteName, routes } from '@auth-account/contracts';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { RequestHandler, Response } from 'express';
+import type { Static, TSchema } from 'typebox';
+import type { RequestOrigin } from '../request/request-origin.ts';
+import type { Handlers } from './mount-routes.ts';
+import { callerOf, contextOf } from './request-context.ts';
+import { sendJson } from './send-json.ts';
+
+type Routes = typeof routes;
+type SuccessOf<N extends RouteName> = Static<Routes[N]['success']['body']>;
+
+/** Routes that answer in the envelope of a success; the key set of RFC 7517 does not. */
+type OperationName = { [N in RouteName]: SuccessOf<N> extends { readonly data: unknown } ? N : never }[RouteName];
+
+/** The parts of a request that the route declares; the body has passed its schema. */
+interface OperationInput<N extends RouteName> {
+  readonly body: Routes[N] extends { readonly body: infer B extends TSchema } ? Static<B> : undefined;
+  readonly params: Routes[N] extends { readonly params: infer P } ? Readonly<Record<keyof P, string>> : undefined;
+  readonly caller: Routes[N]['auth'] extends 'none' ? undefined : VerifiedAccessToken;
+  readonly origin: RequestOrigin;
+}
+
+type DataOf<N extends RouteName> = SuccessOf<N> extends { readonly data: infer D } ? D : never;
+
+interface Replayable<D> {
+  readonly data: D;
+  /** The answer is that of an earlier request with the same `Idempotency-Key`. */
+  readonly isReplayed: boolean;
+}
+
+type OutputOf<N extends RouteName> = 'Idempotency-Key' extends Routes[N]['headers'][number]
+  ? Replayable<DataOf<N>>
+  : DataOf<N>;
+
+/** By route: what carries it out, without Express. Its types come from the route table. */
+export type Operations = {
+  readonly [N in OperationName]: (input: OperationInput<N>) => Promise<OutputOf<N>>;
+};
+
+/** One of them, whichever it is. */
+type AnyOperation = (input: Readonly<Record<keyof OperationInput<RouteName>, unknown>>) => Promise<unknown>;
+
+/** Makes the handlers of all routes. `publicKeys` is the key set, which is read anew for each answer. */
+export function createHandlers(operations: Operations, publicKeys: unknown): Handlers {
+  const all = Object.entries(operations) as [OperationName, AnyOperation][];
+  const derived = all.map(([name, operation]) => [name, createHandler(routes[name], operation)]);
+  return {
+    ...(Object.fromEntries(derived) as Record<OperationName, RequestHandler>),
+    jwks: (_req, res) => sendSuccess(res, routes.jwks, publicKeys),
+  };
+}
+
+function createHandler(route: Route, operation: AnyOperation): RequestHandler {
+  const isIdempotent = route.headers.includes('Idempotency-Key');
+  return async (req, res) => {
+    const caller = route.auth === 'none' ? undefined : callerOf(res);
+    const output = await operation({ body: req.body, params: req.params, caller, origin: contextOf(res) });
+    const { data, isReplayed } = isIdempotent ? (output as Replayable<unknown>) : { data: output, isReplayed: false };
+    if (isReplayed) res.setHeader('Idempotency-Replayed', 'true');
+    sendSuccess(res, route, { status: 'success', data });
+  };
+}
+
+function sendSuccess(res: Response, { success: { status, cacheControl } }: Route, body: unknown): void {
+  if (cacheControl !== undefined) res.setHeader('Cache-Control', cacheControl);
+  sendJson(res, status, body);
+}

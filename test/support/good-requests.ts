@@ -1,0 +1,76 @@
+import { type RouteName, routes } from '@auth-account/contracts';
+import { newEmail, newSession, password, registerAccount } from './accounts.ts';
+import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
+import type { Answer } from './http-client.ts';
+
+/** A request that its operation answers with success. */
+export interface GoodRequest {
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Values of the path's parameters, by name. */
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+const ownHeaders = async (on: GroupApi) => ({ headers: bearer(await newSession(on)) });
+
+/**
+ * By route: makes what the request needs, and the request. Each has an account of its own. A body names as many fields as
+ * it may: the property test of bodies changes them one by one.
+ */
+export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<GoodRequest>>> = {
+  register: async () => ({
+    body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME', invite_token: null },
+  }),
+  async login(on) {
+    const { email, device_id } = await newSession(on);
+    return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };
+  },
+  refresh: async (on) => ({ body: { refresh_token: (await newSession(on)).refresh_token } }),
+  async logout(on) {
+    const session = await newSession(on);
+    return { body: { refresh_token: session.refresh_token }, headers: bearer(session) };
+  },
+  logoutAll: async (on) => ({ ...(await ownHeaders(on)), body: { except_current: true } }),
+  listSessions: ownHeaders,
+  async revokeSession(on) {
+    const session = await newSession(on);
+    return { params: { session_id: session.session_id }, headers: bearer(session) };
+  },
+  findCurrentGroup: ownHeaders,
+  async acceptInvite(on) {
+    const { home_group_id } = await registerAccount(on);
+    const token = await insertInvite(on, home_group_id);
+    return { ...(await ownHeaders(on)), params: { token }, body: { leave_current_group: true } };
+  },
+  async leaveGroup(on) {
+    const { home_group_id } = await registerAccount(on);
+    return { headers: bearer(await joinByInvite(on, await insertInvite(on, home_group_id))) };
+  },
+  async removeMember(on) {
+    const owner = await newSession(on);
+    const { user_id } = await joinByInvite(on, await insertInvite(on, owner.home_group_id));
+    return { params: { user_id }, headers: bearer(owner) };
+  },
+  createInvite: async (on) => ({ ...(await ownHeaders(on)), body: { expires_in: 3_600, max_uses: null } }),
+  listInvites: ownHeaders,
+  async findInvite(on) {
+    const { home_group_id } = await registerAccount(on);
+    return { params: { token: await insertInvite(on, home_group_id) } };
+  },
+  async revokeInvite(on) {
+    const owner = await newSession(on);
+    return { params: { token: await insertInvite(on, owner.home_group_id) }, headers: bearer(owner) };
+  },
+  jwks: async () => ({}),
+};
+
+/** The request of a route as `TestApi.send` takes it. */
+export function requestTo(name: RouteName, { body, headers = {}, params = {} }: GoodRequest) {
+  const path = routes[name].path.replaceAll(/:(\w+)/g, (_, param: string) => params[param] ?? '');
+  return { method: routes[name].method.toUpperCase(), path, headers, body };
+}
+
+/** Sends the request to its route. */
+export function sendTo(name: RouteName, on: Pick<GroupApi, 'send'>, request: GoodRequest): Promise<Answer> {
+  return on.send(requestTo(name, request));
+}

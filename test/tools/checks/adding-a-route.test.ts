@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+
+const root = new URL('../../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+const page = read('docs/adding-a-route.md');
+const rows = [...page.matchAll(/^\| `([\w./-]+)` \| .+ \| `([^`]+)` \|$/gm)].map(([, file = '', example = '']) => ({
+  file,
+  example,
+}));
+
+/** The route that the page follows through the project, and its answer. */
+const names = ['revokeSession', 'SessionRevokedResponse'];
+
+/** Files written by hand whose text has the name as a word of its own. */
+function filesThatName(name: string): string[] {
+  const places = ['libs', 'services', 'test'];
+  const found = execFileSync('git', ['grep', '--untracked', '-lw', name, '--', ...places], {
+    cwd: fileURLToPath(root),
+  });
+  return found.toString().trim().split('\n');
+}
+
+describe('docs/adding-a-route.md', () => {
+  test('names only files that there are', () => {
+    const paths = [...page.matchAll(/`((?:libs|services|test|docs)\/[\w./-]+)`/g)].map(([, path = '']) => path);
+    expect(paths.length).toBeGreaterThan(rows.length);
+    expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+  });
+
+  test.each(rows)('$file has $example', ({ file, example }) => {
+    expect(read(file)).toContain(example);
+  });
+
+  test('names every file that knows the route of its example', () => {
+    const listed = new Set(rows.map(({ file }) => file));
+    const unlisted = names.flatMap(filesThatName).filter((file) => !listed.has(file));
+    expect(unlisted.filter((file) => !file.endsWith('checks/adding-a-route.test.ts'))).toEqual([]);
+  });
+});
