@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MongoClient } from 'mongodb';
+import type { MongoClient, MongoClientOptions } from 'mongodb';
 
 const pauseMs = 500;
 
@@ -22,4 +22,33 @@ export async function connectMongo(
     }
     await delay(pauseMs);
   }
+}
+
+/** What a connection string may say otherwise. All but the size of the pool are milliseconds. */
+const replaceable = {
+  connectTimeoutMS: 2_000,
+  serverSelectionTimeoutMS: 3_000,
+  socketTimeoutMS: 8_000,
+  heartbeatFrequencyMS: 2_000,
+  waitQueueTimeoutMS: 3_000,
+  maxPoolSize: 50,
+} satisfies MongoClientOptions;
+
+/**
+ * How the services talk to MongoDB: a dead or frozen primary is noticed within seconds, and no request waits for it for
+ * long. What of the time-outs stands in the connection string is left to it.
+ */
+export function mongoOptions(name: string, uri: string): MongoClientOptions {
+  const named = new Set([...new URLSearchParams(uri.split('?')[1]).keys()].map((option) => option.toLowerCase()));
+  const rest = Object.entries(replaceable).filter(([option]) => !named.has(option.toLowerCase()));
+  return {
+    // `appName` is left to the connection string.
+    driverInfo: { name },
+    retryReads: true,
+    retryWrites: true,
+    writeConcern: { w: 'majority' },
+    readPreference: 'primary',
+    ignoreUndefined: false,
+    ...Object.fromEntries(rest),
+  };
 }

@@ -1,8 +1,6 @@
 import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
-import { confirmedRead } from './confirmed-read.ts';
 import type { SessionDocument } from './documents.ts';
-import { inPages } from './in-pages.ts';
 
 /** Changes of sessions, as a majority has them, and no older than the fence: see {@link withFence}. */
 export interface FencedSessions {
@@ -85,4 +83,23 @@ function listRevokedSince(
   const options = { ...fenced, session, projection, batchSize: pageSize };
   const revokedSince = { is_revoked: true, revoked_at: { $gte: at } };
   return inPages(sessions.find<RevokedSession>(revokedSince, options).sort({ revoked_at: 1 }), pageSize);
+}
+
+/**
+ * Options of a read that sees whatever the primary shows to anybody, and waits until none of it can be rolled back any
+ * more. A read with majority concern is right as well, but may be behind. It costs a note in the oplog, which a majority
+ * has to take: for the moment before something final is said. What gets no majority in time counts as unavailable.
+ */
+export const confirmedRead = { readConcern: { level: 'linearizable' }, maxTimeMS: 4_500 } as const;
+
+/** Gives what comes one by one in lists of `pageSize`; the last one may be shorter. */
+async function* inPages<T>(items: AsyncIterable<T>, pageSize: number): AsyncIterable<T[]> {
+  let page: T[] = [];
+  for await (const item of items) {
+    page.push(item);
+    if (page.length < pageSize) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
 }

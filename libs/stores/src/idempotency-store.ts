@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
-import { confirmedRead } from './confirmed-read.ts';
 import type { IdempotencyDocument } from './documents.ts';
+import { confirmedRead } from './fenced-sessions.ts';
 
 /** Answers that were given to requests with an `Idempotency-Key`, for as long as a retry may ask for them. */
 export interface IdempotencyStore {

@@ -1,8 +1,7 @@
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import { confirmedRead } from './confirmed-read.ts';
 import type { RevocationReason, SessionClaims, SessionDocument } from './documents.ts';
-import { type FencedSessions, withFence } from './fenced-sessions.ts';
+import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions.ts';
 
 /** What a revocation writes beside `is_revoked`. */
 export interface Revocation {

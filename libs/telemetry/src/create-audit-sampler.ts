@@ -1,4 +1,4 @@
-import type { WriteAudit } from './create-audit-log.ts';
+import type { WriteAudit } from './create-logger.ts';
 
 /** An event that anybody can cause as often as they like. */
 export interface SampledEvent {

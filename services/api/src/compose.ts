@@ -13,8 +13,7 @@ import { failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-a
 import { collectionsOf, connectMongo, createStores, createTransactionRunner, mongoOptions } from '@auth-account/stores';
 import { type Logger, withSpan } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
-import { createAnnounce } from './announcements/announce.ts';
-import { createIsDenied } from './announcements/announce-again.ts';
+import { createAnnounce, createIsDenied } from './announcements/announce.ts';
 import { createEventPublisher } from './announcements/publish-events.ts';
 import { createApp } from './app.ts';
 import { createApiMetrics } from './compose/metrics.ts';

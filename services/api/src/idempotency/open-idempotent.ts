@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { AppError, isAppError } from '@auth-account/errors';
 import { type IdempotencyDocument, type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
+import type { TObject } from 'typebox';
 
 /** The answer to the first request with the same key. */
 export interface EarlierAnswer<T> {
@@ -98,4 +99,13 @@ function isRefusal(error: unknown): boolean {
 
 function hmac(secret: Buffer, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
+}
+
+/**
+ * The same text for the same request, in whatever order its members came. Only those that the schema names count, which
+ * are scalars: a member that is ignored makes no other request, and may be nested deeper than `JSON.stringify` can go.
+ */
+export function canonicalBody({ properties }: TObject, body: Readonly<Record<string, unknown>>): string {
+  const named = Object.keys(properties).filter((name) => Object.hasOwn(body, name));
+  return JSON.stringify(Object.fromEntries(named.sort().map((name) => [name, body[name]])));
 }

@@ -1,15 +1,14 @@
 import { AppError } from '@auth-account/errors';
 import type { RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
+import { addressPrefix, type PrefixLength } from '@auth-account/telemetry';
 import type { Audit } from '../audit/audit.ts';
 import type { LimitRule } from '../audit/events.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createAddressLimit } from './address-limit.ts';
-import { addressPrefix, subscriberPrefix } from './address-prefix.ts';
+import type { LimitRules } from './limit-config.ts';
 import { createLimitKeys } from './limit-keys.ts';
-import type { LimitRules } from './limit-rules.ts';
-import { createLoginLimits } from './login-limits.ts';
-import type { Refusal } from './refusal.ts';
+import { createLoginLimits, type Refusal } from './login-limits.ts';
 
 /** Whose password it is said to be, and where it comes from. */
 export interface Login {
@@ -55,6 +54,9 @@ export interface LimitsDeps {
   /** Redis did not answer; the process counted a login for itself. */
   readonly onInsured: () => void;
 }
+
+/** The usual size of one subscriber's line: an IPv4 address, or a /64 with as many addresses as it likes. */
+const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
 
 /** Seconds. */
 const loginWindow = 15 * 60;

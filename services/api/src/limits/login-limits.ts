@@ -1,12 +1,47 @@
 import type { RedisClient } from '@auth-account/redis';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { LimitRule } from '../audit/events.ts';
-import type { AddressLimit } from './address-limit.ts';
+import { type AddressLimit, waitOf } from './address-limit.ts';
+import type { LoginRules } from './limit-config.ts';
 import type { LimitKeys } from './limit-keys.ts';
-import type { LoginRules } from './limit-rules.ts';
-import { createLoginInsurance } from './login-insurance.ts';
 import { loginScript } from './login-script.ts';
-import type { LoginIdentity, LoginSteps } from './login-steps.ts';
-import type { Refusal } from './refusal.ts';
+
+/** One limit that has been reached. */
+export interface Refusal {
+  readonly rule: LimitRule;
+  /** Milliseconds until a new try makes sense. */
+  readonly waitMs: number;
+}
+
+/** Whose try it is. */
+export interface LoginIdentity {
+  /** The key under which the address is unique, whether there is such an account or not. */
+  readonly emailKey: string;
+  /** In lower case. A new one, where none came, is one that the account does not know. */
+  readonly deviceId: string;
+  /** The client's network. */
+  readonly prefix: string;
+}
+
+/**
+ * The steps of a try. Each gives what stands against it, if anything does, and never fails.
+ *
+ * The two after the hash look again: of tries that come at once only as many get a verdict as the rules allow, and the
+ * others learn nothing, whether their password was right or not.
+ */
+export interface LoginSteps {
+  /** Before the hash. */
+  check(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /** The password was wrong, or there is no such account: counts it. */
+  fail(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /** The password was right: the account knows this device and network from now on, and they owe nothing. */
+  succeed(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /**
+   * The account has just been made: it knows this device and network, and whatever failed at its address before was no
+   * guess at it. Nothing stands against it.
+   */
+  register(identity: LoginIdentity): Promise<Refusal | undefined>;
+}
 
 export interface LoginLimitsDeps {
   /** A connection that fails fast. */
@@ -90,4 +125,50 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     succeed: take('succeed'),
     register: take('register'),
   };
+}
+
+const sourceWindowSeconds = 15 * 60;
+const daySeconds = 86_400;
+
+/**
+ * What limits guessing while Redis is away: coarser rules, which each process counts in its memory. It knows no device
+ * and no network, so that past the day's failures of an account everybody waits.
+ */
+function createLoginInsurance(rules: Pick<LoginRules, 'freeFailures' | 'accountFailuresPerDay'>): LoginSteps {
+  const sources = new RateLimiterMemory({ points: 2 * rules.freeFailures, duration: sourceWindowSeconds });
+  const accounts = new RateLimiterMemory({ points: rules.accountFailuresPerDay, duration: daySeconds });
+
+  async function look(limiter: RateLimiterMemory, key: string, rule: LimitRule): Promise<Refusal | undefined> {
+    const result = await limiter.get(key);
+    return result !== null && result.remainingPoints <= 0 ? { rule, waitMs: result.msBeforeNext } : undefined;
+  }
+  const check: LoginSteps['check'] = async ({ emailKey, prefix }) =>
+    (await look(sources, sourceOf(emailKey, prefix), 'login_source')) ??
+    (await look(accounts, emailKey, 'login_account_day'));
+
+  return {
+    check,
+    async register({ emailKey, prefix }) {
+      await Promise.all([accounts.delete(emailKey), sources.delete(sourceOf(emailKey, prefix))]);
+      return;
+    },
+    async fail(identity) {
+      const { emailKey, prefix } = identity;
+      const refusal = await check(identity);
+      if (refusal !== undefined) return refusal;
+      const waitMs = await waitOf(sources.consume(sourceOf(emailKey, prefix)));
+      if (waitMs !== undefined) return { rule: 'login_source', waitMs };
+      const accountWaitMs = await waitOf(accounts.consume(emailKey));
+      return accountWaitMs === undefined ? undefined : { rule: 'login_account_day', waitMs: accountWaitMs };
+    },
+    async succeed(identity) {
+      const refusal = await check(identity);
+      if (refusal === undefined) await sources.delete(sourceOf(identity.emailKey, identity.prefix));
+      return refusal;
+    },
+  };
+}
+
+function sourceOf(emailKey: string, prefix: string): string {
+  return JSON.stringify([emailKey, prefix]);
 }

@@ -1,7 +1,6 @@
 import type { Argon2Binding } from './argon2-binding.ts';
 import type { BcryptBinding } from './bcrypt-binding.ts';
-import type { HashJob, HashJobs } from './hash-jobs.ts';
-import { type HashThread, startHashThread } from './start-hash-thread.ts';
+import { type HashJob, type HashJobs, type HashThread, startHashThread } from './start-hash-thread.ts';
 
 /** Argon2 and bcrypt on threads of their own, which give way to everything else that wants a core. */
 export interface HashThreads {

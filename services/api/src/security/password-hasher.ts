@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { withSpan } from '@auth-account/telemetry';
-import { addressPrefix, sitePrefix } from '../limits/address-prefix.ts';
+import { addressPrefix, type PrefixLength, withSpan } from '@auth-account/telemetry';
 import type { Argon2Binding, Argon2Cost } from './argon2-binding.ts';
 import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
 import type { HashGate } from './hash-gate.ts';
+
+/**
+ * The usual size of what a home or an office is given (RFC 6177): an IPv4 address, or a /56, which is 256 subscribers' lines
+ * of /64. One line must not be able to take the whole gate, even if neighbours then share one share.
+ */
+const sitePrefix: PrefixLength = { v4: 32, v6: 56 };
 
 /** The client that a hash is made for. */
 export interface HashedFor {

@@ -14,8 +14,7 @@ import type { ClientSession } from 'mongodb';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { ChangeGroup } from './change-group.ts';
-import { inviteInvalid } from './invite-invalid.ts';
-import { createJudgeInvite } from './judge-invite.ts';
+import { createJudgeInvite, inviteInvalid } from './invite-validity.ts';
 
 export interface AcceptInviteDeps {
   readonly invites: Pick<InviteStore, 'find' | 'use'>;

@@ -4,12 +4,11 @@ import type { GroupStore, InviteDocument, InviteStore, RunTransaction, UserStore
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
-import { canonicalBody } from '../idempotency/canonical-body.ts';
-import { type OpenIdempotent, replayed } from '../idempotency/open-idempotent.ts';
+import { canonicalBody, type OpenIdempotent, replayed } from '../idempotency/open-idempotent.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import { describeInvite } from './describe-invite.ts';
+import { describeInvite } from './invite-validity.ts';
 import { nonOwnerError } from './non-owner-error.ts';
 
 export interface CreateInviteDeps {

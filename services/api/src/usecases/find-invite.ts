@@ -2,9 +2,7 @@ import type { InvitePreviewResponse } from '@auth-account/contracts';
 import type { GroupStore, InviteStore } from '@auth-account/stores';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import { previewInvite } from './describe-invite.ts';
-import { inviteInvalid } from './invite-invalid.ts';
-import { createJudgeInvite } from './judge-invite.ts';
+import { createJudgeInvite, inviteInvalid, previewInvite } from './invite-validity.ts';
 
 export interface FindInviteDeps {
   readonly invites: Pick<InviteStore, 'find'>;

@@ -5,8 +5,7 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Limits } from '../limits/limits.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import type { ChangeGroup } from './change-group.ts';
-import { newHome } from './new-home.ts';
+import { type ChangeGroup, newHome } from './change-group.ts';
 
 export interface LeaveGroupDeps {
   readonly groups: Pick<GroupStore, 'insert'>;

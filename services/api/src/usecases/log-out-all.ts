@@ -9,8 +9,7 @@ import {
 } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
-import type { Announcement } from '../announcements/announce.ts';
-import { createAnnounceAgain, type IsDenied } from '../announcements/announce-again.ts';
+import { type Announcement, createAnnounceAgain, type IsDenied } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';

@@ -1,9 +1,8 @@
 import type { RefreshRequest, TokenResponse } from '@auth-account/contracts';
-import { AppError } from '@auth-account/errors';
-import type { SessionDocument, SessionStore } from '@auth-account/stores';
+import { AppError, type DetailsOf } from '@auth-account/errors';
+import type { RevocationReason, SessionDocument, SessionStore } from '@auth-account/stores';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
-import type { Announcement } from '../announcements/announce.ts';
-import { createAnnounceAgain, type IsDenied } from '../announcements/announce-again.ts';
+import { type Announcement, createAnnounceAgain, type IsDenied } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
@@ -11,7 +10,6 @@ import { assertClientConnected } from './assert-client-connected.ts';
 import { createAwaitKey } from './await-key.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
 import type { IssueTokens } from './issue-tokens.ts';
-import { sessionEnded } from './session-ended.ts';
 import { extendedExpiry, type SessionLifetime } from './session-lifetime.ts';
 
 export interface RefreshDeps {
@@ -140,4 +138,25 @@ function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: Sessio
     last_used_at: at,
     expires_at: extendedExpiry(session, at, lifetime),
   };
+}
+
+type ToldReason = NonNullable<DetailsOf<'IAD_JWT_REFRESH_STOLEN'>['reason']>;
+
+/** The reason for the end of a session, as an app is told it. */
+const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
+  logout: 'logged_out',
+  revoked_by_user: 'revoked',
+  replaced: 'replaced',
+  session_limit: 'session_limit',
+  forced: 'forced',
+  refresh_token_reuse: 'reused',
+};
+
+/**
+ * Makes the refusal of a refresh token whose session was revoked for that reason. For the holder of a genuine token only:
+ * nobody else is to hear how a session ended. Without a reason, or with one of a newer version's, none is told.
+ */
+function sessionEnded(reason: RevocationReason | undefined): AppError<'IAD_JWT_REFRESH_STOLEN'> {
+  const told: ToldReason | undefined = reason && toldReasons[reason];
+  return new AppError('IAD_JWT_REFRESH_STOLEN', { details: told === undefined ? {} : { reason: told } });
 }

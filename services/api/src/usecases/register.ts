@@ -4,8 +4,8 @@ import { createRegisteredEvent } from '@auth-account/messaging';
 import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
-import { canonicalBody } from '../idempotency/canonical-body.ts';
 import {
+  canonicalBody,
   type EarlierAnswer,
   type IdempotentRequest,
   type OpenIdempotent,

@@ -4,9 +4,8 @@ import type { GroupStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import type { ChangeGroup } from './change-group.ts';
+import { type ChangeGroup, newHome } from './change-group.ts';
 import type { LeaveGroup } from './leave-group.ts';
-import { newHome } from './new-home.ts';
 import { nonOwnerError } from './non-owner-error.ts';
 
 export interface RemoveMemberDeps {

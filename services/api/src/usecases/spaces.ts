@@ -2,8 +2,7 @@ import type { AccountType, RegisterRequest } from '@auth-account/contracts';
 import { type GroupStore, type InviteDocument, type InviteStore, inviteState } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import type { Ids } from '../request/ids.ts';
-import { inviteInvalid } from './invite-invalid.ts';
-import { createJudgeInvite } from './judge-invite.ts';
+import { createJudgeInvite, inviteInvalid } from './invite-validity.ts';
 
 /** Where a new account will live, and how it comes there. */
 export type Space = { readonly home_group_id: string; readonly account_type: AccountType } & (

@@ -1,4 +1,13 @@
-import { type Context, type Span, type SpanOptions, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  isSpanContextValid,
+  type Span,
+  type SpanOptions,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 
 /** The project's tracer. Without the SDK it makes spans that do nothing. */
 function serviceTracer(): Tracer {
@@ -32,4 +41,21 @@ export function inSpan<T>(name: string, options: SpanOptions, parent: Context, r
       span.end();
     }
   });
+}
+
+/** Ids of the active span, for log lines and exemplars; nothing without tracing. */
+export function activeTraceIds(): { readonly trace_id: string; readonly span_id: string } | Record<string, never> {
+  const span = trace.getActiveSpan()?.spanContext();
+  if (span === undefined || !isSpanContextValid(span)) return {};
+  return { trace_id: span.traceId, span_id: span.spanId };
+}
+
+/**
+ * Labels of an exemplar for what is observed now: the ids of the active span where its trace is kept. Nothing without
+ * tracing, and nothing of a trace that was not sampled: it would lead nowhere.
+ */
+export function exemplarLabels(): Record<string, string> {
+  const span = trace.getActiveSpan()?.spanContext();
+  if (span === undefined || !isSpanContextValid(span) || !(span.traceFlags & TraceFlags.SAMPLED)) return {};
+  return { trace_id: span.traceId, span_id: span.spanId };
 }
