@@ -5,11 +5,10 @@ import {
   createStores,
   type RunTransaction,
   runTransaction,
-  type SessionDocument,
   type SessionStore,
-  type UserDocument,
   type UserStore,
 } from '@auth-account/stores';
+import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import {
   createAccessTokenSigner,
   createRefreshTokens,

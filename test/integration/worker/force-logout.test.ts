@@ -9,7 +9,8 @@ import {
   requestForceLogout,
 } from '@auth-account/messaging';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
-import { createStores, runTransaction, type SessionDocument } from '@auth-account/stores';
+import { createStores, runTransaction } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createForceLogout } from '../../../services/worker/src/force-logout/force-logout.ts';

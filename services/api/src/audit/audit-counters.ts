@@ -1,6 +1,6 @@
 import { type Route, routes } from '@auth-account/contracts';
 import { isThrowableCode, rowOf, type ThrowableCode } from '@auth-account/errors';
-import type { RevocationReason } from '@auth-account/stores';
+import type { RevocationReason } from '@auth-account/stores/documents';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { type AuditEvent, type AuditEventName, limitRules } from './events.ts';
 

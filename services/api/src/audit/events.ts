@@ -1,5 +1,5 @@
 import type { ThrowableCode } from '@auth-account/errors';
-import type { RevocationReason } from '@auth-account/stores';
+import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
  * The reasons for which a request is refused: too many tries from its address, too many invites or moves made by its account, too many

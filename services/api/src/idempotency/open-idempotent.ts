@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { AppError, isAppError } from '@auth-account/errors';
-import { type IdempotencyDocument, type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
+import { type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
+import type { IdempotencyDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { TObject } from 'typebox';
 

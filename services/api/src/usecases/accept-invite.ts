@@ -2,13 +2,13 @@ import type { AcceptInviteRequest, MembershipResponse } from '@auth-account/cont
 import { AppError } from '@auth-account/errors';
 import {
   type GroupStore,
-  type InviteDocument,
   type InviteState,
   type InviteStore,
   inviteState,
   type Membership,
   type UserStore,
 } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../limits/limits.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '@auth-account/errors';
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import type { RefreshTokens } from '@auth-account/tokens';
 
 export interface AwaitKeyDeps {

@@ -1,5 +1,4 @@
 import type {
-  GroupDocument,
   GroupStore,
   InviteStore,
   Membership,
@@ -7,6 +6,7 @@ import type {
   SessionStore,
   UserStore,
 } from '@auth-account/stores';
+import type { GroupDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';

@@ -1,6 +1,7 @@
 import { CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import type { GroupStore, InviteDocument, InviteStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';

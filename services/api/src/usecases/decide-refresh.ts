@@ -1,4 +1,4 @@
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 
 /** The generations of a session, which tell what a presented token is (decisions, "Refresh"). */
 export type Generations = Pick<SessionDocument, 'gen' | 'parent' | 'floor'>;

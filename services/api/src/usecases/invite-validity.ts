@@ -1,6 +1,7 @@
 import type { Invite, InvitePreviewResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import { type GroupStore, type InviteDocument, type InviteState, inviteState } from '@auth-account/stores';
+import { type GroupStore, type InviteState, inviteState } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
 
 export interface JudgeInviteDeps {
   readonly groups: Pick<GroupStore, 'isFull'>;

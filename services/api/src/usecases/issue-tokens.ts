@@ -1,5 +1,5 @@
 import { pushStreamPath, type TokenResponse } from '@auth-account/contracts';
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import type { AccessTokenClaims, RefreshTokens } from '@auth-account/tokens';
 
 export interface IssueTokensDeps {

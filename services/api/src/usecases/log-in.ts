@@ -3,14 +3,12 @@ import type { LoginRequest, TokenResponse } from '@auth-account/contracts';
 import { AppError, isAppError } from '@auth-account/errors';
 import {
   closeReasonOf,
-  type RevocationReason,
   type RunTransaction,
-  type SessionDocument,
   type SessionStore,
   type SessionSummary,
-  type UserDocument,
   type UserStore,
 } from '@auth-account/stores';
+import type { RevocationReason, SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';

@@ -1,12 +1,7 @@
 import type { LogoutAllRequest, LogoutAllResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import {
-  closeReasonOf,
-  type RevocationReason,
-  type RunTransaction,
-  type SessionStore,
-  type UserStore,
-} from '@auth-account/stores';
+import { closeReasonOf, type RunTransaction, type SessionStore, type UserStore } from '@auth-account/stores';
+import type { RevocationReason } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import { type Announcement, createAnnounceAgain, type IsDenied } from '../announcements/announce.ts';

@@ -1,6 +1,7 @@
 import type { LogoutRequest, LogoutResponse } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
-import type { OwnSession, Revocation, SessionDocument, SessionStore } from '@auth-account/stores';
+import type { OwnSession, Revocation, SessionStore } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '@auth-account/tokens';
 import { type Announcement, createAnnounceAgain, type IsDenied } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';

@@ -1,6 +1,7 @@
 import type { RefreshRequest, TokenResponse } from '@auth-account/contracts';
 import { AppError, type DetailsOf } from '@auth-account/errors';
-import type { RevocationReason, SessionDocument, SessionStore } from '@auth-account/stores';
+import type { SessionStore } from '@auth-account/stores';
+import type { RevocationReason, SessionDocument } from '@auth-account/stores/documents';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { type Announcement, createAnnounceAgain, type IsDenied } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';

@@ -1,5 +1,6 @@
 import type { AccountType, RegisterRequest } from '@auth-account/contracts';
-import { type GroupStore, type InviteDocument, type InviteStore, inviteState } from '@auth-account/stores';
+import { type GroupStore, type InviteStore, inviteState } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { Ids } from '../request/ids.ts';
 import { createJudgeInvite, inviteInvalid } from './invite-validity.ts';
