@@ -16,6 +16,7 @@ export {
   createTransactionRunner,
   type RunTransaction,
   runTransaction,
+  type TransactionHooks,
   type TransactionOutcome,
 } from './transactions/run-transaction.ts';
 export { emailKey, type Membership, type UserStore } from './user-store.ts';

@@ -88,6 +88,25 @@ export interface OwnSession {
 
 export function createSessionStore({ sessions }: Collections): SessionStore {
   return {
+    ...createReads(sessions),
+    ...createWrites(sessions),
+    withFence: (read) => withFence({ sessions }, read),
+  };
+}
+
+type Reads =
+  | 'find'
+  | 'findConfirmed'
+  | 'exists'
+  | 'findStanding'
+  | 'listOwn'
+  | 'areRevoked'
+  | 'listLive'
+  | 'findLive'
+  | 'listLiveOf';
+
+function createReads(sessions: Collections['sessions']): Pick<SessionStore, Reads> {
+  return {
     async find(sessionId) {
       return (await sessions.findOne({ _id: sessionId })) ?? undefined;
     },
@@ -127,6 +146,11 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       const filter = { user_id: { $in: [...userIds] }, is_revoked: false };
       return sessions.find<OwnedSession>(filter, { session, projection: { user_id: 1 } }).toArray();
     },
+  };
+}
+
+function createWrites(sessions: Collections['sessions']): Omit<SessionStore, Reads | 'withFence'> {
+  return {
     async insert(document, session) {
       await sessions.insertOne(document, { session });
     },
@@ -159,7 +183,6 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       await sessions.updateMany(live, { $set: changed, $inc: { 'claims.ver': 1 } }, { session });
       return sessions.find<ClaimsVersion>(live, { session, projection: { 'claims.ver': 1 } }).toArray();
     },
-    withFence: (read) => withFence({ sessions }, read),
   };
 }
 

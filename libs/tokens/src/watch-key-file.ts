@@ -35,7 +35,7 @@ export interface KeyFileWatch extends KeySource {
 export async function watchKeyFile(path: string, options: WatchKeyFileOptions): Promise<KeyFileWatch> {
   const { check, onChange, onError, intervalMs = 10_000, rereadGapMs = 1_000 } = options;
   const first = await readFile(path, 'utf8');
-  let current = await parse(first);
+  let current = await parse(first, path, check);
   let taken = digest(first);
   /** What was found at the last look, so that a fault is reported once. */
   let seen = taken;
@@ -43,23 +43,13 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
   let lastAsked = Number.NEGATIVE_INFINITY;
   let isClosed = false;
 
-  async function parse(text: string): Promise<KeySet> {
-    const set = parseKeySet(text, path);
-    try {
-      await check?.(set);
-    } catch (error) {
-      throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
-    }
-    return set;
-  }
-
   async function look(): Promise<void> {
     let mark = 'unreadable';
     try {
       const text = await readFile(path, 'utf8');
       mark = digest(text);
       if (mark === seen || mark === taken) return;
-      const next = await parse(text);
+      const next = await parse(text, path, check);
       if (isClosed) return;
       current = next;
       taken = mark;
@@ -94,6 +84,16 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
       clearInterval(timer);
     },
   };
+}
+
+async function parse(text: string, path: string, check: WatchKeyFileOptions['check']): Promise<KeySet> {
+  const set = parseKeySet(text, path);
+  try {
+    await check?.(set);
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
+  }
+  return set;
 }
 
 function digest(text: string): string {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -7,6 +7,14 @@ import { rejectMalformedRequests } from '@auth-account/lifecycle';
 
 /** Longer than a load balancer keeps an idle connection (60 s at the usual ones), so that it is never the first to close. */
 const keepAliveTimeoutMs = 65_000;
+
+const serverOptions = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: keepAliveTimeoutMs,
+  connectionsCheckingInterval: 1_000,
+} satisfies ServerOptions;
 
 /** Connections that the kernel may hold for us; a burst past it costs its clients a second of TCP's own retry. */
 const backlog = 4_096;
@@ -42,27 +50,18 @@ export function createHttpServer(listener: RequestListener): HttpServer {
   const underWay = new Map<Socket, Set<ServerResponse>>();
   let isRetiring = false;
   const sound = rejectMalformedRequests(listener);
-  const server = createServer(
-    {
-      maxHeaderSize: 16 * 1024,
-      headersTimeout: 10_000,
-      requestTimeout: 15_000,
-      keepAliveTimeout: keepAliveTimeoutMs,
-      connectionsCheckingInterval: 1_000,
-    },
-    (request, response) => {
-      const { socket } = request;
-      const own = underWay.get(socket);
-      if (own === undefined || own.size >= maxUnderWay) {
-        socket.destroy();
-        return;
-      }
-      if (isRetiring) response.shouldKeepAlive = false;
-      own.add(response);
-      response.once('close', () => own.delete(response));
-      sound(request, response);
-    },
-  );
+  const server = createServer(serverOptions, (request, response) => {
+    const { socket } = request;
+    const own = underWay.get(socket);
+    if (own === undefined || own.size >= maxUnderWay) {
+      socket.destroy();
+      return;
+    }
+    if (isRetiring) response.shouldKeepAlive = false;
+    own.add(response);
+    response.once('close', () => own.delete(response));
+    sound(request, response);
+  });
   server.on('connection', (socket) => {
     underWay.set(socket, new Set());
     socket.once('close', () => underWay.delete(socket));

@@ -75,28 +75,14 @@ export function createHashGate(options: HashGateOptions): HashGate {
     return new AppError('ERR-OVERLOADED', { retryAfterSeconds });
   }
 
-  function enter(place: HashPlace): Promise<void> {
-    if (place.state === 'over') return Promise.reject(shed('share'));
-    if (place.state !== 'free') return Promise.reject(new Error('a place at the hash gate is for one hash'));
+  async function enter(place: HashPlace): Promise<void> {
+    if (place.state === 'over') throw shed('share');
+    if (place.state !== 'free') throw new Error('a place at the hash gate is for one hash');
     const leftMs = place.receivedAt + waitMs - now();
-    if (leftMs <= 0) return Promise.reject(shed('late'));
-    if (running < slots) {
-      running += 1;
-      places.begin(place);
-      return Promise.resolve();
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => {
-      places.giveBack(place);
-      reject(shed('late'));
-    }, leftMs);
-    place.settle = (error) => {
-      clearTimeout(timer);
-      if (error === undefined) resolve();
-      else reject(error);
-    };
-    places.queue(place);
-    return promise;
+    if (leftMs <= 0) throw shed('late');
+    if (running >= slots) return awaitSlot(places, place, leftMs, () => shed('late'));
+    running += 1;
+    places.begin(place);
   }
 
   function leave(): void {
@@ -143,6 +129,22 @@ export function createHashGate(options: HashGateOptions): HashGate {
       return running;
     },
   };
+}
+
+/** Waits for a slot, which another hash's end hands over; gives the place back if none comes in time. */
+function awaitSlot(places: HashPlaces, place: HashPlace, leftMs: number, lateError: () => Error): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    places.giveBack(place);
+    reject(lateError());
+  }, leftMs);
+  place.settle = (error) => {
+    clearTimeout(timer);
+    if (error === undefined) resolve();
+    else reject(error);
+  };
+  places.queue(place);
+  return promise;
 }
 
 /** As many as can expect their hash in time: those that are in may each need one before the last. */

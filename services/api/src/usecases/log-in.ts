@@ -48,44 +48,8 @@ const sessionLimit = 50;
 export function createLogIn(
   deps: LogInDeps,
 ): (input: LoginRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
-  const { users, sessions, transaction, hasher, issueTokens, announce, limits, audit, ids, now } = deps;
-
-  async function authenticate(
-    { email, password }: LoginRequest,
-    deviceId: string,
-    origin: RequestOrigin,
-  ): Promise<UserDocument> {
-    const attempt = await limits.logIn({ email, deviceId }, origin);
-    // Admission to the hash gate: a login that is shed here has not read the account yet.
-    const { user, isRight } = await hasher.admit(origin, async (turn) => {
-      const found = await users.findByEmail(email);
-      return { user: found, isRight: await turn.verify(found?.password_hash, password) };
-    });
-    if (user === undefined || !isRight) {
-      await attempt.fail();
-      const reason = user === undefined ? 'unknown_account' : 'wrong_password';
-      audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
-      throw new AppError('ERR-INVALID-CREDENTIALS');
-    }
-    await attempt.succeed();
-    await rehash(user, password, origin);
-    return user;
-  }
-
-  async function rehash(
-    { _id, password_hash: stored }: UserDocument,
-    password: string,
-    origin: RequestOrigin,
-  ): Promise<void> {
-    if (!hasher.isWeak(stored)) return;
-    try {
-      const better = await hasher.admit(origin, (turn) => turn.hash(password));
-      await users.setPasswordHash(_id, stored, better);
-    } catch (error) {
-      // The password was right: under overload the better hash waits for the next login, the user does not.
-      if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
-    }
-  }
+  const { users, sessions, transaction, issueTokens, announce, audit, ids, now } = deps;
+  const authenticate = createAuthenticate(deps);
 
   return async (input, origin) => {
     const { requestId } = origin;
@@ -123,6 +87,48 @@ export function createLogIn(
     );
     return issueTokens(session);
   };
+}
+
+/** Creates the check of the password, behind the limits and the hash gate. It replaces a weak hash of a right password. */
+function createAuthenticate({ users, hasher, limits, audit }: LogInDeps) {
+  async function authenticate(
+    { email, password }: LoginRequest,
+    deviceId: string,
+    origin: RequestOrigin,
+  ): Promise<UserDocument> {
+    const attempt = await limits.logIn({ email, deviceId }, origin);
+    // Admission to the hash gate: a login that is shed here has not read the account yet.
+    const { user, isRight } = await hasher.admit(origin, async (turn) => {
+      const found = await users.findByEmail(email);
+      return { user: found, isRight: await turn.verify(found?.password_hash, password) };
+    });
+    if (user === undefined || !isRight) {
+      await attempt.fail();
+      const reason = user === undefined ? 'unknown_account' : 'wrong_password';
+      audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
+      throw new AppError('ERR-INVALID-CREDENTIALS');
+    }
+    await attempt.succeed();
+    await rehash(user, password, origin);
+    return user;
+  }
+
+  async function rehash(
+    { _id, password_hash: stored }: UserDocument,
+    password: string,
+    origin: RequestOrigin,
+  ): Promise<void> {
+    if (!hasher.isWeak(stored)) return;
+    try {
+      const better = await hasher.admit(origin, (turn) => turn.hash(password));
+      await users.setPasswordHash(_id, stored, better);
+    } catch (error) {
+      // The password was right: under overload the better hash waits for the next login, the user does not.
+      if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
+    }
+  }
+
+  return authenticate;
 }
 
 /** The sessions that a login on this device ends: the device's last one, and those past the limit. `live` is oldest first. */

@@ -46,46 +46,9 @@ interface Presented {
 export function createRefresh(
   deps: RefreshDeps,
 ): (input: RefreshRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
-  const { sessions, refreshTokens, issueTokens, announce, limits, audit, retryWindowMs, now } = deps;
-  const awaitKey = createAwaitKey(deps);
-  const announceAgain = createAnnounceAgain(deps);
-
-  function expired(reason: 'expired' | 'not_genuine', origin: RequestOrigin, session?: SessionDocument): AppError {
-    audit({ event: 'refresh.expired', user_id: session?.user_id, session_id: session?._id, reason }, origin);
-    return new AppError('IAD_JWT_REFRESH_EXPIRED');
-  }
-
-  async function findGenuine(find: FindSession, { token, parts, origin }: Presented): Promise<SessionDocument> {
-    const session = await find(parts.sessionId);
-    if (session !== undefined) await awaitKey(session);
-    if (session === undefined || !refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) {
-      throw expired('not_genuine', origin);
-    }
-    if (session.is_revoked) {
-      // Only what cannot be rolled back is said, and then told to the others too: whoever ended it may have been told 503.
-      const isOver = await announceAgain(session._id);
-      if (!isOver) return findGenuine(sessions.findConfirmed, { token, parts, origin });
-      audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
-      throw sessionEnded(session.revoked_reason);
-    }
-    if (session.expires_at <= now()) throw expired('expired', origin, session);
-    return session;
-  }
-
-  async function revokeStolen(session: SessionDocument, origin: RequestOrigin): Promise<never> {
-    const { requestId } = origin;
-    // Its app may have refreshed by another request since, which made this token a void one. A thief who hangs up puts
-    // off being seen, and gets nothing by it: there is an event of its own to see.
-    if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
-    assertClientConnected(origin);
-    const at = now();
-    const reason = 'refresh_token_reuse';
-    audit({ event: 'refresh.stolen', ...idsOf(session) }, origin);
-    await sessions.revokeAll([session._id], { reason, at, requestId });
-    audit({ event: 'session.revoked', ...idsOf(session), reason }, origin);
-    await announce({ sessionIds: [session._id], reason: 'SESSION_REVOKED', requestId, at });
-    throw sessionEnded(reason);
-  }
+  const { sessions, refreshTokens, issueTokens, limits, audit, retryWindowMs, now } = deps;
+  const findGenuine = createFindGenuine(deps);
+  const revokeStolen = createRevokeStolen(deps);
 
   async function handOut(
     event: 'refresh.rotated' | 'refresh.converged',
@@ -114,13 +77,67 @@ export function createRefresh(
   return async ({ refresh_token: token }, origin) => {
     await limits.refresh(origin);
     const parts = refreshTokens.parse(token);
-    if (parts === undefined) throw expired('not_genuine', origin);
+    if (parts === undefined) throw expired(audit, 'not_genuine', origin);
     // Each round that finds the session changed is another request's success: it ends.
     for (;;) {
       const tokens = await attempt(sessions.find, { token, parts, origin });
       if (tokens !== undefined) return tokens;
     }
   };
+}
+
+/** Creates the look-up of the live session that a genuine token belongs to. */
+function createFindGenuine(deps: RefreshDeps) {
+  const { sessions, refreshTokens, audit, now } = deps;
+  const awaitKey = createAwaitKey(deps);
+  const announceAgain = createAnnounceAgain(deps);
+
+  async function findGenuine(find: FindSession, { token, parts, origin }: Presented): Promise<SessionDocument> {
+    const session = await find(parts.sessionId);
+    if (session !== undefined) await awaitKey(session);
+    if (session === undefined || !refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) {
+      throw expired(audit, 'not_genuine', origin);
+    }
+    if (session.is_revoked) {
+      // Only what cannot be rolled back is said, and then told to the others too: whoever ended it may have been told 503.
+      const isOver = await announceAgain(session._id);
+      if (!isOver) return findGenuine(sessions.findConfirmed, { token, parts, origin });
+      audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
+      throw sessionEnded(session.revoked_reason);
+    }
+    if (session.expires_at <= now()) throw expired(audit, 'expired', origin, session);
+    return session;
+  }
+
+  return findGenuine;
+}
+
+/** Creates the end of a session one of whose void tokens was presented. */
+function createRevokeStolen({ sessions, announce, audit, now }: RefreshDeps) {
+  return async (session: SessionDocument, origin: RequestOrigin): Promise<never> => {
+    const { requestId } = origin;
+    // Its app may have refreshed by another request since, which made this token a void one. A thief who hangs up puts
+    // off being seen, and gets nothing by it: there is an event of its own to see.
+    if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
+    assertClientConnected(origin);
+    const at = now();
+    const reason = 'refresh_token_reuse';
+    audit({ event: 'refresh.stolen', ...idsOf(session) }, origin);
+    await sessions.revokeAll([session._id], { reason, at, requestId });
+    audit({ event: 'session.revoked', ...idsOf(session), reason }, origin);
+    await announce({ sessionIds: [session._id], reason: 'SESSION_REVOKED', requestId, at });
+    throw sessionEnded(reason);
+  };
+}
+
+function expired(
+  audit: Audit,
+  reason: 'expired' | 'not_genuine',
+  origin: RequestOrigin,
+  session?: SessionDocument,
+): AppError {
+  audit({ event: 'refresh.expired', user_id: session?.user_id, session_id: session?._id, reason }, origin);
+  return new AppError('IAD_JWT_REFRESH_EXPIRED');
 }
 
 function idsOf({ user_id, _id: session_id }: SessionDocument) {

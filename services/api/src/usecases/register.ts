@@ -64,53 +64,9 @@ interface Registration {
 export function createRegister(
   deps: RegisterDeps,
 ): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
-  const { users, spaces, outbox, transaction, openIdempotent, hasher, publishEvent, onEnd, limits, audit, ids } = deps;
-
-  async function register(
-    input: RegisterRequest,
-    origin: RequestOrigin,
-    idempotent: IdempotentRequest<RegisterData>,
-  ): Promise<RegisterData> {
-    if (await users.isEmailTaken(input.email)) refuseTaken(input);
-    const space = await spaces.choose(input);
-    // Admission to the hash gate: only a registration that may still succeed asks for a hash.
-    const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));
-    const registration = prepare(deps, input, origin, space, passwordHash);
-    const { user, event, data, at } = registration;
-    const work = async (session: ClientSession) => {
-      // First of all, so that a twin with the same key waits here and not at the address.
-      await idempotent.keep(data, session);
-      await users.insert(user, session);
-      await spaces.enter(space, user._id, at, session);
-      await outbox.append(event, at, session);
-    };
-    // Nobody else knows a new group yet.
-    const group = space.kind === 'join' ? space.home_group_id : undefined;
-    await transaction(work, { isCommitted: () => users.exists(user._id), group });
-    publishEvent(event);
-    await limits.registered(loginOf(input), origin);
-    audit({ event: 'account.registered', user_id: user._id }, origin);
-    return data;
-  }
-
-  /** Where a login would come from, if this one were. A device without an id is one that no account knows. */
-  function loginOf({ email, device_id }: RegisterRequest) {
-    return { email, deviceId: device_id?.toLowerCase() ?? ids.groupId() };
-  }
-
-  async function replay(
-    earlier: EarlierAnswer<RegisterData>,
-    input: RegisterRequest,
-    origin: RequestOrigin,
-  ): Promise<RegisterOutput> {
-    const attempt = await limits.guess(loginOf(input), origin);
-    if (earlier.isSame) await attempt.succeed();
-    else {
-      await attempt.fail();
-      audit({ event: 'login.failed', user_id: earlier.answer.user_id, reason: 'idempotency_key_reused' }, origin);
-    }
-    return { data: replayed(earlier), isReplayed: true };
-  }
+  const { openIdempotent, onEnd, limits } = deps;
+  const register = createRegisterOnce(deps);
+  const replay = createReplay(deps);
 
   async function registerOrReplay(input: RegisterRequest, origin: RequestOrigin): Promise<RegisterOutput> {
     await limits.register(origin);
@@ -139,6 +95,62 @@ export function createRegister(
       throw error;
     }
   };
+}
+
+/** Creates the registration itself: hash, transaction, then what follows the commit. */
+function createRegisterOnce(deps: RegisterDeps) {
+  const { users, spaces, outbox, transaction, hasher, publishEvent, limits, audit } = deps;
+
+  return async (
+    input: RegisterRequest,
+    origin: RequestOrigin,
+    idempotent: IdempotentRequest<RegisterData>,
+  ): Promise<RegisterData> => {
+    if (await users.isEmailTaken(input.email)) refuseTaken(input);
+    const space = await spaces.choose(input);
+    // Admission to the hash gate: only a registration that may still succeed asks for a hash.
+    const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));
+    const registration = prepare(deps, input, origin, space, passwordHash);
+    const { user, event, data, at } = registration;
+    const work = async (session: ClientSession) => {
+      // First of all, so that a twin with the same key waits here and not at the address.
+      await idempotent.keep(data, session);
+      await users.insert(user, session);
+      await spaces.enter(space, user._id, at, session);
+      await outbox.append(event, at, session);
+    };
+    // Nobody else knows a new group yet.
+    const group = space.kind === 'join' ? space.home_group_id : undefined;
+    await transaction(work, { isCommitted: () => users.exists(user._id), group });
+    publishEvent(event);
+    await limits.registered(loginOf(deps, input), origin);
+    audit({ event: 'account.registered', user_id: user._id }, origin);
+    return data;
+  };
+}
+
+/** Creates the answer to a request whose key was used before. */
+function createReplay(deps: RegisterDeps) {
+  const { limits, audit } = deps;
+
+  return async (
+    earlier: EarlierAnswer<RegisterData>,
+    input: RegisterRequest,
+    origin: RequestOrigin,
+  ): Promise<RegisterOutput> => {
+    const attempt = await limits.guess(loginOf(deps, input), origin);
+    if (earlier.isSame) await attempt.succeed();
+    else {
+      await attempt.fail();
+      audit({ event: 'login.failed', user_id: earlier.answer.user_id, reason: 'idempotency_key_reused' }, origin);
+    }
+    return { data: replayed(earlier), isReplayed: true };
+  };
+}
+
+/** Where a login would come from, if this one were. A device without an id is one that no account knows. */
+function loginOf({ ids }: RegisterDeps, { email, device_id }: RegisterRequest) {
+  return { email, deviceId: device_id?.toLowerCase() ?? ids.groupId() };
 }
 
 function prepare(
