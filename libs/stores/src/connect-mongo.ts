@@ -4,9 +4,9 @@ import type { MongoClient, MongoClientOptions } from 'mongodb';
 const pauseMs = 500;
 
 /**
- * Connects the client, again and again until that succeeds or `stop` is aborted. To be called before the client is first
- * used: the driver (7.8) connects by itself only once, and where MongoDB was away just then, every later operation fails
- * with "Topology is closed", for ever.
+ * Connects the client, again and again until that succeeds or `stop` is aborted. To be called before the client is
+ * first used: the driver (7.8) connects by itself only once, and if MongoDB was away just then, every later operation
+ * fails with "Topology is closed", for ever.
  */
 export async function connectMongo(
   client: MongoClient,
@@ -24,7 +24,7 @@ export async function connectMongo(
   }
 }
 
-/** What a connection string may say otherwise. All but the size of the pool are milliseconds. */
+/** Defaults that a connection string may replace. All but the size of the pool are milliseconds. */
 const replaceable = {
   connectTimeoutMS: 2_000,
   serverSelectionTimeoutMS: 3_000,

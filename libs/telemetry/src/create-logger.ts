@@ -21,8 +21,8 @@ const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'sec-websocket-
 const HEADER_PARENTS = ['', 'req.', 'res.', 'request.', 'response.'];
 
 /**
- * What no log line may show, for pino's `redact`: secret names at the top of a line and inside the objects that are
- * usually logged (`body.password`, `data.refresh_token`), and the secret headers of requests and answers.
+ * Paths that no log line may show, for pino's `redact`: secret names at the top of a line and inside the objects that
+ * are usually logged (`body.password`, `data.refresh_token`), and the secret headers of requests and answers.
  *
  * An object under another name is not searched. The wildcard that would (`*.password`) costs 37 µs of CPU per line, the
  * named places 15, no redaction 4.
@@ -40,15 +40,15 @@ export interface LoggerOptions {
   readonly service: string;
   /** The least severe level that is written; `silent` for none. */
   readonly level: string;
-  /** Readable lines instead of JSON; only where stdout is a terminal. */
+  /** Readable lines instead of JSON; only if stdout is a terminal. */
   readonly pretty?: boolean;
   /** Where the lines go instead of stdout. */
   readonly destination?: DestinationStream;
 }
 
 /**
- * The logger of a service: one JSON object per line on stdout, written synchronously so that nothing is lost at the exit,
- * with ISO time, the level's name, the ids of the active span and secrets left out (`redactedPaths`).
+ * The logger of a service: one JSON object per line on stdout, written synchronously so that nothing is lost at the
+ * exit, with ISO time, the level's name, the ids of the active span and secrets left out (`redactedPaths`).
  */
 export function createLogger({ service, level, pretty: wanted = false, destination }: LoggerOptions): Logger {
   const terminal = wanted && process.stdout.isTTY ? pretty({ colorize: true, sync: true }) : undefined;

@@ -10,7 +10,7 @@ import {
 } from 'prom-client';
 
 export interface Metrics {
-  /** Where a service registers its own: `new Counter({ …, registers: [metrics.registry] })`. Exemplars work. */
+  /** A service registers its own metrics here: `new Counter({ …, registers: [metrics.registry] })`. Exemplars work. */
   readonly registry: Registry<OpenMetricsContentType>;
   /** The metrics in the format that an Accept header asks for: OpenMetrics 1.0, else the Prometheus text format. */
   render(accept: string | undefined): Promise<{ readonly contentType: string; readonly body: string }>;
@@ -23,7 +23,7 @@ function ownVersion(): string {
   return manifest.version;
 }
 
-/** Makes a service's metrics, with those of the process, of the event loop's lag, and `auth_build_info`. */
+/** Creates a service's metrics, with those of the process, of the event loop's lag, and `auth_build_info`. */
 export function createMetrics({ service }: { readonly service: string }): Metrics {
   const registry = new Registry<OpenMetricsContentType>();
   registry.setContentType(openMetricsContentType); // before the first metric: exemplars are refused otherwise
@@ -60,8 +60,8 @@ const COUNTER = /^# TYPE (\S+) counter$/gm;
 const EXEMPLAR = /^([a-zA-Z_:][\w:]*(?:\{(?:[^"}]|"(?:[^"\\]|\\.)*")*\})? \S+) # \{.*$/gm;
 
 /**
- * Turns OpenMetrics text, as prom-client writes it, into the older Prometheus text (0.0.4): there a counter's family bears
- * the suffix `_total` too, and neither exemplars nor the closing `# EOF` exist.
+ * Turns OpenMetrics text, as prom-client writes it, into the older Prometheus text (0.0.4): there a counter's family
+ * bears the suffix `_total` too, and neither exemplars nor the closing `# EOF` exist.
  *
  * Derived here because a registry whose content type is switched per scrape doubles the suffix (`…_total_total`).
  */
@@ -82,8 +82,8 @@ export interface ZeroedCounterOptions<L extends string> {
 }
 
 /**
- * Makes a counter with every combination of its labels' values at zero. A series that only begins with its first event
- * hides that event from `rate()` and `increase()`, and from an alert that waits for it.
+ * Creates a counter with every combination of its labels' values at zero. A series that only begins with its first
+ * event hides that event from `rate()` and `increase()`, and from an alert that waits for it.
  */
 export function createZeroedCounter<L extends string>(options: ZeroedCounterOptions<L>): Counter<L> {
   const { registry, name, help, values } = options;

@@ -4,7 +4,7 @@ import { type KeySet, parseKeySet } from './key-file.ts';
 import type { KeySource } from './key-source.ts';
 
 export interface WatchKeyFileOptions {
-  /** Throws, or rejects, where the keys are not of the kind that is needed. Such a set is never taken. */
+  /** Throws, or rejects, if the keys are not of the kind that is needed. Such a set is never taken. */
   readonly check?: (set: KeySet) => unknown;
   /** Called after another set has been taken. */
   readonly onChange?: (set: KeySet) => void;
@@ -37,7 +37,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
   const first = await readFile(path, 'utf8');
   let current = await parse(first, path, check);
   let taken = digest(first);
-  /** What was found at the last look, so that a fault is reported once. */
+  /** Digest of the last look, so that a fault is reported once. */
   let seen = taken;
   let reading: Promise<void> | undefined;
   let lastAsked = Number.NEGATIVE_INFINITY;

@@ -44,7 +44,7 @@ export function createApp(deps: AppDeps): Express {
   mountRoutes(app, mount);
   mountDocs(app);
   app.use(refuseUnknownRoute);
-  // Twice: where answers are validated, the second answers for an error that the first one may not send.
+  // Twice: if answers are validated, the second answers for an error that the first one may not send.
   app.use(handleError(logger, audit), handleError(logger, audit));
   return app;
 }

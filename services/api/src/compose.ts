@@ -35,14 +35,14 @@ import { keyHandlers } from './http/key.routes.ts';
 import { blockedPasswordCheck } from './http/validation/body-checks.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
 
-/** The api with where it listens, once it does. */
+/** The api with the address at which it listens. */
 export interface ApiParts extends ServiceParts {
   address(): AddressInfo;
 }
 
-/** What tests replace. */
+/** Replacements that tests make. */
 export interface ApiTestOverrides extends TestOverrides {
-  /** Milliseconds for which a login or refresh waits for its limits where Redis hangs. */
+  /** Milliseconds for which a login or refresh waits for its limits if Redis hangs. */
   readonly limitTimeoutMs?: number;
 }
 
@@ -64,7 +64,7 @@ export function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
 
 function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: number): RedisClient {
   const redis = openRedis(config, failFastOptions(commandTimeoutMs));
-  redis.on('error', (error) => logger.warn({ err: error }, 'Redis connection'));
+  redis.on('error', (error) => logger.warn({ err: error }, 'Redis connection failed'));
   return redis;
 }
 
@@ -72,7 +72,7 @@ function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 2
   // A connection of its own for events: a burst of them must not delay a close command.
   const queueRedis = openConnection(config, logger);
   const queue = openEventQueue(registeredTopic, queueRedis, redisKeys(config.KEY_PREFIX));
-  queue.on('error', (error) => logger.warn({ err: error }, 'event queue'));
+  queue.on('error', (error) => logger.warn({ err: error }, 'event queue failed'));
   return {
     mongo: openMongo(config),
     redis: openConnection(config, logger),

@@ -3,7 +3,7 @@ import { type ClientSession, type MongoClient, MongoError } from 'mongodb';
 import { isDuplicateKey } from '../store-errors.ts';
 import { createKeyedLock } from './keyed-lock.ts';
 
-/** What a transaction needs beyond its work. */
+/** Everything that a transaction needs beyond its work. */
 export interface TransactionOptions {
   /**
    * Asks the store whether this work has taken effect. It is asked after a commit that was sent and not acknowledged,
@@ -14,13 +14,13 @@ export interface TransactionOptions {
   readonly deadlineMs?: number;
   /** The work or the commit is about to be tried again. */
   readonly onRetry?: (kind: 'work' | 'commit', error: unknown) => void;
-  /** How it ended: `refused` where the work itself, or a unique index, did not want it; `failed` where MongoDB did. */
+  /** How it ended: `refused` if the work itself, or a unique index, did not want it; `failed` if MongoDB did. */
   readonly onEnd?: (outcome: TransactionOutcome) => void;
 }
 
 export type TransactionOutcome = 'committed' | 'refused' | 'failed';
 
-/** What a use case says of a transaction. */
+/** The part of the options that a use case sets. */
 export interface TransactionRequest extends Pick<TransactionOptions, 'isCommitted'> {
   /** The group or user whose document many may want to write at the same time: a process may let them take turns. */
   readonly group?: string | undefined;
@@ -44,7 +44,7 @@ const maximumPauseMs = 1_000;
  *   is resolved by `isCommitted`. The driver's own `withTransaction` runs the work again instead, so that a
  *   registration whose commit reply was lost would meet its own address and be told that it is taken.
  *
- * Throws what the work throws, or the driver's error where the store stayed away.
+ * Throws what the work throws, or the driver's error if the store stayed away.
  */
 export async function runTransaction<T>(
   client: MongoClient,
@@ -132,8 +132,8 @@ const deadlineMs = 5_000;
 const maximumWaiting = 1_000;
 
 /**
- * Creates the transactions of a client. Those that name the same `group` (they write the document of one group, or end all
- * sessions of one user) run one after the other, so that only those of different processes can conflict. Raises
+ * Creates the transactions of a client. Those that name the same `group` (they write the document of one group, or end
+ * all sessions of one user) run one after the other, so that only those of different processes can conflict. Raises
  * `ERR-DEPENDENCY-UNAVAILABLE` if too many wait for one group, or if the wait takes too long.
  */
 export function createTransactionRunner(client: MongoClient, hooks: TransactionHooks = {}): RunTransaction {

@@ -59,7 +59,7 @@ function named(tracer: Tracer): Tracer {
 }
 
 const field = 'x-request-id';
-/** What the contract allows (decisions, "Requests in general"); anything else is not carried on. */
+/** The ids that the contract allows (decisions, "Requests in general"); any other is not carried on. */
 const allowed = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 
 /** Carries `X-Request-ID` beside the trace context: on outgoing HTTP, in BullMQ jobs and in messages over Redis. */

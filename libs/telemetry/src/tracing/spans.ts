@@ -15,7 +15,7 @@ function serviceTracer(): Tracer {
 }
 
 /**
- * Runs the work in a span of that name, and marks the span where the work fails. Of the error only its class is noted:
+ * Runs the work in a span of that name, and marks the span if the work fails. Of the error only its class is noted:
  * messages of stores quote what they were given.
  */
 export async function withSpan<T>(name: string, options: SpanOptions, run: (span: Span) => Promise<T>): Promise<T> {
@@ -51,7 +51,7 @@ export function activeTraceIds(): { readonly trace_id: string; readonly span_id:
 }
 
 /**
- * Labels of an exemplar for what is observed now: the ids of the active span where its trace is kept. Nothing without
+ * Labels of an exemplar for what is observed now: the ids of the active span if its trace is kept. Nothing without
  * tracing, and nothing of a trace that was not sampled: it would lead nowhere.
  */
 export function exemplarLabels(): Record<string, string> {

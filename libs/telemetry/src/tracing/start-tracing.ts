@@ -15,8 +15,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Starts the OpenTelemetry SDK as the standard `OTEL_*` variables say: exporters (OTLP over HTTP by default), sampler,
- * batching, resource. It must run before the modules that it instruments are loaded. Metrics and logs have ways of their
- * own and go over OTLP only where `OTEL_METRICS_EXPORTER` or `OTEL_LOGS_EXPORTER` ask for it.
+ * batching, resource. It must run before the modules that it instruments are loaded. Metrics and logs have ways of
+ * their own and go over OTLP only if `OTEL_METRICS_EXPORTER` or `OTEL_LOGS_EXPORTER` ask for it.
  */
 export function startTracing(env: Environment, script: string): void {
   // Modules of the ECMAScript kind are patched by a loader hook; without it nothing is, and nobody says so.
@@ -64,12 +64,15 @@ function createNamed(name: string): TextMapPropagator {
 /** Paths of the ops server, which probes and scrapes ask for all day. */
 const opsPaths = new Set(['/livez', '/readyz', '/metrics']);
 
-/** Instead of a raw path, which may hold an invite's token (the api names the route's template over it) or a webhook's secret. */
+/**
+ * Instead of a raw path, which may hold an invite's token (the api names the route's template over it) or a webhook's
+ * secret.
+ */
 const unnamedPath = '/…';
 
 /**
- * What is traced without a line in the services. Of commands and statements only their names are noted, of paths and
- * addresses nothing that a secret may stand in.
+ * Creates the instrumentations, which trace without a line in the services. Of commands and statements only their names
+ * are noted, of paths and addresses nothing that a secret may stand in.
  */
 function createInstrumentations(): Instrumentation[] {
   return [

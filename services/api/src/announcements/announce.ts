@@ -36,7 +36,7 @@ export interface AnnounceDeps {
 const maximumWaitMs = 250;
 
 /**
- * Makes the function that writes the deny list and publishes the close commands, after the commit. It waits for Redis
+ * Creates the function that writes the deny list and publishes the close commands, after the commit. It waits for Redis
  * for 250 ms at most and never fails: what is lost here is made good by the worker, from MongoDB.
  */
 export function createAnnounce(deps: AnnounceDeps): (announcement: Announcement) => Promise<void> {
@@ -92,12 +92,12 @@ export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
 }
 
 /**
- * Makes the function that announces the end of a session once more, as MongoDB remembers it: whoever ended it may have been
- * killed, or told 503, before anybody heard of it. To be called by what is about to say that the session is over. It
- * answers false, and announces nothing, where the session is not revoked after all: what was seen of it has been rolled
- * back.
+ * Creates the function that announces the end of a session once more, as MongoDB remembers it: the request that ended
+ * it may have been killed, or answered 503, before anybody heard of it. To be called by what is about to say that the
+ * session is over. It answers false, and announces nothing, if the session is not revoked after all: what was seen of
+ * it has been rolled back.
  *
- * It waits until a majority has the end, and throws the driver's error (503) where none has it in time. An end that Redis
+ * It waits until a majority has the end, and throws the driver's error (503) if none has it in time. An end that Redis
  * has heard of was announced when a majority had it, so one question to Redis is enough: to repeat such a request costs
  * neither the majority nor the gateways anything.
  */

@@ -6,13 +6,13 @@ import { type AuditEvent, type AuditEventName, limitRules } from './events.ts';
 
 export type AuditCounters = ReturnType<typeof createAuditCounters>;
 
-/** What a login can come to. */
+/** Outcomes of a login. */
 const loginOutcomes = {
   'login.succeeded': 'succeeded',
   'login.failed': 'failed',
 } as const satisfies Partial<Record<AuditEventName, string>>;
 
-/** What a refresh can come to. */
+/** Outcomes of a refresh. */
 const refreshOutcomes = {
   'refresh.rotated': 'rotated',
   'refresh.converged': 'converged',
@@ -22,7 +22,7 @@ const refreshOutcomes = {
   'refresh.abandoned': 'abandoned',
 } as const satisfies Partial<Record<AuditEventName, string>>;
 
-/** What can happen to a group. */
+/** Changes of a group. */
 const groupChanges = {
   'group.joined': 'joined',
   'group.left': 'left',
@@ -81,7 +81,7 @@ export function createAuditCounters(registry: Metrics['registry']) {
   };
 }
 
-/** Makes the function that keeps the counters. */
+/** Creates the function that counts each event. */
 export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) => void {
   const steps: Partial<Record<AuditEventName, () => void>> = {};
   for (const [name, outcome] of Object.entries(loginOutcomes)) {

@@ -13,7 +13,7 @@ export interface AuditDeps {
   readonly count: (event: AuditEvent) => void;
 }
 
-/** Makes the audit of the api. */
+/** Creates the audit of the api. */
 export function createAudit({ write, sampler, count }: AuditDeps): Audit {
   return (event, { requestId, address }) => {
     count(event);
@@ -31,7 +31,7 @@ function kindOf(event: AuditEvent): string {
 }
 
 /**
- * By what an event is sampled; undefined where every one of them is written, as somebody's account is at stake or a
+ * By what an event is sampled; undefined if every one of them is written, as somebody's account is at stake or a
  * limit bounds them: a `login.failed` is one of the tries that the limits let through.
  */
 function sampledBy(event: AuditEvent): 'network' | 'kind' | undefined {

@@ -6,7 +6,7 @@ import type { TSchema } from 'typebox';
 import { extendContext } from './request-context.ts';
 import { compileSchema } from './validation/ajv.ts';
 
-/** What an answer breaks of the contract. Nobody catches it but the error handler, which makes it a 500. */
+/** An answer that breaks the contract. Nobody catches it but the error handler, which makes it a 500. */
 class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
 }

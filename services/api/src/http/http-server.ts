@@ -5,7 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { rejectMalformedRequests } from '@auth-account/lifecycle';
 
-/** Longer than a load balancer keeps an idle connection (60 s at the usual ones), so that it is never the first to close. */
+/**
+ * Longer than a load balancer keeps an idle connection (60 s at the usual ones), so that it is never the first to
+ * close.
+ */
 const keepAliveTimeoutMs = 65_000;
 
 const serverOptions = {
@@ -33,17 +36,17 @@ export interface HttpServer {
   listen(port: number, host: string): Promise<AddressInfo>;
   /**
    * Ends the server without a request lost: for up to `retireForMs` every answer, those under way too, says
-   * `Connection: close`, so that clients part with the connections they keep (RFC 9112, section 9.6: who cuts an idle one
-   * may meet a request on its way); then takes no new connection, lets what is in flight end, and closes idle connections
-   * as they fall idle.
+   * `Connection: close`, so that clients part with the connections they keep (RFC 9112, section 9.6: who cuts an idle
+   * one may meet a request on its way); then takes no new connection, lets what is in flight end, and closes idle
+   * connections as they fall idle.
    */
   drain(retireForMs?: number): Promise<void>;
 }
 
 /**
- * An HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, whoever sends
- * them. A connection has as many requests as it likes, one after the other: past `maxRequestsPerSocket` Node answers 503
- * to what is under way. More than {@link maxUnderWay} that do not wait for their answers end it.
+ * An HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, from any
+ * client. A connection has as many requests as it likes, one after the other: past `maxRequestsPerSocket` Node answers
+ * 503 to what is under way. More than {@link maxUnderWay} that do not wait for their answers end it.
  */
 export function createHttpServer(listener: RequestListener): HttpServer {
   /** By connection: of an answer whose turn had not come when the connection ended, nobody says that it is over. */

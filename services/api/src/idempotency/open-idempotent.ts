@@ -12,14 +12,14 @@ export interface EarlierAnswer<T> {
   readonly isSame: boolean;
 }
 
-/** What a request with an `Idempotency-Key` may be given instead of being carried out. */
+/** A request with an `Idempotency-Key`, which may get an earlier answer instead of being carried out. */
 export interface IdempotentRequest<T> {
   /** The first answer, if there is one. */
   find(): Promise<EarlierAnswer<T> | undefined>;
   /**
-   * The same, to be asked before the request fails with that error: what it is refused for may be what its own first try
-   * has left. It misses no such try, and waits for the majority as long as that one does. Errors that refuse nothing, a
-   * store that is away say, are not looked into.
+   * The same, to be asked before the request fails with that error: what it is refused for may be what its own first
+   * try has left. It misses no such try, and waits for the majority as long as that one does. Errors that refuse
+   * nothing, a store that is away say, are not looked into.
    */
   findInsteadOf(error: unknown): Promise<EarlierAnswer<T> | undefined>;
   /** Keeps the answer, in the transaction of the work; called first in it, so that a twin waits here. */
@@ -31,9 +31,9 @@ export interface IdempotencyScope {
   readonly route: string;
   /** `email_key` or `user_id`. */
   readonly caller: string;
-  /** Undefined where the request carried none: then nothing is found or kept. */
+  /** Undefined if the request carried none: then nothing is found or kept. */
   readonly key: string | undefined;
-  /** What makes it the same request, as text. */
+  /** The parts of the request that make it the same, as text. */
   readonly body: string;
 }
 
@@ -55,7 +55,7 @@ const withoutKey: IdempotentRequest<never> = {
 };
 
 /**
- * Makes the opener of idempotent requests (decisions, "Idempotency-Key"). Neither the key nor the body, which holds a
+ * Creates the opener of idempotent requests (decisions, "Idempotency-Key"). Neither the key nor the body, which holds a
  * password, is stored, and no fast hash of it that could be guessed at without the server's secret.
  */
 export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {

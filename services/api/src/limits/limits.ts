@@ -10,7 +10,7 @@ import type { LimitRules } from './limit-config.ts';
 import { createLimitKeys } from './limit-keys.ts';
 import { createLoginLimits, type Refusal } from './login-limits.ts';
 
-/** Whose password it is said to be, and where it comes from. */
+/** The account that a password is claimed for, and the device that it comes from. */
 export interface Login {
   readonly email: string;
   /** In lower case. */
@@ -66,7 +66,7 @@ const inviteWindow = 60;
 const createInviteWindow = 60 * 60;
 const moveWindow = 60 * 60;
 
-/** Makes the rate limits (docs/decisions.md, "Guessing"). Redis away never refuses anybody, and holds nobody up. */
+/** Creates the rate limits (docs/decisions.md, "Guessing"). Redis away never refuses anybody, and holds nobody up. */
 export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
   const keys = createLimitKeys(keyPrefix, secret);
   const limitOf = (name: string, points: number, seconds: number) =>

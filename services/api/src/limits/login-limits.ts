@@ -17,14 +17,14 @@ export interface Refusal {
 export interface LoginIdentity {
   /** The key under which the address is unique, whether there is such an account or not. */
   readonly emailKey: string;
-  /** In lower case. A new one, where none came, is one that the account does not know. */
+  /** In lower case. A new one, if none came, is one that the account does not know. */
   readonly deviceId: string;
   /** The client's network. */
   readonly prefix: string;
 }
 
 /**
- * The steps of a try. Each gives what stands against it, if anything does, and never fails.
+ * The steps of a try. Each returns the refusal, if there is one, and never fails.
  *
  * The two after the hash look again: of tries that come at once only as many get a verdict as the rules allow, and the
  * others learn nothing, whether their password was right or not.
@@ -56,11 +56,11 @@ export interface LoginLimitsDeps {
 }
 
 const dayMs = 86_400_000;
-/** As long as a session can live: whoever logs in once in that time stays known. */
+/** As long as a session can live: a source with one login in that time stays known. */
 const knownMs = 180 * dayMs;
 /** Devices and networks that an account knows; past it the one unseen for longest is forgotten. */
 const knownLimit = 20;
-/** After this long without a failure a delay is forgotten, where it is not longer itself. */
+/** After this long without a failure a delay is forgotten, if it is not longer itself. */
 const forgetMs = 3_600_000;
 
 type LoginScript = (keyCount: number, ...args: (string | number)[]) => Promise<[rule: LimitRule | '', waitMs: number]>;
@@ -72,8 +72,8 @@ export interface LoginLimits extends LoginSteps {
 }
 
 /**
- * Makes the limits on guessing passwords (docs/decisions.md, "Guessing"; NIST SP 800-63B-4, section 3.2.2). Each step is
- * one round trip to Redis.
+ * Creates the limits on guessing passwords (docs/decisions.md, "Guessing"; NIST SP 800-63B-4, section 3.2.2). Each step
+ * is one round trip to Redis.
  */
 export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   const { redis, keys, addresses, rules, now, onInsured } = deps;
@@ -131,8 +131,8 @@ const sourceWindowSeconds = 15 * 60;
 const daySeconds = 86_400;
 
 /**
- * What limits guessing while Redis is away: coarser rules, which each process counts in its memory. It knows no device
- * and no network, so that past the day's failures of an account everybody waits.
+ * Creates the limits on guessing for while Redis is away: coarser rules, which each process counts in its memory. It
+ * knows no device and no network, so that past the day's failures of an account everybody waits.
  */
 function createLoginInsurance(rules: Pick<LoginRules, 'freeFailures' | 'accountFailuresPerDay'>): LoginSteps {
   const sources = new RateLimiterMemory({ points: 2 * rules.freeFailures, duration: sourceWindowSeconds });

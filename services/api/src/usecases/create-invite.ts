@@ -36,11 +36,12 @@ export interface CreateInviteOutput {
 const inviteLimit = 100;
 
 /**
- * Makes an invite into the caller's group, which the caller has to own when it is committed: the transaction writes the
- * group's document, as does whatever closes the group or gives it another owner.
+ * Creates an invite into the caller's group, which the caller has to own when it is committed: the transaction writes
+ * the group's document, as does whatever closes the group or gives it another owner.
  *
  * Raises what {@link nonOwnerError} makes, `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
- * `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same `Idempotency-Key` gets the first answer again, and counts for no limit.
+ * `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same `Idempotency-Key` gets the first answer again, and counts for no
+ * limit.
  */
 export function createCreateInvite(deps: CreateInviteDeps) {
   const { users, groups, invites, transaction, openIdempotent, limits, audit, ids, now } = deps;

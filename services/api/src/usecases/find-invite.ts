@@ -13,7 +13,7 @@ export interface FindInviteDeps {
 }
 
 /**
- * What an invite leads to, for whoever has its token. Raises `ERR-RATE-LIMITED`, and `ERR-INVITE-TOKEN-INVALID` (404) for
+ * Previews an invite for the holder of its token. Raises `ERR-RATE-LIMITED`, and `ERR-INVITE-TOKEN-INVALID` (404) for
  * what names no invite.
  */
 export function createFindInvite(deps: FindInviteDeps) {

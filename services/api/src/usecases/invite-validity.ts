@@ -9,10 +9,10 @@ export interface JudgeInviteDeps {
   readonly now: () => Date;
 }
 
-/** Says what an invite is worth to whoever would join by it. */
+/** Returns whether a user could join by the invite, or why not. */
 export type JudgeInvite = (invite: InviteDocument) => Promise<InviteState>;
 
-/** Makes the function that judges invites: one that is good by itself is used up while its group is full. */
+/** Creates the function that judges invites: one that is good by itself is used up while its group is full. */
 export function createJudgeInvite({ groups, maxGroupMembers, now }: JudgeInviteDeps): JudgeInvite {
   return async (invite) => {
     const state = inviteState(invite, now());
@@ -32,7 +32,10 @@ export function inviteInvalid(token: string, state: InviteState | undefined): Ap
 
 type Preview = Omit<InvitePreviewResponse['data'], 'timestamp'>;
 
-/** The part that anybody with the token may know: no name, no address, no group. `state`: what the invite is worth to them. */
+/**
+ * The part that anybody with the token may know: no name, no address, no group. `state`: what the invite is worth to
+ * them.
+ */
 export function previewInvite(invite: InviteDocument, state: InviteState): Preview {
   return {
     account_type: invite.account_type,

@@ -11,7 +11,7 @@ export interface IssueTokensDeps {
   readonly now: () => Date;
 }
 
-/** Makes the token pair of a session, from nothing but the document that the deciding write returned. */
+/** Creates the token pair of a session, from nothing but the document that the deciding write returned. */
 export type IssueTokens = (session: SessionDocument) => Promise<TokenResponse['data']>;
 
 export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {

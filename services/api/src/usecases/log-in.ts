@@ -43,7 +43,8 @@ const sessionLimit = 50;
  * Login (decisions, "Login"): one session per user and device.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and an unknown address alike, after the same work,
- * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A login whose client is seen to have gone before the commit opens no session.
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A login whose client is seen to have gone before the commit opens no
+ * session.
  */
 export function createLogIn(
   deps: LogInDeps,
@@ -89,7 +90,9 @@ export function createLogIn(
   };
 }
 
-/** Creates the check of the password, behind the limits and the hash gate. It replaces a weak hash of a right password. */
+/**
+ * Creates the check of the password, behind the limits and the hash gate. It replaces a weak hash of a right password.
+ */
 function createAuthenticate({ users, hasher, limits, audit }: LogInDeps) {
   async function authenticate(
     { email, password }: LoginRequest,
@@ -131,7 +134,10 @@ function createAuthenticate({ users, hasher, limits, audit }: LogInDeps) {
   return authenticate;
 }
 
-/** The sessions that a login on this device ends: the device's last one, and those past the limit. `live` is oldest first. */
+/**
+ * The sessions that a login on this device ends: the device's last one, and those past the limit. `live` is oldest
+ * first.
+ */
 function endedByLogin(live: readonly SessionSummary[], deviceId: string) {
   const replaced = live.filter((session) => session.device_id === deviceId);
   const others = live.filter((session) => session.device_id !== deviceId);

@@ -41,7 +41,7 @@ interface Presented {
  *
  * Raises `IAD_JWT_REFRESH_EXPIRED` for what is expired or not ours, `IAD_JWT_REFRESH_STOLEN` for a token of a revoked
  * session and for one that was void, which revokes its session, `ERR-RATE-LIMITED`, and `ERR-DEPENDENCY-UNAVAILABLE`
- * where another api has made the session's newest token by a key that has not come here yet.
+ * if another api has made the session's newest token by a key that has not come here yet.
  */
 export function createRefresh(
   deps: RefreshDeps,
@@ -59,7 +59,7 @@ export function createRefresh(
     return issueTokens(session);
   }
 
-  /** Undefined where another request has changed the session since it was read. */
+  /** Undefined if another request has changed the session since it was read. */
   async function attempt(find: FindSession, presented: Presented): Promise<TokenResponse['data'] | undefined> {
     const { parts, origin } = presented;
     const session = await findGenuine(find, presented);
@@ -99,7 +99,8 @@ function createFindGenuine(deps: RefreshDeps) {
       throw expired(audit, 'not_genuine', origin);
     }
     if (session.is_revoked) {
-      // Only what cannot be rolled back is said, and then told to the others too: whoever ended it may have been told 503.
+      // Only what cannot be rolled back is said, and then told to the others too: the request that ended it may have
+      // got a 503.
       const isOver = await announceAgain(session._id);
       if (!isOver) return findGenuine(sessions.findConfirmed, { token, parts, origin });
       audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
@@ -171,8 +172,8 @@ const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
 };
 
 /**
- * Makes the refusal of a refresh token whose session was revoked for that reason. For the holder of a genuine token only:
- * nobody else is to hear how a session ended. Without a reason, or with one of a newer version's, none is told.
+ * Creates the refusal of a refresh token whose session was revoked for that reason. For the holder of a genuine token
+ * only: nobody else is to hear how a session ended. Without a reason, or with one of a newer version's, none is told.
  */
 function sessionEnded(reason: RevocationReason | undefined): AppError<'IAD_JWT_REFRESH_STOLEN'> {
   const told: ToldReason | undefined = reason && toldReasons[reason];

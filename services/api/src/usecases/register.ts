@@ -44,7 +44,7 @@ export interface RegisterOutput {
   readonly isReplayed: boolean;
 }
 
-/** What one registration stores, made before its transaction so that the transaction can run again. */
+/** Everything that one registration stores, made before its transaction so that the transaction can run again. */
 interface Registration {
   readonly space: Space;
   readonly user: Parameters<UserStore['insert']>[0];
@@ -56,10 +56,10 @@ interface Registration {
 /**
  * Registration (specification, `POST /api/v1/auth/register`).
  *
- * Raises `ERR-RATE-LIMITED`, `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-EMAIL-ALREADY-EXISTS` (409),
- * `ERR-INVITE-TOKEN-INVALID` (404 if it never named an invite, 410 if it is over) and `ERR-OVERLOADED`. On any of them
- * nothing is stored. A retry with the same `Idempotency-Key` gets the first answer again, never its own 409. It is judged
- * as a login is: whoever knows the key must not be able to guess the password by it.
+ * Raises `ERR-RATE-LIMITED`, `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-EMAIL-ALREADY-EXISTS` (409), `ERR-INVITE-TOKEN-INVALID`
+ * (404 if it never named an invite, 410 if it is over) and `ERR-OVERLOADED`. On any of them nothing is stored. A retry
+ * with the same `Idempotency-Key` gets the first answer again, never its own 409. It is judged as a login is: knowing
+ * the key must not help to guess the password.
  */
 export function createRegister(
   deps: RegisterDeps,
@@ -182,7 +182,7 @@ function prepare(
   return { space, user, event, data: { ...registered, timestamp: at.toISOString() }, at };
 }
 
-/** What a registration that failed is to its caller. */
+/** Translates the failure of a registration for its caller. */
 function refuse(input: RegisterRequest, error: unknown): never {
   if (isDuplicateKey(error, 'email_key_unique')) refuseTaken(input, error);
   throw error;

@@ -5,7 +5,7 @@ import type { ClientSession } from 'mongodb';
 import type { Ids } from '../request/ids.ts';
 import { createJudgeInvite, inviteInvalid } from './invite-validity.ts';
 
-/** Where a new account will live, and how it comes there. */
+/** The space in which a new account will live, and how the account gets there. */
 export type Space = { readonly home_group_id: string; readonly account_type: AccountType } & (
   | { readonly kind: 'new' }
   | { readonly kind: 'join'; readonly token: string; readonly sentToken: string }
@@ -23,7 +23,7 @@ export interface SpacesDeps {
 export interface Spaces {
   /** A new space, or that of the invite; stores nothing. */
   choose(input: RegisterRequest): Promise<Space>;
-  /** Makes the new space, or uses the invite and counts the member. */
+  /** Creates the new space, or uses the invite and counts the member. */
   enter(space: Space, userId: string, at: Date, session: ClientSession): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { extendContext } from '../request-context.ts';
 /** W3C Trace Context, version 00. */
 const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The request id as it came: `undefined` where it is missing or empty, `null` where it is malformed. */
+/** The request id as it came: `undefined` if it is missing or empty, `null` if it is malformed. */
 function readRequestId(header: string | string[] | undefined): string | undefined | null {
   const value = Array.isArray(header) ? header.join(', ') : header;
   if (value === undefined || value === '') return undefined;
@@ -18,7 +18,7 @@ function readRequestId(header: string | string[] | undefined): string | undefine
 
 /**
  * First of all: gives the request its context and every answer its `X-Request-ID`, the one that came or one of ours.
- * Whether ours will do is for `requireRequestId` to say. Where a huge body is announced the connection ends with the answer.
+ * `requireRequestId` decides whether ours will do. If a huge body is announced the connection ends with the answer.
  */
 export const beginRequest: RequestHandler = (req, res, next) => {
   const requestId = readRequestId(req.headers['x-request-id']) ?? randomUUID();
@@ -57,8 +57,8 @@ export function requireRequestId(mode: 'require' | 'generate'): RequestHandler {
 }
 
 /**
- * The reader takes in the rest of a body that is too large before it says so, or its client might not read the answer. Not
- * where more than this many bytes are announced: whatever the answer is, the connection ends with it.
+ * The reader takes in the rest of a body that is too large before it says so, or its client might not read the answer.
+ * Not if more than this many bytes are announced: whatever the answer is, the connection ends with it.
  */
 const patienceLimit = 1_048_576;
 

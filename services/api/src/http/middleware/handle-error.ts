@@ -11,8 +11,8 @@ import { contextOf, type RequestContext } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';
 
 /**
- * The edge: every error becomes an answer of the contract here, and nowhere else. Faults of ours are logged as errors, and
- * refusals of authorization are written into the audit log.
+ * The edge: every error becomes an answer of the contract here, and nowhere else. Faults of ours are logged as errors,
+ * and refusals of authorization are written into the audit log.
  */
 export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
   const auditRefusal = createAuditRefusal(audit);
@@ -33,14 +33,16 @@ export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
   };
 }
 
-/** What is shed is no fault, and a stack for each would be work for the overloaded: the access line and a counter have it. */
+/** A shed request is no fault, and a stack for each would be work under overload: access line and counter have it. */
 function isFault({ status, code }: AppError): boolean {
   return status >= 500 && code !== 'ERR-OVERLOADED';
 }
 
 const retryAfterSeconds = 2;
 
-/** A socket that breaks under a handler is MongoDB's or Redis's: what a client's says does not come here as an error. */
+/**
+ * A socket that breaks under a handler is MongoDB's or Redis's: what a client's says does not come here as an error.
+ */
 const isDependencyAway = (error: unknown) =>
   isStoreUnavailable(error) || isBrokenSocket(error) || error instanceof DenyListUnavailable;
 
@@ -50,7 +52,7 @@ interface HttpErrorLike {
   readonly status?: unknown;
 }
 
-/** What the client is told of an error that a handler threw: the one place where foreign errors get a code. */
+/** Turns an error that a handler threw into the client's: the one place that gives foreign errors a code. */
 function toAppError(error: unknown): AnyAppError {
   if (isAppError(error)) return error;
   if (isDependencyAway(error) || error instanceof RequestAbandoned) {
@@ -71,8 +73,8 @@ function unreadable(cause: unknown): AnyAppError {
 }
 
 /**
- * Makes the one place that writes refused authorization down: 401 and 403 of routes that ask for it, whoever raised
- * them. The 401s of login and refresh are events of their own.
+ * Creates the one place that writes refused authorization down: 401 and 403 of routes that ask for it, from
+ * every source. The 401s of login and refresh are events of their own.
  */
 function createAuditRefusal(audit: Audit): (error: AppError, context: RequestContext) => void {
   return (error, context) => {
