@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createStores, type InviteDocument } from '@auth-account/stores';
+import { createStores } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../support/accounts.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';

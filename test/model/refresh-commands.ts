@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import type { RefreshTokens } from '@auth-account/tokens';
 import { expect } from '@jest/globals';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { createRefreshTokens, loadKeyFile, type RefreshTokens } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';

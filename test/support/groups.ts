@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createStores, type InviteDocument } from '@auth-account/stores';
+import { createStores } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
 import { expect } from '@jest/globals';
 import { type Account, logIn, newEmail, password, type TokenPair } from './accounts.ts';
 import type { Answer } from './http-client.ts';

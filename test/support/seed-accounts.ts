@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Collections, GroupDocument, UserDocument } from '@auth-account/stores';
+import type { Collections } from '@auth-account/stores';
+import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
 import { newEmail } from './accounts.ts';
 
 /** A household of one, which has yet to be written. */

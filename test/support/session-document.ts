@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Collections, SessionDocument } from '@auth-account/stores';
+import type { Collections } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { Binary } from 'mongodb';
 
 /** A live session of nobody in particular, as the store has it. */

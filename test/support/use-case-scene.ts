@@ -5,11 +5,10 @@ import {
   createStores,
   type RunTransaction,
   runTransaction,
-  type SessionDocument,
   type SessionStore,
-  type UserDocument,
   type UserStore,
 } from '@auth-account/stores';
+import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import {
   createAccessTokenSigner,
   createRefreshTokens,
@@ -20,8 +19,7 @@ import {
   type VerifiedAccessToken,
 } from '@auth-account/tokens';
 import { Binary, MongoClient } from 'mongodb';
-import type { Announcement } from '../../services/api/src/announcements/announce.ts';
-import type { IsDenied } from '../../services/api/src/announcements/announce-again.ts';
+import type { Announcement, IsDenied } from '../../services/api/src/announcements/announce.ts';
 import type { Audit } from '../../services/api/src/audit/audit.ts';
 import type { RequestOrigin } from '../../services/api/src/request/request-origin.ts';
 import { createIssueTokens, type IssueTokens } from '../../services/api/src/usecases/issue-tokens.ts';

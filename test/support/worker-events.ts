@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RegisteredEvent } from '@auth-account/contracts';
 import { createRegisteredEvent } from '@auth-account/messaging';
-import { collectionsOf, createStores, type OutboxDocument } from '@auth-account/stores';
+import { collectionsOf, createStores } from '@auth-account/stores';
+import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { Db, MongoClient } from 'mongodb';
 
 /** A registration event as the api makes it, of a user that nobody else has. */

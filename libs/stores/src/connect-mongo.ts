@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { MongoClient } from 'mongodb';
+import type { MongoClient, MongoClientOptions } from 'mongodb';
 
 const pauseMs = 500;
 
 /**
- * Connects the client, again and again until that succeeds or `stop` is aborted. To be called before the client is first
- * used: the driver (7.8) connects by itself only once, and where MongoDB was away just then, every later operation fails
- * with "Topology is closed", for ever.
+ * Connects the client, again and again until that succeeds or `stop` is aborted. To be called before the client is
+ * first used: the driver (7.8) connects by itself only once, and if MongoDB was away just then, every later operation
+ * fails with "Topology is closed", for ever.
  */
 export async function connectMongo(
   client: MongoClient,
@@ -22,4 +22,33 @@ export async function connectMongo(
     }
     await delay(pauseMs);
   }
+}
+
+/** Defaults that a connection string may replace. All but the size of the pool are milliseconds. */
+const replaceable = {
+  connectTimeoutMS: 2_000,
+  serverSelectionTimeoutMS: 3_000,
+  socketTimeoutMS: 8_000,
+  heartbeatFrequencyMS: 2_000,
+  waitQueueTimeoutMS: 3_000,
+  maxPoolSize: 50,
+} satisfies MongoClientOptions;
+
+/**
+ * How the services talk to MongoDB: a dead or frozen primary is noticed within seconds, and no request waits for it for
+ * long. What of the time-outs stands in the connection string is left to it.
+ */
+export function mongoOptions(name: string, uri: string): MongoClientOptions {
+  const named = new Set([...new URLSearchParams(uri.split('?')[1]).keys()].map((option) => option.toLowerCase()));
+  const rest = Object.entries(replaceable).filter(([option]) => !named.has(option.toLowerCase()));
+  return {
+    // `appName` is left to the connection string.
+    driverInfo: { name },
+    retryReads: true,
+    retryWrites: true,
+    writeConcern: { w: 'majority' },
+    readPreference: 'primary',
+    ignoreUndefined: false,
+    ...Object.fromEntries(rest),
+  };
 }

@@ -4,13 +4,13 @@ import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from './docu
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
 
-/** What was given up: the last attempt and what is known of those before it. */
+/** A delivery that was given up: the last attempt and what is known of those before it. */
 export interface GivenUp {
   readonly event: OutboxDocument['event'];
   readonly attempt: DeliveryAttempt & { readonly outcome: 'given_up'; readonly error: string };
   /** How often it was tried. */
   readonly attempts: number;
-  /** When it was first tried, where the row does not know. */
+  /** When it was first tried, if the row does not know. */
   readonly since: Date;
   /** The replay that the attempts belong to; undefined for the first delivery. */
   readonly replayedAt?: Date | undefined;
@@ -29,11 +29,11 @@ export interface DeadLetterFilter {
   readonly after?: Pick<DeadLetterDocument, '_id' | 'created_at'>;
 }
 
-/** What could not be delivered: one letter per event and subscriber, in MongoDB, until it is replayed or discarded. */
+/** Events that could not be delivered: one letter per event and subscriber, until it is replayed or discarded. */
 export interface DeadLetterStore {
   /**
    * Writes the dead letter, and in the same transaction notes it in the outbox row, which then no longer waits for that
-   * subscriber. Idempotent. Gives whether there is one now: not where the subscriber has the event after all, nor where it
+   * subscriber. Idempotent. Returns whether there is one now: not if the subscriber has the event after all, nor if it
    * has been ordered to be sent again since: who speaks of the attempts before that comes too late.
    */
   bury(givenUp: GivenUp): Promise<boolean>;
@@ -41,13 +41,13 @@ export interface DeadLetterStore {
   list(filter: DeadLetterFilter): Promise<DeadLetterDocument[]>;
   /** The event's dead letters, or its one of that subscriber. */
   find(eventId: string, subscriber?: string): Promise<DeadLetterDocument[]>;
-  /** Takes a dead letter away for good, without sending the event again. Gives whether there was one. */
+  /** Takes a dead letter away for good, without sending the event again. Returns whether there was one. */
   discard(eventId: string, subscriber: string, at: Date): Promise<boolean>;
   /** Subscriber → how many there are, counted up to `limit`. Subscribers without any are missing. */
   counts(limit: number): Promise<Map<string, number>>;
 }
 
-/** Makes the store. `transaction` binds {@link RunTransaction} to the client. */
+/** Creates the store. `transaction` binds {@link RunTransaction} to the client. */
 export function createDeadLetterStore(collections: Collections, transaction: RunTransaction): DeadLetterStore {
   const { outbox, deadLetters } = collections;
   return {

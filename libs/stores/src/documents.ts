@@ -20,7 +20,9 @@ export interface UserDocument {
   readonly last_login_at?: Date;
   /** Written by whatever revokes or moves by user; logins write the document too, so that the two conflict. */
   readonly sessions_changed_at?: Date;
-  /** Grows with each of these writes: one that changes nothing, as of the same millisecond, would conflict with nobody. */
+  /**
+   * Grows with each of these writes: one that changes nothing, as of the same millisecond, would conflict with nobody.
+   */
   readonly touches?: number;
 }
 
@@ -32,7 +34,9 @@ export interface GroupDocument {
   readonly owner_id: string;
   readonly member_count: number;
   readonly created_at: Date;
-  /** How many invites its owners have made; each counts here, so that it conflicts with whatever else changes the group. */
+  /**
+   * How many invites its owners have made; each counts here, so that it conflicts with whatever else changes the group.
+   */
   readonly invites_made?: number;
   /** Set when the last member has left; nobody joins a closed group, and its document goes 30 days later. */
   readonly closed_at: Date | null;
@@ -64,7 +68,7 @@ export type RevocationReason =
   | 'revoked_by_user'
   | 'forced';
 
-/** What the access tokens of a session say of its user; signed from what the write returned. */
+/** Claims of a session's access tokens about its user; signed as the write returned them. */
 export interface SessionClaims {
   readonly home_group_id: string;
   readonly account_type: AccountType;
@@ -88,7 +92,7 @@ export interface SessionDocument {
   readonly gen: number;
   /** Last generation that was presented and taken. */
   readonly parent: number;
-  /** What `gen` was when `parent` was taken: the parent's children are `floor + 1 … gen`. */
+  /** `gen` at the time when `parent` was taken: the parent's children are `floor + 1 … gen`. */
   readonly floor: number;
   /** When `gen` was handed out. */
   readonly handed_out_at: Date;
@@ -134,10 +138,10 @@ export interface DeliveryAttempt {
   /** When it ended. */
   readonly at: Date;
   readonly outcome: AttemptOutcome;
-  /** HTTP status, where a webhook answered. */
+  /** HTTP status, if a webhook answered. */
   readonly status?: number;
   readonly error?: string;
-  /** Missing where the subscriber takes its jobs itself. */
+  /** Missing if the subscriber takes its jobs itself. */
   readonly duration_ms?: number;
 }
 
@@ -178,7 +182,7 @@ export interface OutboxDocument {
   readonly delivered_at?: Date;
 }
 
-/** What an outbox row waits for: room in queues, and not its next look. */
+/** Hold of an outbox row that waits for room in queues, and not for its next look. */
 export interface HeldRow {
   /** The subscribers. */
   readonly for: readonly string[];
@@ -189,7 +193,9 @@ export interface HeldRow {
 /** Attempts that an outbox row remembers. */
 export const maximumAttemptsKept = 30;
 
-/** Collection `dead_letters`: one per event and subscriber that did not take it. They stay until replayed or discarded. */
+/**
+ * Collection `dead_letters`: one per event and subscriber that did not take it. They stay until replayed or discarded.
+ */
 export interface DeadLetterDocument {
   /** `<subscriber>:<event id>`. */
   readonly _id: string;
@@ -211,7 +217,7 @@ export interface DeadLetterDocument {
 export interface SubscriberDocument {
   /** The subscriber's name. */
   readonly _id: string;
-  /** Since when the workers have it in their configuration; missing where they do not have it, or no more. */
+  /** Since when the workers have it in their configuration; missing if they do not have it, or no more. */
   readonly configured_at?: Date;
   /** Set while its deliveries are held up because it answered 410 Gone. */
   readonly parked_at?: Date;

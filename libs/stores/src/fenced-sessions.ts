@@ -1,8 +1,6 @@
 import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
-import { confirmedRead } from './confirmed-read.ts';
 import type { SessionDocument } from './documents.ts';
-import { inPages } from './in-pages.ts';
 
 /** Changes of sessions, as a majority has them, and no older than the fence: see {@link withFence}. */
 export interface FencedSessions {
@@ -22,14 +20,15 @@ export type RevokedSession = Pick<
 > & { readonly claims: Pick<SessionDocument['claims'], 'home_group_id'> };
 
 /**
- * Runs `read` once a majority has all that the primary has taken before this call. What it then reads holds all of that,
- * and nothing that can be rolled back, also where another member becomes primary meanwhile. So whoever compares by time
- * may go on from this call. A read with majority concern alone shows an older state while the majority lags, and does not
- * wait.
+ * Runs `read` once a majority has all that the primary has taken before this call. What it then reads holds all of
+ * that, and nothing that can be rolled back, even if another member becomes primary meanwhile. So a caller that
+ * compares by time may go on from this call. A read with majority concern alone shows an older state while the majority
+ * lags, and does not wait.
  *
- * Throws the driver's error where the majority has not caught up within 4.5 s; `read` is not run then.
+ * Throws the driver's error if the majority has not caught up within 4.5 s; `read` is not run then.
  *
- * Not guaranteed: a write that is on its way to the primary. It may be applied after the fence, with an older time in it.
+ * Not guaranteed: a write that is on its way to the primary. It may be applied after the fence, with an older time in
+ * it.
  */
 export function withFence<T>(
   { sessions }: Pick<Collections, 'sessions'>,
@@ -46,9 +45,9 @@ export function withFence<T>(
 }
 
 /**
- * Any document will do, also one that is not there: the server notes the read in the oplog, and waits until a majority has
- * the note. As a plain command, which the driver does not try again by itself: a second try would carry `afterClusterTime`,
- * which linearizable reads do not allow. So would any command that is not the first of its session.
+ * Any document will do, also one that is not there: the server notes the read in the oplog, and waits until a majority
+ * has the note. As a plain command, which the driver does not try again by itself: a second try would carry
+ * `afterClusterTime`, which linearizable reads do not allow. So would any command that is not the first of its session.
  */
 async function passFence({ db, collectionName }: Collections['sessions'], session: ClientSession): Promise<void> {
   const read = { find: collectionName, filter: { _id: '' }, limit: 1, singleBatch: true };
@@ -85,4 +84,24 @@ function listRevokedSince(
   const options = { ...fenced, session, projection, batchSize: pageSize };
   const revokedSince = { is_revoked: true, revoked_at: { $gte: at } };
   return inPages(sessions.find<RevokedSession>(revokedSince, options).sort({ revoked_at: 1 }), pageSize);
+}
+
+/**
+ * Options of a read that sees whatever the primary shows to anybody, and waits until none of it can be rolled back any
+ * more. A read with majority concern is right as well, but may be behind. It costs a note in the oplog, which a
+ * majority has to take: for the moment before something final is said. What gets no majority in time counts as
+ * unavailable.
+ */
+export const confirmedRead = { readConcern: { level: 'linearizable' }, maxTimeMS: 4_500 } as const;
+
+/** Gathers items into lists of `pageSize`; the last one may be shorter. */
+async function* inPages<T>(items: AsyncIterable<T>, pageSize: number): AsyncIterable<T[]> {
+  let page: T[] = [];
+  for await (const item of items) {
+    page.push(item);
+    if (page.length < pageSize) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
 }

@@ -10,12 +10,12 @@ export interface GroupStore {
   isFull(groupId: string, maxMembers: number): Promise<boolean>;
   /** Counts one member more; false if the group has as many as it may have, is closed or was never there. */
   addMember(groupId: string, maxMembers: number, session: ClientSession): Promise<boolean>;
-  /** Counts one member less and closes the group with its last one; gives it as it then is. */
+  /** Counts one member less and closes the group with its last one; returns it as it then is. */
   removeMember(groupId: string, at: Date, session: ClientSession): Promise<GroupDocument | undefined>;
   setOwner(groupId: string, userId: string, session: ClientSession): Promise<void>;
   isOwnedBy(groupId: string, userId: string): Promise<boolean>;
   /**
-   * Counts one invite made, and gives the group; undefined where the user does not own it or it is closed. It writes the
+   * Counts one invite made, and returns the group; undefined if the user does not own it or it is closed. It writes the
    * group's document: invites of a group are made one after the other, and none while it is closed or changes hands.
    */
   countInvite(groupId: string, ownerId: string, session: ClientSession): Promise<GroupDocument | undefined>;

@@ -1,33 +1,22 @@
-export { closeReasonOf, type RevocationCloseReason } from './close-reason.ts';
+export { closeReasonOf, type RevocationCloseReason, recordedEnd } from './close-reason.ts';
 export { type Collections, collectionsOf } from './collections.ts';
-export { connectMongo } from './connect-mongo.ts';
+export { connectMongo, mongoOptions } from './connect-mongo.ts';
 export type { DeadLetterStore } from './dead-letter-store.ts';
-export type {
-  DeadLetterDocument,
-  DeliveryAttempt,
-  GroupDocument,
-  IdempotencyDocument,
-  InviteDocument,
-  OutboxDocument,
-  RevocationReason,
-  SessionClaims,
-  SessionDocument,
-  SubscriberDocument,
-  UserDocument,
-} from './documents.ts';
 export type { ChangedSession, FencedSessions, RevokedSession } from './fenced-sessions.ts';
 export type { GroupStore } from './group-store.ts';
 export type { IdempotencyStore } from './idempotency-store.ts';
-export { ensureIndexes, type IndexFault, missingIndexes } from './indexes.ts';
+export { ensureIndexes, missingIndexes } from './indexes.ts';
 export { type InviteState, type InviteStore, inviteState } from './invite-store.ts';
-export { mongoOptions } from './mongo-options.ts';
 export { type OutboxStore, publishGraceMs, type RecordedAttempt } from './outbox-store.ts';
-export { recordedEnd } from './recorded-end.ts';
-export type { Replay } from './replay.ts';
 export type { OwnedSession, OwnSession, Revocation, SessionStore, SessionSummary } from './session-store.ts';
 export { isBrokenSocket, isDuplicateKey, isStoreUnavailable } from './store-errors.ts';
 export { createStores, type Stores } from './stores.ts';
 export type { SubscriberStore } from './subscriber-store.ts';
-export { type RunTransaction, runTransaction, type TransactionOutcome } from './transactions/run-transaction.ts';
-export { createTransactionRunner } from './transactions/transaction-runner.ts';
+export {
+  createTransactionRunner,
+  type RunTransaction,
+  runTransaction,
+  type TransactionHooks,
+  type TransactionOutcome,
+} from './transactions/run-transaction.ts';
 export { emailKey, type Membership, type UserStore } from './user-store.ts';

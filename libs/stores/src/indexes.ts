@@ -81,7 +81,7 @@ const indexes = {
 } as const satisfies Record<keyof ReturnType<typeof collectionsOf>, readonly Index[]>;
 
 /**
- * Makes every collection and index that is missing, and has the indexes by which documents go go by these settings.
+ * Creates every collection and index that is missing, and sets the lifetimes of documents as the settings say.
  * Idempotent, safe when run by several at once.
  */
 export async function ensureIndexes(db: Db, { outboxRetentionSeconds }: IndexSettings = {}): Promise<void> {
@@ -143,7 +143,7 @@ async function listIndexes(db: Db, collection: string): Promise<IndexDescription
   }
 }
 
-/** What makes an index the one that is wanted. How long delivered rows stay is a setting. */
+/** The properties by which an index is the one that is wanted. How long delivered rows stay is a setting. */
 function shapeOf(fields: unknown, { name, unique, sparse, ...options }: Partial<Index[1]>): string {
   const { partialFilterExpression, expireAfterSeconds } = options;
   const expiry = name === outboxTtl ? undefined : expireAfterSeconds;

@@ -5,7 +5,7 @@ import type { InviteDocument } from './documents.ts';
 /** Why an invite leads nowhere any more, or `good`. */
 export type InviteState = 'good' | 'expired' | 'revoked' | 'used_up';
 
-/** What an invite is worth at that moment. */
+/** Returns whether an invite is good at that moment, or why not. */
 export function inviteState(invite: InviteDocument, now: Date): InviteState {
   if (invite.revoked_at !== null) return 'revoked';
   if (invite.expires_at <= now) return 'expired';
@@ -31,11 +31,13 @@ export interface InviteStore {
   /** `tombstones`: how many of those that are over. */
   list(groupId: string, now: Date, tombstones: number): Promise<InviteList>;
   /**
-   * Counts one use where the invite is still good at `now`, and gives it as it then is; undefined where it is not.
+   * Counts one use if the invite is still good at `now`, and returns it as it then is; undefined if it is not.
    * It writes the invite's document, so that a revocation in between conflicts with the transaction.
    */
   use(token: string, now: Date, session: ClientSession): Promise<InviteDocument | undefined>;
-  /** Revokes the group's invite where it is still good; false where it is not. When this is acknowledged nobody joins by it. */
+  /**
+   * Revokes the group's invite if it is still good; false if it is not. When this is acknowledged nobody joins by it.
+   */
   revoke(token: string, groupId: string, at: Date): Promise<boolean>;
   /** Revokes what has not expired of the invites of a group, in the transaction that closes it. */
   revokeOfGroup(groupId: string, at: Date, session: ClientSession): Promise<void>;
@@ -88,7 +90,7 @@ export function createInviteStore({ invites }: Collections): InviteStore {
   };
 }
 
-/** What `inviteState` calls good, as a filter. */
+/** The filter for invites that `inviteState` calls good. */
 function good(now: Date): Filter<InviteDocument> {
   return {
     revoked_at: null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { mongoOptions } from './mongo-options.ts';
+import { mongoOptions } from './connect-mongo.ts';
 
 /** As the driver takes them. */
 function optionsOf(uri: string): MongoClient['options'] {

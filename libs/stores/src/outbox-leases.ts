@@ -19,24 +19,25 @@ const releaseBatch = 1_000;
 export interface OutboxLeases {
   /**
    * Leases up to `limit` rows that nobody holds: a relay that dies strands nothing. A row that comes round again waits
-   * twice as long each time, from 5 s to 10 min, so that many rows of a subscriber that is down cost little. Gives none
-   * where none is free, or where others were quicker several times.
+   * twice as long each time, from 5 s to 10 min, so that many rows of a subscriber that is down cost little. Returns none
+   * if none is free, or if others were quicker several times.
    */
   claim(options: Claim): Promise<OutboxDocument[]>;
   /**
-   * Leases rows that are held for one of the subscribers in `opened`, whose queues have room now, and those that were held
-   * for an hour. They are held no more.
+   * Leases rows that are held for one of the subscribers in `opened`, whose queues have room now, and those that were
+   * held for an hour. They are held no more.
    */
   claimHeld(options: Claim & { readonly opened: readonly string[] }): Promise<OutboxDocument[]>;
   /**
    * Holds leased rows until there is room in the queue of one of these subscribers. A row that waits for nobody else is
-   * given by no {@link claim} meanwhile, so that any number of them delays and costs nothing. A row whose lease has passed
-   * to somebody else stays as it is.
+   * given by no {@link claim} meanwhile, so that any number of them delays and costs nothing. A row whose lease has
+   * passed to somebody else stays as it is.
    */
   hold(rows: readonly Held[], now: Date): Promise<void>;
   /**
-   * Ends every lease, so that all that waits is claimed anew: for whoever finds that the queues may have lost it. What
-   * waits for nothing but room is in no queue and stays held. In batches, of which none holds up other writes for long.
+   * Ends every lease, so that all that waits is claimed anew: for a caller that finds that the queues may have lost it.
+   * What waits for nothing but room is in no queue and stays held. In batches, of which none holds up other writes for
+   * long.
    */
   release(now: Date): Promise<void>;
 }

@@ -2,8 +2,8 @@ import type { Document } from 'mongodb';
 import { type DeliveryAttempt, maximumAttemptsKept } from './documents.ts';
 
 /**
- * Stages that set a row's `state` by what is known of each subscriber (those that are configured now), and `delivered_at`
- * where nobody waits and nothing is dead.
+ * Stages that set a row's `state` by what is known of each subscriber (those that are configured now), and
+ * `delivered_at` if nobody waits and nothing is dead.
  */
 export function settle(subscribers: readonly string[], at: Date): Document[] {
   const isWaiting = { $or: subscribers.map((name) => ({ $and: settling.map((map) => lacks(`$${map}.${name}`)) })) };
@@ -15,7 +15,7 @@ export function settle(subscribers: readonly string[], at: Date): Document[] {
   ];
 }
 
-/** Where a subscriber is in one of these it waits no more. */
+/** Maps that hold the subscribers that do not wait any more. */
 const settling = ['deliveries', 'dead', 'discarded'] as const;
 
 function lacks(path: string) {

@@ -16,11 +16,11 @@ export interface OutboxStore extends OutboxLeases {
   noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**
    * Notes how attempts ended, in one round trip. A subscriber that has the event now is noted so, and the row is
-   * delivered once all of `subscribers`, those that are configured now, are. Rows that no longer wait stay as they are, and
-   * so do those of which the subscriber was ordered to get the event again after that delivery.
+   * delivered once all of `subscribers`, those that are configured now, are. Rows that no longer wait stay as they are,
+   * and so do those of which the subscriber was ordered to get the event again after that delivery.
    */
   record(attempts: readonly RecordedAttempt[], subscribers: readonly string[]): Promise<void>;
-  /** Notes who has events, as {@link record} does, where nothing is known of an attempt. */
+  /** Notes who has events, as {@link record} does, if nothing is known of an attempt. */
   markDelivered(delivered: readonly Delivered[], subscribers: readonly string[]): Promise<void>;
   find(eventId: string): Promise<OutboxDocument | undefined>;
   /** The rows of the request with that `X-Request-ID`, oldest first. */
@@ -42,7 +42,7 @@ export interface Delivered {
   readonly eventId: string;
   /** The subscribers that have it. */
   readonly by: readonly string[];
-  /** The lease under which that was found: where the row has another, or none, it stays as it is. */
+  /** The lease under which that was found: if the row has another, or none, it stays as it is. */
   readonly lease?: string | undefined;
   readonly at: Date;
 }

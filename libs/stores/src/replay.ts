@@ -6,7 +6,7 @@ import type { RunTransaction } from './transactions/run-transaction.ts';
 
 export interface ReplayOrder {
   readonly eventId: string;
-  /** To whom; to all that had it or have a dead letter of it where missing. */
+  /** To which subscriber; if missing, to all that had it or have a dead letter of it. */
   readonly subscriber?: string;
   /** Only to those that have a dead letter of it. */
   readonly deadOnly: boolean;
@@ -14,17 +14,17 @@ export interface ReplayOrder {
 }
 
 /**
- * Has an event sent again, under its own id: to a subscriber that has it, or of which there is a dead letter, or that was
- * configured after it. Gives to whom it goes: nobody where the event is unknown, or still on its way to them. To a
+ * Has an event sent again, under its own id: to a subscriber that has it, or of which there is a dead letter, or that
+ * was configured after it. Returns the subscribers it goes to: none if the event is unknown, or still on its way to them. To a
  * subscriber that no worker has in its configuration nothing goes, and its dead letter stays.
  *
  * One transaction takes the dead letters away and puts the outbox row back to pending for those subscribers; a relay
- * takes it up within a second or so, with 24 h of attempts before it. So it works from anywhere that reaches MongoDB, and
- * while Redis is away.
+ * takes it up within a second or so, with 24 h of attempts before it. So it works from anywhere that reaches MongoDB,
+ * and while Redis is away.
  */
 export type Replay = (order: ReplayOrder) => Promise<readonly string[]>;
 
-/** Makes the replay. `transaction` binds {@link RunTransaction} to the client. */
+/** Creates the replay. `transaction` binds {@link RunTransaction} to the client. */
 export function createReplay({ outbox, deadLetters, subscribers }: Collections, transaction: RunTransaction): Replay {
   async function putBack(order: ReplayOrder, session: ClientSession): Promise<readonly string[]> {
     const { eventId, at } = order;

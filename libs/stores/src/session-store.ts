@@ -1,10 +1,9 @@
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import { confirmedRead } from './confirmed-read.ts';
 import type { RevocationReason, SessionClaims, SessionDocument } from './documents.ts';
-import { type FencedSessions, withFence } from './fenced-sessions.ts';
+import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions.ts';
 
-/** What a revocation writes beside `is_revoked`. */
+/** Fields that a revocation writes beside `is_revoked`. */
 export interface Revocation {
   readonly reason: RevocationReason;
   readonly at: Date;
@@ -13,7 +12,7 @@ export interface Revocation {
   readonly alsoClose?: string;
 }
 
-/** What a refresh writes where nobody else was faster. */
+/** Fields that a refresh writes if no other one was faster. */
 export type Rotation = Pick<
   SessionDocument,
   'token' | 'kid' | 'gen' | 'parent' | 'floor' | 'handed_out_at' | 'last_used_at' | 'expires_at'
@@ -22,14 +21,15 @@ export type Rotation = Pick<
 /** Sessions (`user_sessions`). Every change of one is a single atomic update of its document. */
 export interface SessionStore {
   find(sessionId: string): Promise<SessionDocument | undefined>;
-  /** The same where none of it can be rolled back: waits until a majority has what the primary shows. */
+  /** The same, from a state that cannot be rolled back: waits until a majority has what the primary shows. */
   findConfirmed(sessionId: string): Promise<SessionDocument | undefined>;
   /** Reads with majority concern: what it says cannot be rolled back. */
   exists(sessionId: string): Promise<boolean>;
   /**
-   * Finds whether the session is revoked, and which version of its claims is good. Reads what the primary has, so that nothing that was
-   * acknowledged is missing: the majority's view of a member that has just become primary may be older. What is not
-   * acknowledged yet, and may be rolled back, counts too: for whoever refuses by it that is the safe side.
+   * Finds whether the session is revoked, and which version of its claims is good. Reads what the primary has, so that
+   * nothing that was acknowledged is missing: the majority's view of a member that has just become primary may be
+   * older. What is not acknowledged yet, and may be rolled back, counts too: for a caller that refuses by it that is
+   * the safe side.
    */
   findStanding(sessionId: string): Promise<SessionStanding | undefined>;
   /** The user's live sessions at `now`, the one used last first. */
@@ -38,23 +38,23 @@ export interface SessionStore {
   areRevoked(sessionIds: readonly string[]): Promise<boolean>;
   /** The user's sessions that are not revoked, the one unused for longest first. */
   listLive(userId: string, session: ClientSession): Promise<SessionSummary[]>;
-  /** The session where it is not revoked. */
+  /** The session if it is not revoked. */
   findLive(sessionId: string, session: ClientSession): Promise<OwnedSession | undefined>;
   /** The sessions of these users that are not revoked. */
   listLiveOf(userIds: readonly string[], session: ClientSession): Promise<OwnedSession[]>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
   revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
   /**
-   * Revokes the session if it is live and the user's, and, where a hash is given, its newest token has it. False where it
+   * Revokes the session if it is live and the user's, and, if a hash is given, its newest token has it. False if it
    * is not so.
    */
   revokeOwn(match: OwnSession, revocation: Revocation): Promise<boolean>;
   /**
-   * The compare-and-set of a refresh: the session as it then is, undefined where it or its claims have changed since it was
-   * read, or it is revoked.
+   * The compare-and-set of a refresh: the session as it then is, undefined if it or its claims have changed since it
+   * was read, or it is revoked.
    */
   rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
-  /** Gives the user's sessions that are not revoked new claims, of the next version, and gives these versions. */
+  /** Writes new claims of the next version into the user's sessions that are not revoked; returns these versions. */
   changeClaims(userId: string, change: ClaimsChange, session: ClientSession): Promise<ClaimsVersion[]>;
   /** Runs `read` with what a majority has of all that the primary had taken by then: see {@link withFence}. */
   withFence<T>(read: (fenced: FencedSessions) => Promise<T>): Promise<T>;
@@ -72,7 +72,7 @@ export type ListedSession = Pick<SessionDocument, '_id' | keyof typeof listed>;
 
 export type OwnedSession = Pick<SessionDocument, '_id' | 'user_id'>;
 
-/** What a change of group writes into each session beside the next `ver`. */
+/** Fields that a change of group writes into each session beside the next `ver`. */
 export interface ClaimsChange extends Omit<SessionClaims, 'ver'> {
   readonly at: Date;
   readonly requestId: string;
@@ -88,6 +88,25 @@ export interface OwnSession {
 }
 
 export function createSessionStore({ sessions }: Collections): SessionStore {
+  return {
+    ...createReads(sessions),
+    ...createWrites(sessions),
+    withFence: (read) => withFence({ sessions }, read),
+  };
+}
+
+type Reads =
+  | 'find'
+  | 'findConfirmed'
+  | 'exists'
+  | 'findStanding'
+  | 'listOwn'
+  | 'areRevoked'
+  | 'listLive'
+  | 'findLive'
+  | 'listLiveOf';
+
+function createReads(sessions: Collections['sessions']): Pick<SessionStore, Reads> {
   return {
     async find(sessionId) {
       return (await sessions.findOne({ _id: sessionId })) ?? undefined;
@@ -128,6 +147,11 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       const filter = { user_id: { $in: [...userIds] }, is_revoked: false };
       return sessions.find<OwnedSession>(filter, { session, projection: { user_id: 1 } }).toArray();
     },
+  };
+}
+
+function createWrites(sessions: Collections['sessions']): Omit<SessionStore, Reads | 'withFence'> {
+  return {
     async insert(document, session) {
       await sessions.insertOne(document, { session });
     },
@@ -160,11 +184,12 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       await sessions.updateMany(live, { $set: changed, $inc: { 'claims.ver': 1 } }, { session });
       return sessions.find<ClaimsVersion>(live, { session, projection: { 'claims.ver': 1 } }).toArray();
     },
-    withFence: (read) => withFence({ sessions }, read),
   };
 }
 
-/** All of them: those that were read may have been rolled back since, and another change of group have their version. */
+/**
+ * All of them: those that were read may have been rolled back since, and another change of group have their version.
+ */
 function withClaims({ home_group_id, account_type, ver }: SessionClaims) {
   return { 'claims.home_group_id': home_group_id, 'claims.account_type': account_type, 'claims.ver': ver };
 }

@@ -41,8 +41,8 @@ export function isStoreUnavailable(error: unknown): boolean {
 }
 
 /**
- * Does the error say that the other end of a socket has just closed it? The driver (7.8) passes on such a one as it is where
- * it waits for the socket to drain. Nothing in it says whose socket it was: Redis's are the same.
+ * Does the error say that the other end of a socket has just closed it? The driver (7.8) passes on such a one as it is
+ * if it waits for the socket to drain. Nothing in it says whose socket it was: Redis's are the same.
  */
 export function isBrokenSocket(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenSocketCodes.has(error.code);

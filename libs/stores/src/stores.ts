@@ -24,8 +24,8 @@ export interface Stores {
 }
 
 /**
- * Creates the stores; opens nothing. `transaction` is for those that need transactions of their own (dead letters, replay);
- * without it these run on the collections' client and are not counted.
+ * Creates the stores; opens nothing. `transaction` is for those that need transactions of their own (dead letters,
+ * replay); without it these run on the collections' client and are not counted.
  */
 export function createStores(collections: Collections, transaction: RunTransaction = runOn(collections)): Stores {
   return {

@@ -1,15 +1,15 @@
 import type { Collections } from './collections.ts';
 import type { SubscriberDocument } from './documents.ts';
 
-/** What all workers know of the subscribers: who there is, whose deliveries are held up, and since when they go on. */
+/** Subscribers as all workers see them: their names, whose deliveries are held up, and since when they go on. */
 export interface SubscriberStore {
   /** Those that were ever configured or parked. */
   list(): Promise<SubscriberDocument[]>;
   /** Notes that these are in the workers' configuration, and no others. */
   configure(names: readonly string[], at: Date): Promise<void>;
-  /** Holds its deliveries up until {@link resume}. Gives whether they were not held up before. */
+  /** Holds its deliveries up until {@link resume}. Returns whether they were not held up before. */
   park(name: string, parked: { readonly at: Date; readonly eventId: string }): Promise<boolean>;
-  /** Has its deliveries go on, within a second or so. Gives whether they were held up. */
+  /** Has its deliveries go on, within a second or so. Returns whether they were held up. */
   resume(name: string, at: Date): Promise<boolean>;
 }
 

@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { UserDocument } from './documents.ts';
 
-/** What a change of group writes into the user's document. */
+/** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at'>;
 
 /** A member as the others of the group see it. */
@@ -16,7 +16,10 @@ export function emailKey(email: string): string {
 /** Of two who came at the same time, the one whose account is older. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
-/** An update that always changes the document, so that MongoDB writes it and every other transaction that does conflicts. */
+/**
+ * An update that always changes the document, so that MongoDB writes it and every other transaction that does
+ * conflicts.
+ */
 const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touches: 1 } });
 
 /** Accounts. */
@@ -27,22 +30,22 @@ export interface UserStore {
   isMember(groupId: string, userId: string): Promise<boolean>;
   /** Reads with majority concern: what it says cannot be rolled back. */
   exists(userId: string): Promise<boolean>;
-  /** Throws the driver's duplicate-key error (`email_key_unique`) where the address is taken. */
+  /** Throws the driver's duplicate-key error (`email_key_unique`) if the address is taken. */
   insert(user: UserDocument, session: ClientSession): Promise<void>;
-  /** Marks a login on the user's document and gives its state in this transaction; undefined where the user is gone. */
+  /** Marks a login on the user's document and returns its state in this transaction; undefined if the user is gone. */
   touchLogin(userId: string, at: Date, session: ClientSession): Promise<UserDocument | undefined>;
-  /** Marks on the user's document that all sessions are being changed; false where the user is gone. */
+  /** Marks on the user's document that all sessions are being changed; false if the user is gone. */
   touchSessions(userId: string, at: Date, session: ClientSession): Promise<boolean>;
-  /** Marks the same on every user of the group, and gives who they are. */
+  /** Marks the same on every user of the group, and returns who they are. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   /**
-   * Moves the user out of the group `from`; false where the user is not in it. Logins write the same document, so that
+   * Moves the user out of the group `from`; false if the user is not in it. Logins write the same document, so that
    * none slips past with the claims of the group that was left.
    */
   move(userId: string, from: string, to: Membership, session: ClientSession): Promise<boolean>;
   /** Did this very move take effect? Reads with majority concern: what it says cannot be rolled back. */
   hasMoved(userId: string, to: Pick<Membership, 'home_group_id' | 'joined_at'>): Promise<boolean>;
-  /** Makes the group's longest-standing member its owner, and gives who that is; undefined where it has none. */
+  /** Makes the group's longest-standing member its owner, and returns who that is; undefined if it has none. */
   promoteEldest(groupId: string, session: ClientSession): Promise<string | undefined>;
   /** The group's members, the one who has been there for longest first. */
   listGroup(groupId: string): Promise<GroupMember[]>;
@@ -78,7 +81,7 @@ export function createUserStore({ users }: Collections): UserStore {
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };
-      // Written first: whoever logs in or leaves at the same time conflicts with it.
+      // Written first: a login or a leave at the same time conflicts with it.
       await users.updateMany(members, touch({ sessions_changed_at: at }), { session });
       const found = await users.find(members, { session, projection: { _id: 1 } }).toArray();
       return found.map(({ _id }) => _id);

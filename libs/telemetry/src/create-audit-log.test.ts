@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createAuditLog } from './create-audit-log.ts';
-import { createLogger } from './create-logger.ts';
+import { createAuditLog, createLogger } from './create-logger.ts';
 
 function linesAt(level: string): Record<string, unknown>[] {
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-import type { WriteAudit } from './create-audit-log.ts';
+import type { WriteAudit } from './create-logger.ts';
 
 /** An event that anybody can cause as often as they like. */
 export interface SampledEvent {
@@ -36,15 +36,16 @@ interface Bucket {
 }
 
 /**
- * Makes a sampler: of each kind and network the first events in a window are written at once. The others are held back,
- * and the end of the window writes one line for all of them: the newest of them, with `suppressed`, the number of those
- * that it stands for beside itself. So a line stands for `1 + suppressed` events, and the lines of a log add up.
+ * Creates a sampler: of each kind and network the first events in a window are written at once. The others are held
+ * back, and the end of the window writes one line for all of them: the newest of them, with `suppressed`, the number of
+ * those that it stands for beside itself. So a line stands for `1 + suppressed` events, and the lines of a log add up.
  *
- * The fields of that line but kind and network are of the newest event. Where the events were of several networks, its
+ * The fields of that line but kind and network are of the newest event. If the events were of several networks, its
  * `address` is `various`.
  *
  * A window writes `(networks + kinds) × (lines + 1)` lines at most and remembers one event for each of these buckets,
- * however many come. Its timer keeps no process alive: call `flush` before the end. What a killed process held back is lost.
+ * however many come. Its timer keeps no process alive: call `flush` before the end. What a killed process held back is
+ * lost.
  */
 export function createAuditSampler(write: WriteAudit, options: AuditSamplerOptions = {}): AuditSampler {
   const { windowMs = 60_000, lines = 10, networks = 100 } = options;

@@ -1,7 +1,37 @@
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import pretty from 'pino-pretty';
-import { redactedPaths } from './redacted-paths.ts';
-import { activeTraceIds } from './tracing/active-trace-ids.ts';
+import { activeTraceIds } from './tracing/spans.ts';
+
+const SECRET_NAMES = [
+  'authorization',
+  'cookie',
+  'password',
+  'password_hash',
+  'secret',
+  'token',
+  'access_token',
+  'refresh_token',
+  'invite_token',
+  'provided_token',
+];
+
+const PARENTS = ['body', 'data', 'details', 'input', 'user', 'session', 'subscriber', 'err'];
+
+const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'sec-websocket-protocol', 'webhook-signature'];
+const HEADER_PARENTS = ['', 'req.', 'res.', 'request.', 'response.'];
+
+/**
+ * Paths that no log line may show, for pino's `redact`: secret names at the top of a line and inside the objects that
+ * are usually logged (`body.password`, `data.refresh_token`), and the secret headers of requests and answers.
+ *
+ * An object under another name is not searched. The wildcard that would (`*.password`) costs 37 µs of CPU per line, the
+ * named places 15, no redaction 4.
+ */
+const redactedPaths: readonly string[] = [
+  ...SECRET_NAMES,
+  ...PARENTS.flatMap((parent) => SECRET_NAMES.map((name) => `${parent}.${name}`)),
+  ...HEADER_PARENTS.flatMap((parent) => SECRET_HEADERS.map((name) => `${parent}headers["${name}"]`)),
+];
 
 export type { Logger } from 'pino';
 
@@ -10,15 +40,15 @@ export interface LoggerOptions {
   readonly service: string;
   /** The least severe level that is written; `silent` for none. */
   readonly level: string;
-  /** Readable lines instead of JSON; only where stdout is a terminal. */
+  /** Readable lines instead of JSON; only if stdout is a terminal. */
   readonly pretty?: boolean;
   /** Where the lines go instead of stdout. */
   readonly destination?: DestinationStream;
 }
 
 /**
- * The logger of a service: one JSON object per line on stdout, written synchronously so that nothing is lost at the exit,
- * with ISO time, the level's name, the ids of the active span and secrets left out (`redactedPaths`).
+ * The logger of a service: one JSON object per line on stdout, written synchronously so that nothing is lost at the
+ * exit, with ISO time, the level's name, the ids of the active span and secrets left out (`redactedPaths`).
  */
 export function createLogger({ service, level, pretty: wanted = false, destination }: LoggerOptions): Logger {
   const terminal = wanted && process.stdout.isTTY ? pretty({ colorize: true, sync: true }) : undefined;
@@ -32,4 +62,17 @@ export function createLogger({ service, level, pretty: wanted = false, destinati
     redact: { paths: [...redactedPaths], censor: '[redacted]' },
   };
   return pino(options, destination ?? terminal ?? pino.destination({ dest: 1, sync: true }));
+}
+
+/** Writes one line of the audit log. */
+export type WriteAudit = (fields: Readonly<Record<string, unknown>>) => void;
+
+/**
+ * The audit log of a service: lines of its log that carry `audit: true`. They are written whatever level the service
+ * logs at, but for `silent`.
+ */
+export function createAuditLog(logger: Logger): WriteAudit {
+  const level = logger.level === 'silent' ? 'silent' : 'info';
+  const lines = logger.child({ audit: true }, { level });
+  return (fields) => lines.info(fields, 'audit');
 }

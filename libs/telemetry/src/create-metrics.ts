@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  Counter,
   collectDefaultMetrics,
   Gauge,
   type OpenMetricsContentType,
@@ -7,10 +8,9 @@ import {
   prometheusContentType,
   Registry,
 } from 'prom-client';
-import { toPrometheusText } from './to-prometheus-text.ts';
 
 export interface Metrics {
-  /** Where a service registers its own: `new Counter({ …, registers: [metrics.registry] })`. Exemplars work. */
+  /** A service registers its own metrics here: `new Counter({ …, registers: [metrics.registry] })`. Exemplars work. */
   readonly registry: Registry<OpenMetricsContentType>;
   /** The metrics in the format that an Accept header asks for: OpenMetrics 1.0, else the Prometheus text format. */
   render(accept: string | undefined): Promise<{ readonly contentType: string; readonly body: string }>;
@@ -23,7 +23,7 @@ function ownVersion(): string {
   return manifest.version;
 }
 
-/** Makes a service's metrics, with those of the process, of the event loop's lag, and `auth_build_info`. */
+/** Creates a service's metrics, with those of the process, of the event loop's lag, and `auth_build_info`. */
 export function createMetrics({ service }: { readonly service: string }): Metrics {
   const registry = new Registry<OpenMetricsContentType>();
   registry.setContentType(openMetricsContentType); // before the first metric: exemplars are refused otherwise
@@ -53,5 +53,70 @@ export function createMetrics({ service }: { readonly service: string }): Metric
         },
       });
     },
+  };
+}
+
+const COUNTER = /^# TYPE (\S+) counter$/gm;
+const EXEMPLAR = /^([a-zA-Z_:][\w:]*(?:\{(?:[^"}]|"(?:[^"\\]|\\.)*")*\})? \S+) # \{.*$/gm;
+
+/**
+ * Turns OpenMetrics text, as prom-client writes it, into the older Prometheus text (0.0.4): there a counter's family
+ * bears the suffix `_total` too, and neither exemplars nor the closing `# EOF` exist.
+ *
+ * Derived here because a registry whose content type is switched per scrape doubles the suffix (`…_total_total`).
+ */
+function toPrometheusText(openMetrics: string): string {
+  const counters = new Set(Array.from(openMetrics.matchAll(COUNTER), ([, name]) => name));
+  return openMetrics
+    .replace(/^# (HELP|TYPE) (\S+)/gm, (line, _kind, name: string) => (counters.has(name) ? `${line}_total` : line))
+    .replace(EXEMPLAR, '$1')
+    .replace(/^# EOF\n?/m, '');
+}
+
+export interface ZeroedCounterOptions<L extends string> {
+  readonly registry: Metrics['registry'];
+  readonly name: string;
+  readonly help: string;
+  /** Label → every value that it can take. */
+  readonly values: Readonly<Record<L, readonly string[]>>;
+}
+
+/**
+ * Creates a counter with every combination of its labels' values at zero. A series that only begins with its first
+ * event hides that event from `rate()` and `increase()`, and from an alert that waits for it.
+ */
+export function createZeroedCounter<L extends string>(options: ZeroedCounterOptions<L>): Counter<L> {
+  const { registry, name, help, values } = options;
+  const labelNames = Object.keys(values) as L[];
+  const counter = new Counter<L>({ name, help, labelNames, registers: [registry] });
+  for (const labels of combinations(labelNames, values)) counter.inc(labels as Record<L, string>, 0);
+  return counter;
+}
+
+function combinations(
+  names: readonly string[],
+  values: Readonly<Record<string, readonly string[]>>,
+): Record<string, string>[] {
+  return names.reduce<Record<string, string>[]>(
+    (all, name) => all.flatMap((labels) => (values[name] ?? []).map((value) => ({ ...labels, [name]: value }))),
+    [{}],
+  );
+}
+
+/** Counters of a service's MongoDB transactions. */
+export function createTransactionMetrics(registry: Metrics['registry']) {
+  return {
+    transactions: createZeroedCounter({
+      registry,
+      name: 'auth_transactions_total',
+      help: 'Transactions by outcome: committed, refused (what it found forbids it), failed (MongoDB)',
+      values: { outcome: ['committed', 'refused', 'failed'] },
+    }),
+    transactionRetries: createZeroedCounter({
+      registry,
+      name: 'auth_transaction_retries_total',
+      help: 'Transactions whose work or commit was tried again',
+      values: { kind: ['work', 'commit'] },
+    }),
   };
 }

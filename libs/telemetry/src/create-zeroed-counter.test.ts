@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createMetrics } from './create-metrics.ts';
-import { createZeroedCounter } from './create-zeroed-counter.ts';
+import { createMetrics, createZeroedCounter } from './create-metrics.ts';
 
 test('a counter has every combination of its labels at zero from the start', async () => {
   const { registry } = createMetrics({ service: 'test' });

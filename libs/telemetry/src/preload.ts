@@ -1,5 +1,5 @@
 /**
- * For `node --import @auth-account/telemetry/preload`: starts tracing where the environment asks for it. Otherwise it
+ * For `node --import @auth-account/telemetry/preload`: starts tracing if the environment asks for it. Otherwise it
  * loads nothing and costs nothing.
  */
 import { isTracingWanted } from './tracing/is-tracing-wanted.ts';

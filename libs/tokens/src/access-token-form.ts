@@ -4,21 +4,21 @@ import type { AccessTokenAlgorithm } from './access-token-keys.ts';
 const maximumLength = 4_096;
 
 /**
- * A compact JWS with a signature of 64 bytes (Ed25519 and P-256 alike) in the one base64url spelling that has: no padding,
- * and no bits set in the last character that mean nothing. JOSE libraries, ours among them, read others too.
+ * A compact JWS with a signature of 64 bytes (Ed25519 and P-256 alike) in the one base64url spelling that has: no
+ * padding, and no bits set in the last character that mean nothing. JOSE libraries, ours among them, read others too.
  */
 const compactPattern = /^([\w-]+)\.([\w-]+)\.[\w-]{85}[AQgw]$/;
 
-/** What a token says, as read from it and not yet believed. */
+/** Contents of a token, read and not yet believed. */
 export interface TokenText {
   readonly kid: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Reads a token that is written as our signer writes: the three header members that it sets and no other (no `jwk`, `jku`,
- * `x5u`, `crit`, `b64`, `zip`), and JSON that reads back to the same text (no member twice, no white space). Undefined for
- * any other string. Nothing is proven by it.
+ * Reads a token that is written as our signer writes: the three header members that it sets and no other (no `jwk`,
+ * `jku`, `x5u`, `crit`, `b64`, `zip`), and JSON that reads back to the same text (no member twice, no white space).
+ * Undefined for any other string. Nothing is proven by it.
  */
 export function readTokenText(token: string, algorithm: AccessTokenAlgorithm, type: string): TokenText | undefined {
   const parts = token.length <= maximumLength && compactPattern.exec(token);

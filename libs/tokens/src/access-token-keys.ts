@@ -14,8 +14,9 @@ const kinds = {
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * Rejects a set that does not fit the algorithm; for `sign` also one whose first key has no private part, for `verify` one in
- * which any key has: what only verifies must not be able to sign. The error names the key's `kid` and no part of it.
+ * Rejects a set that does not fit the algorithm; for `sign` also one whose first key has no private part, for `verify`
+ * one in which any key has: what only verifies must not be able to sign. The error names the key's `kid` and no part of
+ * it.
  */
 export async function assertAccessTokenKeys(
   set: KeySet,

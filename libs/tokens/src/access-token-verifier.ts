@@ -18,7 +18,8 @@ export type VerifyAccessToken = (token: string) => Promise<VerifiedAccessToken>;
 export const leewaySeconds = 5;
 
 /**
- * Makes the function that verifies access tokens: signature, then claims, then expiry. It does not know the deny list.
+ * Creates the function that verifies access tokens: signature, then claims, then expiry. It does not know the deny
+ * list.
  *
  * The function raises `IAD_JWT_ACCESS_INVALID` for anything but a well-formed token of this issuer and audience, signed
  * by one of the keys with the configured algorithm, that lives no longer than `ttlSeconds` and the leeway, and
@@ -62,8 +63,8 @@ class ExpiredClaims {
 }
 
 /**
- * The claims of the token that an `IAD_JWT_ACCESS_EXPIRED` refused: genuine, and good for nothing but to say whose it was.
- * Undefined for every other error.
+ * The claims of the token that an `IAD_JWT_ACCESS_EXPIRED` refused: genuine, and good for nothing but to say whose it
+ * was. Undefined for every other error.
  */
 export function findExpiredClaims(error: unknown): AccessTokenClaims | undefined {
   return isAppError(error) && error.cause instanceof ExpiredClaims ? error.cause.claims : undefined;

@@ -5,7 +5,7 @@ import { type AccessTokenAlgorithm, importSigningKey } from './access-token-keys
 import type { KeySet } from './key-file.ts';
 import { type KeySource, oncePerSet, toKeySource } from './key-source.ts';
 
-/** What an access token says of its bearer (decisions, "Tokens"). */
+/** Claims of an access token about its bearer (decisions, "Tokens"). */
 export interface AccessTokenClaims {
   readonly user_id: string;
   readonly home_group_id: string;
@@ -25,14 +25,16 @@ export interface AccessTokenSettings {
   readonly audience: string;
   /** The life of a token in seconds: what the signer gives it, and the longest that the verifier accepts. */
   readonly ttlSeconds: number;
-  /** Milliseconds since the epoch; the system's clock where absent. */
+  /** Milliseconds since the epoch; the system's clock if absent. */
   readonly now?: () => number;
 }
 
 /** RFC 9068 section 2.1. */
 export const accessTokenType = 'at+jwt';
 
-/** Makes the function that signs access tokens (RFC 9068) with the first key of the set. Rejects where that cannot sign. */
+/**
+ * Creates the function that signs access tokens (RFC 9068) with the first key of the set. Rejects if that cannot sign.
+ */
 export async function createAccessTokenSigner(
   settings: AccessTokenSettings,
 ): Promise<(claims: AccessTokenClaims) => Promise<string>> {

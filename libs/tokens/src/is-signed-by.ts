@@ -8,9 +8,9 @@ const schemes = {
 } as const satisfies Record<AccessTokenAlgorithm, object>;
 
 /**
- * Is it the signature of a compact JWS of this algorithm by the holder of the key? It takes 0.13 ms on the thread that asks;
- * by WebCrypto, which sends the work to another thread and waits for it, it took half as much CPU again. The token must have
- * the form that `readTokenText` reads.
+ * Is it the signature of a compact JWS of this algorithm by the holder of the key? It takes 0.13 ms on the thread that
+ * asks; by WebCrypto, which sends the work to another thread and waits for it, it took half as much CPU again. The
+ * token must have the form that `readTokenText` reads.
  */
 export function isSignedBy(key: KeyObject, token: string, algorithm: AccessTokenAlgorithm): boolean {
   const end = token.lastIndexOf('.');

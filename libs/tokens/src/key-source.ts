@@ -4,7 +4,7 @@ import type { KeySet } from './key-file.ts';
 export interface KeySource {
   /** The set as it now is: the same object for as long as it has not changed. */
   current(): KeySet;
-  /** Looks for a newer set. It never fails, and may do nothing where it has looked just now. */
+  /** Looks for a newer set. It never fails, and may do nothing if it has looked just now. */
   reread(): Promise<void>;
 }
 
@@ -13,7 +13,7 @@ export function toKeySource(keys: KeySet | KeySource): KeySource {
   return 'current' in keys ? keys : { current: () => keys, reread: async () => undefined };
 }
 
-/** Makes something of a key set, once per set: what a source gives is prepared again only after it has changed. */
+/** Prepares a value from a key set, once per set: again only after the source's set has changed. */
 export function oncePerSet<T>(prepare: (set: KeySet) => T): (set: KeySet) => T {
   let last: { readonly set: KeySet; readonly value: T } | undefined;
   return (set) => {

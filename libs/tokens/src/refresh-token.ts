@@ -3,22 +3,25 @@ import type { KeySet } from './key-file.ts';
 import { type KeySource, oncePerSet, toKeySource } from './key-source.ts';
 import { readSecret } from './read-secret.ts';
 
-/** What a refresh token says, as read from it and not yet believed. */
+/** Contents of a refresh token, read and not yet believed. */
 export interface RefreshTokenParts {
   readonly kid: string;
   readonly sessionId: string;
   readonly generation: number;
 }
 
-/** Makes and proves refresh tokens. They are opaque to clients (decisions, "Tokens"). */
+/** Creates and proves refresh tokens. They are opaque to clients (decisions, "Tokens"). */
 export interface RefreshTokens {
   /** The key that new sessions and rotations use: the first of the file as it now is. */
   readonly currentKid: string;
   /** Can tokens of this key be made and proven here? Another process may have a newer key file. */
   hasKey(kid: string): boolean;
-  /** Looks for newer keys, where they come from a source. */
+  /** Looks for newer keys, if they come from a source. */
   rereadKeys(): Promise<void>;
-  /** The token of that session, generation and key: always the same, whoever makes it. Throws for a key that is not there. */
+  /**
+   * The token of that session, generation and key: always the same, in every process. Throws for a key that is not
+   * there.
+   */
   issue(parts: RefreshTokenParts, nonce: Buffer): string;
   /** The parts of a well-formed token, undefined for any other string. Nothing is proven by it. */
   parse(token: string): RefreshTokenParts | undefined;
@@ -38,8 +41,8 @@ export function refreshTokenHash(token: string): string {
 }
 
 /**
- * Makes the maker of refresh tokens from a key file of symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of at least
- * 256 bits. A token is an HMAC over its parts and the session's random nonce, so that neither the keys nor the
+ * Creates refresh tokens' issuer and verifier from a key file of symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of
+ * at least 256 bits. A token is an HMAC over its parts and the session's random nonce, so that neither the keys nor the
  * database alone suffice to make one. What a source of keys gives is used from the next call on. Throws for a key that
  * is of another kind, or too short.
  */
@@ -75,7 +78,7 @@ export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
   };
 }
 
-/** Throws where a key of the set cannot make refresh tokens. */
+/** Throws if a key of the set cannot make refresh tokens. */
 export function assertRefreshTokenKeys(set: KeySet): void {
   readSecrets(set);
 }

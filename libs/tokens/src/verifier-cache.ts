@@ -24,8 +24,8 @@ interface Entry {
 
 /**
  * Spares `verify` what it has verified before: a signature costs fifty times a look-up. `keys` and `now` must be the
- * verifier's own. It answers as `verify` alone would: a token is good until its expiry, by the clock of the call, and as
- * long as the key set is the very one it was verified with; one changed character is another token. Refusals are not
+ * verifier's own. It answers as `verify` alone would: a token is good until its expiry, by the clock of the call, and
+ * as long as the key set is the very one it was verified with; one changed character is another token. Refusals are not
  * remembered. Tokens are kept as their SHA-256, so that the memory holds no credential.
  *
  * Like `verify` it does not know the deny list: ask that for each use.

@@ -4,7 +4,7 @@ import { type KeySet, parseKeySet } from './key-file.ts';
 import type { KeySource } from './key-source.ts';
 
 export interface WatchKeyFileOptions {
-  /** Throws, or rejects, where the keys are not of the kind that is needed. Such a set is never taken. */
+  /** Throws, or rejects, if the keys are not of the kind that is needed. Such a set is never taken. */
   readonly check?: (set: KeySet) => unknown;
   /** Called after another set has been taken. */
   readonly onChange?: (set: KeySet) => void;
@@ -35,23 +35,13 @@ export interface KeyFileWatch extends KeySource {
 export async function watchKeyFile(path: string, options: WatchKeyFileOptions): Promise<KeyFileWatch> {
   const { check, onChange, onError, intervalMs = 10_000, rereadGapMs = 1_000 } = options;
   const first = await readFile(path, 'utf8');
-  let current = await parse(first);
+  let current = await parse(first, path, check);
   let taken = digest(first);
-  /** What was found at the last look, so that a fault is reported once. */
+  /** Digest of the last look, so that a fault is reported once. */
   let seen = taken;
   let reading: Promise<void> | undefined;
   let lastAsked = Number.NEGATIVE_INFINITY;
   let isClosed = false;
-
-  async function parse(text: string): Promise<KeySet> {
-    const set = parseKeySet(text, path);
-    try {
-      await check?.(set);
-    } catch (error) {
-      throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
-    }
-    return set;
-  }
 
   async function look(): Promise<void> {
     let mark = 'unreadable';
@@ -59,7 +49,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
       const text = await readFile(path, 'utf8');
       mark = digest(text);
       if (mark === seen || mark === taken) return;
-      const next = await parse(text);
+      const next = await parse(text, path, check);
       if (isClosed) return;
       current = next;
       taken = mark;
@@ -94,6 +84,16 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
       clearInterval(timer);
     },
   };
+}
+
+async function parse(text: string, path: string, check: WatchKeyFileOptions['check']): Promise<KeySet> {
+  const set = parseKeySet(text, path);
+  try {
+    await check?.(set);
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
+  }
+  return set;
 }
 
 function digest(text: string): string {

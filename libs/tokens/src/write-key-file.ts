@@ -9,9 +9,9 @@ export interface WriteKeyFileOptions {
 }
 
 /**
- * Writes a JWK set. It appears as a whole: whoever reads the path meanwhile, or a crash, meets the former file or the new
+ * Writes a JWK set. It appears as a whole: a reader meanwhile, and a crash, meets the former file or the new
  * one. A new file is readable by its owner only; one that is replaced keeps its owner, group and mode, so that services
- * of other users can still read it. Where that is not allowed, nothing is replaced.
+ * of other users can still read it. If that is not allowed, nothing is replaced.
  */
 export async function writeKeyFile(path: string, set: KeySet, { replace }: WriteKeyFileOptions): Promise<void> {
   // Behind a link the file is replaced, not the link.

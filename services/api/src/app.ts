@@ -5,11 +5,9 @@ import type { Histogram } from 'prom-client';
 import type { Audit } from './audit/audit.ts';
 import { mountDocs } from './http/docs/mount-docs.ts';
 import { inSequence } from './http/in-sequence.ts';
-import { beginRequest } from './http/middleware/begin-request.ts';
-import { handleError } from './http/middleware/handle-error.ts';
+import { beginRequest, requireRequestId } from './http/middleware/begin-request.ts';
+import { handleError, refuseUnknownRoute } from './http/middleware/handle-error.ts';
 import { observeRequest, type RequestLabels } from './http/middleware/observe-request.ts';
-import { refuseUnknownRoute } from './http/middleware/refuse-unknown-route.ts';
-import { requireRequestId } from './http/middleware/require-request-id.ts';
 import { type MountDeps, mountRoutes, nameRoute } from './http/mount-routes.ts';
 
 export interface AppDeps extends MountDeps {
@@ -46,7 +44,7 @@ export function createApp(deps: AppDeps): Express {
   mountRoutes(app, mount);
   mountDocs(app);
   app.use(refuseUnknownRoute);
-  // Twice: where answers are validated, the second answers for an error that the first one may not send.
+  // Twice: if answers are validated, the second answers for an error that the first one may not send.
   app.use(handleError(logger, audit), handleError(logger, audit));
   return app;
 }

@@ -5,31 +5,37 @@ import type { Check, ServiceContext, ServiceParts, ShutdownStep } from '@auth-ac
 import { type EventQueue, openEventQueue } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
-import { collectionsOf, connectMongo, createStores, createTransactionRunner, mongoOptions } from '@auth-account/stores';
+import {
+  collectionsOf,
+  connectMongo,
+  createStores,
+  createTransactionRunner,
+  mongoOptions,
+  type TransactionHooks,
+} from '@auth-account/stores';
 import { type Logger, withSpan } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
-import { createAnnounce } from './announcements/announce.ts';
-import { createIsDenied } from './announcements/announce-again.ts';
+import { createAnnounce, createIsDenied } from './announcements/announce.ts';
 import { createEventPublisher } from './announcements/publish-events.ts';
 import { createApp } from './app.ts';
-import { createApiMetrics } from './compose/metrics.ts';
+import { type ApiMetrics, createApiMetrics } from './compose/metrics.ts';
 import { composeOperations } from './compose/operations.ts';
 import { composeSecurity, type TestOverrides } from './compose/security.ts';
 import { composeGuards, composeUseCases } from './compose/use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
-import { createHttpServer, retireMs } from './http/http-server.ts';
+import { createHttpServer, type HttpServer, retireMs } from './http/http-server.ts';
 import { createHandlers } from './http/operations.ts';
 import { blockedPasswordCheck } from './http/validation/body-checks.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
 
-/** The api with where it listens, once it does. */
+/** The api with the address at which it listens. */
 export interface ApiParts extends ServiceParts {
   address(): AddressInfo;
 }
 
-/** What tests replace. */
+/** Replacements that tests make. */
 export interface ApiTestOverrides extends TestOverrides {
-  /** Milliseconds for which a login or refresh waits for its limits where Redis hangs. */
+  /** Milliseconds for which a login or refresh waits for its limits if Redis hangs. */
   readonly limitTimeoutMs?: number;
 }
 
@@ -51,7 +57,7 @@ export function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
 
 function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: number): RedisClient {
   const redis = openRedis(config, failFastOptions(commandTimeoutMs));
-  redis.on('error', (error) => logger.warn({ err: error }, 'Redis connection'));
+  redis.on('error', (error) => logger.warn({ err: error }, 'Redis connection failed'));
   return redis;
 }
 
@@ -59,7 +65,7 @@ function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 2
   // A connection of its own for events: a burst of them must not delay a close command.
   const queueRedis = openConnection(config, logger);
   const queue = openEventQueue(registeredTopic, queueRedis, redisKeys(config.KEY_PREFIX));
-  queue.on('error', (error) => logger.warn({ err: error }, 'event queue'));
+  queue.on('error', (error) => logger.warn({ err: error }, 'event queue failed'));
   return {
     mongo: openMongo(config),
     redis: openConnection(config, logger),
@@ -80,26 +86,16 @@ export async function compose(
   // The key files are read first: what is wrong with them should show before anything is open.
   const security = await composeSecurity(config, apiMetrics, logger, overrides);
   const connections = openConnections(config, logger, overrides);
-  const { mongo, redis, limitRedis, queue } = connections;
-  const keys = redisKeys(config.KEY_PREFIX);
-
+  const { mongo, limitRedis, queue } = connections;
   const eventPublisher = createEventPublisher({ queue, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
-  const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
-  const announce = createAnnounce({
-    denyList,
-    logger,
-    onLost: () => apiMetrics.announcementsLost.inc(),
-  });
-  const isDenied = createIsDenied(denyList);
+  const { denyList, announce } = composeAnnouncements(connections, config, logger, apiMetrics);
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
-  const transaction = createTransactionRunner(mongo, {
-    onRetry: (kind) => apiMetrics.transactionRetries.inc({ kind }),
-    onEnd: (outcome) => apiMetrics.transactions.inc({ outcome }),
-    inSpan: (run) => withSpan('mongodb.transaction', {}, run),
-  });
+  const transaction = createTransactionRunner(mongo, transactionHooks(apiMetrics));
   const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction);
-  const sessionParts = { stores, transaction, security, announce, isDenied, publishEvent: eventPublisher.begin };
+  const isDenied = createIsDenied(denyList);
+  const publishEvent = eventPublisher.begin;
+  const sessionParts = { stores, transaction, security, announce, isDenied, publishEvent };
   const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,
@@ -117,7 +113,44 @@ export async function compose(
     bodyChecks: { register: blockedPasswordCheck(security.isBlockedPassword) },
     validateResponses: config.VALIDATE_RESPONSES,
   });
-  const server = createHttpServer(app);
+  return serve(context, createHttpServer(app), connections, {
+    argon2Name: security.argon2Name,
+    stop: [
+      { name: 'audit log', run: guards.flushAudit, timeoutMs: 100 },
+      { name: 'key files and hash threads', run: security.close, timeoutMs: 1_000 },
+      { name: 'event publish', run: () => eventPublisher.idle(), timeoutMs: 1_000 },
+    ],
+  });
+}
+
+function composeAnnouncements({ redis }: Connections, config: ApiConfig, logger: Logger, metrics: ApiMetrics) {
+  const keys = redisKeys(config.KEY_PREFIX);
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
+  const announce = createAnnounce({ denyList, logger, onLost: () => metrics.announcementsLost.inc() });
+  return { denyList, announce };
+}
+
+function transactionHooks(metrics: ApiMetrics): TransactionHooks {
+  return {
+    onRetry: (kind) => metrics.transactionRetries.inc({ kind }),
+    onEnd: (outcome) => metrics.transactions.inc({ outcome }),
+    inSpan: (run) => withSpan('mongodb.transaction', {}, run),
+  };
+}
+
+interface Served {
+  readonly argon2Name: string;
+  /** Steps between the server's end and that of the connections. */
+  readonly stop: readonly ShutdownStep[];
+}
+
+/** The server as the service's runner starts and stops it. */
+function serve(
+  { config, logger }: ServiceContext<typeof apiConfig>,
+  server: HttpServer,
+  connections: Connections,
+  { argon2Name, stop }: Served,
+): ApiParts {
   const stopping = new AbortController();
   let address: AddressInfo | undefined;
 
@@ -128,17 +161,16 @@ export async function compose(
     },
     readiness: readinessChecks(connections, config),
     async start() {
-      await connectMongo(mongo, stopping.signal, (error) => logger.warn({ err: error }, 'MongoDB is away'));
+      const onAway = (error: unknown) => logger.warn({ err: error }, 'MongoDB is away');
+      await connectMongo(connections.mongo, stopping.signal, onAway);
       if (stopping.signal.aborted) return;
       address = await server.listen(config.API_PORT, config.BIND_ADDRESS);
-      logger.info({ address: address.address, port: address.port, argon2: security.argon2Name }, 'api listens');
+      logger.info({ address: address.address, port: address.port, argon2: argon2Name }, 'api listens');
     },
     stop: [
       { name: 'start', run: () => stopping.abort(), timeoutMs: 100 },
       { name: 'http server', run: () => server.drain(), timeoutMs: retireMs + lastRequestMs },
-      { name: 'audit log', run: guards.flushAudit, timeoutMs: 100 },
-      { name: 'key files and hash threads', run: security.close, timeoutMs: 1_000 },
-      { name: 'event publish', run: () => eventPublisher.idle(), timeoutMs: 1_000 },
+      ...stop,
       ...closeSteps(connections),
     ],
   };

@@ -102,7 +102,7 @@ export const apiConfig = Type.Object({
 });
 export type ApiConfig = Static<typeof apiConfig>;
 
-/** What only the migrations (`migrate.ts`) read, beside MongoDB's variables and the log's. */
+/** Variables that only the migrations read, beside MongoDB's and the log's. */
 export const migrateConfig = Type.Object({
   OUTBOX_RETENTION_SECONDS: Type.Integer({
     minimum: 1,

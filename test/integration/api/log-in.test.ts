@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
 import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';

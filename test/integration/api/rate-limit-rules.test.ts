@@ -4,9 +4,12 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { Redis } from 'ioredis';
 import { createAddressLimit } from '../../../services/api/src/limits/address-limit.ts';
 import { createLimitKeys } from '../../../services/api/src/limits/limit-keys.ts';
-import { createLoginLimits } from '../../../services/api/src/limits/login-limits.ts';
-import type { LoginIdentity, LoginSteps } from '../../../services/api/src/limits/login-steps.ts';
-import type { Refusal } from '../../../services/api/src/limits/refusal.ts';
+import {
+  createLoginLimits,
+  type LoginIdentity,
+  type LoginSteps,
+  type Refusal,
+} from '../../../services/api/src/limits/login-limits.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 

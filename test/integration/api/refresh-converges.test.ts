@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createStores, type SessionDocument } from '@auth-account/stores';
+import { createStores } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
 import type { Answer } from '../../support/http-client.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession } from '../../support/accounts.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';

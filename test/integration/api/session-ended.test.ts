@@ -1,4 +1,4 @@
-import type { RevocationReason, SessionDocument } from '@auth-account/stores';
+import type { RevocationReason, SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLogOut, type LogOutDeps } from '../../../services/api/src/usecases/log-out.ts';
 import { createLogOutAll } from '../../../services/api/src/usecases/log-out-all.ts';

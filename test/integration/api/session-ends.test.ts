@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';

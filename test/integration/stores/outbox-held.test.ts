@@ -5,10 +5,10 @@ import {
   collectionsOf,
   createStores,
   ensureIndexes,
-  type OutboxDocument,
   type OutboxStore,
-  type Replay,
+  type Stores,
 } from '@auth-account/stores';
+import type { OutboxDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -20,7 +20,7 @@ const hourMs = 3_600_000;
 let mongo: MongoClient;
 let collections: Collections;
 let outbox: OutboxStore;
-let replay: Replay;
+let replay: Stores['replay'];
 beforeAll(async () => {
   mongo = new MongoClient(testEnvironment().mongodbUri);
   const db = mongo.db(uniqueName());

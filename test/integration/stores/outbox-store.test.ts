@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RegisteredEvent } from '@auth-account/contracts';
-import {
-  type Collections,
-  collectionsOf,
-  createStores,
-  type OutboxDocument,
-  type OutboxStore,
-  publishGraceMs,
-} from '@auth-account/stores';
+import { type Collections, collectionsOf, createStores, type OutboxStore, publishGraceMs } from '@auth-account/stores';
+import type { OutboxDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';

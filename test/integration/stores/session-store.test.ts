@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Collections,
-  collectionsOf,
-  createStores,
-  type SessionDocument,
-  type SessionStore,
-} from '@auth-account/stores';
+import { type Collections, collectionsOf, createStores, type SessionStore } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ClientSession, type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
 import { newSessionDocument } from '../../support/session-document.ts';

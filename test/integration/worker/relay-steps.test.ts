@@ -6,9 +6,9 @@ import {
   collectionsOf,
   createStores,
   type DeadLetterStore,
-  type OutboxDocument,
   type OutboxStore,
 } from '@auth-account/stores';
+import type { OutboxDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';

@@ -88,7 +88,7 @@ const sessions: Area = {
   needsServers: true,
   parts: [
     {
-      sources: ['libs/stores/src/{session-store,fenced-sessions,confirmed-read,in-pages}.ts'],
+      sources: ['libs/stores/src/{session-store,fenced-sessions}.ts'],
       tests: ['test/integration/stores/session-store.test.ts'],
     },
     {
@@ -96,7 +96,7 @@ const sessions: Area = {
       tests: [`${useCases}/decide-refresh.test.ts`, 'test/integration/api/{refresh,log-in}.test.ts'],
     },
     {
-      sources: [`${useCases}/{refresh,session-ended,issue-tokens}.ts`],
+      sources: [`${useCases}/{refresh,issue-tokens}.ts`],
       tests: ['test/integration/api/refresh.test.ts'],
     },
     {
@@ -104,7 +104,7 @@ const sessions: Area = {
       tests: ['test/integration/api/log-in.test.ts'],
     },
     {
-      sources: [`${useCases}/{log-out,log-out-all,revoke-session,list-sessions,assert-awaited}.ts`],
+      sources: [`${useCases}/{log-out,log-out-all,revoke-session,list-sessions,assert-client-connected}.ts`],
       tests: ['test/integration/api/session-{ends,ended}.test.ts'],
     },
   ],

@@ -3,7 +3,7 @@ import { AppError } from '@auth-account/errors';
 import AsyncLock from 'async-lock';
 
 export interface KeyedLockOptions {
-  /** Milliseconds after which whoever has not begun is refused. */
+  /** Milliseconds after which work that has not begun is refused. */
   readonly waitMs: number;
   /** How many may wait for one key. */
   readonly maximumWaiting: number;
@@ -11,7 +11,7 @@ export interface KeyedLockOptions {
 
 /**
  * Runs the work when all that came before it with the same key has ended, well or not; the work is told how many
- * milliseconds of `waitMs` are left. Raises `ERR-DEPENDENCY-UNAVAILABLE` where too many wait, or where the wait was too
+ * milliseconds of `waitMs` are left. Raises `ERR-DEPENDENCY-UNAVAILABLE` if too many wait, or if the wait was too
  * long; the work has not begun then. Keys do not wait for each other, and one that nobody waits for is forgotten.
  */
 export type KeyedLock = <T>(key: string, work: (leftMs: number) => Promise<T>) => Promise<T>;
@@ -29,7 +29,7 @@ export function createKeyedLock({ waitMs, maximumWaiting }: KeyedLockOptions): K
       return work(deadline - performance.now());
     };
     try {
-      // Whoever ends starts the next: without the bind that one's logs and spans would be said to be the former's.
+      // The end of one work starts the next: without the bind, its logs and spans would be attributed to the former.
       return await lock.acquire(key, AsyncResource.bind(begin));
     } catch (error) {
       if (hasBegun) throw error;

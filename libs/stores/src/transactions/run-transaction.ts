@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClientSession, type MongoClient, MongoError } from 'mongodb';
 import { isDuplicateKey } from '../store-errors.ts';
+import { createKeyedLock } from './keyed-lock.ts';
 
-/** What a transaction needs beyond its work. */
+/** Everything that a transaction needs beyond its work. */
 export interface TransactionOptions {
   /**
    * Asks the store whether this work has taken effect. It is asked after a commit that was sent and not acknowledged,
@@ -13,13 +14,13 @@ export interface TransactionOptions {
   readonly deadlineMs?: number;
   /** The work or the commit is about to be tried again. */
   readonly onRetry?: (kind: 'work' | 'commit', error: unknown) => void;
-  /** How it ended: `refused` where the work itself, or a unique index, did not want it; `failed` where MongoDB did. */
+  /** How it ended: `refused` if the work itself, or a unique index, did not want it; `failed` if MongoDB did. */
   readonly onEnd?: (outcome: TransactionOutcome) => void;
 }
 
 export type TransactionOutcome = 'committed' | 'refused' | 'failed';
 
-/** What a use case says of a transaction. */
+/** The part of the options that a use case sets. */
 export interface TransactionRequest extends Pick<TransactionOptions, 'isCommitted'> {
   /** The group or user whose document many may want to write at the same time: a process may let them take turns. */
   readonly group?: string | undefined;
@@ -43,7 +44,7 @@ const maximumPauseMs = 1_000;
  *   is resolved by `isCommitted`. The driver's own `withTransaction` runs the work again instead, so that a
  *   registration whose commit reply was lost would meet its own address and be told that it is taken.
  *
- * Throws what the work throws, or the driver's error where the store stayed away.
+ * Throws what the work throws, or the driver's error if the store stayed away.
  */
 export async function runTransaction<T>(
   client: MongoClient,
@@ -117,4 +118,30 @@ function pauseMs(attempt: number): number {
 
 function hasLabel(error: unknown, label: string): boolean {
   return error instanceof MongoError && error.hasErrorLabel(label);
+}
+
+/** Hooks through which a service counts and traces its transactions. */
+export interface TransactionHooks extends Pick<TransactionOptions, 'onRetry' | 'onEnd'> {
+  /** Puts a span around the transaction with all its attempts; waiting for a turn is not part of it. */
+  readonly inSpan?: <T>(run: () => Promise<T>) => Promise<T>;
+}
+
+/** Milliseconds for which a transaction may wait for its turn and be tried again, both together. */
+const deadlineMs = 5_000;
+/** More could not have their turn in that time. */
+const maximumWaiting = 1_000;
+
+/**
+ * Creates the transactions of a client. Those that name the same `group` (they write the document of one group, or end
+ * all sessions of one user) run one after the other, so that only those of different processes can conflict. Raises
+ * `ERR-DEPENDENCY-UNAVAILABLE` if too many wait for one group, or if the wait takes too long.
+ */
+export function createTransactionRunner(client: MongoClient, hooks: TransactionHooks = {}): RunTransaction {
+  const { inSpan = (run) => run(), ...counted } = hooks;
+  const inTurn = createKeyedLock({ waitMs: deadlineMs, maximumWaiting });
+  return (work, { group, isCommitted }) => {
+    const run = (leftMs: number) =>
+      inSpan(() => runTransaction(client, work, { ...counted, isCommitted, deadlineMs: leftMs }));
+    return group === undefined ? run(deadlineMs) : inTurn(group, run);
+  };
 }

@@ -1,6 +1,6 @@
 import { type Context, context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 
-/** What a message carries of the trace that it was sent in. */
+/** The part of a message that carries on the trace in which it was sent. */
 export interface TraceCarrier {
   readonly requestId: string;
   /** W3C trace context. */
@@ -20,8 +20,8 @@ export function contextOf({ requestId, traceparent }: TraceCarrier): Context {
 }
 
 /**
- * Headers of an outgoing request that carry the trace on. Within a span there are none to set: the instrumentation of the
- * HTTP client sets them, and names that span.
+ * Headers of an outgoing request that carry the trace on. Within a span there are none to set: the instrumentation of
+ * the HTTP client sets them, and names that span.
  */
 export function carryingHeaders({ requestId, traceparent }: TraceCarrier): Record<string, string> {
   if (trace.getActiveSpan() !== undefined) return {};

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloseReason } from '@auth-account/contracts';
 import type { DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
-import type { RevocationCloseReason } from '@auth-account/stores';
+import { type RevocationCloseReason, recordedEnd, type SessionStore } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
 
 /** Sessions that have been revoked. */
@@ -35,7 +35,7 @@ export interface AnnounceDeps {
 const maximumWaitMs = 250;
 
 /**
- * Makes the function that has a committed change denied and its streams closed. It waits for Redis for 250 ms at most and
+ * Creates the function that has a committed change denied and its streams closed. It waits for Redis for 250 ms at most and
  * never fails: the worker makes good what is lost here, from MongoDB.
  */
 export function createAnnounce({
@@ -61,4 +61,41 @@ function entriesOf(announcement: Announcement): DenyEntry[] {
   }
   const { sessionIds, reason, alsoClose } = announcement;
   return sessionIds.map((sessionId) => ({ ...shared, sessionId, denial: { kind: 'revoked', reason }, alsoClose }));
+}
+
+export interface AnnounceAgainDeps {
+  readonly sessions: Pick<SessionStore, 'findConfirmed'>;
+  readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly isDenied: IsDenied;
+}
+
+/** Says whether Redis has heard of the session's end; false if it cannot be asked. */
+export type IsDenied = (sessionId: string) => Promise<boolean>;
+
+export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
+  return async (sessionId) => {
+    // Without an answer the end is announced once more, which is right as well and only costs more.
+    const [denial] = await denyList.peek([sessionId]).catch(() => []);
+    return denial?.kind === 'revoked';
+  };
+}
+
+/**
+ * Creates the function that announces the end of a session once more, as MongoDB remembers it: the request that ended
+ * it may have been killed, or answered 503, before anybody heard of it. To be called by what is about to say that the
+ * session is over. It answers false, and announces nothing, if the session is not revoked after all: what was seen of
+ * it has been rolled back.
+ *
+ * It waits until a majority has the end, and throws the driver's error (503) if none has it in time. An end that Redis
+ * has heard of was announced when a majority had it, so one question to Redis is enough: to repeat such a request costs
+ * neither the majority nor the gateways anything.
+ */
+export function createAnnounceAgain({ sessions, announce, isDenied }: AnnounceAgainDeps) {
+  return async (sessionId: string, alsoClose?: string): Promise<boolean> => {
+    if (await isDenied(sessionId)) return true;
+    const session = await sessions.findConfirmed(sessionId);
+    if (session === undefined || !session.is_revoked) return false;
+    await announce({ sessionIds: [sessionId], ...recordedEnd(session), alsoClose });
+    return true;
+  };
 }

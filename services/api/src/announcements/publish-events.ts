@@ -3,7 +3,7 @@ import { addEvent, type EventQueue } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 
 export interface EventPublisherDeps {
-  /** On a connection that fails at once where Redis is away: a queue that waits for it would pile up. */
+  /** On a connection that fails at once if Redis is away: a queue that waits for it would pile up. */
   readonly queue: EventQueue;
   readonly logger: Logger;
   /** One was left to the relay. */
@@ -18,7 +18,7 @@ export interface EventPublisher {
   idle(): Promise<void>;
 }
 
-/** Makes the publish of events to BullMQ that follows the commit: a shortcut, nothing depends on it. */
+/** Creates the publisher of events to BullMQ, which follows the commit: a shortcut, on which nothing depends. */
 export function createEventPublisher({ queue, logger, onLeft }: EventPublisherDeps): EventPublisher {
   const pending = new Set<Promise<void>>();
   return {

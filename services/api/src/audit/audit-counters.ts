@@ -1,19 +1,19 @@
-import type { RevocationReason } from '@auth-account/stores';
+import { type Route, routes } from '@auth-account/contracts';
+import { isThrowableCode, rowOf, type ThrowableCode } from '@auth-account/errors';
+import type { RevocationReason } from '@auth-account/stores/documents';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
-import { authorizationCodes } from './authorization-codes.ts';
-import type { AuditEventName } from './events.ts';
-import { limitRules } from './events.ts';
+import { type AuditEvent, type AuditEventName, limitRules } from './events.ts';
 
 export type AuditCounters = ReturnType<typeof createAuditCounters>;
 
-/** What a login can come to. */
-export const loginOutcomes = {
+/** Outcomes of a login. */
+const loginOutcomes = {
   'login.succeeded': 'succeeded',
   'login.failed': 'failed',
 } as const satisfies Partial<Record<AuditEventName, string>>;
 
-/** What a refresh can come to. */
-export const refreshOutcomes = {
+/** Outcomes of a refresh. */
+const refreshOutcomes = {
   'refresh.rotated': 'rotated',
   'refresh.converged': 'converged',
   'refresh.expired': 'expired',
@@ -22,8 +22,8 @@ export const refreshOutcomes = {
   'refresh.abandoned': 'abandoned',
 } as const satisfies Partial<Record<AuditEventName, string>>;
 
-/** What can happen to a group. */
-export const groupChanges = {
+/** Changes of a group. */
+const groupChanges = {
   'group.joined': 'joined',
   'group.left': 'left',
   'group.removed': 'removed',
@@ -80,3 +80,37 @@ export function createAuditCounters(registry: Metrics['registry']) {
     }),
   };
 }
+
+/** Creates the function that counts each event. */
+export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) => void {
+  const steps: Partial<Record<AuditEventName, () => void>> = {};
+  for (const [name, outcome] of Object.entries(loginOutcomes)) {
+    steps[name as AuditEventName] = () => counters.logins.inc({ outcome });
+  }
+  for (const [name, outcome] of Object.entries(refreshOutcomes)) {
+    steps[name as AuditEventName] = () => counters.refreshes.inc({ outcome });
+  }
+  for (const [name, change] of Object.entries(groupChanges)) {
+    steps[name as AuditEventName] = () => counters.groupChanges.inc({ change });
+  }
+  return (event) => {
+    if (event.event === 'authorization.failed') counters.authorizationFailures.inc({ code: event.reason });
+    else if (event.event === 'limit.exceeded') counters.rateLimited.inc({ rule: event.reason });
+    else if (event.event === 'session.revoked') counters.sessionsEnded.inc({ reason: event.reason });
+    else if (event.event === 'logout.succeeded') counters.sessionsEnded.inc({ reason: 'logout' });
+    else steps[event.event]?.();
+  };
+}
+
+/** Statuses of a request that may not have what it asks for. */
+const statuses: readonly number[] = [401, 403];
+
+/** Says whether the status refuses authorization. */
+export const isAuthorizationStatus = (status: number): boolean => statuses.includes(status);
+
+const guarded: readonly Route[] = Object.values<Route>(routes).filter(({ auth }) => auth !== 'none');
+
+/** Every code by which a route that asks for authorization refuses it, in the order of the contract. */
+export const authorizationCodes: readonly ThrowableCode[] = [
+  ...new Set(guarded.flatMap(({ errors }) => errors).filter(isThrowableCode)),
+].filter((code) => isAuthorizationStatus(rowOf(code).http));

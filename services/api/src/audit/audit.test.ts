@@ -3,9 +3,7 @@ import { createAuditSampler, createMetrics, type WriteAudit } from '@auth-accoun
 import { describe, expect, test } from '@jest/globals';
 import type { Counter } from 'prom-client';
 import { createAudit } from './audit.ts';
-import { createAuditCounters } from './audit-counters.ts';
-import { authorizationCodes } from './authorization-codes.ts';
-import { countAuditEvents } from './count-audit-events.ts';
+import { authorizationCodes, countAuditEvents, createAuditCounters } from './audit-counters.ts';
 import { type AuditEvent, auditEvents } from './events.ts';
 
 const user_id = '019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10';

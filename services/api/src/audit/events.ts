@@ -1,10 +1,10 @@
 import type { ThrowableCode } from '@auth-account/errors';
-import type { RevocationReason } from '@auth-account/stores';
+import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
- * The reasons for which a request is refused: too many tries from its address, too many invites or moves made by its account, too many
- * failures for this account from this device or address, or too many for this account from devices and addresses that it
- * does not know.
+ * The reasons for which a request is refused: too many tries from its address, too many invites or moves made by its
+ * account, too many failures for this account from this device or address, or too many for this account from devices
+ * and addresses that it does not know.
  */
 export const limitRules = [
   'register_address',
@@ -19,7 +19,7 @@ export const limitRules = [
 ] as const;
 export type LimitRule = (typeof limitRules)[number];
 
-/** What each event says beside its request. Ids only: no secret and no e-mail address has a place here. */
+/** Fields of each event beside its request. Ids only: no secret and no e-mail address has a place here. */
 interface EventFields {
   'account.registered': { readonly user_id: string };
   'login.succeeded': { readonly user_id: string; readonly session_id: string };
@@ -55,7 +55,7 @@ interface EventFields {
   'invite.created': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
   'invite.revoked': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
   'authorization.failed': {
-    /** Of the token, where it was genuine. */
+    /** Of the token, if it was genuine. */
     readonly user_id: string | undefined;
     readonly session_id: string | undefined;
     readonly reason: ThrowableCode;

@@ -20,7 +20,7 @@ import type { PasswordHasher } from '../security/password-hasher.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
 import type { ApiMetrics } from './metrics.ts';
 
-/** What tests replace. */
+/** Replacements that tests make. */
 export interface TestOverrides {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -39,13 +39,13 @@ export interface Security {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   readonly refreshTokens: RefreshTokens;
   readonly serverSecrets: ServerSecrets;
-  /** What `/.well-known/jwks.json` answers: always the keys as they now are. */
+  /** The answer of `/.well-known/jwks.json`: always the keys as they now are. */
   readonly publicKeys: unknown;
   /** Looks at the key files no more, and ends the hash threads. */
   close(): Promise<void>;
 }
 
-/** Reads the key files and loads Argon2. Throws where a key file is not there or not right. */
+/** Reads the key files and loads Argon2. Throws if a key file is not there or not right. */
 export async function composeSecurity(
   config: ApiConfig,
   metrics: ApiMetrics,

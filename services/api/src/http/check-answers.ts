@@ -3,11 +3,10 @@ import { isThrowableCode, rowOf } from '@auth-account/errors';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { RequestHandler } from 'express';
 import type { TSchema } from 'typebox';
-import { closeSchema } from './close-schema.ts';
 import { extendContext } from './request-context.ts';
 import { compileSchema } from './validation/ajv.ts';
 
-/** What an answer breaks of the contract. Nobody catches it but the error handler, which makes it a 500. */
+/** An answer that breaks the contract. Nobody catches it but the error handler, which makes it a 500. */
 class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
 }
@@ -70,4 +69,16 @@ function compileWhenUsed(schema: TSchema): () => ValidateFunction {
 function faultOf(validate: ValidateFunction, body: unknown): string | undefined {
   if (validate(body)) return undefined;
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`).join('; ');
+}
+
+/** The schema with `additionalProperties: false` on every object that lists its properties. */
+function closeSchema(schema: TSchema): TSchema {
+  return close(JSON.parse(JSON.stringify(schema))) as TSchema;
+}
+
+function close(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(close);
+  if (typeof value !== 'object' || value === null) return value;
+  const closed = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, close(member)]));
+  return closed.type === 'object' && 'properties' in closed ? { ...closed, additionalProperties: false } : closed;
 }

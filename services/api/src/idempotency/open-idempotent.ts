@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { AppError, isAppError } from '@auth-account/errors';
-import { type IdempotencyDocument, type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
+import { type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
+import type { IdempotencyDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
+import type { TObject } from 'typebox';
 
 /** The answer to the first request with the same key. */
 export interface EarlierAnswer<T> {
@@ -10,14 +12,14 @@ export interface EarlierAnswer<T> {
   readonly isSame: boolean;
 }
 
-/** What a request with an `Idempotency-Key` may be given instead of being carried out. */
+/** A request with an `Idempotency-Key`, which may get an earlier answer instead of being carried out. */
 export interface IdempotentRequest<T> {
   /** The first answer, if there is one. */
   find(): Promise<EarlierAnswer<T> | undefined>;
   /**
-   * The same, to be asked before the request fails with that error: what it is refused for may be what its own first try
-   * has left. It misses no such try, and waits for the majority as long as that one does. Errors that refuse nothing, a
-   * store that is away say, are not looked into.
+   * The same, to be asked before the request fails with that error: what it is refused for may be what its own first
+   * try has left. It misses no such try, and waits for the majority as long as that one does. Errors that refuse
+   * nothing, a store that is away say, are not looked into.
    */
   findInsteadOf(error: unknown): Promise<EarlierAnswer<T> | undefined>;
   /** Keeps the answer, in the transaction of the work; called first in it, so that a twin waits here. */
@@ -29,9 +31,9 @@ export interface IdempotencyScope {
   readonly route: string;
   /** `email_key` or `user_id`. */
   readonly caller: string;
-  /** Undefined where the request carried none: then nothing is found or kept. */
+  /** Undefined if the request carried none: then nothing is found or kept. */
   readonly key: string | undefined;
-  /** What makes it the same request, as text. */
+  /** The parts of the request that make it the same, as text. */
   readonly body: string;
 }
 
@@ -53,7 +55,7 @@ const withoutKey: IdempotentRequest<never> = {
 };
 
 /**
- * Makes the opener of idempotent requests (decisions, "Idempotency-Key"). Neither the key nor the body, which holds a
+ * Creates the opener of idempotent requests (decisions, "Idempotency-Key"). Neither the key nor the body, which holds a
  * password, is stored, and no fast hash of it that could be guessed at without the server's secret.
  */
 export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
@@ -98,4 +100,13 @@ function isRefusal(error: unknown): boolean {
 
 function hmac(secret: Buffer, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
+}
+
+/**
+ * The same text for the same request, in whatever order its members came. Only those that the schema names count, which
+ * are scalars: a member that is ignored makes no other request, and may be nested deeper than `JSON.stringify` can go.
+ */
+export function canonicalBody({ properties }: TObject, body: Readonly<Record<string, unknown>>): string {
+  const named = Object.keys(properties).filter((name) => Object.hasOwn(body, name));
+  return JSON.stringify(Object.fromEntries(named.sort().map((name) => [name, body[name]])));
 }

@@ -22,13 +22,13 @@ export interface AddressLimit {
   /** The key in Redis of that network or account, whose value is the number of requests in the present window. */
   keyOf(who: string): string;
   /**
-   * Milliseconds for which this process refuses from memory, as Redis has said that the present window is full; 0 if Redis
-   * is to be asked.
+   * Milliseconds for which this process refuses from memory, as Redis has said that the present window is full; 0 if
+   * Redis is to be asked.
    */
   refusedFor(who: string): number;
   /**
-   * Counts one request. Milliseconds to wait where it was one too many, undefined where not. It never fails. Whoever goes on
-   * after {@link patience} refusals is told a second later each time.
+   * Counts one request. Milliseconds to wait if it was one too many, undefined if not. It never fails. A client that
+   * goes on after {@link patience} refusals is told a second later each time.
    */
   count(who: string): Promise<number | undefined>;
 }
@@ -41,9 +41,10 @@ const patience = 10;
 const holdMs = 1_000;
 
 /**
- * A limit by network or by account, in Redis; while Redis is away, each process counts for itself. Whoever is refused is
- * refused from memory until the window ends, so that a flood reaches Redis only as far as the limit goes, and after some
- * refusals is held back: a client that asks again as soon as it was answered asks once a second on each connection.
+ * A limit by network or by account, in Redis; while Redis is away, each process counts for itself. A refused client is
+ * refused from memory until the window ends, so that a flood reaches Redis only as far as the limit goes, and after
+ * some refusals is held back: a client that asks again as soon as it was answered asks once a second on each
+ * connection.
  */
 export function createAddressLimit({
   redis,
@@ -81,7 +82,7 @@ export function createAddressLimit({
   };
 }
 
-/** What rate-limiter-flexible says, as a value: it rejects with a result where the limit is reached. */
+/** Returns rate-limiter-flexible's verdict as a value: it rejects with a result if the limit is reached. */
 export async function waitOf(consumed: Promise<RateLimiterRes>): Promise<number | undefined> {
   try {
     await consumed;

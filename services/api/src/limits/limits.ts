@@ -1,17 +1,16 @@
 import { AppError } from '@auth-account/errors';
 import type { RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
+import { addressPrefix, type PrefixLength } from '@auth-account/telemetry';
 import type { Audit } from '../audit/audit.ts';
 import type { LimitRule } from '../audit/events.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createAddressLimit } from './address-limit.ts';
-import { addressPrefix, subscriberPrefix } from './address-prefix.ts';
+import type { LimitRules } from './limit-config.ts';
 import { createLimitKeys } from './limit-keys.ts';
-import type { LimitRules } from './limit-rules.ts';
-import { createLoginLimits } from './login-limits.ts';
-import type { Refusal } from './refusal.ts';
+import { createLoginLimits, type Refusal } from './login-limits.ts';
 
-/** Whose password it is said to be, and where it comes from. */
+/** The account that a password is claimed for, and the device that it comes from. */
 export interface Login {
   readonly email: string;
   /** In lower case. */
@@ -56,6 +55,9 @@ export interface LimitsDeps {
   readonly onInsured: () => void;
 }
 
+/** The usual size of one subscriber's line: an IPv4 address, or a /64 with as many addresses as it likes. */
+const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
+
 /** Seconds. */
 const loginWindow = 15 * 60;
 const registerWindow = 60 * 60;
@@ -64,7 +66,7 @@ const inviteWindow = 60;
 const createInviteWindow = 60 * 60;
 const moveWindow = 60 * 60;
 
-/** Makes the rate limits (docs/decisions.md, "Guessing"). Redis away never refuses anybody, and holds nobody up. */
+/** Creates the rate limits (docs/decisions.md, "Guessing"). Redis away never refuses anybody, and holds nobody up. */
 export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
   const keys = createLimitKeys(keyPrefix, secret);
   const limitOf = (name: string, points: number, seconds: number) =>

@@ -1,12 +1,47 @@
 import type { RedisClient } from '@auth-account/redis';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { LimitRule } from '../audit/events.ts';
-import type { AddressLimit } from './address-limit.ts';
+import { type AddressLimit, waitOf } from './address-limit.ts';
+import type { LoginRules } from './limit-config.ts';
 import type { LimitKeys } from './limit-keys.ts';
-import type { LoginRules } from './limit-rules.ts';
-import { createLoginInsurance } from './login-insurance.ts';
 import { loginScript } from './login-script.ts';
-import type { LoginIdentity, LoginSteps } from './login-steps.ts';
-import type { Refusal } from './refusal.ts';
+
+/** One limit that has been reached. */
+export interface Refusal {
+  readonly rule: LimitRule;
+  /** Milliseconds until a new try makes sense. */
+  readonly waitMs: number;
+}
+
+/** Whose try it is. */
+export interface LoginIdentity {
+  /** The key under which the address is unique, whether there is such an account or not. */
+  readonly emailKey: string;
+  /** In lower case. A new one, if none came, is one that the account does not know. */
+  readonly deviceId: string;
+  /** The client's network. */
+  readonly prefix: string;
+}
+
+/**
+ * The steps of a try. Each returns the refusal, if there is one, and never fails.
+ *
+ * The two after the hash look again: of tries that come at once only as many get a verdict as the rules allow, and the
+ * others learn nothing, whether their password was right or not.
+ */
+export interface LoginSteps {
+  /** Before the hash. */
+  check(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /** The password was wrong, or there is no such account: counts it. */
+  fail(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /** The password was right: the account knows this device and network from now on, and they owe nothing. */
+  succeed(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /**
+   * The account has just been made: it knows this device and network, and whatever failed at its address before was no
+   * guess at it. Nothing stands against it.
+   */
+  register(identity: LoginIdentity): Promise<Refusal | undefined>;
+}
 
 export interface LoginLimitsDeps {
   /** A connection that fails fast. */
@@ -21,11 +56,11 @@ export interface LoginLimitsDeps {
 }
 
 const dayMs = 86_400_000;
-/** As long as a session can live: whoever logs in once in that time stays known. */
+/** As long as a session can live: a source with one login in that time stays known. */
 const knownMs = 180 * dayMs;
 /** Devices and networks that an account knows; past it the one unseen for longest is forgotten. */
 const knownLimit = 20;
-/** After this long without a failure a delay is forgotten, where it is not longer itself. */
+/** After this long without a failure a delay is forgotten, if it is not longer itself. */
 const forgetMs = 3_600_000;
 
 type LoginScript = (keyCount: number, ...args: (string | number)[]) => Promise<[rule: LimitRule | '', waitMs: number]>;
@@ -37,8 +72,8 @@ export interface LoginLimits extends LoginSteps {
 }
 
 /**
- * Makes the limits on guessing passwords (docs/decisions.md, "Guessing"; NIST SP 800-63B-4, section 3.2.2). Each step is
- * one round trip to Redis.
+ * Creates the limits on guessing passwords (docs/decisions.md, "Guessing"; NIST SP 800-63B-4, section 3.2.2). Each step
+ * is one round trip to Redis.
  */
 export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   const { redis, keys, addresses, rules, now, onInsured } = deps;
@@ -90,4 +125,50 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     succeed: take('succeed'),
     register: take('register'),
   };
+}
+
+const sourceWindowSeconds = 15 * 60;
+const daySeconds = 86_400;
+
+/**
+ * Creates the limits on guessing for while Redis is away: coarser rules, which each process counts in its memory. It
+ * knows no device and no network, so that past the day's failures of an account everybody waits.
+ */
+function createLoginInsurance(rules: Pick<LoginRules, 'freeFailures' | 'accountFailuresPerDay'>): LoginSteps {
+  const sources = new RateLimiterMemory({ points: 2 * rules.freeFailures, duration: sourceWindowSeconds });
+  const accounts = new RateLimiterMemory({ points: rules.accountFailuresPerDay, duration: daySeconds });
+
+  async function look(limiter: RateLimiterMemory, key: string, rule: LimitRule): Promise<Refusal | undefined> {
+    const result = await limiter.get(key);
+    return result !== null && result.remainingPoints <= 0 ? { rule, waitMs: result.msBeforeNext } : undefined;
+  }
+  const check: LoginSteps['check'] = async ({ emailKey, prefix }) =>
+    (await look(sources, sourceOf(emailKey, prefix), 'login_source')) ??
+    (await look(accounts, emailKey, 'login_account_day'));
+
+  return {
+    check,
+    async register({ emailKey, prefix }) {
+      await Promise.all([accounts.delete(emailKey), sources.delete(sourceOf(emailKey, prefix))]);
+      return;
+    },
+    async fail(identity) {
+      const { emailKey, prefix } = identity;
+      const refusal = await check(identity);
+      if (refusal !== undefined) return refusal;
+      const waitMs = await waitOf(sources.consume(sourceOf(emailKey, prefix)));
+      if (waitMs !== undefined) return { rule: 'login_source', waitMs };
+      const accountWaitMs = await waitOf(accounts.consume(emailKey));
+      return accountWaitMs === undefined ? undefined : { rule: 'login_account_day', waitMs: accountWaitMs };
+    },
+    async succeed(identity) {
+      const refusal = await check(identity);
+      if (refusal === undefined) await sources.delete(sourceOf(identity.emailKey, identity.prefix));
+      return refusal;
+    },
+  };
+}
+
+function sourceOf(emailKey: string, prefix: string): string {
+  return JSON.stringify([emailKey, prefix]);
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { v7 } from 'uuid';
 
-/** Where new ids come from (decisions, "time, ids"). */
+/** The source of new ids (decisions, "time, ids"). */
 export interface Ids {
   /** UUIDv7, for users, sessions and events: they sort by time. */
   entityId(): string;
   /** UUIDv4 from the system's CSPRNG, for groups and device ids: they tell nothing. */
   groupId(): string;
-  /** UUIDv4 from the same: whoever has it can join. */
+  /** UUIDv4 from the same: its holder can join. */
   inviteToken(): string;
 }
 

@@ -9,13 +9,13 @@ export interface Argon2Cost {
 export interface Argon2Binding {
   readonly name: string;
   hash(password: string, cost: Argon2Cost): Promise<string>;
-  /** Throws where the string is no Argon2 hash. */
+  /** Throws if the string is no Argon2 hash. */
   verify(phc: string, password: string): Promise<boolean>;
 }
 
 /**
- * The Rust binding: half the CPU of the other, prebuilt for the usual platforms only. It hashes on the thread that calls
- * it: see `hash-thread.ts`.
+ * The Rust binding: half the CPU of the other, prebuilt for the usual platforms only. It hashes on the thread that
+ * calls it: see `hash-thread.ts`.
  */
 export async function loadNodeRsBinding(): Promise<Argon2Binding> {
   const { hashSync, verifySync } = await import('@node-rs/argon2');
@@ -29,7 +29,10 @@ export async function loadNodeRsBinding(): Promise<Argon2Binding> {
   };
 }
 
-/** The C binding, which compiles itself where it has no binary. It hashes on libuv's threads, whoever calls it. */
+/**
+ * The C binding, which compiles itself if it has no binary. It hashes on libuv's threads, from whichever thread it is
+ * called.
+ */
 export async function loadNodeBinding(): Promise<Argon2Binding> {
   const { default: argon2 } = await import('argon2');
   return {
@@ -40,7 +43,7 @@ export async function loadNodeBinding(): Promise<Argon2Binding> {
   };
 }
 
-/** The faster binding where it loads, else the other; `onFallback` is told why. */
+/** The faster binding if it loads, else the other; `onFallback` is told why. */
 export async function loadArgon2(onFallback?: (error: unknown) => void): Promise<Argon2Binding> {
   try {
     return await loadNodeRsBinding();

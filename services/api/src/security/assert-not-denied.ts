@@ -12,11 +12,11 @@ export interface AssertNotDeniedDeps {
 }
 
 /**
- * Makes the last check of an access token: is its session revoked, or the token older than the session's claims? It asks
- * the deny list, and MongoDB where Redis is away, was emptied, or is not known to be complete; never does it mean "allow"
- * that nobody could be asked.
+ * Creates the last check of an access token: is its session revoked, or the token older than the session's claims? It
+ * asks the deny list, and MongoDB if Redis is away, was emptied, or is not known to be complete; never does it mean
+ * "allow" that nobody could be asked.
  *
- * Raises `IAD_JWT_ACCESS_INVALID`; where MongoDB is away too, its error, which is a 503.
+ * Raises `IAD_JWT_ACCESS_INVALID`; if MongoDB is away too, its error, which is a 503.
  */
 export function createAssertNotDenied({ denyList, sessions, onFallback }: AssertNotDeniedDeps) {
   async function find(sessionId: string): Promise<Denial | undefined> {

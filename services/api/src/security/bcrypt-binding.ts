@@ -4,7 +4,9 @@ export interface BcryptBinding {
   verify(hash: string, password: string): Promise<boolean>;
 }
 
-/** `$2a$`, `$2b$` and `$2y$` name one algorithm; `$2x$` names a faulty one, and what remains of it cannot be verified. */
+/**
+ * `$2a$`, `$2b$` and `$2y$` name one algorithm; `$2x$` names a faulty one, and what remains of it cannot be verified.
+ */
 const bcryptPattern = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
 
 export function isBcryptHash(stored: string): boolean {
@@ -12,7 +14,7 @@ export function isBcryptHash(stored: string): boolean {
 }
 
 /**
- * Its code is loaded with the first such hash: where there is none, its binary need not be there. It compares on the
+ * Its code is loaded with the first such hash: if there is none, its binary need not be there. It compares on the
  * thread that calls it: see `hash-thread.ts`.
  */
 export function createBcryptBinding(): BcryptBinding {

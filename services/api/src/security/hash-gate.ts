@@ -10,7 +10,9 @@ export interface HashGateOptions {
   readonly waitMs: number;
   /** One was refused: there was no place for it, its client held its share already, or its time was over. */
   readonly onShed?: (reason: ShedReason) => void;
-  /** Work that had a slot has ended, well or not: the milliseconds that it waited for the slot, and that it took then. */
+  /**
+   * Work that had a slot has ended, well or not: the milliseconds that it waited for the slot, and that it took then.
+   */
   readonly onDone?: (times: { readonly waitedMs: number; readonly tookMs: number }) => void;
   /** Milliseconds on the clock of `performance.now()`. */
   readonly now?: () => number;
@@ -33,14 +35,15 @@ export type RunHash = <T>(work: () => Promise<T>) => Promise<T>;
 /** Admits work on password hashes. */
 export interface HashGate {
   /**
-   * Takes a place for one hash, and gives it back when the hash has been made or `use` has ended. There are as many places
-   * as there are slots and room in the queue, and as can be expected to be through in half of the time there is. Raises
-   * `ERR-OVERLOADED` at once if there is no place.
+   * Takes a place for one hash, and gives it back when the hash has been made or `use` has ended. There are as many
+   * places as there are slots and room in the queue, and as can be expected to be through in half of the time there is.
+   * Raises `ERR-OVERLOADED` at once if there is no place.
    *
    * - While others wait, no source gets more than a quarter of the places, but for those that a slot is free for.
    * - If all are taken, a source that holds fewer takes over the youngest of the one that holds most.
    *
-   * So a flood costs those who flood: a source that comes new waits for the hashes that run and one of each other source.
+   * So a flood costs those who flood: a source that comes new waits for the hashes that run and one of each other
+   * source.
    */
   admit<T>(client: HashClient, use: (run: RunHash) => Promise<T>): Promise<T>;
   /** How many wait now. */
@@ -51,7 +54,7 @@ export interface HashGate {
 
 const retryAfterSeconds = 2;
 
-/** What one hash more says about how long hashes take: the last ten or so count. */
+/** Weight of the newest hash in the mean duration: the last ten or so count. */
 const newestShare = 0.1;
 
 /** The other half is for what nobody foresaw. */
@@ -75,28 +78,24 @@ export function createHashGate(options: HashGateOptions): HashGate {
     return new AppError('ERR-OVERLOADED', { retryAfterSeconds });
   }
 
-  function enter(place: HashPlace): Promise<void> {
-    if (place.state === 'over') return Promise.reject(shed('share'));
-    if (place.state !== 'free') return Promise.reject(new Error('a place at the hash gate is for one hash'));
+  async function enter(place: HashPlace): Promise<void> {
+    if (place.state === 'over') throw shed('share');
+    if (place.state !== 'free') throw new Error('a place at the hash gate is for one hash');
     const leftMs = place.receivedAt + waitMs - now();
-    if (leftMs <= 0) return Promise.reject(shed('late'));
-    if (running < slots) {
-      running += 1;
-      places.begin(place);
-      return Promise.resolve();
-    }
-    return waitForSlot(places, place, leftMs, () => shed('late'));
+    if (leftMs <= 0) throw shed('late');
+    if (running >= slots) return awaitSlot(places, place, leftMs, () => shed('late'));
+    running += 1;
+    places.begin(place);
   }
 
   function leave(): void {
     const next = places.next();
-    if (next === undefined) {
-      running -= 1;
-      return;
+    if (next === undefined) running -= 1;
+    else {
+      // The slot passes on.
+      places.begin(next);
+      next.settle?.();
     }
-    // The slot passes on.
-    places.begin(next);
-    next.settle?.();
   }
 
   async function run<T>(place: HashPlace, work: () => Promise<T>): Promise<T> {
@@ -134,8 +133,8 @@ export function createHashGate(options: HashGateOptions): HashGate {
   };
 }
 
-/** Queues the place until it gets a slot or loses its place, for so many milliseconds at most. */
-function waitForSlot(places: HashPlaces, place: HashPlace, leftMs: number, lateError: () => Error): Promise<void> {
+/** Waits for a slot, which another hash's end hands over; gives the place back if none comes in time. */
+function awaitSlot(places: HashPlaces, place: HashPlace, leftMs: number, lateError: () => Error): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(() => {
     places.giveBack(place);

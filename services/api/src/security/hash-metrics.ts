@@ -2,7 +2,7 @@ import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Gauge, Histogram } from 'prom-client';
 import { shedReasons } from './hash-gate.ts';
 
-/** What the hash gate has to do now. */
+/** Present load of the hash gate. */
 export interface HashLoad {
   readonly waiting: number;
   readonly running: number;

@@ -22,11 +22,9 @@ export type HashPlaces = ReturnType<typeof createHashPlaces>;
 /** The places that are held at the hash gate, by source, and whose turn is next. It knows no limits: the gate does. */
 export function createHashPlaces() {
   const bySource = new Map<string, Held>();
-  /** The places that wait for a slot, by source; the source whose turn is next comes first. */
-  const turns = new Map<string, Set<HashPlace>>();
+  const turns = createTurns();
   let held = 0;
   let idle = 0;
-  let waiting = 0;
 
   function countIdle(source: Held | undefined, change: 1 | -1): void {
     idle += change;
@@ -35,7 +33,9 @@ export function createHashPlaces() {
 
   return {
     held: () => held,
-    waiting: () => waiting,
+    waiting: turns.waiting,
+    /** The place whose turn is next, out of the queue. */
+    next: turns.next,
     heldBy: (source: string) => bySource.get(source)?.places.size ?? 0,
     /** Says whether another source has a place whose hash has not begun. */
     othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
@@ -57,12 +57,35 @@ export function createHashPlaces() {
     },
     queue(place: HashPlace): void {
       place.state = 'waiting';
+      turns.add(place);
+    },
+    /** Gives a place back; does nothing if it was given back before. */
+    giveBack(place: HashPlace): void {
+      if (place.state === 'over') return;
+      const own = bySource.get(place.source);
+      if (isIdle(place)) countIdle(own, -1);
+      turns.remove(place);
+      place.state = 'over';
+      held -= 1;
+      own?.places.delete(place);
+      if (own?.places.size === 0) bySource.delete(place.source);
+    },
+  };
+}
+
+/** The places that wait for a slot. Sources take turns; within one, the place that came first is first. */
+function createTurns() {
+  /** By source; the source whose turn is next comes first. */
+  const turns = new Map<string, Set<HashPlace>>();
+  let waiting = 0;
+  return {
+    waiting: () => waiting,
+    add(place: HashPlace): void {
       const queue = turns.get(place.source) ?? new Set();
       turns.set(place.source, queue);
       queue.add(place);
       waiting += 1;
     },
-    /** The place whose turn is next, out of the queue: sources take turns, and within one who came first. */
     next(): HashPlace | undefined {
       const [turn] = turns;
       const [place] = turn?.[1] ?? [];
@@ -74,18 +97,11 @@ export function createHashPlaces() {
       waiting -= 1;
       return place;
     },
-    /** Gives a place back; does nothing if it was given back before. */
-    giveBack(place: HashPlace): void {
-      if (place.state === 'over') return;
-      const own = bySource.get(place.source);
-      if (isIdle(place)) countIdle(own, -1);
+    /** Does nothing if the place does not wait. */
+    remove(place: HashPlace): void {
       const queue = turns.get(place.source);
       if (queue?.delete(place)) waiting -= 1;
       if (queue?.size === 0) turns.delete(place.source);
-      place.state = 'over';
-      held -= 1;
-      own?.places.delete(place);
-      if (own?.places.size === 0) bySource.delete(place.source);
     },
   };
 }

@@ -22,8 +22,8 @@ export interface HashSlots {
 const threadKib = 24 * 1_024;
 
 /**
- * How many password hashes may be made at once: no more than there are whole cores, since more gain nothing, and no more
- * than there is memory for. At least one.
+ * How many password hashes may be made at once: no more than there are whole cores, since more gain nothing, and no
+ * more than there is memory for. At least one.
  */
 export function hashSlots({ limits, concurrency, memoryMib, hashKib }: HashSlotsInput): HashSlots {
   const memory = memoryMib || Math.floor(limits.memoryBytes / 2 / 1_048_576);

@@ -2,7 +2,7 @@ import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { loadArgon2 } from './argon2-binding.ts';
 import { createBcryptBinding } from './bcrypt-binding.ts';
-import type { HashJob, HashJobResult, HashThreadHello } from './hash-jobs.ts';
+import type { HashJob, HashJobResult, HashThreadHello } from './start-hash-thread.ts';
 
 /** A tenth of a core that the event loop wants too, the whole of one that nobody else does (ADR 0006). */
 const niceness = 10;

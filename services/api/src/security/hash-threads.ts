@@ -1,7 +1,6 @@
 import type { Argon2Binding } from './argon2-binding.ts';
 import type { BcryptBinding } from './bcrypt-binding.ts';
-import type { HashJob, HashJobs } from './hash-jobs.ts';
-import { type HashThread, startHashThread } from './start-hash-thread.ts';
+import { type HashJob, type HashJobs, type HashThread, startHashThread } from './start-hash-thread.ts';
 
 /** Argon2 and bcrypt on threads of their own, which give way to everything else that wants a core. */
 export interface HashThreads {
@@ -20,8 +19,8 @@ export interface HashThreadsOptions {
 
 /**
  * Starts the first hash thread; each of the others starts when a job finds the former ones at work, and stays. So there
- * are as many as there have ever been jobs at once, which is for the hash gate to bound. A thread that dies fails its job
- * and is replaced when another is needed.
+ * are as many as there have ever been jobs at once, which is for the hash gate to bound. A thread that dies fails its
+ * job and is replaced when another is needed.
  */
 export async function createHashThreads({ onFallback, onDeath }: HashThreadsOptions): Promise<HashThreads> {
   const threads = new Set<HashThread>();

@@ -31,7 +31,9 @@ export interface OpenedHasher {
   close(): Promise<void>;
 }
 
-/** Starts the hash threads, and puts them behind a gate that has as many slots as the process has cores and memory for. */
+/**
+ * Starts the hash threads, and puts them behind a gate that has as many slots as the process has cores and memory for.
+ */
 export async function openHasher(options: OpenHasherOptions): Promise<OpenedHasher> {
   const { cost, logger } = options;
   const { argon2, bcrypt, close } = await createHashThreads({

@@ -9,11 +9,11 @@ export interface PasswordBlockList {
 }
 
 /**
- * Makes a list of public passwords, compared after NFKC and without regard to case, as people put the capital where
+ * Creates a list of public passwords, compared after NFKC and without regard to case, as people put the capital where
  * everybody does (NIST SP 800-63B-4, section 3.1.1.2: common, expected or compromised passwords).
  *
- * Of each password 64 bits of its SHA-256 are kept, 8 bytes: of a million, one innocent password in 10^13 is taken for one
- * of them. The digests are of what is public anyway; no user's password is stored as one.
+ * Of each password 64 bits of its SHA-256 are kept, 8 bytes: of a million, one innocent password in 10^13 is taken for
+ * one of them. The digests are of what is public anyway; no user's password is stored as one.
  */
 function createPasswordBlockList(passwords: Iterable<string>): PasswordBlockList {
   const digests = digestsOf(passwords);
@@ -44,7 +44,9 @@ export async function loadBlockLists(
 /** A shorter one is refused for its length (decisions, "Registration"). In code points. */
 const shortest = 8;
 
-/** Reads the list of common passwords that zxcvbn-ts keeps. It is imported by this call and not before: it takes 20 MB. */
+/**
+ * Reads the list of common passwords that zxcvbn-ts keeps. It is imported by this call and not before: it takes 20 MB.
+ */
 export async function loadCommonPasswords(): Promise<PasswordBlockList> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   const passwords = dictionary['passwords-common'];
@@ -53,7 +55,10 @@ export async function loadCommonPasswords(): Promise<PasswordBlockList> {
   );
 }
 
-/** Reads a list from UTF-8 text, one password in each line. Throws where the file can't be read, is no UTF-8 or holds nothing. */
+/**
+ * Reads a list from UTF-8 text, one password in each line. Throws if the file can't be read, is no UTF-8 or holds
+ * nothing.
+ */
 export async function loadPasswordBlockList(path: string): Promise<PasswordBlockList> {
   const list = createPasswordBlockList(linesOf(await readText(path)));
   if (list.size === 0) throw new Error(`the list of blocked passwords ${path} is empty`);

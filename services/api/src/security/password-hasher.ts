@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { withSpan } from '@auth-account/telemetry';
-import { addressPrefix, sitePrefix } from '../limits/address-prefix.ts';
+import { addressPrefix, type PrefixLength, withSpan } from '@auth-account/telemetry';
 import type { Argon2Binding, Argon2Cost } from './argon2-binding.ts';
 import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
 import type { HashGate } from './hash-gate.ts';
+
+/**
+ * The usual size of what a home or an office is given (RFC 6177): an IPv4 address, or a /56, which is 256 subscribers'
+ * lines of /64. One line must not be able to take the whole gate, even if neighbours then share one share.
+ */
+const sitePrefix: PrefixLength = { v4: 32, v6: 56 };
 
 /** The client that a hash is made for. */
 export interface HashedFor {
@@ -27,8 +32,8 @@ export interface HashTurn {
 /** Hashes and verifies passwords, behind the hash gate. */
 export interface PasswordHasher {
   /**
-   * Takes a place at the gate for what is going to need a hash, for as long as it needs one. Raises `ERR-OVERLOADED` at once
-   * if there is no place: see {@link HashGate}.
+   * Takes a place at the gate for what is going to need a hash, for as long as it needs one. Raises `ERR-OVERLOADED` at
+   * once if there is no place: see {@link HashGate}.
    */
   admit<T>(client: HashedFor, use: (turn: HashTurn) => Promise<T>): Promise<T>;
   /** Was the hash made with less than the configured cost, or by something else than Argon2id? */
@@ -42,7 +47,7 @@ export interface PasswordHasherDeps {
   readonly cost: Argon2Cost;
 }
 
-/** Makes the hasher, and with it the hash that stands in for unknown accounts. */
+/** Creates the hasher, and with it the hash that stands in for unknown accounts. */
 export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<PasswordHasher> {
   const { argon2, bcrypt, gate, cost } = deps;
   const nobodys = await argon2.hash(randomBytes(24).toString('base64url'), cost);

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** What the process may use of the machine. */
+/** The part of the machine that the process may use. */
 export interface ProcessLimits {
   /** May be a fraction: a pod with a CPU limit of 500m has 0.5. */
   readonly cores: number;
@@ -8,9 +8,9 @@ export interface ProcessLimits {
 }
 
 export interface ProcessLimitsSources {
-  /** The text of a file, undefined where it is not there. */
+  /** The text of a file, undefined if it is not there. */
   readonly readText: (path: string) => string | undefined;
-  /** What the machine has: it counts where no cgroup says less. */
+  /** The whole machine, which counts if no cgroup says less. */
   readonly machine: ProcessLimits;
 }
 

@@ -1,6 +1,6 @@
 import { type KeySet, type KeySource, readSecret } from '@auth-account/tokens';
 
-/** The secrets of a set of symmetric keys, in its order. Throws where a key is none, or too short. */
+/** The secrets of a set of symmetric keys, in its order. Throws if a key is none, or too short. */
 export function readServerSecrets({ keys }: KeySet): Buffer[] {
   return keys.map(readSecret);
 }

@@ -1,18 +1,41 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { HashJob, HashJobResult, HashThreadHello } from './hash-jobs.ts';
+import type { Argon2Binding } from './argon2-binding.ts';
+import type { BcryptBinding } from './bcrypt-binding.ts';
+
+/** Kinds of work that a hash thread does. */
+export interface HashJobs {
+  hash: Argon2Binding['hash'];
+  verify: Argon2Binding['verify'];
+  verifyBcrypt: BcryptBinding['verify'];
+}
+
+/** One job as it travels to a hash thread, which has one at a time. */
+export type HashJob = {
+  [Kind in keyof HashJobs]: { readonly kind: Kind; readonly args: Parameters<HashJobs[Kind]> };
+}[keyof HashJobs];
+
+/** A hash thread's first message: which Argon2 binding it has, and why not the faster one. */
+export interface HashThreadHello {
+  readonly argon2Name: string;
+  readonly fallbackReason?: unknown;
+}
+
+/** The answer to a job. */
+export type HashJobResult = { readonly value: unknown } | { readonly error: unknown };
 
 /** A thread that hashes. */
 export interface HashThread {
   readonly hello: HashThreadHello;
-  /** Runs one job; the one before must have ended. Rejects where the thread dies or is ended meanwhile. */
+  /** Runs one job; the one before must have ended. Rejects if the thread dies or is ended meanwhile. */
   run(job: HashJob): Promise<HashJobResult>;
   end(): Promise<unknown>;
 }
 
 /** Starts a thread and waits until it takes jobs. `onExit` gets the error of which it died, if it did. */
 export async function startHashThread(onExit: (error?: unknown) => void): Promise<HashThread> {
-  // Neither options nor NODE_OPTIONS: what is loaded ahead of the process (tracing) has nothing to do there, nor have its secrets.
+  // Neither options nor NODE_OPTIONS: what is loaded ahead of the process (tracing) has nothing to do there, nor have
+  // its secrets.
   const options = { execArgv: [], env: {}, name: 'hash' };
   const worker = new Worker(new URL('./hash-thread.ts', import.meta.url), options);
   const gone = new AbortController();

@@ -2,20 +2,19 @@ import type { AcceptInviteRequest, MembershipResponse } from '@auth-account/cont
 import { AppError } from '@auth-account/errors';
 import {
   type GroupStore,
-  type InviteDocument,
   type InviteState,
   type InviteStore,
   inviteState,
   type Membership,
   type UserStore,
 } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { ChangeGroup } from './change-group.ts';
-import { inviteInvalid } from './invite-invalid.ts';
-import { createJudgeInvite } from './judge-invite.ts';
+import { createJudgeInvite, inviteInvalid } from './invite-validity.ts';
 
 export interface AcceptInviteDeps {
   readonly invites: Pick<InviteStore, 'find' | 'use'>;
@@ -30,10 +29,10 @@ export interface AcceptInviteDeps {
 /**
  * Moves the caller into the group of an invite, as a member.
  *
- * Raises, in this order: `ERR-INVITE-TOKEN-INVALID` (404) for what never named an invite, `IAD_GROUP_ALREADY_MEMBER` for
- * one into the caller's own group, `IAD_GROUP_INVITE_EXPIRED`, `ERR-INVITE-TOKEN-INVALID` (410) for one that was revoked,
- * is used up or leads into a full group, `IAD_GROUP_ALREADY_MEMBER` without `leave_current_group`, `ERR-RATE-LIMITED`; and
- * `IAD_JWT_ACCESS_INVALID` where another change of group came first: the app refreshes.
+ * Raises, in this order: `ERR-INVITE-TOKEN-INVALID` (404) for what never named an invite, `IAD_GROUP_ALREADY_MEMBER`
+ * for one into the caller's own group, `IAD_GROUP_INVITE_EXPIRED`, `ERR-INVITE-TOKEN-INVALID` (410) for one that was
+ * revoked, is used up or leads into a full group, `IAD_GROUP_ALREADY_MEMBER` without `leave_current_group`,
+ * `ERR-RATE-LIMITED`; and `IAD_JWT_ACCESS_INVALID` if another change of group came first: the app refreshes.
  */
 export function createAcceptInvite(deps: AcceptInviteDeps) {
   const { users, invites, groups, changeGroup, limits, maxGroupMembers, now } = deps;

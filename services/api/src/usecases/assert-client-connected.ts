@@ -9,9 +9,9 @@ export class RequestAbandoned extends Error {
 }
 
 /**
- * Throws {@link RequestAbandoned} where the client has given the request up. To be called before what would harm a client
- * that has asked again meanwhile, and gone on with that answer. Best effort: it sees what has come of the connection's end,
- * and what is done after it, a commit that waits for instance, is not taken back.
+ * Throws {@link RequestAbandoned} if the client has given the request up. To be called before what would harm a client
+ * that has asked again meanwhile, and gone on with that answer. Best effort: it sees what has come of the connection's
+ * end, and what is done after it, a commit that waits for instance, is not taken back.
  */
 export function assertClientConnected({ isAbandoned }: RequestOrigin): void {
   if (isAbandoned?.()) throw new RequestAbandoned();

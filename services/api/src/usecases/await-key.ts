@@ -1,5 +1,5 @@
 import { AppError } from '@auth-account/errors';
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import type { RefreshTokens } from '@auth-account/tokens';
 
 export interface AwaitKeyDeps {
@@ -11,10 +11,11 @@ export interface AwaitKeyDeps {
 const keySpreadMs = 5 * 60_000;
 
 /**
- * To be called before a refresh token is held against a session: without the session's key none is genuine. A key that is
- * missing here for now is no reason to log anyone out, or to leave anyone logged in; one that has been taken away is.
+ * To be called before a refresh token is held against a session: without the session's key none is genuine. A key that
+ * is missing here for now is no reason to log anyone out, or to leave anyone logged in; one that has been taken away
+ * is.
  *
- * Raises `ERR-DEPENDENCY-UNAVAILABLE` where another api has made the session's newest token by a key that has not come
+ * Raises `ERR-DEPENDENCY-UNAVAILABLE` if another api has made the session's newest token by a key that has not come
  * here yet.
  */
 export function createAwaitKey({ refreshTokens, now }: AwaitKeyDeps) {

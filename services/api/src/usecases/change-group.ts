@@ -1,5 +1,4 @@
 import type {
-  GroupDocument,
   GroupStore,
   InviteStore,
   Membership,
@@ -7,10 +6,12 @@ import type {
   SessionStore,
   UserStore,
 } from '@auth-account/stores';
+import type { GroupDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { AuditEvent } from '../audit/events.ts';
+import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
 
@@ -30,13 +31,13 @@ export interface GroupChange {
   /** The group that is left. */
   readonly from: string;
   readonly to: Membership;
-  /** Opens the new group, or counts the member there; throws where that cannot be. */
+  /** Opens the new group, or counts the member there; throws if that cannot be. */
   readonly enter: (session: ClientSession) => Promise<void>;
-  /** What the change is refused with where the user is not in `from`, or no longer. */
+  /** The error if the user is not in `from`, or no longer. */
   readonly notThere: () => Error;
-  /** Looks at the group that is left, in the transaction; throws where the change must not be. */
+  /** Looks at the group that is left, in the transaction; throws if the change must not be. */
   readonly assertAllowed?: (left: GroupDocument) => Promise<void>;
-  /** What the audit log says of the user's part in it. */
+  /** Events of the audit log on the user's part in it. */
   readonly events: readonly AuditEvent[];
 }
 
@@ -44,10 +45,10 @@ export interface GroupChange {
 export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promise<void>;
 
 /**
- * Makes the function behind every change of group (decisions, "Groups and invites"). One transaction writes the user, the
- * claims of every live session, both groups, and what follows for the group that is left: the longest-standing member
- * inherits it, the last member closes it and its invites die. After the commit the deny list gets the new versions of
- * the claims and the streams close with 4004; no session ends.
+ * Creates the function behind every change of group (decisions, "Groups and invites"). One transaction writes the user,
+ * the claims of every live session, both groups, and what follows for the group that is left: the longest-standing
+ * member inherits it, the last member closes it and its invites die. After the commit the deny list gets the new
+ * versions of the claims and the streams close with 4004; no session ends.
  *
  * Every join and leave writes the group's document, and every login the user's: whatever happens at the same time comes
  * before or after the change as a whole.
@@ -55,7 +56,7 @@ export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promis
 export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
   const { users, groups, invites, sessions, transaction, announce, audit } = deps;
 
-  /** Takes the member out of the count; gives whether that closed the group, or who owns it from now on. */
+  /** Takes the member out of the count; returns whether that closed the group, or who owns it from now on. */
   async function leave({ userId, from, to, assertAllowed }: GroupChange, session: ClientSession): Promise<Left> {
     const left = await groups.removeMember(from, to.joined_at, session);
     if (left === undefined) throw new Error(`there is no group ${from}`);
@@ -81,7 +82,7 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
       await enter(session);
       const left = await leave(change, session);
       const changed = await sessions.changeClaims(userId, { ...to, at, requestId }, session);
-      // Whoever has given up may have gone and come back since: `from` is then right again, and the change no longer wanted.
+      // A user who has given up may have gone and come back since: `from` is then right again, and the change unwanted.
       assertClientConnected(origin);
       return { ...left, changed };
     };
@@ -101,8 +102,26 @@ function wantedGroup({ from, to }: GroupChange): string {
   return to.role === 'owner' ? from : to.home_group_id;
 }
 
-/** What became of the group that was left. */
+/** State of the group that was left. */
 interface Left {
   readonly isClosed: boolean;
   readonly heir: string | undefined;
+}
+
+/** A household of the user's own, which a change of group opens: the user's home after leaving a group. */
+export function newHome(
+  { groups, ids }: { readonly groups: Pick<GroupStore, 'insert'>; readonly ids: Pick<Ids, 'groupId'> },
+  userId: string,
+  at: Date,
+): Pick<GroupChange, 'to' | 'enter'> {
+  const home_group_id = ids.groupId();
+  const account_type = 'HOME';
+  return {
+    to: { home_group_id, account_type, role: 'owner', joined_at: at },
+    enter: (session) =>
+      groups.insert(
+        { _id: home_group_id, account_type, owner_id: userId, member_count: 1, created_at: at, closed_at: null },
+        session,
+      ),
+  };
 }

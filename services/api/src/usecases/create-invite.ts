@@ -1,15 +1,15 @@
 import { CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts/http/invites';
 import { AppError } from '@auth-account/errors';
-import type { GroupStore, InviteDocument, InviteStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
-import { canonicalBody } from '../idempotency/canonical-body.ts';
-import { type OpenIdempotent, replayed } from '../idempotency/open-idempotent.ts';
+import { canonicalBody, type OpenIdempotent, replayed } from '../idempotency/open-idempotent.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import { describeInvite } from './describe-invite.ts';
+import { describeInvite } from './invite-validity.ts';
 import { nonOwnerError } from './non-owner-error.ts';
 
 export interface CreateInviteDeps {
@@ -36,11 +36,12 @@ export interface CreateInviteOutput {
 const inviteLimit = 100;
 
 /**
- * Makes an invite into the caller's group, which the caller has to own when it is committed: the transaction writes the
- * group's document, as does whatever closes the group or gives it another owner.
+ * Creates an invite into the caller's group, which the caller has to own when it is committed: the transaction writes
+ * the group's document, as does whatever closes the group or gives it another owner.
  *
  * Raises what {@link nonOwnerError} makes, `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
- * `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same `Idempotency-Key` gets the first answer again, and counts for no limit.
+ * `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same `Idempotency-Key` gets the first answer again, and counts for no
+ * limit.
  */
 export function createCreateInvite(deps: CreateInviteDeps) {
   const { users, groups, invites, transaction, openIdempotent, limits, audit, ids, now } = deps;

@@ -1,4 +1,4 @@
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 
 /** The generations of a session, which tell what a presented token is (decisions, "Refresh"). */
 export type Generations = Pick<SessionDocument, 'gen' | 'parent' | 'floor'>;
@@ -10,7 +10,7 @@ export type RefreshDecision =
   | { readonly kind: 'reuse' };
 
 /**
- * What a genuine token of that generation means for its session. The parent's children are `floor + 1 … gen`.
+ * Decides what a genuine token of that generation means for its session. The parent's children are `floor + 1 … gen`.
  *
  * - A child: taken. It becomes the parent, its siblings are void from now on.
  * - The parent, within the window of the last hand-out: a slower twin or a quick retry gets the newest child again.

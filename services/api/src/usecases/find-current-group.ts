@@ -16,7 +16,7 @@ const stockDeficits = { HOME: 'masked', OFFICE: 'refused' } as const satisfies R
 /**
  * The caller's group with its members, the one who has been there for longest first.
  *
- * Raises `IAD_JWT_ACCESS_INVALID` where the caller is no member any more, however new that is: the app refreshes.
+ * Raises `IAD_JWT_ACCESS_INVALID` if the caller is no member any more, however new that is: the app refreshes.
  */
 export function createFindCurrentGroup({ users, groups, now }: FindCurrentGroupDeps) {
   return async (caller: VerifiedAccessToken): Promise<CurrentGroupResponse['data']> => {

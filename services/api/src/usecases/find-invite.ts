@@ -2,9 +2,7 @@ import type { InvitePreviewResponse } from '@auth-account/contracts/http/invites
 import type { GroupStore, InviteStore } from '@auth-account/stores';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import { previewInvite } from './describe-invite.ts';
-import { inviteInvalid } from './invite-invalid.ts';
-import { createJudgeInvite } from './judge-invite.ts';
+import { createJudgeInvite, inviteInvalid, previewInvite } from './invite-validity.ts';
 
 export interface FindInviteDeps {
   readonly invites: Pick<InviteStore, 'find'>;
@@ -15,7 +13,7 @@ export interface FindInviteDeps {
 }
 
 /**
- * What an invite leads to, for whoever has its token. Raises `ERR-RATE-LIMITED`, and `ERR-INVITE-TOKEN-INVALID` (404) for
+ * Previews an invite for the holder of its token. Raises `ERR-RATE-LIMITED`, and `ERR-INVITE-TOKEN-INVALID` (404) for
  * what names no invite.
  */
 export function createFindInvite(deps: FindInviteDeps) {

@@ -1,6 +1,6 @@
 import { pushStreamPath } from '@auth-account/contracts';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import type { AccessTokenClaims, RefreshTokens } from '@auth-account/tokens';
 
 export interface IssueTokensDeps {
@@ -12,7 +12,7 @@ export interface IssueTokensDeps {
   readonly now: () => Date;
 }
 
-/** Makes the token pair of a session, from nothing but the document that the deciding write returned. */
+/** Creates the token pair of a session, from nothing but the document that the deciding write returned. */
 export type IssueTokens = (session: SessionDocument) => Promise<TokenResponse['data']>;
 
 export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {

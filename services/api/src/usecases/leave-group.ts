@@ -5,8 +5,7 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Limits } from '../limits/limits.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import type { ChangeGroup } from './change-group.ts';
-import { newHome } from './new-home.ts';
+import { type ChangeGroup, newHome } from './change-group.ts';
 
 export interface LeaveGroupDeps {
   readonly groups: Pick<GroupStore, 'insert'>;
@@ -19,9 +18,10 @@ export interface LeaveGroupDeps {
 export type LeaveGroup = (caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<MembershipResponse['data']>;
 
 /**
- * Moves the caller into a new HOME space of their own, wherever they are: whoever is alone in one closes it by leaving.
+ * Moves the caller into a new HOME space of their own, wherever they are; the last member of a group closes it by
+ * leaving.
  *
- * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` where another change of group came first: the app refreshes.
+ * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if another change of group came first: the app refreshes.
  */
 export function createLeaveGroup(deps: LeaveGroupDeps): LeaveGroup {
   const { changeGroup, limits, now } = deps;

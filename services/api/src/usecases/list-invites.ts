@@ -1,7 +1,7 @@
 import type { InviteListResponse } from '@auth-account/contracts/http/invites';
 import type { GroupStore, InviteStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
-import { describeInvite } from './describe-invite.ts';
+import { describeInvite } from './invite-validity.ts';
 import { nonOwnerError } from './non-owner-error.ts';
 
 export interface ListInvitesDeps {

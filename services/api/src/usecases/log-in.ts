@@ -3,14 +3,12 @@ import type { LoginRequest, TokenResponse } from '@auth-account/contracts/http/l
 import { AppError, isAppError } from '@auth-account/errors';
 import {
   closeReasonOf,
-  type RevocationReason,
   type RunTransaction,
-  type SessionDocument,
   type SessionStore,
   type SessionSummary,
-  type UserDocument,
   type UserStore,
 } from '@auth-account/stores';
+import type { RevocationReason, SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
@@ -45,34 +43,14 @@ const sessionLimit = 50;
  * Login (decisions, "Login"): one session per user and device.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and an unknown address alike, after the same work,
- * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A login whose client is seen to have gone before the commit opens no session.
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A login whose client is seen to have gone before the commit opens no
+ * session.
  */
 export function createLogIn(
   deps: LogInDeps,
 ): (input: LoginRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
-  const { users, sessions, transaction, hasher, issueTokens, announce, limits, audit, ids, now } = deps;
-
-  async function authenticate(
-    { email, password }: LoginRequest,
-    deviceId: string,
-    origin: RequestOrigin,
-  ): Promise<UserDocument> {
-    const attempt = await limits.logIn({ email, deviceId }, origin);
-    // Admission to the hash gate: a login that is shed here has not read the account yet.
-    const { user, isRight } = await hasher.admit(origin, async (turn) => {
-      const found = await users.findByEmail(email);
-      return { user: found, isRight: await turn.verify(found?.password_hash, password) };
-    });
-    if (user === undefined || !isRight) {
-      await attempt.fail();
-      const reason = user === undefined ? 'unknown_account' : 'wrong_password';
-      audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
-      throw new AppError('ERR-INVALID-CREDENTIALS');
-    }
-    await attempt.succeed();
-    await rehash(deps, user, password, origin);
-    return user;
-  }
+  const { users, sessions, transaction, issueTokens, announce, audit, ids, now } = deps;
+  const authenticate = createAuthenticate(deps);
 
   return async (input, origin) => {
     const { requestId } = origin;
@@ -112,24 +90,54 @@ export function createLogIn(
   };
 }
 
-/** Replaces a hash that is weaker than those made now. */
-async function rehash(
-  { hasher, users }: LogInDeps,
-  { _id, password_hash: stored }: UserDocument,
-  password: string,
-  origin: RequestOrigin,
-): Promise<void> {
-  if (!hasher.isWeak(stored)) return;
-  try {
-    const better = await hasher.admit(origin, (turn) => turn.hash(password));
-    await users.setPasswordHash(_id, stored, better);
-  } catch (error) {
-    // The password was right: under overload the better hash waits for the next login, the user does not.
-    if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
+/**
+ * Creates the check of the password, behind the limits and the hash gate. It replaces a weak hash of a right password.
+ */
+function createAuthenticate({ users, hasher, limits, audit }: LogInDeps) {
+  async function authenticate(
+    { email, password }: LoginRequest,
+    deviceId: string,
+    origin: RequestOrigin,
+  ): Promise<UserDocument> {
+    const attempt = await limits.logIn({ email, deviceId }, origin);
+    // Admission to the hash gate: a login that is shed here has not read the account yet.
+    const { user, isRight } = await hasher.admit(origin, async (turn) => {
+      const found = await users.findByEmail(email);
+      return { user: found, isRight: await turn.verify(found?.password_hash, password) };
+    });
+    if (user === undefined || !isRight) {
+      await attempt.fail();
+      const reason = user === undefined ? 'unknown_account' : 'wrong_password';
+      audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
+      throw new AppError('ERR-INVALID-CREDENTIALS');
+    }
+    await attempt.succeed();
+    await rehash(user, password, origin);
+    return user;
   }
+
+  async function rehash(
+    { _id, password_hash: stored }: UserDocument,
+    password: string,
+    origin: RequestOrigin,
+  ): Promise<void> {
+    if (!hasher.isWeak(stored)) return;
+    try {
+      const better = await hasher.admit(origin, (turn) => turn.hash(password));
+      await users.setPasswordHash(_id, stored, better);
+    } catch (error) {
+      // The password was right: under overload the better hash waits for the next login, the user does not.
+      if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
+    }
+  }
+
+  return authenticate;
 }
 
-/** The sessions that a login on this device ends: the device's last one, and those past the limit. `live` is oldest first. */
+/**
+ * The sessions that a login on this device ends: the device's last one, and those past the limit. `live` is oldest
+ * first.
+ */
 function endedByLogin(live: readonly SessionSummary[], deviceId: string) {
   const replaced = live.filter((session) => session.device_id === deviceId);
   const others = live.filter((session) => session.device_id !== deviceId);

@@ -1,16 +1,10 @@
 import type { LogoutAllRequest, LogoutAllResponse } from '@auth-account/contracts/http/sessions';
 import { AppError } from '@auth-account/errors';
-import {
-  closeReasonOf,
-  type RevocationReason,
-  type RunTransaction,
-  type SessionStore,
-  type UserStore,
-} from '@auth-account/stores';
+import { closeReasonOf, type RunTransaction, type SessionStore, type UserStore } from '@auth-account/stores';
+import type { RevocationReason } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
-import type { Announcement } from '../announcements/announce.ts';
-import { createAnnounceAgain, type IsDenied } from '../announcements/announce-again.ts';
+import { type Announcement, createAnnounceAgain, type IsDenied } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
@@ -27,7 +21,7 @@ export interface LogOutAllDeps {
 
 /**
  * Ends the caller's sessions, all or all others. It writes the user's document, as every login does, so that no login
- * slips between. Streams close with 4001, the caller's own with 1000; that one is announced again where it was over
+ * slips between. Streams close with 4001, the caller's own with 1000; that one is announced again if it was over
  * already, by a request that may have been told 503.
  */
 export function createLogOutAll(deps: LogOutAllDeps) {
@@ -57,10 +51,12 @@ export function createLogOutAll(deps: LogOutAllDeps) {
     };
     const isCommitted = async () => {
       const all = ended.flatMap(({ ids }) => ids);
-      // That nothing was left to end may have been rolled back since, and nothing that was written tells: it is tried again.
+      // That nothing was left to end may have been rolled back since, and nothing that was written tells: it is tried
+      // again.
       return all.length > 0 && sessions.areRevoked(all);
     };
-    // Of one account one after the other: each writes the user's document, and tried side by side they hinder each other.
+    // Of one account one after the other: each writes the user's document, and tried side by side they hinder each
+    // other.
     await transaction(work, { isCommitted, group: caller.user_id });
     const { user_id } = caller;
     audit({ event: 'logout.all', user_id, session_id: caller.sid }, origin);

@@ -1,9 +1,9 @@
 import type { LogoutRequest, LogoutResponse } from '@auth-account/contracts/http/logout';
 import { AppError } from '@auth-account/errors';
-import type { OwnSession, Revocation, SessionDocument, SessionStore } from '@auth-account/stores';
+import type { OwnSession, Revocation, SessionStore } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '@auth-account/tokens';
-import type { Announcement } from '../announcements/announce.ts';
-import { createAnnounceAgain, type IsDenied } from '../announcements/announce-again.ts';
+import { type Announcement, createAnnounceAgain, type IsDenied } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createAwaitKey } from './await-key.ts';
@@ -21,7 +21,7 @@ export interface LogOutDeps {
  * Logout (specification, `POST /api/v1/auth/logout`; decisions, "Logout"). The user is only ever the access token's.
  *
  * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for anything that is no genuine token of a live session of the caller, and
- * `ERR-DEPENDENCY-UNAVAILABLE` where that can't be told yet ({@link createAwaitKey}). A session that is over already is
+ * `ERR-DEPENDENCY-UNAVAILABLE` if that can't be told yet ({@link createAwaitKey}). A session that is over already is
  * announced again first: the logout that ended it may have been told 503.
  */
 export function createLogOut(
@@ -31,7 +31,7 @@ export function createLogOut(
   const awaitKey = createAwaitKey(deps);
   const announceAgain = createAnnounceAgain(deps);
 
-  /** One write where the token is the newest; only a miss reads, since any genuine token of the session will do. */
+  /** One write if the token is the newest; only a miss reads, since any genuine token of the session will do. */
   async function revoke(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
     if (await sessions.revokeOwn({ ...own, tokenHash: refreshTokenHash(token) }, revocation)) return true;
     const session = await sessions.find(own.sessionId);

@@ -1,10 +1,10 @@
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { RefreshRequest } from '@auth-account/contracts/http/refresh';
-import { AppError } from '@auth-account/errors';
-import type { SessionDocument, SessionStore } from '@auth-account/stores';
+import { AppError, type DetailsOf } from '@auth-account/errors';
+import type { SessionStore } from '@auth-account/stores';
+import type { RevocationReason, SessionDocument } from '@auth-account/stores/documents';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
-import type { Announcement } from '../announcements/announce.ts';
-import { createAnnounceAgain, type IsDenied } from '../announcements/announce-again.ts';
+import { type Announcement, createAnnounceAgain, type IsDenied } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
@@ -12,7 +12,6 @@ import { assertClientConnected } from './assert-client-connected.ts';
 import { createAwaitKey } from './await-key.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
 import type { IssueTokens } from './issue-tokens.ts';
-import { sessionEnded } from './session-ended.ts';
 import { extendedExpiry, type SessionLifetime } from './session-lifetime.ts';
 
 export interface RefreshDeps {
@@ -43,36 +42,14 @@ interface Presented {
  *
  * Raises `IAD_JWT_REFRESH_EXPIRED` for what is expired or not ours, `IAD_JWT_REFRESH_STOLEN` for a token of a revoked
  * session and for one that was void, which revokes its session, `ERR-RATE-LIMITED`, and `ERR-DEPENDENCY-UNAVAILABLE`
- * where another api has made the session's newest token by a key that has not come here yet.
+ * if another api has made the session's newest token by a key that has not come here yet.
  */
 export function createRefresh(
   deps: RefreshDeps,
 ): (input: RefreshRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
   const { sessions, refreshTokens, issueTokens, limits, audit, retryWindowMs, now } = deps;
-  const awaitKey = createAwaitKey(deps);
-  const announceAgain = createAnnounceAgain(deps);
-
-  function expired(reason: 'expired' | 'not_genuine', origin: RequestOrigin, session?: SessionDocument): AppError {
-    audit({ event: 'refresh.expired', user_id: session?.user_id, session_id: session?._id, reason }, origin);
-    return new AppError('IAD_JWT_REFRESH_EXPIRED');
-  }
-
-  async function findGenuine(find: FindSession, { token, parts, origin }: Presented): Promise<SessionDocument> {
-    const session = await find(parts.sessionId);
-    if (session !== undefined) await awaitKey(session);
-    if (session === undefined || !refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) {
-      throw expired('not_genuine', origin);
-    }
-    if (session.is_revoked) {
-      // Only what cannot be rolled back is said, and then told to the others too: whoever ended it may have been told 503.
-      const isOver = await announceAgain(session._id);
-      if (!isOver) return findGenuine(sessions.findConfirmed, { token, parts, origin });
-      audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
-      throw sessionEnded(session.revoked_reason);
-    }
-    if (session.expires_at <= now()) throw expired('expired', origin, session);
-    return session;
-  }
+  const findGenuine = createFindGenuine(deps);
+  const revokeStolen = createRevokeStolen(deps);
 
   async function handOut(
     event: 'refresh.rotated' | 'refresh.converged',
@@ -83,12 +60,12 @@ export function createRefresh(
     return issueTokens(session);
   }
 
-  /** Undefined where another request has changed the session since it was read. */
+  /** Undefined if another request has changed the session since it was read. */
   async function attempt(find: FindSession, presented: Presented): Promise<TokenResponse['data'] | undefined> {
     const { parts, origin } = presented;
     const session = await findGenuine(find, presented);
     const decision = decideRefresh(session, parts.generation, now(), retryWindowMs);
-    if (decision.kind === 'reuse') return revokeStolen(deps, session, origin);
+    if (decision.kind === 'reuse') return revokeStolen(session, origin);
     if (decision.kind === 'repeat') {
       if (find === sessions.findConfirmed) return handOut('refresh.converged', session, origin);
       // It writes nothing that a majority would have to take: what it signs is read again, to be certain.
@@ -101,7 +78,7 @@ export function createRefresh(
   return async ({ refresh_token: token }, origin) => {
     await limits.refresh(origin);
     const parts = refreshTokens.parse(token);
-    if (parts === undefined) throw expired('not_genuine', origin);
+    if (parts === undefined) throw expired(audit, 'not_genuine', origin);
     // Each round that finds the session changed is another request's success: it ends.
     for (;;) {
       const tokens = await attempt(sessions.find, { token, parts, origin });
@@ -110,20 +87,59 @@ export function createRefresh(
   };
 }
 
-async function revokeStolen(deps: RefreshDeps, session: SessionDocument, origin: RequestOrigin): Promise<never> {
-  const { sessions, audit, announce, now } = deps;
-  const { requestId } = origin;
-  // Its app may have refreshed by another request since, which made this token a void one. A thief who hangs up puts
-  // off being seen, and gets nothing by it: there is an event of its own to see.
-  if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
-  assertClientConnected(origin);
-  const at = now();
-  const reason = 'refresh_token_reuse';
-  audit({ event: 'refresh.stolen', ...idsOf(session) }, origin);
-  await sessions.revokeAll([session._id], { reason, at, requestId });
-  audit({ event: 'session.revoked', ...idsOf(session), reason }, origin);
-  await announce({ sessionIds: [session._id], reason: 'SESSION_REVOKED', requestId, at });
-  throw sessionEnded(reason);
+/** Creates the look-up of the live session that a genuine token belongs to. */
+function createFindGenuine(deps: RefreshDeps) {
+  const { sessions, refreshTokens, audit, now } = deps;
+  const awaitKey = createAwaitKey(deps);
+  const announceAgain = createAnnounceAgain(deps);
+
+  async function findGenuine(find: FindSession, { token, parts, origin }: Presented): Promise<SessionDocument> {
+    const session = await find(parts.sessionId);
+    if (session !== undefined) await awaitKey(session);
+    if (session === undefined || !refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) {
+      throw expired(audit, 'not_genuine', origin);
+    }
+    if (session.is_revoked) {
+      // Only what cannot be rolled back is said, and then told to the others too: the request that ended it may have
+      // got a 503.
+      const isOver = await announceAgain(session._id);
+      if (!isOver) return findGenuine(sessions.findConfirmed, { token, parts, origin });
+      audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
+      throw sessionEnded(session.revoked_reason);
+    }
+    if (session.expires_at <= now()) throw expired(audit, 'expired', origin, session);
+    return session;
+  }
+
+  return findGenuine;
+}
+
+/** Creates the end of a session one of whose void tokens was presented. */
+function createRevokeStolen({ sessions, announce, audit, now }: RefreshDeps) {
+  return async (session: SessionDocument, origin: RequestOrigin): Promise<never> => {
+    const { requestId } = origin;
+    // Its app may have refreshed by another request since, which made this token a void one. A thief who hangs up puts
+    // off being seen, and gets nothing by it: there is an event of its own to see.
+    if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
+    assertClientConnected(origin);
+    const at = now();
+    const reason = 'refresh_token_reuse';
+    audit({ event: 'refresh.stolen', ...idsOf(session) }, origin);
+    await sessions.revokeAll([session._id], { reason, at, requestId });
+    audit({ event: 'session.revoked', ...idsOf(session), reason }, origin);
+    await announce({ sessionIds: [session._id], reason: 'SESSION_REVOKED', requestId, at });
+    throw sessionEnded(reason);
+  };
+}
+
+function expired(
+  audit: Audit,
+  reason: 'expired' | 'not_genuine',
+  origin: RequestOrigin,
+  session?: SessionDocument,
+): AppError {
+  audit({ event: 'refresh.expired', user_id: session?.user_id, session_id: session?._id, reason }, origin);
+  return new AppError('IAD_JWT_REFRESH_EXPIRED');
 }
 
 function idsOf({ user_id, _id: session_id }: SessionDocument) {
@@ -142,4 +158,25 @@ function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: Sessio
     last_used_at: at,
     expires_at: extendedExpiry(session, at, lifetime),
   };
+}
+
+type ToldReason = NonNullable<DetailsOf<'IAD_JWT_REFRESH_STOLEN'>['reason']>;
+
+/** The reason for the end of a session, as an app is told it. */
+const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
+  logout: 'logged_out',
+  revoked_by_user: 'revoked',
+  replaced: 'replaced',
+  session_limit: 'session_limit',
+  forced: 'forced',
+  refresh_token_reuse: 'reused',
+};
+
+/**
+ * Creates the refusal of a refresh token whose session was revoked for that reason. For the holder of a genuine token
+ * only: nobody else is to hear how a session ended. Without a reason, or with one of a newer version's, none is told.
+ */
+function sessionEnded(reason: RevocationReason | undefined): AppError<'IAD_JWT_REFRESH_STOLEN'> {
+  const told: ToldReason | undefined = reason && toldReasons[reason];
+  return new AppError('IAD_JWT_REFRESH_STOLEN', { details: told === undefined ? {} : { reason: told } });
 }

@@ -5,8 +5,8 @@ import { createRegisteredEvent } from '@auth-account/messaging';
 import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
-import { canonicalBody } from '../idempotency/canonical-body.ts';
 import {
+  canonicalBody,
   type EarlierAnswer,
   type IdempotentRequest,
   type OpenIdempotent,
@@ -45,7 +45,7 @@ export interface RegisterOutput {
   readonly isReplayed: boolean;
 }
 
-/** What one registration stores, made before its transaction so that the transaction can run again. */
+/** Everything that one registration stores, made before its transaction so that the transaction can run again. */
 interface Registration {
   readonly space: Space;
   readonly user: Parameters<UserStore['insert']>[0];
@@ -59,59 +59,17 @@ type Register = (input: RegisterRequest, origin: RequestOrigin) => Promise<Regis
 /**
  * Registration (specification, `POST /api/v1/auth/register`).
  *
- * Raises `ERR-RATE-LIMITED`, `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-EMAIL-ALREADY-EXISTS` (409),
- * `ERR-INVITE-TOKEN-INVALID` (404 if it never named an invite, 410 if it is over) and `ERR-OVERLOADED`. On any of them
- * nothing is stored. A retry with the same `Idempotency-Key` gets the first answer again, never its own 409. It is judged
- * as a login is: whoever knows the key must not be able to guess the password by it.
+ * Raises `ERR-RATE-LIMITED`, `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-EMAIL-ALREADY-EXISTS` (409), `ERR-INVITE-TOKEN-INVALID`
+ * (404 if it never named an invite, 410 if it is over) and `ERR-OVERLOADED`. On any of them nothing is stored. A retry
+ * with the same `Idempotency-Key` gets the first answer again, never its own 409. It is judged as a login is: knowing
+ * the key must not help to guess the password.
  */
-export function createRegister(deps: RegisterDeps): Register {
-  const { users, spaces, outbox, transaction, openIdempotent, hasher, publishEvent, onEnd, limits, audit, ids } = deps;
-
-  async function register(
-    input: RegisterRequest,
-    origin: RequestOrigin,
-    idempotent: IdempotentRequest<RegisterData>,
-  ): Promise<RegisterData> {
-    if (await users.isEmailTaken(input.email)) refuseTaken(input);
-    const space = await spaces.choose(input);
-    // Admission to the hash gate: only a registration that may still succeed asks for a hash.
-    const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));
-    const registration = prepare(deps, input, origin, space, passwordHash);
-    const { user, event, data, at } = registration;
-    const work = async (session: ClientSession) => {
-      // First of all, so that a twin with the same key waits here and not at the address.
-      await idempotent.keep(data, session);
-      await users.insert(user, session);
-      await spaces.enter(space, user._id, at, session);
-      await outbox.append(event, at, session);
-    };
-    // Nobody else knows a new group yet.
-    const group = space.kind === 'join' ? space.home_group_id : undefined;
-    await transaction(work, { isCommitted: () => users.exists(user._id), group });
-    publishEvent(event);
-    await limits.registered(loginOf(input), origin);
-    audit({ event: 'account.registered', user_id: user._id }, origin);
-    return data;
-  }
-
-  /** Where a login would come from, if this one were. A device without an id is one that no account knows. */
-  function loginOf({ email, device_id }: RegisterRequest) {
-    return { email, deviceId: device_id?.toLowerCase() ?? ids.groupId() };
-  }
-
-  async function replay(
-    earlier: EarlierAnswer<RegisterData>,
-    input: RegisterRequest,
-    origin: RequestOrigin,
-  ): Promise<RegisterOutput> {
-    const attempt = await limits.guess(loginOf(input), origin);
-    if (earlier.isSame) await attempt.succeed();
-    else {
-      await attempt.fail();
-      audit({ event: 'login.failed', user_id: earlier.answer.user_id, reason: 'idempotency_key_reused' }, origin);
-    }
-    return { data: replayed(earlier), isReplayed: true };
-  }
+export function createRegister(
+  deps: RegisterDeps,
+): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
+  const { openIdempotent, onEnd, limits } = deps;
+  const register = createRegisterOnce(deps);
+  const replay = createReplay(deps);
 
   async function registerOrReplay(input: RegisterRequest, origin: RequestOrigin): Promise<RegisterOutput> {
     await limits.register(origin);
@@ -147,6 +105,62 @@ function counted(register: Register, onEnd: RegisterDeps['onEnd']): Register {
   };
 }
 
+/** Creates the registration itself: hash, transaction, then what follows the commit. */
+function createRegisterOnce(deps: RegisterDeps) {
+  const { users, spaces, outbox, transaction, hasher, publishEvent, limits, audit } = deps;
+
+  return async (
+    input: RegisterRequest,
+    origin: RequestOrigin,
+    idempotent: IdempotentRequest<RegisterData>,
+  ): Promise<RegisterData> => {
+    if (await users.isEmailTaken(input.email)) refuseTaken(input);
+    const space = await spaces.choose(input);
+    // Admission to the hash gate: only a registration that may still succeed asks for a hash.
+    const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));
+    const registration = prepare(deps, input, origin, space, passwordHash);
+    const { user, event, data, at } = registration;
+    const work = async (session: ClientSession) => {
+      // First of all, so that a twin with the same key waits here and not at the address.
+      await idempotent.keep(data, session);
+      await users.insert(user, session);
+      await spaces.enter(space, user._id, at, session);
+      await outbox.append(event, at, session);
+    };
+    // Nobody else knows a new group yet.
+    const group = space.kind === 'join' ? space.home_group_id : undefined;
+    await transaction(work, { isCommitted: () => users.exists(user._id), group });
+    publishEvent(event);
+    await limits.registered(loginOf(deps, input), origin);
+    audit({ event: 'account.registered', user_id: user._id }, origin);
+    return data;
+  };
+}
+
+/** Creates the answer to a request whose key was used before. */
+function createReplay(deps: RegisterDeps) {
+  const { limits, audit } = deps;
+
+  return async (
+    earlier: EarlierAnswer<RegisterData>,
+    input: RegisterRequest,
+    origin: RequestOrigin,
+  ): Promise<RegisterOutput> => {
+    const attempt = await limits.guess(loginOf(deps, input), origin);
+    if (earlier.isSame) await attempt.succeed();
+    else {
+      await attempt.fail();
+      audit({ event: 'login.failed', user_id: earlier.answer.user_id, reason: 'idempotency_key_reused' }, origin);
+    }
+    return { data: replayed(earlier), isReplayed: true };
+  };
+}
+
+/** Where a login would come from, if this one were. A device without an id is one that no account knows. */
+function loginOf({ ids }: RegisterDeps, { email, device_id }: RegisterRequest) {
+  return { email, deviceId: device_id?.toLowerCase() ?? ids.groupId() };
+}
+
 function prepare(
   { ids, now }: RegisterDeps,
   { email, space_creation_mode }: RegisterRequest,
@@ -176,7 +190,7 @@ function prepare(
   return { space, user, event, data: { ...registered, timestamp: at.toISOString() }, at };
 }
 
-/** What a registration that failed is to its caller. */
+/** Translates the failure of a registration for its caller. */
 function refuse(input: RegisterRequest, error: unknown): never {
   if (isDuplicateKey(error, 'email_key_unique')) refuseTaken(input, error);
   throw error;

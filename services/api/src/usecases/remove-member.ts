@@ -4,9 +4,8 @@ import type { GroupStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import type { ChangeGroup } from './change-group.ts';
+import { type ChangeGroup, newHome } from './change-group.ts';
 import type { LeaveGroup } from './leave-group.ts';
-import { newHome } from './new-home.ts';
 import { nonOwnerError } from './non-owner-error.ts';
 
 export interface RemoveMemberDeps {
@@ -21,9 +20,9 @@ export interface RemoveMemberDeps {
 /**
  * Takes a member out of the caller's group, as if that member had left. The owner's own id means leaving.
  *
- * Raises what {@link nonOwnerError} makes where the caller does not own the group, or no longer,
- * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others is not limited: nobody is
- * removed who has not joined, and joins are.
+ * Raises what {@link nonOwnerError} makes if the caller does not own the group, or no longer,
+ * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others is not limited: nobody
+ * is removed who has not joined, and joins are.
  */
 export function createRemoveMember(deps: RemoveMemberDeps) {
   const { users, groups, changeGroup, leaveGroup, now } = deps;

@@ -3,8 +3,7 @@ import type { GroupStore, InviteStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import { describeInvite } from './describe-invite.ts';
-import { inviteInvalid } from './invite-invalid.ts';
+import { describeInvite, inviteInvalid } from './invite-validity.ts';
 import { nonOwnerError } from './non-owner-error.ts';
 
 export interface RevokeInviteDeps {

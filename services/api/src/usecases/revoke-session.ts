@@ -2,8 +2,7 @@ import type { SessionRevokedResponse } from '@auth-account/contracts/http/sessio
 import { AppError } from '@auth-account/errors';
 import { closeReasonOf, type OwnSession, type Revocation, type SessionStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
-import type { Announcement } from '../announcements/announce.ts';
-import { createAnnounceAgain, type IsDenied } from '../announcements/announce-again.ts';
+import { type Announcement, createAnnounceAgain, type IsDenied } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 

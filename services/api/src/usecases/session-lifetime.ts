@@ -1,4 +1,4 @@
-import type { SessionDocument } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 
 /** How long a session lives, in seconds. */
 export interface SessionLifetime {

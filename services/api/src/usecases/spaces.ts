@@ -1,12 +1,12 @@
 import type { AccountType } from '@auth-account/contracts';
 import type { RegisterRequest } from '@auth-account/contracts/http/register';
-import { type GroupStore, type InviteDocument, type InviteStore, inviteState } from '@auth-account/stores';
+import { type GroupStore, type InviteStore, inviteState } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { Ids } from '../request/ids.ts';
-import { inviteInvalid } from './invite-invalid.ts';
-import { createJudgeInvite } from './judge-invite.ts';
+import { createJudgeInvite, inviteInvalid } from './invite-validity.ts';
 
-/** Where a new account will live, and how it comes there. */
+/** The space in which a new account will live, and how the account gets there. */
 export type Space = { readonly home_group_id: string; readonly account_type: AccountType } & (
   | { readonly kind: 'new' }
   | { readonly kind: 'join'; readonly token: string; readonly sentToken: string }
@@ -24,7 +24,7 @@ export interface SpacesDeps {
 export interface Spaces {
   /** A new space, or that of the invite; stores nothing. */
   choose(input: RegisterRequest): Promise<Space>;
-  /** Makes the new space, or uses the invite and counts the member. */
+  /** Creates the new space, or uses the invite and counts the member. */
   enter(space: Space, userId: string, at: Date, session: ClientSession): Promise<void>;
 }
 

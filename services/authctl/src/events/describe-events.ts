@@ -1,4 +1,5 @@
-import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument, Stores } from '@auth-account/stores';
+import type { Stores } from '@auth-account/stores';
+import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from '@auth-account/stores/documents';
 import { CommandError } from '../cli/command-error.ts';
 import type { Outcome } from '../cli/outcome.ts';
 import { fieldList, table } from '../cli/table.ts';

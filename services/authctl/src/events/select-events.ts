@@ -1,4 +1,5 @@
-import type { DeadLetterDocument, OutboxDocument, Stores } from '@auth-account/stores';
+import type { Stores } from '@auth-account/stores';
+import type { DeadLetterDocument, OutboxDocument } from '@auth-account/stores/documents';
 
 /** Which events a command is about. */
 export interface EventSelection {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Collections, emailKey, type GroupDocument, type UserDocument } from '@auth-account/stores';
+import { type Collections, emailKey } from '@auth-account/stores';
+import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
 import { v7 } from 'uuid';
 import type { ImportRecord } from './parse-import-record.ts';
 

@@ -1,5 +1,6 @@
 import { createRegisteredEvent } from '@auth-account/messaging';
-import { type GroupDocument, isDuplicateKey, runTransaction, type UserDocument } from '@auth-account/stores';
+import { isDuplicateKey, runTransaction } from '@auth-account/stores';
+import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { v7 } from 'uuid';
 import type { Mongo } from '../compose.ts';

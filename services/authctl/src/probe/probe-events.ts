@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Collections, type OutboxDocument, runTransaction } from '@auth-account/stores';
+import { type Collections, runTransaction } from '@auth-account/stores';
+import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { ClientSession, Filter } from 'mongodb';
 import type { Mongo } from '../compose.ts';
 import { isProbeRequestId } from './probe-accounts.ts';

@@ -1,4 +1,5 @@
-import { runTransaction, type UserDocument } from '@auth-account/stores';
+import { runTransaction } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { firstIdOf } from '../cli/first-id-of.ts';
 import type { Mongo } from '../compose.ts';

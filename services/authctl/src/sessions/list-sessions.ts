@@ -1,4 +1,5 @@
-import type { Collections, SessionDocument } from '@auth-account/stores';
+import type { Collections } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import type { Outcome } from '../cli/outcome.ts';
 import { table } from '../cli/table.ts';
 import { loadUser } from '../users/load-user.ts';

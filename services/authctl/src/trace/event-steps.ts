@@ -1,10 +1,5 @@
-import {
-  type Collections,
-  createStores,
-  type DeadLetterDocument,
-  type DeliveryAttempt,
-  type OutboxDocument,
-} from '@auth-account/stores';
+import { type Collections, createStores } from '@auth-account/stores';
+import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from '@auth-account/stores/documents';
 import type { TraceStep } from './timeline.ts';
 
 /** A registration: what its transaction wrote, and where its event went. */

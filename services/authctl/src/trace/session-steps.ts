@@ -1,4 +1,5 @@
-import type { Collections, SessionDocument } from '@auth-account/stores';
+import type { Collections } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { firstIdOf } from '../cli/first-id-of.ts';
 import type { TraceStep } from './timeline.ts';
 

@@ -1,4 +1,5 @@
-import { type Collections, emailKey, type UserDocument } from '@auth-account/stores';
+import { type Collections, emailKey } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
 import { CommandError } from '../cli/command-error.ts';
 
 /** The user of that id or e-mail address. Throws a `CommandError` where there is none. */

@@ -1,4 +1,5 @@
-import type { Collections, UserDocument } from '@auth-account/stores';
+import type { Collections } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
 import type { Outcome } from '../cli/outcome.ts';
 import { fieldList } from '../cli/table.ts';
 import { loadUser } from './load-user.ts';

@@ -1,6 +1,7 @@
 import type { RegisteredEvent } from '@auth-account/contracts';
 import { replayedAtOf } from '@auth-account/messaging';
-import type { DeadLetterStore, DeliveryAttempt } from '@auth-account/stores';
+import type { DeadLetterStore } from '@auth-account/stores';
+import type { DeliveryAttempt } from '@auth-account/stores/documents';
 import { exemplarLabels, type Logger, withSpan } from '@auth-account/telemetry';
 import { type Job, UnrecoverableError } from 'bullmq';
 import type { WorkerMetrics } from '../jobs/metrics.ts';

@@ -1,6 +1,6 @@
 import { addEvents, type EventJob, type EventQueue, eventJobId } from '@auth-account/messaging';
 import type { RedisClient } from '@auth-account/redis';
-import type { OutboxDocument } from '@auth-account/stores';
+import type { OutboxDocument } from '@auth-account/stores/documents';
 import { activeTraceparent, contextOf, inSpan } from '@auth-account/telemetry';
 import type { BuryFailedJob } from '../delivery/bury-failed-job.ts';
 import { findJobStates } from '../delivery/job-states.ts';

@@ -1,5 +1,6 @@
 import type { EventQueue } from '@auth-account/messaging';
-import type { OutboxDocument, OutboxStore } from '@auth-account/stores';
+import type { OutboxStore } from '@auth-account/stores';
+import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { QueueRoom } from '../delivery/queue-room.ts';
 import { createEnqueue, type EnqueueDeps, type Handed, isWaitedForBy } from './enqueue.ts';
 

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
-import { collectionsOf, type SessionDocument } from '@auth-account/stores';
+import { collectionsOf } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import {
   createAccessTokenSigner,
   createAccessTokenVerifier,

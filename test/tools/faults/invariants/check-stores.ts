@@ -1,4 +1,5 @@
-import type { Collections, UserDocument } from '@auth-account/stores';
+import type { Collections } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
 import type { History } from '../load/history.ts';
 import type { Ledger } from '../load/ledger.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { UserDocument } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
 import type { History } from '../load/history.ts';
 import type { Ledger } from '../load/ledger.ts';
 import type { FaultStack } from '../stack/start-fault-stack.ts';

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { requestIdPattern } from '@auth-account/contracts';
-import { negotiateLocale } from '@auth-account/errors';
+import { AppError, negotiateLocale } from '@auth-account/errors';
 import { activeTraceparent, enterRequest } from '@auth-account/telemetry';
 import type { RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
-import { announcesHugeBody } from './announces-huge-body.ts';
 
 /** W3C Trace Context, version 00. */
 const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The request id as it came: `undefined` where it is missing or empty, `null` where it is malformed. */
-export function readRequestId(header: string | string[] | undefined): string | undefined | null {
+/** The request id as it came: `undefined` if it is missing or empty, `null` if it is malformed. */
+function readRequestId(header: string | string[] | undefined): string | undefined | null {
   const value = Array.isArray(header) ? header.join(', ') : header;
   if (value === undefined || value === '') return undefined;
   return requestIdPattern.test(value) ? value : null;
@@ -18,7 +18,7 @@ export function readRequestId(header: string | string[] | undefined): string | u
 
 /**
  * First of all: gives the request its context and every answer its `X-Request-ID`, the one that came or one of ours.
- * Whether ours will do is for `requireRequestId` to say. Where a huge body is announced the connection ends with the answer.
+ * `requireRequestId` decides whether ours will do. If a huge body is announced the connection ends with the answer.
  */
 export const beginRequest: RequestHandler = (req, res, next) => {
   const requestId = readRequestId(req.headers['x-request-id']) ?? randomUUID();
@@ -37,3 +37,32 @@ export const beginRequest: RequestHandler = (req, res, next) => {
   // Everything that is done for the request, in whatever span, bears its id from here on.
   enterRequest(requestId, next);
 };
+
+/**
+ * Refuses requests without a request id (400 `PMA_TRACE_ID_MISSING`; in mode `generate` the generated one will do) and
+ * with a malformed one (422 `ERR-VALIDATION-FAILED`).
+ */
+export function requireRequestId(mode: 'require' | 'generate'): RequestHandler {
+  return (req, _res, next) => {
+    const requestId = readRequestId(req.headers['x-request-id']);
+    if (requestId === undefined && mode === 'require') throw new AppError('PMA_TRACE_ID_MISSING');
+    if (requestId === null) {
+      const msg = 'Value must be a single header of 1 to 128 characters of A-Z a-z 0-9 . _ ~ : / + = -';
+      throw new AppError('ERR-VALIDATION-FAILED', {
+        details: [{ loc: ['header', 'X-Request-ID'], msg, type: 'string_pattern_mismatch' }],
+      });
+    }
+    next();
+  };
+}
+
+/**
+ * The reader takes in the rest of a body that is too large before it says so, or its client might not read the answer.
+ * Not if more than this many bytes are announced: whatever the answer is, the connection ends with it.
+ */
+const patienceLimit = 1_048_576;
+
+/** Is the body of the request said to be larger than anybody here would read or throw away? */
+export function announcesHugeBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return Number(headers['content-length']) > patienceLimit;
+}

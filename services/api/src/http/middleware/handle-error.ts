@@ -1,16 +1,18 @@
-import { type AppError, toHttp } from '@auth-account/errors';
+import { type AppError as AnyAppError, AppError, isAppError, toHttp } from '@auth-account/errors';
+import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
+import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
+import { findExpiredClaims } from '@auth-account/tokens';
 import type { ErrorRequestHandler } from 'express';
 import type { Audit } from '../../audit/audit.ts';
+import { isAuthorizationStatus } from '../../audit/audit-counters.ts';
 import { RequestAbandoned } from '../../usecases/assert-client-connected.ts';
-import { createAuditRefusal } from '../audit-refusal.ts';
-import { contextOf } from '../request-context.ts';
+import { contextOf, type RequestContext } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';
-import { toAppError } from '../to-app-error.ts';
 
 /**
- * The edge: every error becomes an answer of the contract here, and nowhere else. Faults of ours are logged as errors, and
- * refusals of authorization are written into the audit log.
+ * The edge: every error becomes an answer of the contract here, and nowhere else. Faults of ours are logged as errors,
+ * and refusals of authorization are written into the audit log.
  */
 export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
   const auditRefusal = createAuditRefusal(audit);
@@ -31,7 +33,60 @@ export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
   };
 }
 
-/** What is shed is no fault, and a stack for each would be work for the overloaded: the access line and a counter have it. */
+/** A shed request is no fault, and a stack for each would be work under overload: access line and counter have it. */
 function isFault({ status, code }: AppError): boolean {
   return status >= 500 && code !== 'ERR-OVERLOADED';
+}
+
+const retryAfterSeconds = 2;
+
+/**
+ * A socket that breaks under a handler is MongoDB's or Redis's: what a client's says does not come here as an error.
+ */
+const isDependencyAway = (error: unknown) =>
+  isStoreUnavailable(error) || isBrokenSocket(error) || error instanceof DenyListUnavailable;
+
+/** Errors of Express's body reader and router carry a `type` and a `status`. */
+interface HttpErrorLike {
+  readonly type?: unknown;
+  readonly status?: unknown;
+}
+
+/** Turns an error that a handler threw into the client's: the one place that gives foreign errors a code. */
+function toAppError(error: unknown): AnyAppError {
+  if (isAppError(error)) return error;
+  if (isDependencyAway(error) || error instanceof RequestAbandoned) {
+    return new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds, cause: error });
+  }
+  const { type, status } = (error ?? {}) as HttpErrorLike;
+  if (type === 'entity.too.large') return new AppError('ERR-PAYLOAD-TOO-LARGE', { cause: error });
+  if (type === 'encoding.unsupported') return new AppError('ERR-UNSUPPORTED-MEDIA-TYPE', { cause: error });
+  // The body ended before its announced length, or the path was no valid percent-encoding.
+  if (type === 'request.aborted' || type === 'request.size.invalid') return unreadable(error);
+  if (error instanceof URIError || status === 400) return new AppError('ERR-ROUTE-NOT-FOUND', { cause: error });
+  return new AppError('ERR-INTERNAL', { cause: error });
+}
+
+function unreadable(cause: unknown): AnyAppError {
+  const item = { loc: ['body'], msg: 'The body could not be read', type: 'json_invalid' } as const;
+  return new AppError('ERR-VALIDATION-FAILED', { details: [{ ...item, loc: ['body'] }], cause });
+}
+
+/**
+ * Creates the one place that writes refused authorization down: 401 and 403 of routes that ask for it, from
+ * every source. The 401s of login and refresh are events of their own.
+ */
+function createAuditRefusal(audit: Audit): (error: AppError, context: RequestContext) => void {
+  return (error, context) => {
+    const { isGuarded = false, route, bearer } = context;
+    if (!isGuarded || !isAuthorizationStatus(error.status)) return;
+    const genuine = bearer ?? findExpiredClaims(error);
+    const ids = { user_id: genuine?.user_id, session_id: genuine?.sid };
+    audit({ event: 'authorization.failed', reason: error.code, route, ...ids }, context);
+  };
+}
+
+/** The last route: raises `ERR-ROUTE-NOT-FOUND`. */
+export function refuseUnknownRoute(): never {
+  throw new AppError('ERR-ROUTE-NOT-FOUND');
 }

@@ -2,7 +2,7 @@ import { AppError } from '@auth-account/errors';
 import express, { type RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
 import { parseJson } from '../validation/parse-json.ts';
-import { announcesHugeBody } from './announces-huge-body.ts';
+import { announcesHugeBody } from './begin-request.ts';
 
 /** Bytes of a request body (decisions, "body"). */
 const bodyLimit = 16 * 1024;

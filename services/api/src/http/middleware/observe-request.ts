@@ -6,7 +6,9 @@ import { contextOf } from '../request-context.ts';
 /** Labels of the request duration. */
 export type RequestLabels = 'method' | 'route' | 'status';
 
-/** Measures each request and writes its access line: the route's template, never the raw path, which may hold a token. */
+/**
+ * Measures each request and writes its access line: the route's template, never the raw path, which may hold a token.
+ */
 export function observeRequest(logger: Logger, duration: Histogram<RequestLabels>): RequestHandler {
   return (req, res, next) => {
     const start = performance.now();

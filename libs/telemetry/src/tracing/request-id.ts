@@ -1,0 +1,80 @@
+import {
+  type Context,
+  context,
+  createContextKey,
+  type SpanOptions,
+  type TextMapGetter,
+  type TextMapPropagator,
+  type TextMapSetter,
+  type Tracer,
+  type TracerProvider,
+  trace,
+} from '@opentelemetry/api';
+
+const requestIdKey = createContextKey('auth-account.request-id');
+
+/** The context of that request: every span begun in it bears the id, and every message sent from it carries it. */
+function setRequestId(context: Context, requestId: string): Context {
+  return context.setValue(requestIdKey, requestId);
+}
+
+/** The `X-Request-ID` of the request that the context belongs to. */
+function findRequestId(context: Context): string | undefined {
+  return context.getValue(requestIdKey) as string | undefined;
+}
+
+/** Runs what follows in the context of that request, and names the request on the span that is active already. */
+export function enterRequest(requestId: string, next: () => void): void {
+  const active = context.active();
+  trace.getSpan(active)?.setAttribute(requestIdAttribute, requestId);
+  context.with(setRequestId(active, requestId), next);
+}
+
+/** Says which route the active span's request takes: its template, never its raw path. */
+export function nameActiveRoute(route: string): void {
+  trace.getActiveSpan()?.setAttributes({ 'http.route': route, 'url.path': route });
+}
+
+/** The attribute that every span of a request bears. */
+const requestIdAttribute = 'request.id';
+
+/**
+ * A tracer provider whose spans bear the request id of their context. (A span processor could do the same, but naming
+ * one to the SDK switches off those that it makes from the environment.)
+ */
+export function nameRequestOnSpans<P extends TracerProvider>(provider: P): P {
+  const getTracer: TracerProvider['getTracer'] = (...args) => named(provider.getTracer(...args));
+  return Object.create(provider, { getTracer: { value: getTracer } });
+}
+
+/** `startActiveSpan` of the SDK's tracer calls `startSpan` on `this`, and so this one. */
+function named(tracer: Tracer): Tracer {
+  function startSpan(name: string, options: SpanOptions = {}, parent: Context = context.active()) {
+    const requestId = findRequestId(parent);
+    if (requestId === undefined) return tracer.startSpan(name, options, parent);
+    const attributes = { ...options.attributes, [requestIdAttribute]: requestId };
+    return tracer.startSpan(name, { ...options, attributes }, parent);
+  }
+  return Object.create(tracer, { startSpan: { value: startSpan } });
+}
+
+const field = 'x-request-id';
+/** The ids that the contract allows (decisions, "Requests in general"); any other is not carried on. */
+const allowed = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
+
+/** Carries `X-Request-ID` beside the trace context: on outgoing HTTP, in BullMQ jobs and in messages over Redis. */
+export class RequestIdPropagator implements TextMapPropagator {
+  inject(context: Context, carrier: unknown, setter: TextMapSetter): void {
+    const requestId = findRequestId(context);
+    if (requestId !== undefined) setter.set(carrier, field, requestId);
+  }
+
+  extract(context: Context, carrier: unknown, getter: TextMapGetter): Context {
+    const value = getter.get(carrier, field);
+    return typeof value === 'string' && allowed.test(value) ? setRequestId(context, value) : context;
+  }
+
+  fields(): string[] {
+    return [field];
+  }
+}

@@ -1,0 +1,61 @@
+import {
+  type Context,
+  isSpanContextValid,
+  type Span,
+  type SpanOptions,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+
+/** The project's tracer. Without the SDK it makes spans that do nothing. */
+function serviceTracer(): Tracer {
+  return trace.getTracer('auth-account');
+}
+
+/**
+ * Runs the work in a span of that name, and marks the span if the work fails. Of the error only its class is noted:
+ * messages of stores quote what they were given.
+ */
+export async function withSpan<T>(name: string, options: SpanOptions, run: (span: Span) => Promise<T>): Promise<T> {
+  return await serviceTracer().startActiveSpan(name, options, async (span) => {
+    try {
+      return await run(span);
+    } catch (error) {
+      span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/** Runs what takes no time to wait for in a span of that name, as part of the trace that the context belongs to. */
+export function inSpan<T>(name: string, options: SpanOptions, parent: Context, run: () => T): T {
+  return serviceTracer().startActiveSpan(name, options, parent, (span) => {
+    try {
+      return run();
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/** Ids of the active span, for log lines and exemplars; nothing without tracing. */
+export function activeTraceIds(): { readonly trace_id: string; readonly span_id: string } | Record<string, never> {
+  const span = trace.getActiveSpan()?.spanContext();
+  if (span === undefined || !isSpanContextValid(span)) return {};
+  return { trace_id: span.traceId, span_id: span.spanId };
+}
+
+/**
+ * Labels of an exemplar for what is observed now: the ids of the active span if its trace is kept. Nothing without
+ * tracing, and nothing of a trace that was not sampled: it would lead nowhere.
+ */
+export function exemplarLabels(): Record<string, string> {
+  const span = trace.getActiveSpan()?.spanContext();
+  if (span === undefined || !isSpanContextValid(span) || !(span.traceFlags & TraceFlags.SAMPLED)) return {};
+  return { trace_id: span.traceId, span_id: span.spanId };
+}

@@ -1,0 +1,59 @@
+import type { Invite, InvitePreviewResponse } from '@auth-account/contracts/http/invites';
+import { AppError } from '@auth-account/errors';
+import { type GroupStore, type InviteState, inviteState } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
+
+export interface JudgeInviteDeps {
+  readonly groups: Pick<GroupStore, 'isFull'>;
+  readonly maxGroupMembers: number;
+  readonly now: () => Date;
+}
+
+/** Returns whether a user could join by the invite, or why not. */
+export type JudgeInvite = (invite: InviteDocument) => Promise<InviteState>;
+
+/** Creates the function that judges invites: one that is good by itself is used up while its group is full. */
+export function createJudgeInvite({ groups, maxGroupMembers, now }: JudgeInviteDeps): JudgeInvite {
+  return async (invite) => {
+    const state = inviteState(invite, now());
+    if (state !== 'good') return state;
+    return (await groups.isFull(invite.home_group_id, maxGroupMembers)) ? 'used_up' : 'good';
+  };
+}
+
+/** 404: the string never named an invite; 410: it did, and is over (decisions, "Invite token"). */
+export function inviteInvalid(token: string, state: InviteState | undefined): AppError {
+  return new AppError('ERR-INVITE-TOKEN-INVALID', {
+    status: state === undefined ? 404 : 410,
+    canonical: state === 'expired' ? 'IAD_GROUP_INVITE_EXPIRED' : undefined,
+    details: { provided_token: token },
+  });
+}
+
+type Preview = Omit<InvitePreviewResponse['data'], 'timestamp'>;
+
+/**
+ * The part that anybody with the token may know: no name, no address, no group. `state`: what the invite is worth to
+ * them.
+ */
+export function previewInvite(invite: InviteDocument, state: InviteState): Preview {
+  return {
+    account_type: invite.account_type,
+    expires_at: invite.expires_at.toISOString(),
+    valid: state === 'good',
+    reason: state === 'good' ? null : state,
+  };
+}
+
+/** The part for the owner of the group: the invite by itself, even if the group is full. */
+export function describeInvite(invite: InviteDocument, now: Date): Invite {
+  return {
+    invite_token: invite._id,
+    ...previewInvite(invite, inviteState(invite, now)),
+    max_uses: invite.max_uses,
+    uses: invite.uses,
+    created_by: invite.created_by,
+    created_at: invite.created_at.toISOString(),
+    revoked_at: invite.revoked_at?.toISOString() ?? null,
+  };
+}
