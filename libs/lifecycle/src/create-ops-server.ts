@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger, Metrics } from '@auth-account/telemetry';
-import type { Check } from './check.ts';
 import { rejectMalformedRequests } from './reject-malformed-requests.ts';
-import { runChecks } from './run-checks.ts';
+import { type Check, runChecks } from './run-checks.ts';
 
 export interface OpsServerOptions {
   readonly host: string;

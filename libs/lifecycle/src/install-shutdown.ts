@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@auth-account/telemetry';
 import closeWithGrace from 'close-with-grace';
-import { onStopSignal } from './on-stop-signal.ts';
-import { runShutdownSteps, type ShutdownStep } from './run-shutdown-steps.ts';
+import { withTimeLimit } from './with-time-limit.ts';
 
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** Another stop signal within this time is the same wish again, in ms. */
+const REPEAT_MS = 1_000;
 const STEPS_BUDGET_MS = 9_000;
 const EXIT_LIMIT_MS = 10_000;
 
@@ -21,6 +23,14 @@ const EVERY_SIGNAL: closeWithGrace.Signals[] = [
   'SIGUSR2',
   'SIGTERM',
 ];
+
+/** One step of an orderly shutdown. */
+export interface ShutdownStep {
+  readonly name: string;
+  readonly run: () => void | Promise<void>;
+  /** What the step may take, in ms. */
+  readonly timeoutMs: number;
+}
 
 export interface ShutdownOptions {
   readonly logger: Logger;
@@ -82,4 +92,52 @@ export function installShutdown({ logger, delayMs, steps }: ShutdownOptions): Sh
       grace.close();
     },
   };
+}
+
+/**
+ * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. Another one within a second is the same wish again (npm passes
+ * Ctrl-C on to a child that the terminal has already told), a later one is a person who won't wait: exit 1 at once.
+ */
+function onStopSignal(logger: Logger, stop: () => void): void {
+  let first: number | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (first === undefined) {
+      first = performance.now();
+      logger.info({ signal }, 'stopping');
+      stop();
+    } else if (performance.now() - first > REPEAT_MS) {
+      logger.fatal({ signal }, 'second signal: exit without finishing the shutdown');
+      process.exit(1);
+    }
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+}
+
+async function runStep(step: ShutdownStep, limitMs: number, logger: Logger): Promise<boolean> {
+  const start = performance.now();
+  const took = () => Math.round(performance.now() - start);
+  try {
+    await withTimeLimit(limitMs, step.run);
+    logger.info({ step: step.name, ms: took() }, 'shutdown step done');
+    return true;
+  } catch (error) {
+    logger.error({ step: step.name, ms: took(), limitMs, err: error }, 'shutdown step failed');
+    return false;
+  }
+}
+
+/**
+ * Runs the steps one after another. A step that fails, or hangs past its limit, is logged and does not keep the next
+ * from running. Together they take `budgetMs` at most: past that, what is left is begun but not waited for.
+ *
+ * @returns whether every step ended well
+ */
+async function runShutdownSteps(steps: readonly ShutdownStep[], budgetMs: number, logger: Logger): Promise<boolean> {
+  const deadline = performance.now() + budgetMs;
+  let ok = true;
+  for (const step of steps) {
+    const left = Math.max(0, Math.round(deadline - performance.now()));
+    ok = (await runStep(step, Math.min(step.timeoutMs, left), logger)) && ok;
+  }
+  return ok;
 }

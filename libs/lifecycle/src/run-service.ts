@@ -1,11 +1,9 @@
 import { type Config, ConfigError, loadConfig, type runtimeConfig } from '@auth-account/config';
 import { createLogger, createMetrics, type Logger, type Metrics, stopTracing } from '@auth-account/telemetry';
 import type { Static, TObject } from 'typebox';
-import type { Check } from './check.ts';
 import { createOpsServer } from './create-ops-server.ts';
-import { installShutdown } from './install-shutdown.ts';
-import { runChecks } from './run-checks.ts';
-import type { ShutdownStep } from './run-shutdown-steps.ts';
+import { installShutdown, type ShutdownStep } from './install-shutdown.ts';
+import { type Check, runChecks } from './run-checks.ts';
 
 const EX_CONFIG = 78; // sysexits.h
 

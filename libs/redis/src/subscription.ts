@@ -97,8 +97,8 @@ function createFailureReport({ onError }: Pick<SubscriptionDeps, 'onError'>) {
 
 /**
  * ioredis can follow sharded channels itself (`shardedSubscribers`), but does not say since when: it reports its
- * subscribers as ready before the node has answered. Whoever reconciles must know, so here one connection to one node at
- * a time is opened, renewed, and given up at its first failure.
+ * subscribers as ready before the node has answered. A caller that reconciles must know, so here one connection to one node
+ * at a time is opened, renewed, and given up at its first failure.
  */
 function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscription {
   const { channels, onMessage, onSubscribed, renewalMs = defaultRenewalMs } = deps;
@@ -107,13 +107,6 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
   let isSubscribed = false;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
-
-  /** The next node to try: the one that another named, or any. */
-  function connect(named?: { host: string; port: number }): Redis | undefined {
-    const masters = cluster.nodes('master');
-    const known = masters[Math.floor(Math.random() * masters.length)];
-    return known?.duplicate({ ...named, ...dedicated });
-  }
 
   function giveUp(failed: Redis | undefined, error: unknown): void {
     if (isStopped || failed !== node) return;
@@ -138,20 +131,15 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
     }, renewalMs);
   }
 
-  function attempt(named?: { host: string; port: number }): void {
+  function attempt(named?: Address): void {
     if (isStopped) return;
-    const current = connect(named);
+    const current = connect(cluster, named);
     node = current;
     if (current === undefined) {
       giveUp(undefined, new Error('no node of the cluster is known'));
       return;
     }
-    let cause: unknown;
-    current.on('error', (error) => {
-      cause = error; // `end` follows
-    });
-    current.on('end', () => giveUp(current, cause ?? new Error('the connection to the node was lost')));
-    current.on('moved', () => giveUp(current, new Error('the slot has moved')));
+    const causeOfLoss = watchLoss(current, (error) => giveUp(current, error));
     current.on('smessage', onMessage);
     current.ssubscribe(...channels).then(
       () => {
@@ -161,7 +149,7 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
         renew(current);
         onSubscribed();
       },
-      (error: unknown) => giveUp(current, cause ?? error),
+      (error: unknown) => giveUp(current, causeOfLoss() ?? error),
     );
   }
 
@@ -179,11 +167,34 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
   };
 }
 
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Connects to the node that another named, or to any. Undefined if none is known. */
+function connect(cluster: Cluster, named?: Address): Redis | undefined {
+  const masters = cluster.nodes('master');
+  const known = masters[Math.floor(Math.random() * masters.length)];
+  return known?.duplicate({ ...named, ...dedicated });
+}
+
+/** Calls `onLost` once the node is of no use any more. Returns the connection's last error, if it had one. */
+function watchLoss(node: Redis, onLost: (error: unknown) => void): () => unknown {
+  let cause: unknown;
+  node.on('error', (error) => {
+    cause = error; // `end` follows
+  });
+  node.on('end', () => onLost(cause ?? new Error('the connection to the node was lost')));
+  node.on('moved', () => onLost(new Error('the slot has moved')));
+  return () => cause;
+}
+
 /** A node that fails is not waited for: another one has its slots by then. */
 const dedicated = { lazyConnect: false, enableOfflineQueue: true, retryStrategy: null, commandTimeout: 2_000 } as const;
 
 /** Where a node says that the slot is: `MOVED 866 10.0.0.7:6379`. */
-function movedTo(error: unknown): { host: string; port: number } | undefined {
+function movedTo(error: unknown): Address | undefined {
   const [, host, port] = /^MOVED \d+ (.+):(\d+)$/.exec(error instanceof Error ? error.message : '') ?? [];
   return host === undefined ? undefined : { host, port: Number(port) };
 }

@@ -8,7 +8,6 @@ import {
 } from 'uWebSockets.js';
 import { AppError } from '@auth-account/errors';
 import { readRequestHead } from './handshake/handshake.ts';
-import { hasAmbiguousLength } from './handshake/has-ambiguous-length.ts';
 import { sendError } from './handshake/send-error.ts';
 import type { createUpgrade } from './handshake/upgrade.ts';
 import { type Connection, maxBackpressureBytes } from './streams/connection.ts';
@@ -109,4 +108,19 @@ function listen(app: TemplatedApp, port: number, host: string): Promise<number> 
     else resolve(us_socket_local_port(socket));
   });
   return promise;
+}
+
+/**
+ * Tells whether two readers might see two ends of this request. uWebSockets.js takes the first of several lengths and is
+ * lenient with chunks; RFC 9112 sections 6.3 and 11.2 want such a request refused and its connection ended. Nothing here
+ * needs a body, so any transfer coding is refused.
+ */
+function hasAmbiguousLength(req: HttpRequest): boolean {
+  const lengths: string[] = [];
+  let isCoded = false;
+  req.forEach((name, value) => {
+    if (name === 'content-length') lengths.push(value);
+    if (name === 'transfer-encoding') isCoded = true;
+  });
+  return isCoded || lengths.length > 1 || !/^\d*$/.test(lengths[0] ?? '') || lengths[0] === '';
 }

@@ -10,6 +10,13 @@ export type Denial =
   | { readonly kind: 'revoked'; readonly reason: CloseReason }
   | { readonly kind: 'below'; readonly ver: number };
 
+/** The reason to end a stream whose claims have this version, by what the deny list says; undefined if they are good. */
+export function closeReasonOf(denial: Denial | undefined, ver: number): CloseReason | undefined {
+  if (denial === undefined) return undefined;
+  if (denial.kind === 'revoked') return denial.reason;
+  return ver < denial.ver ? 'GROUP_CHANGED' : undefined;
+}
+
 /** A session that is denied from now on, as a whole or up to a version of its claims, and whose stream is closed. */
 export interface DenyEntry {
   readonly sessionId: string;

@@ -1,5 +1,5 @@
 import type { ClientSession, Collection, MongoClient } from 'mongodb';
-import type { Inbox, InboxEntry } from './inbox.ts';
+import type { Inbox, InboxEntry } from './event-consumer.ts';
 
 /** An entry of the inbox. */
 export interface InboxDocument {

@@ -1,7 +1,8 @@
 import type { RegisteredEvent } from '@auth-account/contracts';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
+import { ProxyTracerProvider, trace } from '@opentelemetry/api';
 import { type JobsOptions, Queue, type WorkerOptions } from 'bullmq';
-import { jobTrace, queueTelemetry } from './queue-telemetry.ts';
+import { BullMQOtel } from 'bullmq-otel';
 
 /** A queue of events; its jobs' ids are {@link eventJobId}s, so that adding one again changes nothing. */
 export type EventQueue = Queue<RegisteredEvent, void, string>;
@@ -109,4 +110,23 @@ export async function addEvents(queue: EventQueue, jobs: readonly EventJob[]): P
     opts: { jobId, ...jobTrace(event.requestid, traceparent) },
   }));
   await queue.addBulk(bulk);
+}
+
+/**
+ * BullMQ's option to carry traces in its jobs; nothing where the process is not traced, so that jobs stay as small and as
+ * quick as they are without.
+ */
+export function queueTelemetry(): { readonly telemetry?: BullMQOtel } {
+  return isTraced() ? { telemetry: new BullMQOtel({ tracerName: 'bullmq' }) } : {};
+}
+
+/** Options that put a job into another trace than its adder's. */
+function jobTrace(requestId: string, traceparent: string | undefined): Pick<JobsOptions, 'telemetry'> {
+  if (traceparent === undefined || !isTraced()) return {};
+  return { telemetry: { metadata: JSON.stringify({ 'x-request-id': requestId, traceparent }) } };
+}
+
+function isTraced(): boolean {
+  const provider = trace.getTracerProvider();
+  return provider instanceof ProxyTracerProvider && 'shutdown' in provider.getDelegate();
 }

@@ -8,8 +8,7 @@ import {
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type JobsOptions, Queue } from 'bullmq';
 import { Compile } from 'typebox/compile';
-import { queueTelemetry } from '../events/queue-telemetry.ts';
-import { eventJobOptions } from '../events/queues.ts';
+import { eventJobOptions, queueTelemetry } from '../events/queues.ts';
 
 /** What a forced logout has done; the worker leaves it with the job. */
 export interface ForceLogoutResult {

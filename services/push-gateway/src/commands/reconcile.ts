@@ -1,6 +1,5 @@
-import { type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
+import { closeReasonOf, type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
-import { refusalOf } from '../handshake/refusal.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';
 import type { PushMetrics } from '../streams/metrics.ts';
 
@@ -34,45 +33,52 @@ async function closeDenied({ registry, denyList }: ReconcileDeps, sessionIds: re
     const denials = await denyList.find(chunk);
     for (const [index, sessionId] of chunk.entries()) {
       const denial = denials[index];
-      if (denial !== undefined) closed += registry.close(sessionId, (ver) => refusalOf(denial, ver));
+      if (denial !== undefined) closed += registry.close(sessionId, (ver) => closeReasonOf(denial, ver));
     }
   }
   return closed;
 }
 
+/** The two kinds of rounds. Each returns how many streams it closed, and throws if the deny list is not available. */
+function createRounds(deps: ReconcileDeps) {
+  const { registry, denyList } = deps;
+  /** Redis's time from which the next recent round asks. */
+  let since = 0;
+  let lastWhole = 0;
+  return {
+    isWholeDue: () => performance.now() - lastWhole >= wholeEveryMs,
+    async whole(): Promise<number> {
+      // The time is taken first: a session that is denied during this round counts as new in the next.
+      const { until } = await denyList.recent(Number.MAX_SAFE_INTEGER);
+      const closed = await closeDenied(deps, registry.sessions());
+      since = until;
+      lastWhole = performance.now();
+      return closed;
+    },
+    async recent(): Promise<number> {
+      const { sessionIds, until } = await denyList.recent(since);
+      const closed = await closeDenied(deps, sessionIds.filter(registry.has));
+      since = until;
+      return closed;
+    },
+  };
+}
+
 /**
- * Makes good the close commands that were lost: every interval it looks at what is new in the deny list, and at every
- * session when asked, after a failure and every 30 s. Where the list is not available nothing closes, and it tries again
- * soon. Rounds never overlap.
+ * Makes good the close commands that were lost: every interval it reads what is new in the deny list, and every session's
+ * entry when asked, after a failure and every 30 s. If the list is not available nothing closes, and it tries again soon.
+ * Rounds never overlap.
  *
  * It does not see a session whose entry has expired: the stream has outlived its token by then.
  */
 export function createReconcile(deps: ReconcileDeps): Reconcile {
-  const { registry, denyList, intervalMs, metrics, logger } = deps;
-  /** Redis's time from which the next look at what is new asks. */
-  let since = 0;
+  const { intervalMs, metrics, logger } = deps;
+  const rounds = createRounds(deps);
   let isWholeDue = true;
-  let lastWhole = 0;
   let isAvailable = true;
   let isStopped = true;
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> | undefined;
-
-  async function runWhole(): Promise<number> {
-    // The time is taken first: what is denied while the sessions are looked through counts as new next time.
-    const { until } = await denyList.recent(Number.MAX_SAFE_INTEGER);
-    const closed = await closeDenied(deps, registry.sessions());
-    since = until;
-    lastWhole = performance.now();
-    return closed;
-  }
-
-  async function runRecent(): Promise<number> {
-    const { sessionIds, until } = await denyList.recent(since);
-    const closed = await closeDenied(deps, sessionIds.filter(registry.has));
-    since = until;
-    return closed;
-  }
 
   function report(error: unknown): void {
     if (!(error instanceof DenyListUnavailable)) logger.error({ err: error }, 'reconcile failed');
@@ -81,11 +87,10 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
   }
 
   async function round(): Promise<void> {
-    const isWhole = isWholeDue || performance.now() - lastWhole >= wholeEveryMs;
-    const kind = isWhole ? 'whole' : 'recent';
+    const kind = isWholeDue || rounds.isWholeDue() ? 'whole' : 'recent';
     isWholeDue = false;
     try {
-      const closed = await (isWhole ? runWhole() : runRecent());
+      const closed = await rounds[kind]();
       metrics.reconcileRounds.inc({ kind, result: 'done' });
       metrics.reconcileClosed.inc(closed);
       if (!isAvailable) logger.info('deny list available again');

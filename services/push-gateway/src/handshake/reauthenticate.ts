@@ -1,11 +1,10 @@
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
-import { type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
+import { closeReasonOf, type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import { type Connection, closeConnection, sendFrame } from '../streams/connection.ts';
 import type { ExpirySweep } from '../streams/expiry-sweep.ts';
 import type { AuditRefusal } from './audit-refusal.ts';
-import { refusalOf } from './refusal.ts';
 
 export interface ReauthenticateDeps {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
@@ -36,13 +35,13 @@ export function createReauthenticate(
       return;
     }
     const [denial] = await denyList.find([claims.sid]);
-    const reason = refusalOf(denial, ver);
+    const reason = closeReasonOf(denial, ver);
     if (reason !== undefined) {
       closeConnection(connection, reason);
       return;
     }
     // An old token of a session that has gone on since: the stream itself is good.
-    if (hasMoved || refusalOf(denial, claims.ver) !== undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    if (hasMoved || closeReasonOf(denial, claims.ver) !== undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     if (connection.socket === undefined) return;
     connection.ver = ver;
     expiry.extend(connection, claims.exp);

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
+import { closeReasonOf } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
 import { findExpiredClaims, type VerifiedAccessToken } from '@auth-account/tokens';
 import type { Connection } from '../streams/connection.ts';
@@ -9,10 +10,7 @@ import type { SocketOpener } from '../streams/open-socket.ts';
 import type { RedisAnswer } from './ask-redis.ts';
 import type { AuditRefusal } from './audit-refusal.ts';
 import { clientAddress } from './client-address.ts';
-import { type Handshake, readHandshake } from './handshake.ts';
-import { isAllowedOrigin } from './is-allowed-origin.ts';
-import { readCredentials } from './read-credentials.ts';
-import { refusalOf } from './refusal.ts';
+import { type Handshake, readCredentials, readHandshake } from './handshake.ts';
 import { sendError } from './send-error.ts';
 
 export interface UpgradeDeps {
@@ -54,7 +52,7 @@ const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', ty
  * Origin, and 503 `ERR-DEPENDENCY-UNAVAILABLE` where the deny list can't be asked.
  */
 export function createUpgrade(deps: UpgradeDeps) {
-  const { verifyAccessToken, registry, isDraining, metrics, auditRefusal, trustedProxyHops, logger } = deps;
+  const { verifyAccessToken, registry, isDraining, metrics } = deps;
 
   function assertStaying(): void {
     if (isDraining()) throw new AppError('ERR-OVERLOADED');
@@ -92,7 +90,7 @@ export function createUpgrade(deps: UpgradeDeps) {
       // From here to the open socket nothing is awaited: this is the last look.
       if (exchange.isOver) return;
       assertStaying();
-      if (pending.closedBy ?? refusalOf(denial, claims.ver)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      if (pending.closedBy ?? closeReasonOf(denial, claims.ver)) throw new AppError('IAD_JWT_ACCESS_INVALID');
       const connection = createConnection(claims, streamNumber);
       exchange.isOver = true;
       const { res, context, handshake } = exchange;
@@ -104,23 +102,6 @@ export function createUpgrade(deps: UpgradeDeps) {
     }
   }
 
-  function refuse({ res, handshake, bearer, isOver }: Exchange, error: AnyAppError): void {
-    if (isOver) return;
-    const { code, status } = error;
-    metrics.refused.inc({ code });
-    const genuine = bearer ?? findExpiredClaims(error);
-    const address = clientAddress(res, handshake, trustedProxyHops);
-    auditRefusal(error, {
-      user_id: genuine?.user_id,
-      session_id: genuine?.sid,
-      handshake: { requestId: handshake.requestId, address },
-    });
-    sendError(res, error, handshake);
-    const line = { request_id: handshake.requestId, code, status };
-    if (code === 'ERR-INTERNAL') logger.error({ ...line, err: error }, 'upgrade failed');
-    else logger.info(line, 'upgrade refused');
-  }
-
   return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
     const exchange: Exchange = { res, context, handshake: readHandshake(req), bearer: undefined, isOver: false };
     res.onAborted(() => {
@@ -128,9 +109,39 @@ export function createUpgrade(deps: UpgradeDeps) {
       metrics.aborted.inc();
     });
     upgrade(exchange).catch((error: unknown) => {
-      refuse(exchange, isAppError(error) ? error : new AppError('ERR-INTERNAL', { cause: error }));
+      refuse(deps, exchange, isAppError(error) ? error : new AppError('ERR-INTERNAL', { cause: error }));
     });
   };
+}
+
+function refuse(
+  { metrics, auditRefusal, trustedProxyHops, logger }: UpgradeDeps,
+  { res, handshake, bearer, isOver }: Exchange,
+  error: AnyAppError,
+): void {
+  if (isOver) return;
+  const { code, status } = error;
+  metrics.refused.inc({ code });
+  const genuine = bearer ?? findExpiredClaims(error);
+  const address = clientAddress(res, handshake, trustedProxyHops);
+  auditRefusal(error, {
+    user_id: genuine?.user_id,
+    session_id: genuine?.sid,
+    handshake: { requestId: handshake.requestId, address },
+  });
+  sendError(res, error, handshake);
+  const line = { request_id: handshake.requestId, code, status };
+  if (code === 'ERR-INTERNAL') logger.error({ ...line, err: error }, 'upgrade failed');
+  else logger.info(line, 'upgrade refused');
+}
+
+/**
+ * Tells whether a page of this origin may open a stream. Without a list every origin may; a client that sends no Origin is
+ * no browser; the gateway's own host always passes.
+ */
+function isAllowedOrigin({ origin, host }: Pick<Handshake, 'origin' | 'host'>, allowed: readonly string[]): boolean {
+  if (allowed.length === 0 || origin === undefined || allowed.includes(origin)) return true;
+  return URL.canParse(origin) && new URL(origin).host === host;
 }
 
 function ownerOf({ sid, home_group_id, ver }: VerifiedAccessToken) {

@@ -1,5 +1,7 @@
 import { type MessageFrame, maxPushMessageBytes, type PushMessage } from '@auth-account/contracts';
 import { parsePushMessage } from '@auth-account/messaging';
+import { createSubscription, type RedisClient, type Subscription } from '@auth-account/redis';
+import type { Logger } from '@auth-account/telemetry';
 import { type Connection, sendText } from '../streams/connection.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';
 import type { PushMetrics } from '../streams/metrics.ts';
@@ -7,6 +9,13 @@ import type { PushMetrics } from '../streams/metrics.ts';
 export interface DeliverMessagesDeps {
   readonly registry: Pick<ConnectionRegistry, 'ofGroup' | 'ofSession'>;
   readonly metrics: Pick<PushMetrics, 'messages' | 'messageFrames'>;
+}
+
+export interface MessageSubscriptionDeps extends DeliverMessagesDeps {
+  /** A connection that does nothing else. */
+  readonly redis: RedisClient;
+  readonly channel: string;
+  readonly logger: Logger;
 }
 
 interface Delivery {
@@ -89,4 +98,17 @@ function encodeFrame({ id, topic, payload, timestamp }: PushMessage): Buffer | '
     // Thousands of arrays within each other can be read, but not written.
     return 'malformed';
   }
+}
+
+/** Takes in what other services publish to apps. Hints: what is published while the connection is away is lost. */
+export function createMessageSubscription(deps: MessageSubscriptionDeps): Subscription {
+  const { redis, channel, logger } = deps;
+  const deliver = createDeliverMessages(deps);
+  return createSubscription({
+    redis,
+    channels: [channel],
+    onMessage: (_channel, text) => deliver(text),
+    onSubscribed: () => logger.info('subscribed to messages'),
+    onError: (error) => logger.warn({ err: error }, 'not subscribed to messages'),
+  });
 }

@@ -36,7 +36,41 @@ type EventJob = Pick<Job<RegisteredEvent>, 'id' | 'data' | 'timestamp' | 'attemp
  * 410 Gone is parked; nothing is given up for that.
  */
 export function createDeliverEvent(deps: DeliverEventDeps) {
-  const { subscriber, send, record, parking, giveUpAfterMs, metrics, logger, now } = deps;
+  const { subscriber, send, record, metrics, now } = deps;
+  const fail = createFailure(deps);
+
+  /** Measures an attempt, and gives its duration in ms. */
+  function observeSince(start: number): number {
+    const ms = performance.now() - start;
+    const labels = { subscriber };
+    metrics.deliveryDuration.observe({ labels, value: ms / 1_000, exemplarLabels: exemplarLabels() });
+    return Math.round(ms);
+  }
+
+  // BullMQ passes the signal only to a function of three parameters.
+  return async (job: EventJob, _token: string | undefined, stop: AbortSignal | undefined): Promise<void> => {
+    const start = performance.now();
+    let status: number;
+    try {
+      const attributes = {
+        'event.id': job.data.id,
+        'event.subscriber': subscriber,
+        'event.attempt': job.attemptsMade + 1,
+      };
+      const signal = stop ?? new AbortController().signal;
+      status = await withSpan('event.deliver', { attributes }, () => send(job.data, signal));
+    } catch (error) {
+      return await fail(job, error, observeSince(start));
+    }
+    const duration_ms = observeSince(start);
+    metrics.deliveries.inc({ subscriber, outcome: 'delivered' });
+    await record(job.id ?? job.data.id, { subscriber, at: now(), outcome: 'delivered', status, duration_ms });
+  };
+}
+
+/** Makes the step after an attempt that failed: it records it and throws what ends the attempt. */
+function createFailure(deps: DeliverEventDeps) {
+  const { subscriber, record, parking, giveUpAfterMs, metrics, logger, now } = deps;
 
   function attemptOf(error: unknown, status: number | undefined, duration_ms: number): FailedAttempt {
     const message = error instanceof Error ? error.message : String(error);
@@ -73,7 +107,7 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
     }
   }
 
-  async function fail(job: EventJob, error: unknown, durationMs: number): Promise<never> {
+  return async function fail(job: EventJob, error: unknown, durationMs: number): Promise<never> {
     const { data, timestamp, attemptsMade } = job;
     const { status, retryAfterMs } = error instanceof DeliveryError ? error : {};
     const attempt = attemptOf(error, status, durationMs);
@@ -88,33 +122,5 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
     if (status === 429 && retryAfterMs !== undefined) deps.onThrottled(retryAfterMs);
     await record(job.id ?? data.id, attempt);
     throw error;
-  }
-
-  /** Measures an attempt, and gives its duration in ms. */
-  function observeSince(start: number): number {
-    const ms = performance.now() - start;
-    const labels = { subscriber };
-    metrics.deliveryDuration.observe({ labels, value: ms / 1_000, exemplarLabels: exemplarLabels() });
-    return Math.round(ms);
-  }
-
-  // BullMQ passes the signal only to a function of three parameters.
-  return async (job: EventJob, _token: string | undefined, stop: AbortSignal | undefined): Promise<void> => {
-    const start = performance.now();
-    let status: number;
-    try {
-      const attributes = {
-        'event.id': job.data.id,
-        'event.subscriber': subscriber,
-        'event.attempt': job.attemptsMade + 1,
-      };
-      const signal = stop ?? new AbortController().signal;
-      status = await withSpan('event.deliver', { attributes }, () => send(job.data, signal));
-    } catch (error) {
-      return await fail(job, error, observeSince(start));
-    }
-    const duration_ms = observeSince(start);
-    metrics.deliveries.inc({ subscriber, outcome: 'delivered' });
-    await record(job.id ?? job.data.id, { subscriber, at: now(), outcome: 'delivered', status, duration_ms });
   };
 }
