@@ -19,8 +19,8 @@ export interface ServiceParts {
   readonly readiness: readonly Check[];
   /** Connects and listens. The service is ready from its end on, as far as `readiness` agrees. */
   readonly start: () => Promise<void>;
-  /** The shutdown in order; each step must also do after a `start` that failed half way. */
-  readonly stop: readonly ShutdownStep[];
+  /** The steps in order. Each must also work after a `start` that failed half way. */
+  readonly shutdown: readonly ShutdownStep[];
 }
 
 export interface ServiceDefinition<S extends TObject<typeof runtimeConfig>> {
@@ -71,7 +71,7 @@ export async function runService<S extends TObject<typeof runtimeConfig>>(
     logger,
     delayMs: runtime.SHUTDOWN_DELAY_SECONDS * 1_000,
     steps: () => [
-      ...(parts?.stop ?? []),
+      ...(parts?.shutdown ?? []),
       { name: 'ops server', run: ops.close, timeoutMs: 1_500 },
       {
         name: 'tracing',

@@ -100,7 +100,7 @@ export async function compose(
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
   const transaction = composeTransaction(mongo, apiMetrics);
-  const sessionParts = { mongo, transaction, security, announce, isDenied, publishEvent: eventPublisher.begin };
+  const sessionParts = { mongo, transaction, security, announce, isDenied, publishEvent: eventPublisher.publish };
   const parts = { ...shared, ...guards, ...sessionParts };
   const useCases = composeUseCases(parts);
   const app = createApp({
@@ -140,7 +140,7 @@ export async function compose(
       address = await server.listen(config.API_PORT, config.BIND_ADDRESS);
       logger.info({ address: address.address, port: address.port, argon2: security.argon2Name }, 'api listens');
     },
-    stop: [
+    shutdown: [
       { name: 'start', run: () => stopping.abort(), timeoutMs: 100 },
       { name: 'http server', run: () => server.drain(), timeoutMs: retireMs + lastRequestMs },
       { name: 'audit log', run: guards.flushAudit, timeoutMs: 100 },

@@ -166,7 +166,7 @@ export async function compose(
       reconcile.start();
       logger.info({ address, port }, 'push gateway listens');
     },
-    stop: [
+    shutdown: [
       ...shutdownSteps({
         ...{ drain, app, expiry, reconcile, redis, subscriber, subscription, messageSubscription, messages },
         drainSeconds: config.DRAIN_SECONDS,

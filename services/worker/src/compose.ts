@@ -199,7 +199,7 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
       for (const poller of eventPollers) poller.start();
       logger.info({ subscribers: [...queues.keys()] }, 'worker runs');
     },
-    stop: shutdownSteps({
+    shutdown: shutdownSteps({
       stopping,
       pollers: [relay, reconcile, ...eventPollers],
       consumers,

@@ -51,10 +51,10 @@ export function createAskRedis({
     }
   }
 
-  const collect = createTickBatcher<Question>(maxTogether, (questions) => void ask(questions));
+  const askTogether = createTickBatcher<Question>(maxTogether, (questions) => void ask(questions));
   return (sessionId) => {
     const { promise, resolve, reject } = Promise.withResolvers<RedisAnswer>();
-    collect({ sessionId, resolve, reject });
+    askTogether({ sessionId, resolve, reject });
     return promise;
   };
 }

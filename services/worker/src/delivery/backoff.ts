@@ -1,4 +1,4 @@
-import { DeliveryError } from './delivery-error.ts';
+import { DeliveryError } from './webhook.ts';
 
 const firstMs = 1_000;
 const hourMs = 60 * 60_000;

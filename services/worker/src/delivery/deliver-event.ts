@@ -5,9 +5,9 @@ import { exemplarLabels, type Logger, withSpan } from '@auth-account/telemetry';
 import { type Job, UnrecoverableError } from 'bullmq';
 import type { WorkerMetrics } from '../jobs/metrics.ts';
 import type { RecordAttempt } from './attempt-recorder.ts';
-import { DeliveryError } from './delivery-error.ts';
 import type { Parking } from './parking.ts';
 import type { SendEvent } from './webhook.ts';
+import { DeliveryError } from './webhook.ts';
 
 export interface DeliverEventDeps {
   readonly subscriber: string;

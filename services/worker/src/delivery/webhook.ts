@@ -3,8 +3,29 @@ import { carryingHeaders } from '@auth-account/telemetry';
 import { Webhook } from 'standardwebhooks';
 import { type Dispatcher, Pool } from 'undici';
 import { secretsOf, type WebhookSubscriber } from '../config.ts';
-import { DeliveryError } from './delivery-error.ts';
 import { retryAfterMs } from './retry-after.ts';
+
+/** What a subscriber's refusal or silence tells. */
+export interface DeliveryErrorOptions {
+  /** What it answered, where it did. */
+  readonly status?: number | undefined;
+  /** What its `Retry-After` asks for, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** A subscriber did not take an event: it did not answer, or not with 2xx. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, { status, retryAfterMs, cause }: DeliveryErrorOptions = {}) {
+    super(message, { cause });
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
 
 /** Delivers one event and gives the answer's status; throws {@link DeliveryError} where the subscriber did not take it. */
 export type SendEvent = (event: RegisteredEvent, stop: AbortSignal) => Promise<number>;
