@@ -1,16 +1,16 @@
 import { withTimeLimit } from './with-time-limit.ts';
 
-/** What a readiness check found. A reason may also stand beside `ok: true`, as a warning. */
+/** The result of a readiness check. A reason may also come with `ok: true`, as a warning. */
 export interface CheckResult {
   readonly ok: boolean;
   readonly reason?: string;
 }
 
-/** One condition of readiness. It fails by its answer, by throwing, or by taking longer than its limit. */
+/** One condition of readiness. It fails by its result, by throwing, or by exceeding its limit. */
 export interface Check {
   readonly name: string;
   readonly run: () => CheckResult | Promise<CheckResult>;
-  /** Limit in ms; 1000 where none is given. */
+  /** Limit in ms; default 1000. */
   readonly timeoutMs?: number;
 }
 

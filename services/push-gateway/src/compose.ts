@@ -37,16 +37,16 @@ import { createPushMetrics, type PushMetrics } from './streams/metrics.ts';
 import { createSocketOpener } from './streams/open-socket.ts';
 import { createStreamLifecycle } from './streams/stream-lifecycle.ts';
 
-/** The gateway with where it listens, once it does. */
+/** The gateway, with its address once it listens. */
 export interface PushGatewayParts extends ServiceParts {
   address(): { readonly address: string; readonly port: number };
 }
 
-/** What tests replace. */
+/** Overrides for tests. */
 export interface TestOverrides {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
-  /** Milliseconds between two looks at the key file. */
+  /** Milliseconds between two checks of the key file. */
   readonly keyFileIntervalMs?: number;
 }
 
@@ -59,7 +59,7 @@ function openConnections(config: PushGatewayConfig, logger: Logger) {
   return {
     redis: open(failFastOptions(), 'commands'),
     subscription: open(subscriberOptions(), 'subscription'),
-    // Of their own: what floods them must neither hold commands up nor cost their connection.
+    // A connection of their own: a flood of messages must neither delay commands nor cost their connection.
     messages: open(subscriberOptions(), 'messages'),
   };
 }
@@ -193,7 +193,7 @@ interface Stoppable {
 /** Milliseconds for the last close frames to reach the clients before their connections are cut. */
 const lingerMs = 100;
 
-/** With the ops server's 1.5 s they fit into the 9 s that a stop may take. */
+/** With the ops server's 1.5 s these steps fit into the 9 s that a shutdown may take. */
 function shutdownSteps(stoppable: Stoppable): ShutdownStep[] {
   const { drain, app, expiry, reconcile, redis, subscriber, subscription, drainSeconds } = stoppable;
   const { messageSubscription, messages } = stoppable;
@@ -211,7 +211,7 @@ function shutdownSteps(stoppable: Stoppable): ShutdownStep[] {
     {
       name: 'redis',
       async run() {
-        // Its question to Redis fails with the connection: it never outlasts this step.
+        // Its command to Redis fails with the connection, so that it ends within this step.
         const stopped = reconcile.stop();
         subscriber.stop();
         subscription.disconnect();

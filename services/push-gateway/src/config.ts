@@ -28,13 +28,13 @@ export const pushGatewayConfig = Type.Object({
     minimum: 50,
     maximum: 4_000,
     default: 2_000,
-    description: 'Milliseconds between two looks at what is new in the deny list',
+    description: 'Milliseconds between two reads of what is new in the deny list',
   }),
   PUSH_IDLE_TIMEOUT_SECONDS: Type.Integer({
     minimum: 8,
     maximum: 960,
     default: 50,
-    description: 'Seconds without a sign of the client after which its stream ends; pings are sent before that',
+    description: 'Seconds without any data from the client after which its stream ends; pings are sent before that',
   }),
   DRAIN_SECONDS: Type.Integer({
     minimum: 0,

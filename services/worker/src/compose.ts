@@ -41,7 +41,7 @@ import { createRelay } from './relay/relay.ts';
 
 type Context = ServiceContext<typeof workerConfig>;
 
-/** What the parts below are wired from. */
+/** Parts that the functions below share. */
 interface Shared {
   readonly config: WorkerConfig;
   readonly collections: Collections;
@@ -57,7 +57,9 @@ interface Shared {
   readonly now: () => Date;
 }
 
-/** Milliseconds between two notes of the configured subscribers: each of two workers with other ones makes its own. */
+/**
+ * Milliseconds between two writes of the configured subscribers: workers with different ones overwrite each other's.
+ */
 const namingIntervalMs = 60_000;
 
 function openConnections(config: WorkerConfig, logger: Logger) {
@@ -87,7 +89,7 @@ function whenReady(redis: RedisClient, run: () => void): void {
   else redis.once('ready', run);
 }
 
-/** The events' way from the outbox to their subscribers. Its pollers need MongoDB only, but for the relay. */
+/** Wires the events' way from the outbox to their subscribers. Except for the relay its pollers need MongoDB only. */
 function composeEvents(shared: Shared) {
   const { config, collections, transaction, adding, metrics, registry, logger, now } = shared;
   const intervalMs = config.RELAY_INTERVAL_MS;

@@ -20,7 +20,7 @@ const WebhookSubscriber = Type.Object({
 });
 export type WebhookSubscriber = Static<typeof WebhookSubscriber>;
 
-/** All secrets of a webhook, each of which signs what it gets. */
+/** Returns all secrets of a webhook, each of which signs its events. */
 export function secretsOf({ secret, secrets = [] }: Pick<WebhookSubscriber, 'secret' | 'secrets'>): readonly string[] {
   return secret === undefined ? secrets : [secret];
 }
@@ -49,7 +49,7 @@ export const workerConfig = Type.Object({
   }),
   EVENT_ALLOWED_HOSTS: Type.Array(Type.String({ pattern: '^(\\*\\.)?[A-Za-z0-9.-]+$|^\\[[0-9a-fA-F:.]+\\]$' }), {
     default: [],
-    description: 'Hosts that webhooks may have, `*.example.com` for all below one; any where empty',
+    description: 'Hosts that webhooks may have, `*.example.com` for all below one; empty: any',
   }),
   DELIVERY_TIMEOUT_MS: Type.Integer({
     minimum: 1,
@@ -74,7 +74,7 @@ export const workerConfig = Type.Object({
   RELAY_INTERVAL_MS: Type.Integer({
     minimum: 10,
     default: 1_000,
-    description: 'Milliseconds between two looks at the outbox for events that were left',
+    description: 'Milliseconds between two polls of the outbox for events that were left',
   }),
   RELAY_BATCH: Type.Integer({ minimum: 1, default: 100, description: 'Outbox rows that are leased at once' }),
   DENY_LIST_INTERVAL_MS: Type.Integer({
@@ -86,8 +86,8 @@ export const workerConfig = Type.Object({
 export type WorkerConfig = Static<typeof workerConfig>;
 
 /**
- * What EVENT_SUBSCRIBERS must be beyond its schema: each name once, a webhook with `secret` or `secrets`, and its host
- * among EVENT_ALLOWED_HOSTS where there are any. What the schema refuses already is passed over.
+ * Checks EVENT_SUBSCRIBERS beyond its schema: each name once, a webhook with `secret` or `secrets`, and its host among
+ * EVENT_ALLOWED_HOSTS if there are any. It skips values that the schema refuses.
  */
 function checkSubscribers(value: unknown, variables: Readonly<Record<string, unknown>>): CheckProblem[] {
   const { EVENT_ALLOWED_HOSTS: allowed } = variables;

@@ -31,7 +31,10 @@ async function loopsOf(tree: string): Promise<string[]> {
   return findFolderLoops(JSON.parse(stdout).modules);
 }
 
-/** The modules that libraries export, but for those of patterns such as `./http/*`, that have more names than they should. */
+/**
+ * The modules that libraries export, but for those of patterns such as `./http/*`, that have more names than they
+ * should.
+ */
 async function crowdedExportsOf(tree: string): Promise<string[]> {
   const crowded: string[] = [];
   for await (const manifest of glob('libs/*/package.json', { cwd: tree })) {

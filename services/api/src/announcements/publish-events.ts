@@ -19,8 +19,8 @@ export interface EventPublisher {
 }
 
 /**
- * Makes the publisher. It is a shortcut, on which nothing depends: the relay enqueues each event that is still in the outbox
- * a few seconds after its commit.
+ * Makes the publisher. It is a shortcut, on which nothing depends: the relay enqueues each event that is still in the
+ * outbox a few seconds after its commit.
  */
 export function createEventPublisher({ queue, logger, onLeft }: EventPublisherDeps): EventPublisher {
   const pending = new Set<Promise<void>>();

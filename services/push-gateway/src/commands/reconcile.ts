@@ -6,26 +6,26 @@ import type { PushMetrics } from '../streams/metrics.ts';
 export interface ReconcileDeps {
   readonly registry: Pick<ConnectionRegistry, 'sessions' | 'has' | 'close'>;
   readonly denyList: Pick<DenyList, 'find' | 'recent'>;
-  /** Milliseconds between two looks at what is new. */
+  /** Milliseconds between two rounds. */
   readonly intervalMs: number;
   readonly metrics: Pick<PushMetrics, 'reconcileRounds' | 'reconcileClosed'>;
   readonly logger: Logger;
 }
 
 export interface Reconcile {
-  /** Asks for a look at every session, now, or after the round that is under way. */
+  /** Starts a round over every session, now or after the round that is under way. */
   wholeRound(): void;
   start(): void;
-  /** Ends with the round that is under way. */
+  /** Starts no more rounds, and resolves when the one under way has ended. */
   stop(): Promise<void>;
 }
 
 const retryMs = 250;
-/** Against what nobody thought of, say an entry written without its place among the revocations. */
+/** A safety net, for example for an entry that is missing from the sorted set of revocations. */
 const wholeEveryMs = 30_000;
 const sessionsPerQuestion = 500;
 
-/** Chunk by chunk, so that the event loop turns in between. */
+/** Closes the denied streams, chunk by chunk, so that the event loop is not blocked. */
 async function closeDenied({ registry, denyList }: ReconcileDeps, sessionIds: readonly string[]): Promise<number> {
   let closed = 0;
   for (let start = 0; start < sessionIds.length; start += sessionsPerQuestion) {
@@ -65,9 +65,9 @@ function createRounds(deps: ReconcileDeps) {
 }
 
 /**
- * Makes good the close commands that were lost: every interval it reads what is new in the deny list, and every session's
- * entry when asked, after a failure and every 30 s. If the list is not available nothing closes, and it tries again soon.
- * Rounds never overlap.
+ * Makes good the close commands that were lost: every interval it reads what is new in the deny list, and every
+ * session's entry when asked, after a failure and every 30 s. If the list is not available nothing closes, and it tries
+ * again soon. Rounds never overlap.
  *
  * It does not see a session whose entry has expired: the stream has outlived its token by then.
  */
@@ -121,7 +121,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     },
     start() {
       isStopped = false;
-      // A moment later: at the start of the process Redis is still being connected to.
+      // A moment later: when the process starts, Redis is not connected yet.
       timer = setTimeout(run, Math.min(retryMs, intervalMs));
     },
     async stop() {

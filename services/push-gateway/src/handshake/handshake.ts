@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { requestIdPattern } from '@auth-account/contracts';
 import { AppError, type Locale, negotiateLocale } from '@auth-account/errors';
 
-/** What of a request is needed later: uWebSockets.js takes the request itself back at the first `await`. */
+/** The part of a request that is needed later: uWebSockets.js reuses the request itself after the first `await`. */
 export interface RequestHead {
-  /** The one that came, or one of ours where none or a malformed one did: on a handshake it is optional. */
+  /** The client's, or a new one if that is missing or malformed: on a handshake it is optional. */
   readonly requestId: string;
   readonly locale: Locale;
   readonly isHead: boolean;

@@ -15,10 +15,10 @@ export interface ReauthenticateDeps {
 }
 
 /**
- * Makes the handler of `auth` frames: a good token of the same session and group extends the stream (`auth_ok`). The
- * stream closes with 4004 where the token is newer and of another group, and as the deny list says where that has the
- * session. With any other token, or with Redis away, an `error` frame says why, and the stream lasts as long as before.
- * One frame at a time: `ERR-RATE-LIMITED` for more.
+ * Makes the handler of `auth` frames. A good token of the same session and group extends the stream (`auth_ok`). If the
+ * token is newer and of another group the stream closes with 4004; if the deny list has the session, it closes as that
+ * says. With any other token, or with Redis away, an `error` frame says why, and the stream lasts as long as before. It
+ * handles one frame at a time, and answers `ERR-RATE-LIMITED` to more.
  */
 export function createReauthenticate(
   deps: ReauthenticateDeps,
@@ -40,7 +40,7 @@ export function createReauthenticate(
       closeConnection(connection, reason);
       return;
     }
-    // An old token of a session that has gone on since: the stream itself is good.
+    // An old token of a session that has a newer one: the stream itself is good.
     if (hasMoved || closeReasonOf(denial, claims.ver) !== undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     if (connection.socket === undefined) return;
     connection.ver = ver;

@@ -17,7 +17,7 @@ export interface DeliverEventDeps {
   readonly record: RecordAttempt;
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
   readonly parking: Pick<Parking, 'park' | 'resumedAt'>;
-  /** The subscriber answered 429 with Retry-After: it wants nothing for so long. */
+  /** Called if the subscriber answered 429 with Retry-After: it wants no events for so long. */
   readonly onThrottled: (ms: number) => void;
   readonly giveUpAfterMs: number;
   readonly metrics: Pick<WorkerMetrics, 'deliveries' | 'deliveryDuration'>;
@@ -30,16 +30,16 @@ type FailedAttempt = DeliveryAttempt & { readonly error: string };
 type EventJob = Pick<Job<RegisteredEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
- * Makes the processor of a webhook's queue: one attempt to deliver one event. The outbox row is marked before the job
- * completes, so that a worker killed in between delivers again and loses nothing. Throws what the delivery threw, or
+ * Makes the processor of a webhook's queue: one attempt to deliver one event. It marks the outbox row before the job
+ * completes, so that a worker killed in between delivers again and loses nothing. It throws the delivery's error, or
  * `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A subscriber that answers
- * 410 Gone is parked; nothing is given up for that.
+ * 410 Gone is parked, and its events are not given up.
  */
 export function createDeliverEvent(deps: DeliverEventDeps) {
   const { subscriber, send, record, metrics, now } = deps;
   const fail = createFailure(deps);
 
-  /** Measures an attempt, and gives its duration in ms. */
+  /** Measures an attempt and returns its duration in ms. */
   function observeSince(start: number): number {
     const ms = performance.now() - start;
     const labels = { subscriber };
@@ -68,7 +68,7 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
   };
 }
 
-/** Makes the step after an attempt that failed: it records it and throws what ends the attempt. */
+/** Makes the handler of a failed attempt, which records it and always throws. */
 function createFailure(deps: DeliverEventDeps) {
   const { subscriber, record, parking, giveUpAfterMs, metrics, logger, now } = deps;
 
@@ -78,7 +78,7 @@ function createFailure(deps: DeliverEventDeps) {
     return { subscriber, at: now(), outcome: 'failed', ...answered, error: message, duration_ms };
   }
 
-  /** Gives whether there is a dead letter; where MongoDB is away it is another failed attempt. */
+  /** Returns whether there is a dead letter. If MongoDB is away it is another failed attempt. */
   async function bury({ id, data, attemptsMade, timestamp }: EventJob, attempt: FailedAttempt): Promise<boolean> {
     const last = { ...attempt, outcome: 'given_up' } as const;
     const { subscribers } = deps;

@@ -27,9 +27,9 @@ export interface Enqueued {
 }
 
 /**
- * Makes the step that enqueues rows for a subscriber that does not have them. A job of the same id that is already there
- * stays as it is. A completed one shows that the subscriber has the event; one that has failed for good becomes a dead
- * letter.
+ * Makes the step that enqueues rows for a subscriber that does not have them. A job of the same id that is already
+ * there stays as it is. A completed one shows that the subscriber has the event; one that has failed for good becomes a
+ * dead letter.
  */
 export function createEnqueue({ redis, buryFailedJob }: EnqueueDeps) {
   return async (rows: readonly OutboxDocument[], { name, queue, isOpen }: EnqueueTarget): Promise<Enqueued> => {

@@ -15,10 +15,10 @@ export interface RelayDeps extends EnqueueDeps {
 }
 
 /**
- * Makes one round of the relay: it leases outbox rows that were left and enqueues each for the subscribers that do not have
- * it. A row that finds a queue full is held until there is room, and then leased beside the rows that are due: neither
- * delays the other. While Redis is away, or all queues are full, nothing is leased. Rejects with the first error, once the
- * batch is through.
+ * Makes one round of the relay: it leases outbox rows that were left and enqueues each for the subscribers that do not
+ * have it. A row that finds a queue full is held until there is room, and then leased beside the rows that are due:
+ * neither delays the other. While Redis is away, or all queues are full, nothing is leased. Rejects with the first
+ * error, once the batch is through.
  */
 export function createRelay(deps: RelayDeps): () => Promise<void> {
   const { outbox, queues, room, batch, now, newLease, onClaimed } = deps;
