@@ -124,7 +124,7 @@ export async function startTestGateway(
   const metrics = createMetrics({ service: 'push-gateway' });
   const gateway = await compose({ config, logger, metrics }, overrides);
   const stop = async () => {
-    for (const step of gateway.stop) await step.run();
+    for (const step of gateway.shutdown) await step.run();
   };
   try {
     await gateway.start();

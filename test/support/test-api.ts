@@ -103,7 +103,7 @@ export async function startTestApi(
       return matching.reduce((sum, { value }) => sum + value, 0);
     },
     async close({ keepData = false } = {}) {
-      for (const step of api.stop) await step.run();
+      for (const step of api.shutdown) await step.run();
       if (!keepData) await db.dropDatabase();
       await mongo.close();
     },

@@ -88,7 +88,7 @@ export async function openTokenScene(options: TokenSceneOptions = {}): Promise<T
         refresh: (refresh_token) => sendTo({ path: '/api/v1/auth/refresh', body: { refresh_token } }),
         async close() {
           running.delete(started);
-          for (const step of api.stop) await step.run();
+          for (const step of api.shutdown) await step.run();
         },
       };
       running.add(started);

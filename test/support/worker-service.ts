@@ -44,7 +44,7 @@ export async function startTestWorker(env: Readonly<Record<string, string>>): Pr
     },
     async close() {
       closed ??= (async () => {
-        for (const step of worker.stop) await step.run();
+        for (const step of worker.shutdown) await step.run();
       })();
       await closed;
     },

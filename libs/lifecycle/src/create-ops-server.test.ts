@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@auth-account/telemetry';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Check } from './check.ts';
 import { createOpsServer, type OpsServer } from './create-ops-server.ts';
+import type { Check } from './run-checks.ts';
 
 let ops: OpsServer;
 let port: number;

@@ -1,31 +1,30 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger, Metrics } from '@auth-account/telemetry';
-import type { Check } from './check.ts';
 import { rejectMalformedRequests } from './reject-malformed-requests.ts';
-import { runChecks } from './run-checks.ts';
+import { type Check, runChecks } from './run-checks.ts';
 
 export interface OpsServerOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** Asked at each `/readyz`, so that checks may come and go. */
+  /** Called at each `/readyz`, so that checks may come and go. */
   readonly checks: () => readonly Check[];
   readonly metrics: Pick<Metrics, 'render'>;
   readonly logger: Logger;
 }
 
 export interface OpsServer {
-  /** Resolves with the address when the server listens; rejects where it can't (`EADDRINUSE`). */
+  /** Resolves with the address when the server listens; rejects if it can't (`EADDRINUSE`). */
   listen(): Promise<AddressInfo>;
-  /** Takes no more requests, lets those under way end within 1 s, and closes every connection. */
+  /** Accepts no more requests, gives those under way 1 s to end, and closes every connection. */
   close(): Promise<void>;
 }
 
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 type Route = (request: IncomingMessage) => Answer | Promise<Answer>;
 
-/** Probes and scrapers need a few; what sends nothing is gone after 5 s. */
+/** Probes and scrapers need a few; a connection that sends nothing is closed after 5 s. */
 const maxConnections = 1_000;
 
 const json = (status: number, value: unknown): Answer => ({
@@ -61,15 +60,15 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
-    // What was refused may have a body, and nobody reads it.
+    // A refused request may have a body, which nobody reads.
     ...(status === 404 || status === 405 ? { connection: 'close' } : {}),
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
 /**
- * The server for probes and metrics: `/livez` (200 as long as the event loop turns), `/readyz` (each check's name, ok and
- * reason; 503 where one fails) and `/metrics`. It is for the cluster only: nothing here asks who calls.
+ * The server for probes and metrics: `/livez` (200 as long as the event loop turns), `/readyz` (each check's name, ok
+ * and reason; 503 if one fails) and `/metrics`. It is for the cluster only: it does not authenticate its callers.
  */
 export function createOpsServer(options: OpsServerOptions): OpsServer {
   const { host, port, logger } = options;
@@ -100,8 +99,8 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
     ),
   );
   server.maxConnections = maxConnections;
-  server.maxHeadersCount = 0; // past it Node leaves headers out without a word; `rejectMalformedRequests` refuses
-  server.setTimeout(10_000); // a connection on which nothing moves, whoever is to blame
+  server.maxHeadersCount = 0; // past a limit Node drops headers silently; `rejectMalformedRequests` refuses the request
+  server.setTimeout(10_000); // a connection on which nothing moves, on either side
 
   return {
     listen() {
@@ -118,7 +117,7 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
       const timer = setTimeout(() => server.closeAllConnections(), 1_000);
       server.close(() => {
         clearTimeout(timer);
-        resolve(); // close's one error says that the server did not listen: nothing to close
+        resolve(); // the only error of `close` is that the server did not listen: nothing to close
       });
       return promise;
     },

@@ -1,5 +1,5 @@
-export type { Check, CheckReport, CheckResult } from './check.ts';
 export { createOpsServer, type OpsServer, type OpsServerOptions } from './create-ops-server.ts';
+export type { ShutdownStep } from './install-shutdown.ts';
 export { rejectMalformedRequests } from './reject-malformed-requests.ts';
+export type { Check, CheckReport, CheckResult } from './run-checks.ts';
 export { runService, type ServiceContext, type ServiceDefinition, type ServiceParts } from './run-service.ts';
-export type { ShutdownStep } from './run-shutdown-steps.ts';

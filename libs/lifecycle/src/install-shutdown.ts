@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@auth-account/telemetry';
 import closeWithGrace from 'close-with-grace';
-import { onStopSignal } from './on-stop-signal.ts';
-import { runShutdownSteps, type ShutdownStep } from './run-shutdown-steps.ts';
+import { withTimeLimit } from './with-time-limit.ts';
 
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** Milliseconds within which another stop signal is the same request again. */
+const REPEAT_MS = 1_000;
 const STEPS_BUDGET_MS = 9_000;
 const EXIT_LIMIT_MS = 10_000;
 
-// Stop signals are onStopSignal's; a handler for the others would turn a crash (SIGSEGV …) into an endless loop.
+// `onStopSignal` handles stop signals; a handler for the others would turn a crash (SIGSEGV …) into an endless loop.
 const EVERY_SIGNAL: closeWithGrace.Signals[] = [
   'SIGHUP',
   'SIGINT',
@@ -22,25 +24,33 @@ const EVERY_SIGNAL: closeWithGrace.Signals[] = [
   'SIGTERM',
 ];
 
+/** One step of an orderly shutdown. */
+export interface ShutdownStep {
+  readonly name: string;
+  readonly run: () => void | Promise<void>;
+  /** Limit in ms. */
+  readonly timeoutMs: number;
+}
+
 export interface ShutdownOptions {
   readonly logger: Logger;
-  /** Time between the wish to stop and the first step, in ms. */
+  /** Time from the stop signal to the first step, in ms. */
   readonly delayMs: number;
-  /** Asked when the stop begins. */
+  /** Called when the stop begins. */
   readonly steps: () => readonly ShutdownStep[];
 }
 
 export interface Shutdown {
   /** True from the first signal or error on. */
   isStopping(): boolean;
-  /** Logs the error as fatal and begins a stop that ends with exit 1. While stopping it only logs. */
+  /** Logs the error as fatal and begins a stop that ends with exit 1. During a stop it only logs. */
   fail(error: unknown, message: string): void;
 }
 
 /**
- * Sees to it that the process ends in order: on SIGTERM, SIGINT, SIGHUP (exit 0), on an error that nobody caught, on
- * `fail`, or where a step failed or hung (exit 1). From the first step to the exit it takes 10 s at most. After a failure
- * the delay is left out: what the process still answers can't be trusted.
+ * Ends the process in order on SIGTERM, SIGINT and SIGHUP (exit 0), and on an uncaught error or `fail` (exit 1). A step
+ * that fails or hangs makes it exit 1 too. From the first step to the exit it takes 10 s at most. After a failure there
+ * is no delay: the answers of the process can't be trusted any more.
  */
 export function installShutdown({ logger, delayMs, steps }: ShutdownOptions): Shutdown {
   const state = { stopping: false, failed: false };
@@ -82,4 +92,53 @@ export function installShutdown({ logger, delayMs, steps }: ShutdownOptions): Sh
       grace.close();
     },
   };
+}
+
+/**
+ * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. Another one within a second is the same request again: npm
+ * forwards Ctrl-C to a child that the terminal has already signalled. A later one is a person who won't wait: exit 1 at
+ * once.
+ */
+function onStopSignal(logger: Logger, stop: () => void): void {
+  let first: number | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (first === undefined) {
+      first = performance.now();
+      logger.info({ signal }, 'stopping');
+      stop();
+    } else if (performance.now() - first > REPEAT_MS) {
+      logger.fatal({ signal }, 'second signal: exit without finishing the shutdown');
+      process.exit(1);
+    }
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+}
+
+async function runStep(step: ShutdownStep, limitMs: number, logger: Logger): Promise<boolean> {
+  const start = performance.now();
+  const took = () => Math.round(performance.now() - start);
+  try {
+    await withTimeLimit(limitMs, step.run);
+    logger.info({ step: step.name, ms: took() }, 'shutdown step done');
+    return true;
+  } catch (error) {
+    logger.error({ step: step.name, ms: took(), limitMs, err: error }, 'shutdown step failed');
+    return false;
+  }
+}
+
+/**
+ * Runs the steps one after another. A step that fails, or hangs past its limit, is logged, and the next one runs.
+ * Together they take `budgetMs` at most: past that, the remaining steps are started but not waited for.
+ *
+ * @returns whether every step ended well
+ */
+async function runShutdownSteps(steps: readonly ShutdownStep[], budgetMs: number, logger: Logger): Promise<boolean> {
+  const deadline = performance.now() + budgetMs;
+  let ok = true;
+  for (const step of steps) {
+    const left = Math.max(0, Math.round(deadline - performance.now()));
+    ok = (await runStep(step, Math.min(step.timeoutMs, left), logger)) && ok;
+  }
+  return ok;
 }

@@ -1,5 +1,22 @@
-import type { Check, CheckReport } from './check.ts';
 import { withTimeLimit } from './with-time-limit.ts';
+
+/** The result of a readiness check. A reason may also come with `ok: true`, as a warning. */
+export interface CheckResult {
+  readonly ok: boolean;
+  readonly reason?: string;
+}
+
+/** One condition of readiness. It fails by its result, by throwing, or by exceeding its limit. */
+export interface Check {
+  readonly name: string;
+  readonly run: () => CheckResult | Promise<CheckResult>;
+  /** Limit in ms; default 1000. */
+  readonly timeoutMs?: number;
+}
+
+export interface CheckReport extends CheckResult {
+  readonly name: string;
+}
 
 const DEFAULT_TIMEOUT_MS = 1_000;
 

@@ -31,7 +31,7 @@ await runService({
           });
         }
       },
-      stop: [
+      shutdown: [
         { name: 'first', timeoutMs: 300, run: () => (config.MODE === 'hanging-step' ? sleep(60_000) : sleep(200)) },
         { name: 'second', timeoutMs: 300, run: () => logger.info('second step ran') },
       ],

@@ -1,28 +1,26 @@
 import { type Config, ConfigError, loadConfig, type runtimeConfig } from '@auth-account/config';
 import { createLogger, createMetrics, type Logger, type Metrics, stopTracing } from '@auth-account/telemetry';
 import type { Static, TObject } from 'typebox';
-import type { Check } from './check.ts';
 import { createOpsServer } from './create-ops-server.ts';
-import { installShutdown } from './install-shutdown.ts';
-import { runChecks } from './run-checks.ts';
-import type { ShutdownStep } from './run-shutdown-steps.ts';
+import { installShutdown, type ShutdownStep } from './install-shutdown.ts';
+import { type Check, runChecks } from './run-checks.ts';
 
 const EX_CONFIG = 78; // sysexits.h
 
-/** What `compose` wires a service from. */
+/** Arguments of `compose`. */
 export interface ServiceContext<S extends TObject> {
   readonly config: Config<S>;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** What `compose` makes. It opens nothing that needs waiting for: that is `start`'s part. */
+/** A wired service, as `compose` returns it. Connecting and listening is left to `start`. */
 export interface ServiceParts {
   readonly readiness: readonly Check[];
   /** Connects and listens. The service is ready from its end on, as far as `readiness` agrees. */
   readonly start: () => Promise<void>;
-  /** The shutdown in order; each step must also do after a `start` that failed half way. */
-  readonly stop: readonly ShutdownStep[];
+  /** The steps in order. Each must also work after a `start` that failed half way. */
+  readonly shutdown: readonly ShutdownStep[];
 }
 
 export interface ServiceDefinition<S extends TObject<typeof runtimeConfig>> {
@@ -49,12 +47,13 @@ function exitIfWrongConfig(name: string, error: unknown): void {
 }
 
 /**
- * Runs a service from its configuration to its exit. The process ends with 78 if the configuration is wrong, also if only
- * `compose` finds that and throws a `ConfigError` (the table of problems on stderr), with 0 after an orderly stop on SIGTERM
- * or SIGINT, and with 1 after an error that nobody caught, a start that failed, or a shutdown step that failed or hung.
+ * Runs a service from its configuration to its exit. The process ends with 78 if the configuration is wrong, also if
+ * only `compose` finds that and throws a `ConfigError` (the table of problems on stderr), with 0 after an orderly stop
+ * on SIGTERM or SIGINT, and with 1 after an uncaught error, a start that failed, or a shutdown step that failed or
+ * hung.
  *
- * On a stop, readiness falls at once; after `SHUTDOWN_DELAY_SECONDS` the steps run in their order, the ops server closes
- * last but one, and what spans are left are sent. From the first step to the exit it takes 10 s at most.
+ * On a stop, readiness falls at once; after `SHUTDOWN_DELAY_SECONDS` the steps run in their order, the ops server
+ * closes last but one, and remaining spans are sent. From the first step to the exit it takes 10 s at most.
  *
  * @example
  * await runService({ name: 'worker', schema: workerConfig, opsPort: (config) => config.WORKER_OPS_PORT, compose });
@@ -73,7 +72,7 @@ export async function runService<S extends TObject<typeof runtimeConfig>>(
     logger,
     delayMs: runtime.SHUTDOWN_DELAY_SECONDS * 1_000,
     steps: () => [
-      ...(parts?.stop ?? []),
+      ...(parts?.shutdown ?? []),
       { name: 'ops server', run: ops.close, timeoutMs: 1_500 },
       {
         name: 'tracing',
@@ -108,7 +107,7 @@ export async function runService<S extends TObject<typeof runtimeConfig>>(
     started = true;
     logger.info('started');
   } catch (error) {
-    // Of `compose`, so nothing is connected yet: there is nothing to end in order.
+    // `compose` threw, so nothing is connected yet and there is nothing to shut down.
     if (parts === undefined) exitIfWrongConfig(definition.name, error);
     shutdown.fail(error, 'start failed');
   }

@@ -1,5 +1,5 @@
 /**
- * Starts the work and waits for it, but no longer than `limitMs`. Past that the work goes on unwatched: a promise can't be
+ * Starts the work and waits for it, `limitMs` at most. Past that the work goes on unobserved: a promise can't be
  * stopped from outside.
  *
  * @throws Error "took longer than … ms" past the limit, or what the work threw

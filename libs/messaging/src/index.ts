@@ -4,8 +4,9 @@ export {
   type EventConsumer,
   type EventConsumerOptions,
   type HandlerContext,
+  type Inbox,
+  type InboxEntry,
 } from './events/event-consumer.ts';
-export type { Inbox, InboxEntry } from './events/inbox.ts';
 export {
   addEvent,
   addEvents,

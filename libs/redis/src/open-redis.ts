@@ -5,16 +5,16 @@ import { parseRedisAddress, type RedisAddress } from './redis-address.ts';
 import type { RedisClient } from './redis-client.ts';
 import type { RedisSettings } from './redis-options.ts';
 
-/** Where Redis is and how it is reached: the services' configuration. */
+/** The variables that say where Redis is and how to reach it. */
 export interface RedisConfig {
   /** See {@link parseRedisAddress}. */
   readonly REDIS_URL: string;
-  /** PEM file of the authorities that vouch for the servers' certificates; the system's where there is none. */
+  /** PEM file of the authorities that vouch for the servers' certificates; default the system's. */
   readonly REDIS_CA_FILE?: string;
   /** PEM files of a client certificate and its key, for servers that ask for one. */
   readonly REDIS_CERT_FILE?: string;
   readonly REDIS_KEY_FILE?: string;
-  /** The name in the servers' certificates where the addresses are others, as those that a cluster's nodes announce. */
+  /** The name in the servers' certificates, if it is not their address: a cluster's nodes may announce others. */
   readonly REDIS_TLS_SERVER_NAME?: string;
   readonly REDIS_SENTINEL_USERNAME?: string;
   readonly REDIS_SENTINEL_PASSWORD?: string;
@@ -23,15 +23,18 @@ export interface RedisConfig {
 /** Of a connection to a cluster. */
 export interface ClusterSettings {
   /**
-   * How often the map of the slots is read again, in ms: redirections alone leave a client at times without the way to a
-   * promoted replica. ioredis's timer survives a disconnect that comes while it reads and keeps the process alive: 0, for
-   * never, where a program is to end by having nothing left to do.
+   * Milliseconds between two reads of the slot map: with redirections alone a client sometimes does not find a promoted
+   * replica. 0 for never, in a program that is to end by itself: ioredis's timer survives a disconnect that comes while
+   * it reads, and keeps the process alive.
    */
   readonly slotsRefreshMs?: number;
 }
 
 const defaultSlotsRefreshMs = 2_000;
-/** Redirections and repeats of a command before it fails. With the pause between them about a fifth of a second. */
+/**
+ * Redirections and repeats of a command before it fails. With the pauses between them that is about a fifth of a
+ * second.
+ */
 const maxRedirections = 4;
 const redirectionPauseMs = 50;
 
@@ -39,8 +42,8 @@ const redirectionPauseMs = 50;
 const reconnectOnError = (error: Error) => error.message.startsWith('READONLY');
 
 /**
- * Opens a connection, to one Redis, to the primary that Sentinel names, or to a cluster, as `REDIS_URL` says. It connects
- * at once and for ever. Throws where the configuration is wrong.
+ * Opens a connection, to one Redis, to the primary that Sentinel names, or to a cluster, as `REDIS_URL` says. It
+ * connects at once, and reconnects for ever. Throws if the configuration is wrong.
  */
 export function openRedis(
   config: RedisConfig,
@@ -60,8 +63,8 @@ export function openRedis(
   if (address.kind === 'cluster') return openCluster(nodes, options, slotsRefreshMs);
   if (address.kind === 'single') return new Redis({ ...options, ...nodes[0], db });
   const { REDIS_SENTINEL_USERNAME: sentinelUsername, REDIS_SENTINEL_PASSWORD: sentinelPassword } = config;
-  // No `failoverDetector`: told of the failover while it reconnects, ioredis 6 gives up for ever. A former primary that
-  // comes back has its clients killed by Sentinel.
+  // No `failoverDetector`: if ioredis 6 is told of the failover while it reconnects, it gives up for ever. It is not
+  // needed: Sentinel kills the clients of a former primary that comes back.
   return new Redis({
     ...options,
     db,
@@ -85,7 +88,7 @@ function openCluster(nodes: RedisAddress['nodes'], settings: RedisSettings, slot
     retryDelayOnFailover: redirectionPauseMs,
     retryDelayOnClusterDown: redirectionPauseMs,
     ...(retryStrategy ? { clusterRetryStrategy: retryStrategy } : {}),
-    // Certificates are made out to names: the client resolves them itself otherwise, and would compare the address.
+    // Certificates are made out to names. Without this line the client resolves the names and compares addresses.
     ...(settings.tls ? { dnsLookup: (name, found) => found(null, name) } : {}),
   });
 }

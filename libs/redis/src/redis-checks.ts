@@ -6,7 +6,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** What is wrong with the variables that say where Redis is, before anything is opened. No message repeats a value. */
+/** Checks of the variables that say where Redis is, before anything is opened. No message repeats a value. */
 export const redisChecks = {
   address: (value: unknown): Problem[] =>
     problemsOf(

@@ -1,30 +1,30 @@
 /**
- * Names in Redis. All that a script touches together carries one hash tag, so that it lies on one node of a cluster.
+ * Names in Redis. All keys that a script touches together have one hash tag, so that they are on one node of a cluster.
  */
 export interface RedisKeys {
   /** Pub/sub channel of commands to the gateways. */
   readonly commands: string;
   /** Pub/sub channel of messages to the apps, for which sibling services have rights. */
   readonly messages: string;
-  /** What the deny list says of a session. */
+  /** The deny list's entry of a session. */
   denied(sessionId: string): string;
   /** Sorted set: session → when it was denied, in milliseconds of Redis's clock. */
   readonly revocations: string;
-  /** Says that the deny list is complete; its value names the Redis server that it was written to. */
+  /** Present if the deny list is complete; its value names the Redis server on which it was written. */
   readonly denyListComplete: string;
-  /** Stands while that rebuild of the deny list is under way: whatever empties Redis takes it away too. */
+  /** Present while that rebuild of the deny list is under way. If Redis is emptied, it is lost too. */
   denyListRebuild(token: string): string;
   /** Counter that numbers the connections of all gateways. */
   readonly streamNumber: string;
-  /** Redis stream: which streams the gateways closed on a command, for about a day. */
+  /** Redis stream: the push streams that gateways closed on a command, for about a day. */
   readonly closeRecords: string;
-  /** What a limit is called; whom it holds for follows after a colon. */
+  /** Prefix of a limit's keys; a colon and the limited address or user follow. */
   limit(name: string): string;
   /** BullMQ's `prefix`. */
   readonly queuePrefix: string;
 }
 
-/** The names under a deployment's `KEY_PREFIX`. */
+/** Returns the names under a deployment's `KEY_PREFIX`. */
 export function redisKeys(prefix: string): RedisKeys {
   const tag = `{${prefix}}`;
   return {

@@ -10,11 +10,11 @@ const connectTimeoutMs = 2_000;
 const retryStrategy = (times: number): number => Math.min(times * 50, maximumReconnectPauseMs);
 
 /**
- * A connection whose commands fail at once while Redis is away, and after `commandTimeoutMs` where it hangs: for
- * whoever has an answer to give and MongoDB or a retry to fall back on.
+ * Options of a connection whose commands fail at once while Redis is away, and after `commandTimeoutMs` if it hangs:
+ * for callers that must answer, and can fall back on MongoDB or a retry.
  *
- * `socketTimeout` ends a connection on which something is waited for and nothing comes, and only such a one: a host that
- * vanished without a word is noticed by that alone. A command that has timed out goes on being waited for.
+ * `socketTimeout` ends a connection on which an answer is awaited and nothing comes. Nothing else detects a host that
+ * vanished silently. A command that has timed out still counts as awaited.
  */
 export function failFastOptions(commandTimeoutMs = 1_000): RedisSettings {
   return {
@@ -29,8 +29,8 @@ export function failFastOptions(commandTimeoutMs = 1_000): RedisSettings {
 }
 
 /**
- * A connection that only listens, and subscribes again by itself after each reconnect. That Redis still answers shows at
- * the subscription's renewals.
+ * Options of a connection that only listens, and subscribes again by itself after each reconnect. The subscription's
+ * renewals show whether Redis still answers.
  */
 export function subscriberOptions(): RedisSettings {
   return {
@@ -42,12 +42,12 @@ export function subscriberOptions(): RedisSettings {
   };
 }
 
-/** For so long at most, in ms, a BullMQ worker lets Redis hold back the answer to its question for jobs. */
+/** Longest time in ms for which a BullMQ worker's blocking command waits for jobs. */
 const longestWaitMs = 10_000;
 
 /**
- * A connection of a BullMQ worker: it waits in Redis for jobs, and for Redis where that is away. The worker copies it for
- * its blocking question, so the socket must be allowed to be silent for as long as that takes.
+ * Options of a BullMQ worker's connection: it waits for jobs, and for Redis while that is away. The worker duplicates
+ * it for its blocking command, so the socket must be allowed to be silent for as long as that takes.
  */
 export function workerOptions(): RedisSettings {
   return {

@@ -2,22 +2,22 @@ import type { Cluster, Redis } from 'ioredis';
 import { isCluster, type RedisClient } from './redis-client.ts';
 
 export interface SubscriptionDeps {
-  /** A connection that does nothing else, with `subscriberOptions`. It stays the caller's to close. */
+  /** A connection that does nothing else, with `subscriberOptions`. The caller closes it. */
   readonly redis: RedisClient;
-  /** Of one hash tag. */
+  /** All of one hash tag. */
   readonly channels: readonly [string, ...string[]];
   readonly onMessage: (channel: string, message: string) => void;
   /** Called each time that messages come in (again). What was published before is lost. */
   readonly onSubscribed: () => void;
-  /** Not subscribed, for now: it tries again by itself. Each message comes once until it is subscribed. */
+  /** Called when it is not subscribed; it tries again by itself. Until then each error message is passed on once. */
   readonly onError: (error: unknown) => void;
-  /** How often the server is asked again for the channels, in ms, so that a dead connection shows. */
+  /** Milliseconds between two renewals of the subscription, which detect a dead connection. */
   readonly renewalMs?: number;
 }
 
 export interface Subscription {
   isSubscribed(): boolean;
-  /** Ends it, to be called before the connection is closed. */
+  /** Ends the subscription. To be called before the connection is closed. */
   stop(): void;
 }
 
@@ -26,14 +26,14 @@ const retryMs = 100;
 const defaultRenewalMs = 5_000;
 
 /**
- * Subscribes to channels and stays subscribed. On a cluster these are sharded channels (SSUBSCRIBE): they are subscribed
- * to at the node that holds their slot, and again elsewhere when the slot moves or the node is lost.
+ * Subscribes to channels and stays subscribed. On a cluster these are sharded channels (SSUBSCRIBE): they are
+ * subscribed to at the node that holds their slot, and again elsewhere when the slot moves or the node is lost.
  */
 export function createSubscription(deps: SubscriptionDeps): Subscription {
   return isCluster(deps.redis) ? subscribeToShard(deps.redis, deps) : subscribeToServer(deps.redis, deps);
 }
 
-/** The renewals keep asking: where no answer comes, the connection's `socketTimeout` ends it, and the next one subscribes. */
+/** If a renewal gets no answer, `socketTimeout` ends the connection, and the next one subscribes. */
 function subscribeToServer(redis: Redis, deps: SubscriptionDeps): Subscription {
   const { channels, onMessage, onSubscribed, renewalMs = defaultRenewalMs } = deps;
   const failures = createFailureReport(deps);
@@ -81,7 +81,7 @@ function subscribeToServer(redis: Redis, deps: SubscriptionDeps): Subscription {
   };
 }
 
-/** Passes on each message once until it is told to forget them: the tries that fail can be ten a second. */
+/** Passes on each message once until `forget` is called: there can be ten failed tries a second. */
 function createFailureReport({ onError }: Pick<SubscriptionDeps, 'onError'>) {
   const reported = new Set<string>();
   return {
@@ -96,9 +96,9 @@ function createFailureReport({ onError }: Pick<SubscriptionDeps, 'onError'>) {
 }
 
 /**
- * ioredis can follow sharded channels itself (`shardedSubscribers`), but does not say since when: it reports its
- * subscribers as ready before the node has answered. Whoever reconciles must know, so here one connection to one node at
- * a time is opened, renewed, and given up at its first failure.
+ * ioredis can follow sharded channels itself (`shardedSubscribers`), but reports its subscribers as ready before the
+ * node has answered. A caller that reconciles must know when it is subscribed, so this opens one connection to one node
+ * at a time, renews it, and gives it up at its first failure.
  */
 function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscription {
   const { channels, onMessage, onSubscribed, renewalMs = defaultRenewalMs } = deps;
@@ -113,7 +113,7 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
     node = undefined;
     if (failed?.status !== 'end') failed?.disconnect();
     const named = movedTo(error);
-    // To be sent on is part of finding the node.
+    // Being redirected is part of finding the node.
     if (isSubscribed || named === undefined) failures.report(error);
     isSubscribed = false;
     clearTimeout(timer);
@@ -131,20 +131,15 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
     }, renewalMs);
   }
 
-  function attempt(named?: NodeAddress): void {
+  function attempt(named?: Address): void {
     if (isStopped) return;
-    const current = connectToNode(cluster, named);
+    const current = connect(cluster, named);
     node = current;
     if (current === undefined) {
       giveUp(undefined, new Error('no node of the cluster is known'));
       return;
     }
-    let cause: unknown;
-    current.on('error', (error) => {
-      cause = error; // `end` follows
-    });
-    current.on('end', () => giveUp(current, cause ?? new Error('the connection to the node was lost')));
-    current.on('moved', () => giveUp(current, new Error('the slot has moved')));
+    const causeOfLoss = watchLoss(current, (error) => giveUp(current, error));
     current.on('smessage', onMessage);
     current.ssubscribe(...channels).then(
       () => {
@@ -154,7 +149,7 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
         renew(current);
         onSubscribed();
       },
-      (error: unknown) => giveUp(current, cause ?? error),
+      (error: unknown) => giveUp(current, causeOfLoss() ?? error),
     );
   }
 
@@ -172,23 +167,34 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
   };
 }
 
-/** A node that fails is not waited for: another one has its slots by then. */
-const dedicated = { lazyConnect: false, enableOfflineQueue: true, retryStrategy: null, commandTimeout: 2_000 } as const;
-
-interface NodeAddress {
+interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** Connects to the next node to try: the one that another named, or any. */
-function connectToNode(cluster: Cluster, named: NodeAddress | undefined): Redis | undefined {
+/** Connects to the node that another named, or to any. Undefined if none is known. */
+function connect(cluster: Cluster, named?: Address): Redis | undefined {
   const masters = cluster.nodes('master');
   const known = masters[Math.floor(Math.random() * masters.length)];
   return known?.duplicate({ ...named, ...dedicated });
 }
 
-/** Where a node says that the slot is: `MOVED 866 10.0.0.7:6379`. */
-function movedTo(error: unknown): NodeAddress | undefined {
+/** Calls `onLost` once the node is of no use any more. Returns the connection's last error, if it had one. */
+function watchLoss(node: Redis, onLost: (error: unknown) => void): () => unknown {
+  let cause: unknown;
+  node.on('error', (error) => {
+    cause = error; // `end` follows
+  });
+  node.on('end', () => onLost(cause ?? new Error('the connection to the node was lost')));
+  node.on('moved', () => onLost(new Error('the slot has moved')));
+  return () => cause;
+}
+
+/** It does not wait for a node that fails: another one has its slots by then. */
+const dedicated = { lazyConnect: false, enableOfflineQueue: true, retryStrategy: null, commandTimeout: 2_000 } as const;
+
+/** Reads the address from a redirection: `MOVED 866 10.0.0.7:6379`. */
+function movedTo(error: unknown): Address | undefined {
   const [, host, port] = /^MOVED \d+ (.+):(\d+)$/.exec(error instanceof Error ? error.message : '') ?? [];
   return host === undefined ? undefined : { host, port: Number(port) };
 }

@@ -94,7 +94,7 @@ export async function compose(
   const transaction = createTransactionRunner(mongo, transactionHooks(apiMetrics));
   const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction);
   const isDenied = createIsDenied(denyList);
-  const publishEvent = eventPublisher.begin;
+  const publishEvent = eventPublisher.publish;
   const sessionParts = { stores, transaction, security, announce, isDenied, publishEvent };
   const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
   const app = createApp({
@@ -167,7 +167,7 @@ function serve(
       address = await server.listen(config.API_PORT, config.BIND_ADDRESS);
       logger.info({ address: address.address, port: address.port, argon2: argon2Name }, 'api listens');
     },
-    stop: [
+    shutdown: [
       { name: 'start', run: () => stopping.abort(), timeoutMs: 100 },
       { name: 'http server', run: () => server.drain(), timeoutMs: retireMs + lastRequestMs },
       ...stop,

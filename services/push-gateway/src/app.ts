@@ -8,7 +8,6 @@ import {
 } from 'uWebSockets.js';
 import { AppError } from '@auth-account/errors';
 import { readRequestHead } from './handshake/handshake.ts';
-import { hasAmbiguousLength } from './handshake/has-ambiguous-length.ts';
 import { sendError } from './handshake/send-error.ts';
 import type { createUpgrade } from './handshake/upgrade.ts';
 import { type Connection, maxBackpressureBytes } from './streams/connection.ts';
@@ -19,22 +18,22 @@ export interface PushAppDeps {
   readonly opener: Pick<SocketOpener, 'onOpen' | 'onLost'>;
   readonly onFrame: (connection: Connection, message: ArrayBuffer, isBinary: boolean) => void;
   /**
-   * Called once per stream that was opened, with the close code (1006: none came, the text may say why). The socket is gone
-   * by then.
+   * Called once per stream that was opened, with the close code (1006: none came, the text may say why). The socket is
+   * gone by then.
    */
   readonly onClose: (connection: Connection, code: number, text: string) => void;
   readonly idleTimeoutSeconds: number;
 }
 
 export interface PushApp {
-  /** Listens and returns the port. Throws where it can't. */
+  /** Listens and returns the port. Throws if it can't. */
   listen(port: number, host: string): Promise<number>;
-  /** Stops listening and cuts every connection that is left. */
+  /** Stops listening and cuts the remaining connections. */
   close(): void;
 }
 
 const streamPath = '/ws/push-stream/:id';
-/** Past this uWebSockets.js cuts the connection without a word; shorter frames are ours to refuse. */
+/** Past this uWebSockets.js cuts the connection without a close frame. The gateway refuses shorter frames with one. */
 const maxPayloadLength = 64 * 1024;
 /** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two gateways listen on one port and share its connections. */
 const exclusivePort = 1;
@@ -47,7 +46,10 @@ type Listen = (
   listening: (socket: us_listen_socket | false) => void,
 ) => void;
 
-/** The gateway's server: push streams on their path, errors of the contract everywhere else. It opens nothing yet. */
+/**
+ * Makes the gateway's server: push streams on their path, the contract's errors everywhere else. It does not listen
+ * yet.
+ */
 export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSeconds }: PushAppDeps): PushApp {
   const app = App();
   app.ws<SocketData>(streamPath, {
@@ -84,8 +86,8 @@ export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSe
 }
 
 /**
- * What is no handshake. The contract has no code for 426 Upgrade Required: a plain GET of a stream finds nothing (404),
- * any other method is the wrong one (405).
+ * Answers requests that are no handshake. The contract has no code for 426 Upgrade Required: a plain GET of a stream is
+ * answered 404, any other method 405.
  */
 function mountRefusals(app: TemplatedApp): void {
   app.any(streamPath, (res, req) => {
@@ -97,7 +99,7 @@ function mountRefusals(app: TemplatedApp): void {
 }
 
 function answer(res: HttpResponse, req: HttpRequest, error: AppError): void {
-  // What stands behind it in the same bytes is answered too: not where it may be no request of this client's.
+  // uWebSockets.js would answer the bytes behind this request too, which may not be this client's: the connection ends.
   if (hasAmbiguousLength(req)) res.close();
   else sendError(res, error, readRequestHead(req));
 }
@@ -109,4 +111,19 @@ function listen(app: TemplatedApp, port: number, host: string): Promise<number> 
     else resolve(us_socket_local_port(socket));
   });
   return promise;
+}
+
+/**
+ * Tells whether two readers might see two ends of this request. uWebSockets.js takes the first of several lengths and
+ * is lenient with chunks; RFC 9112 sections 6.3 and 11.2 want such a request refused and its connection ended. Nothing
+ * here needs a body, so any transfer coding is refused.
+ */
+function hasAmbiguousLength(req: HttpRequest): boolean {
+  const lengths: string[] = [];
+  let isCoded = false;
+  req.forEach((name, value) => {
+    if (name === 'content-length') lengths.push(value);
+    if (name === 'transfer-encoding') isCoded = true;
+  });
+  return isCoded || lengths.length > 1 || !/^\d*$/.test(lengths[0] ?? '') || lengths[0] === '';
 }

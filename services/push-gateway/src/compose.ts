@@ -4,17 +4,18 @@ import { longestTokenSeconds } from '@auth-account/config';
 import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import { createCloseRecorder } from '@auth-account/messaging/close-records';
 import { createCommandPublisher, createStreamNumbers } from '@auth-account/messaging/commands';
-import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
+import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import {
   failFastOptions,
   openRedis,
   type RedisClient,
+  type RedisKeys,
   type RedisSettings,
   redisKeys,
   type Subscription,
   subscriberOptions,
 } from '@auth-account/redis';
-import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
+import { type AuditSampler, createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
 import { createCachedVerifier } from '@auth-account/tokens';
 import { createPushApp, type PushApp } from './app.ts';
 import { createReadiness } from './commands/readiness.ts';
@@ -24,28 +25,28 @@ import type { PushGatewayConfig, pushGatewayConfig } from './config.ts';
 import { createAskRedis } from './handshake/ask-redis.ts';
 import { createAuditRefusal } from './handshake/audit-refusal.ts';
 import { createReauthenticate } from './handshake/reauthenticate.ts';
-import { createUpgrade } from './handshake/upgrade.ts';
+import { createUpgrade, type UpgradeDeps } from './handshake/upgrade.ts';
 import { watchPublicKeys } from './handshake/watch-public-keys.ts';
+import { createMessageSubscription } from './messages/deliver-messages.ts';
 import { createHandleFrame } from './messages/handle-frame.ts';
-import { createMessageSubscription } from './messages/message-subscription.ts';
 import { closeConnection } from './streams/connection.ts';
-import { createConnectionRegistry } from './streams/connection-registry.ts';
+import { type ConnectionRegistry, createConnectionRegistry } from './streams/connection-registry.ts';
 import { createDrain, type Drain } from './streams/drain.ts';
-import { createExpirySweep } from './streams/expiry-sweep.ts';
+import { createExpirySweep, type ExpirySweep } from './streams/expiry-sweep.ts';
 import { createPushMetrics, type PushMetrics } from './streams/metrics.ts';
 import { createSocketOpener } from './streams/open-socket.ts';
 import { createStreamLifecycle } from './streams/stream-lifecycle.ts';
 
-/** The gateway with where it listens, once it does. */
+/** The gateway, with its address once it listens. */
 export interface PushGatewayParts extends ServiceParts {
   address(): { readonly address: string; readonly port: number };
 }
 
-/** What tests replace. */
+/** Overrides for tests. */
 export interface TestOverrides {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
-  /** Milliseconds between two looks at the key file. */
+  /** Milliseconds between two checks of the key file. */
   readonly keyFileIntervalMs?: number;
 }
 
@@ -58,7 +59,7 @@ function openConnections(config: PushGatewayConfig, logger: Logger) {
   return {
     redis: open(failFastOptions(), 'commands'),
     subscription: open(subscriberOptions(), 'subscription'),
-    // Of their own: what floods them must neither hold commands up nor cost their connection.
+    // A connection of their own: a flood of messages must neither delay commands nor cost their connection.
     messages: open(subscriberOptions(), 'messages'),
   };
 }
@@ -77,6 +78,43 @@ async function openVerifier(
     onLookup: (result) => metrics.tokenLookups.inc({ result }),
   });
   return { verifyAccessToken, closeKeyFile: keys.close };
+}
+
+interface AppParts {
+  readonly config: PushGatewayConfig;
+  readonly redis: RedisClient;
+  readonly keys: RedisKeys;
+  readonly denyList: DenyList;
+  readonly registry: ConnectionRegistry;
+  readonly expiry: ExpirySweep;
+  readonly streams: ReturnType<typeof createStreamLifecycle>;
+  readonly sampler: AuditSampler;
+  readonly verifyAccessToken: UpgradeDeps['verifyAccessToken'];
+  readonly isDraining: () => boolean;
+  readonly metrics: PushMetrics;
+  readonly logger: Logger;
+}
+
+/** The server, with the handshake and the frames of clients. */
+function composeApp({ config, redis, keys, denyList, sampler, streams, ...shared }: AppParts): PushApp {
+  const opener = createSocketOpener();
+  const auditRefusal = createAuditRefusal({ sampler, metrics: shared.metrics });
+  return createPushApp({
+    opener,
+    upgrade: createUpgrade({
+      ...shared,
+      askRedis: createAskRedis({ denyList, takeStreamNumbers: createStreamNumbers(redis, keys) }),
+      openSocket: opener.open,
+      allowedOrigins: config.ALLOWED_ORIGINS,
+      maxStreamsPerGroup: config.MAX_STREAMS_PER_GROUP,
+      onOpen: streams.onOpen,
+      auditRefusal,
+      trustedProxyHops: config.TRUST_PROXY_HOPS,
+    }),
+    onFrame: createHandleFrame(createReauthenticate({ ...shared, denyList, auditRefusal })),
+    onClose: streams.onClose,
+    idleTimeoutSeconds: config.PUSH_IDLE_TIMEOUT_SECONDS,
+  });
 }
 
 /** Wires the push gateway: the only place that opens its connections. */
@@ -107,28 +145,10 @@ export async function compose(
   redis.on('ready', reconcile.wholeRound);
   const messageSubscription = createMessageSubscription({ ...common, redis: messages, channel: keys.messages });
   const streams = createStreamLifecycle({ ...common, expiry, publish: createCommandPublisher(redis, keys) });
-  const opener = createSocketOpener();
   const sampler = createAuditSampler(createAuditLog(logger));
-  const auditRefusal = createAuditRefusal({ sampler, metrics: pushMetrics });
-  const app = createPushApp({
-    opener,
-    upgrade: createUpgrade({
-      verifyAccessToken,
-      registry,
-      askRedis: createAskRedis({ denyList, takeStreamNumbers: createStreamNumbers(redis, keys) }),
-      isDraining: drain.isDraining,
-      openSocket: opener.open,
-      allowedOrigins: config.ALLOWED_ORIGINS,
-      maxStreamsPerGroup: config.MAX_STREAMS_PER_GROUP,
-      onOpen: streams.onOpen,
-      metrics: pushMetrics,
-      auditRefusal,
-      trustedProxyHops: config.TRUST_PROXY_HOPS,
-      logger,
-    }),
-    onFrame: createHandleFrame(createReauthenticate({ verifyAccessToken, denyList, expiry, auditRefusal, logger })),
-    onClose: streams.onClose,
-    idleTimeoutSeconds: config.PUSH_IDLE_TIMEOUT_SECONDS,
+  const app = composeApp({
+    ...{ ...common, config, redis, keys, denyList, expiry, streams, sampler, verifyAccessToken },
+    isDraining: drain.isDraining,
   });
   const address = config.BIND_ADDRESS;
   let port: number | undefined;
@@ -144,7 +164,7 @@ export async function compose(
       reconcile.start();
       logger.info({ address, port }, 'push gateway listens');
     },
-    stop: [
+    shutdown: [
       ...shutdownSteps({
         ...{ drain, app, expiry, reconcile, redis, subscriber, subscription, messageSubscription, messages },
         drainSeconds: config.DRAIN_SECONDS,
@@ -171,7 +191,7 @@ interface Stoppable {
 /** Milliseconds for the last close frames to reach the clients before their connections are cut. */
 const lingerMs = 100;
 
-/** With the ops server's 1.5 s they fit into the 9 s that a stop may take. */
+/** With the ops server's 1.5 s these steps fit into the 9 s that a shutdown may take. */
 function shutdownSteps(stoppable: Stoppable): ShutdownStep[] {
   const { drain, app, expiry, reconcile, redis, subscriber, subscription, drainSeconds } = stoppable;
   const { messageSubscription, messages } = stoppable;
@@ -189,7 +209,7 @@ function shutdownSteps(stoppable: Stoppable): ShutdownStep[] {
     {
       name: 'redis',
       async run() {
-        // Its question to Redis fails with the connection: it never outlasts this step.
+        // Its command to Redis fails with the connection, so that it ends within this step.
         const stopped = reconcile.stop();
         subscriber.stop();
         subscription.disconnect();

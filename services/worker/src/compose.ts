@@ -38,7 +38,7 @@ import { createRelay } from './relay/relay.ts';
 
 type Context = ServiceContext<typeof workerConfig>;
 
-/** What the parts below are wired from. */
+/** Parts that the functions below share. */
 interface Shared {
   readonly config: WorkerConfig;
   readonly stores: Stores;
@@ -54,7 +54,9 @@ interface Shared {
   readonly now: () => Date;
 }
 
-/** Milliseconds between two notes of the configured subscribers: each of two workers with other ones makes its own. */
+/**
+ * Milliseconds between two writes of the configured subscribers: workers with different ones overwrite each other's.
+ */
 const namingIntervalMs = 60_000;
 
 function openConnections(config: WorkerConfig, logger: Logger) {
@@ -84,7 +86,7 @@ function whenReady(redis: RedisClient, run: () => void): void {
   else redis.once('ready', run);
 }
 
-/** The events' way from the outbox to their subscribers. Its pollers need MongoDB only, but for the relay. */
+/** Wires the events' way from the outbox to their subscribers. Except for the relay its pollers need MongoDB only. */
 function composeEvents(shared: Shared) {
   const { config, stores, adding, metrics, registry, logger, now } = shared;
   const { outbox, deadLetters, subscribers } = stores;
@@ -200,7 +202,7 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
       for (const poller of eventPollers) poller.start();
       logger.info({ subscribers: [...queues.keys()] }, 'worker runs');
     },
-    stop: shutdownSteps({
+    shutdown: shutdownSteps({
       stopping,
       pollers: [relay, reconcile, ...eventPollers],
       consumers,

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await api.start();
   base = `http://127.0.0.1:${api.address().port}`;
   stop = async () => {
-    for (const step of api.stop) await step.run();
+    for (const step of api.shutdown) await step.run();
   };
 });
 beforeEach(() => void lines.splice(0));

@@ -150,7 +150,7 @@ const outbox: Area = {
       tests: [`${deliver}/{attempt-recorder,deliver-event}.test.ts`],
     },
     {
-      sources: [`${deliver}/{delivery-error,webhook}.ts`],
+      sources: [`${deliver}/webhook.ts`],
       tests: [`${deliver}/{deliver-event,webhook}.test.ts`],
     },
     { sources: [`${deliver}/queue-room.ts`], tests: ['test/integration/worker/queue-room.test.ts'] },

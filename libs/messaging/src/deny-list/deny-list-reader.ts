@@ -2,7 +2,7 @@ import { createServerIdentity, isCluster, isReplicated, type RedisClient, type R
 import type { Redis } from 'ioredis';
 import { askScript, recentScript } from './deny-list-scripts.ts';
 
-/** What Redis holds, where its list is complete; undefined where that is not known. */
+/** Reads the list if it is known to be complete; its functions return undefined if it is not. */
 export interface DenyListReader {
   find(sessionIds: readonly string[]): Promise<(string | null)[] | undefined>;
   /** `since` and the time are milliseconds of Redis's clock. */
@@ -11,13 +11,13 @@ export interface DenyListReader {
 
 type Time = [seconds: string, microseconds: string];
 
-/** Reads the list, and with it whether the server that answers is the one that it was completed on. */
+/** Makes the reader. With each answer it checks that the server is the one on which the list was completed. */
 export function createDenyListReader(redis: RedisClient, keys: RedisKeys): DenyListReader {
   if (isCluster(redis) || isReplicated(redis)) return createScriptReader(redis, keys);
   return createConnectionReader(redis, keys);
 }
 
-/** One server behind one connection: it is the same one until the connection is lost. */
+/** For one server behind one connection: it stays the same until the connection is lost. */
 function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
   const runId = createServerIdentity(redis);
   const isOf = (server: string, sentinel: string | null | undefined) => sentinel?.startsWith(`${server}:`) === true;
@@ -42,8 +42,8 @@ function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
 type Script = (keyCount: number, ...args: (string | number)[]) => Promise<unknown>;
 
 /**
- * Servers that take each other's place behind one client: which of them answers, only the answer itself can tell. The
- * script costs the server about 20 µs, the plain question less than one.
+ * For servers that take each other's place behind one client: only the answer itself can tell which of them it is from.
+ * The script costs the server about 20 µs, the plain command less than one.
  */
 function createScriptReader(redis: RedisClient, keys: RedisKeys): DenyListReader {
   redis.defineCommand('askDenyList', { lua: askScript });

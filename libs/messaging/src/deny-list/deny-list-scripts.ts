@@ -1,7 +1,7 @@
 /**
- * Tells which server runs the script, and since which promotion: its run id, new with every start, and its replication
- * id, new whenever it becomes primary. A replica that is promoted, and a former primary that is promoted again, may have
- * an older state.
+ * Names the server that runs the script, and its promotion: the run id is new with every start, the replication id
+ * whenever the server becomes primary. A promoted replica, and a former primary that is promoted again, may have an
+ * older state.
  */
 const identity = `
 local function identity()
@@ -10,9 +10,9 @@ local function identity()
 end`;
 
 /**
- * KEYS: revocations, then one denied key per entry. ARGV: pub/sub's command, channel, lifetime (ms), then session, value
- * and close command of each entry, then further close commands. "none…" stays, a version only rises. On a cluster the
- * channel is on the keys' node, as it has their hash tag.
+ * KEYS: revocations, then one denied key per entry. ARGV: pub/sub's command, channel, lifetime (ms), then session,
+ * value and close command of each entry, then further close commands. "none…" stays, a version only rises. On a cluster
+ * the channel is on the keys' node, as it has their hash tag.
  */
 export const denyAndCloseScript = `
 local time = redis.call('TIME')
@@ -36,12 +36,12 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
 redis.call('PEXPIRE', KEYS[1], ttl)
 return #KEYS - 1`;
 
-/** KEYS: the rebuild's mark. ARGV: for how long it stands (ms). */
+/** KEYS: the rebuild's mark. ARGV: its lifetime (ms). */
 export const beginScript = `${identity}
 redis.call('SET', KEYS[1], identity(), 'PX', ARGV[1])
 return 1`;
 
-/** KEYS: the rebuild's mark, the sentinel. Answers 1 where the server and its data are those of the mark. */
+/** KEYS: the rebuild's mark, the sentinel. Returns 1 if the server and its data are those of the mark. */
 export const completeScript = `${identity}
 local begun = redis.call('GET', KEYS[1])
 redis.call('DEL', KEYS[1])
@@ -49,13 +49,13 @@ if begun ~= identity() then return 0 end
 redis.call('SET', KEYS[2], begun)
 return 1`;
 
-/** KEYS: the sentinel, denied keys. Answers their values; nil in place of a sentinel that names another server. */
+/** KEYS: the sentinel, denied keys. Returns their values; nil in place of a sentinel that names another server. */
 export const askScript = `${identity}
 local values = redis.call('MGET', unpack(KEYS))
 if values[1] ~= identity() then values[1] = false end
 return values`;
 
-/** KEYS: the sentinel, revocations. ARGV: since when (ms). Answers the sentinel as above, the time, the sessions. */
+/** KEYS: the sentinel, revocations. ARGV: since when (ms). Returns the sentinel as above, the time, the sessions. */
 export const recentScript = `${identity}
 local sentinel = redis.call('GET', KEYS[1])
 if sentinel ~= identity() then sentinel = false end

@@ -5,10 +5,19 @@ import { encodeCommand } from '../push/commands.ts';
 import { createDenyListReader } from './deny-list-reader.ts';
 import { beginScript, completeScript, denyAndCloseScript } from './deny-list-scripts.ts';
 
-/** What the deny list says of a session: revoked (and how its stream closes), or the smallest `ver` still good. */
+/** An entry's content: the session is revoked (and how its stream closes), or the smallest `ver` that is still good. */
 export type Denial =
   | { readonly kind: 'revoked'; readonly reason: CloseReason }
   | { readonly kind: 'below'; readonly ver: number };
+
+/**
+ * The reason to end a stream whose claims have this version, by what the deny list says; undefined if they are good.
+ */
+export function closeReasonOf(denial: Denial | undefined, ver: number): CloseReason | undefined {
+  if (denial === undefined) return undefined;
+  if (denial.kind === 'revoked') return denial.reason;
+  return ver < denial.ver ? 'GROUP_CHANGED' : undefined;
+}
 
 /** A session that is denied from now on, as a whole or up to a version of its claims, and whose stream is closed. */
 export interface DenyEntry {
@@ -21,7 +30,7 @@ export interface DenyEntry {
   readonly alsoClose?: string | undefined;
 }
 
-/** Redis cannot be asked, or its list is not known to be complete. It never means "allow". */
+/** Redis does not answer, or its list is not known to be complete. It never means "allow". */
 export class DenyListUnavailable extends Error {
   override readonly name = 'DenyListUnavailable';
 }
@@ -33,11 +42,16 @@ export interface DenyList {
    * never loosens. The entries stay; the commands are hints, which a gateway that is away misses.
    */
   denyAndClose(entries: readonly DenyEntry[]): Promise<void>;
-  /** What the list says of each session, in order. Throws `DenyListUnavailable`. */
+  /** Returns each session's entry, in order. Throws `DenyListUnavailable`. */
   find(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
-  /** What the list, complete or not, says of each session, in order: for whoever is about to complete it. */
+  /**
+   * Returns each session's entry, in order, even if the list is incomplete: for a caller that is about to complete it.
+   */
   peek(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
-  /** Sessions denied since that time of Redis's clock (ms), and the time to ask from next. Throws `DenyListUnavailable`. */
+  /**
+   * Returns sessions denied since that time of Redis's clock (ms), and the time for the next call. Throws
+   * `DenyListUnavailable`.
+   */
   recent(since: number): Promise<{ readonly sessionIds: string[]; readonly until: number }>;
   isComplete(): Promise<boolean>;
   /** To be called before the first entry of a rebuild is read from MongoDB. */
@@ -47,13 +61,13 @@ export interface DenyList {
 /** A rebuild of the list from MongoDB, bound to the Redis server and the data that were there when it began. */
 export interface DenyListRebuild {
   /**
-   * Says that the list holds all that MongoDB does, of the server on which the rebuild began. False, and nothing said,
-   * where Redis was emptied, started again or replaced since: another rebuild is due.
+   * Marks the list as complete, on the server on which the rebuild began. Returns false, and marks nothing, if Redis
+   * was emptied, restarted or replaced since: another rebuild is due.
    */
   complete(): Promise<boolean>;
 }
 
-/** Milliseconds after which a rebuild that never ended is forgotten. */
+/** Milliseconds after which a rebuild that never completed is forgotten. */
 const rebuildLimitMs = 10 * 60_000;
 
 type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
@@ -62,14 +76,14 @@ type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number
 const overlapMs = 1_000;
 
 /**
- * The time for which an entry is of use, in milliseconds: the longest life of a token that any process accepts, leeway, the
- * stream's grace and a margin.
+ * Returns for how many milliseconds an entry is of use: the longest life of a token that any process accepts, leeway,
+ * the stream's grace and a margin.
  */
 export function denialLifetimeMs(longestTokenSeconds: number): number {
   return (longestTokenSeconds + 5 + 30 + 60) * 1_000;
 }
 
-/** The deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. */
+/** Opens the deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. */
 export function createDenyList(redis: RedisClient, keys: RedisKeys, lifetimeMs: number): DenyList {
   redis.defineCommand('denyAndClose', { lua: denyAndCloseScript });
   redis.defineCommand('beginDenyList', { lua: beginScript });
@@ -135,7 +149,9 @@ function closeCommand(session_id: string, { denial, requestId, decidedAt }: Caus
   return encodeCommand({ type: 'close', session_id, ...how, request_id: requestId, decided_at: decidedAt });
 }
 
-/** Only a logout closes another session's stream, and as a logout it does so however its own session had ended before. */
+/**
+ * Only a logout closes another session's stream, and as a logout it does so however its own session had ended before.
+ */
 function closeOther(sessionId: string, cause: Cause): string {
   return closeCommand(sessionId, { ...cause, denial: { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } });
 }

@@ -2,10 +2,9 @@ import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { Inbox } from './inbox.ts';
 import { eventIdOf, reliableWorkerOptions, subscriberQueueName } from './queues.ts';
 
-/** What every event has, whatever it tells (CloudEvents 1.0, with our extensions). */
+/** The fields that every event has (CloudEvents 1.0, with our extensions). */
 const EventEnvelope = Type.Object({
   specversion: Type.Literal('1.0'),
   id: Type.String({ minLength: 1 }),
@@ -15,29 +14,48 @@ const EventEnvelope = Type.Object({
 });
 type EventEnvelope = Type.Static<typeof EventEnvelope>;
 
-/** What a handler gets beside the event. */
+/** Identifies a delivery: an event has its effect once at each subscriber. */
+export interface InboxEntry {
+  readonly subscriber: string;
+  /** The CloudEvent's `id`. */
+  readonly eventId: string;
+}
+
+/** Makes an effect happen exactly once, however often its event is delivered. */
+export interface Inbox<Session> {
+  /**
+   * Runs `effect` and remembers the entry, both or neither: a crash never leaves one without the other. Returns
+   * `duplicate`, and does not run `effect`, if the entry is known. Only writes through `session` are covered, and
+   * `effect` may run more than once before it is committed.
+   *
+   * Throws what `effect` throws, or the store's error; the entry is not remembered then.
+   */
+  once(entry: InboxEntry, effect: (session: Session) => Promise<void>): Promise<'processed' | 'duplicate'>;
+}
+
+/** A handler's second argument. */
 export interface HandlerContext<Session> {
-  /** Every write of the effect has to go through it: it is what makes the effect happen once. */
+  /** Every write of the effect must go through it, or the effect may happen more than once. */
   readonly session: Session;
-  /** X-Request-ID of the request that brought the event about: for logs and for calls that follow from it. */
+  /** X-Request-ID of the request that caused the event: for logs and for calls that follow from it. */
   readonly requestId: string;
-  /** W3C trace context of that request, where it had one. */
+  /** W3C trace context of that request, if it had one. */
   readonly traceparent: string | undefined;
   /** 1 for the first. */
   readonly attempt: number;
-  /** Aborted where the consumer is being closed and its patience has ended: throw then, and the event comes again. */
+  /** Aborted when the consumer closes and its patience has ended: throw then, and the event is delivered again. */
   readonly signal: AbortSignal;
 }
 
-/** How a delivery ended. It holds nothing of the event but its ids. */
+/** The outcome of a delivery. Of the event it has only the ids. */
 export interface ConsumerReport {
   /** `failed`: it is tried again. `given_up`: that was the last attempt. `malformed`: it is never tried again. */
   readonly outcome: 'processed' | 'duplicate' | 'failed' | 'given_up' | 'malformed';
   readonly topic: string;
   readonly subscriber: string;
-  /** Undefined where the job has none. */
+  /** Undefined if the job has none. */
   readonly eventId: string | undefined;
-  /** Undefined where the event is malformed. */
+  /** Undefined if the event is malformed. */
   readonly requestId: string | undefined;
   readonly attempt: number;
   readonly error?: unknown;
@@ -54,20 +72,20 @@ export interface EventConsumerOptions<Schema extends Type.TSchema, Session> {
   /** The name that this consumer has in EVENT_SUBSCRIBERS, there with `"kind":"queue"`. */
   readonly subscriber: string;
   readonly inbox: Inbox<Session>;
-  /** The effect. It may throw: then nothing of it remains, and it is tried again after a pause. */
+  /** The effect. If it throws, nothing of it remains, and it is tried again after a pause. */
   readonly handle: (event: Type.Static<Schema>, context: HandlerContext<Session>) => Promise<void>;
   /** For logs and metrics; called after each attempt. */
   readonly onReport: (report: ConsumerReport) => void;
-  /** Redis is away, or the queue fails otherwise. It goes on by itself. */
+  /** Called if Redis is away or the queue fails otherwise. The consumer recovers by itself. */
   readonly onError: (error: Error) => void;
-  /** Events handled at once by this process; 10 unless told otherwise. */
+  /** Events that this process handles at once; default 10. */
   readonly concurrency?: number;
 }
 
 export interface EventConsumer {
   /**
-   * Takes nothing more and resolves when what is under way has ended. After `patienceMs` (10,000 unless told otherwise) the
-   * handlers are told to break off.
+   * Takes no more events and resolves when the handlers under way have ended. After `patienceMs` (default 10,000) their
+   * signals are aborted.
    */
   close(patienceMs?: number): Promise<void>;
 }
@@ -75,15 +93,16 @@ export interface EventConsumer {
 const defaultConcurrency = 10;
 const defaultPatienceMs = 10_000;
 
-/** Pause after Redis was away, in ms; BullMQ's own is 15 s. */
+/** Pause after Redis was away, in ms; BullMQ's default is 15 s. */
 const runRetryDelay = 500;
 
 /**
- * Consumes a topic as a subscriber of the kind `queue`, at once and until it is closed. Several processes of one subscriber
- * share its events. Delivery is at least once, and not in the order of the events; the inbox makes the effect happen once.
+ * Consumes a topic as a subscriber of the kind `queue`, from now until it is closed. Several processes of one
+ * subscriber share its events. Delivery is at least once, and not in the order of the events; the inbox makes the
+ * effect happen once.
  *
- * An event that is malformed fails for good at the first look, one whose handler keeps throwing at its last attempt; an
- * operator can replay both. A process that dies loses nothing: another one has its events within eight seconds.
+ * A malformed event fails for good at once, one whose handler keeps throwing after its last attempt; an operator can
+ * replay both. A process that dies loses nothing: another one takes over its events within eight seconds.
  */
 export function createEventConsumer<Schema extends Type.TSchema, Session>(
   options: EventConsumerOptions<Schema, Session>,
@@ -136,7 +155,10 @@ function createProcessor<Schema extends Type.TSchema, Session>(options: EventCon
   };
 }
 
-/** Reads a job's data. What is no event of the topic ends its job; the error says where it is wrong, not what it holds. */
+/**
+ * Reads a job's data. If that is no event of the topic the job ends; the error names the wrong place, never its
+ * content.
+ */
 function createParser<Schema extends Type.TSchema>(topic: string, schema: Schema) {
   const envelope = Compile(EventEnvelope);
   const validator = Compile(schema);

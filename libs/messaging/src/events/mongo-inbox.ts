@@ -1,5 +1,5 @@
 import type { ClientSession, Collection, MongoClient } from 'mongodb';
-import type { Inbox, InboxEntry } from './inbox.ts';
+import type { Inbox, InboxEntry } from './event-consumer.ts';
 
 /** An entry of the inbox. */
 export interface InboxDocument {
@@ -9,13 +9,13 @@ export interface InboxDocument {
 }
 
 export interface MongoInboxOptions {
-  /** Of the replica set that holds what the effects write. It stays the caller's to close. */
+  /** Of the replica set that the effects write to. The caller closes it. */
   readonly client: MongoClient;
   /** The inbox: a collection of the consumer's own database. Several subscribers may share one. */
   readonly collection: Collection<InboxDocument>;
   /**
-   * How long an entry is remembered, in seconds. It has to be longer than any event can come again: as the outbox keeps
-   * delivered rows, as dead letters are kept, as failed jobs stay in a queue.
+   * How long an entry is remembered, in seconds. It must be longer than any event can come again: than the outbox keeps
+   * delivered rows, dead letters are kept, and failed jobs stay in a queue.
    */
   readonly retentionSeconds?: number;
   readonly now?: () => Date;
@@ -27,12 +27,12 @@ const duplicateKey = 11_000;
 const indexOptionsConflict = 85;
 
 /**
- * Opens the inbox in MongoDB: makes its collection and the index that removes old entries, where they are missing, and
- * changes that index where the retention has changed.
+ * Opens the inbox in MongoDB: creates its collection and the index that removes old entries if they are missing, and
+ * changes that index if the retention has changed.
  *
- * Each effect runs in a multi-document transaction with its entry. The entry is written first, so that of two that come at
- * once one waits for the other. Where a consumer was killed within a transaction, MongoDB ends that after
- * `transactionLifetimeLimitSeconds` (60 unless configured): until then the event, delivered again, waits.
+ * Each effect runs in a multi-document transaction with its entry. The entry is written first, so that of two
+ * deliveries at once one waits for the other. If a consumer is killed within a transaction, MongoDB ends that after
+ * `transactionLifetimeLimitSeconds` (default 60): until then the event, delivered again, waits.
  *
  * @example
  * const inbox = await openMongoInbox({ client, collection: client.db('kitchen').collection('inbox') });
@@ -58,7 +58,7 @@ export async function openMongoInbox(options: MongoInboxOptions): Promise<Inbox<
   };
 }
 
-/** False where the entry is there. */
+/** False if the entry is there already. */
 async function remember(
   collection: Collection<InboxDocument>,
   { subscriber, eventId }: InboxEntry,

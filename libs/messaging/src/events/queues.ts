@@ -1,12 +1,13 @@
 import type { RegisteredEvent } from '@auth-account/contracts';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
+import { ProxyTracerProvider, trace } from '@opentelemetry/api';
 import { type JobsOptions, Queue, type WorkerOptions } from 'bullmq';
-import { jobTrace, queueTelemetry } from './queue-telemetry.ts';
+import { BullMQOtel } from 'bullmq-otel';
 
-/** A queue of events; its jobs' ids are {@link eventJobId}s, so that adding one again changes nothing. */
+/** A queue of events. Its job ids are {@link eventJobId}s, so that adding an event again changes nothing. */
 export type EventQueue = Queue<RegisteredEvent, void, string>;
 
-/** The queue that feeds one subscriber of a topic: consumers that share a queue would compete for its jobs. */
+/** Names the queue of one subscriber of a topic: consumers that share a queue would compete for its jobs. */
 export function subscriberQueueName(topic: string, subscriber: string): string {
   return `${topic}.${subscriber}`;
 }
@@ -14,8 +15,8 @@ export function subscriberQueueName(topic: string, subscriber: string): string {
 const daySeconds = 24 * 60 * 60;
 
 /**
- * BullMQ's defaults lose events: a worker killed twice ends a job as "stalled more than allowable limit", whatever
- * attempts it has left. Here a job ends by its own attempts only, and a dead worker is noticed within seconds.
+ * BullMQ's defaults lose events: a job whose worker is killed twice fails as "stalled more than allowable limit",
+ * whatever attempts it has left. Here a job ends by its own attempts only, and a dead worker is noticed within seconds.
  */
 export const reliableWorkerOptions = {
   lockDuration: 5_000,
@@ -30,17 +31,17 @@ const practicallyUnlimited = 1_000_000;
 export const eventJobOptions = {
   attempts: practicallyUnlimited,
   backoff: { type: 'custom' },
-  // The outbox knows what is delivered: a job that went too early costs a repeated delivery, no event.
+  // The outbox knows what is delivered: a job that is removed too early costs a repeated delivery, but no event.
   removeOnComplete: { age: daySeconds, count: 20_000 },
   // The dead letter in MongoDB outlives it.
   removeOnFail: { age: 7 * daySeconds, count: 20_000 },
-  // Every attempt adds its stack otherwise.
+  // Otherwise every attempt adds its stack.
   stackTraceLimit: 1,
 } as const satisfies JobsOptions;
 
 /**
- * Of jobs that a subscriber consumes itself: its workers know no strategy of ours, so the pauses are BullMQ's own (full
- * jitter up to 1 s · 2^attempt), and their number stands for about a day.
+ * For jobs that a subscriber consumes itself: its workers don't know our backoff, so the pauses are BullMQ's own (full
+ * jitter up to 1 s · 2^attempt), and the number of attempts makes about a day.
  */
 export const consumedJobOptions = {
   ...eventJobOptions,
@@ -49,8 +50,8 @@ export const consumedJobOptions = {
 } as const satisfies JobsOptions;
 
 /**
- * A queue that only adds, over a fail-fast connection of the caller's, which stays the caller's to close. It asks the
- * server nothing when it is made: BullMQ remembers a first question that failed and would refuse every job ever after.
+ * Opens a queue for adding only, over a fail-fast connection that the caller closes. It sends no command when it is
+ * made: BullMQ remembers a first command that failed and would refuse every job ever after.
  */
 export function openEventQueue(
   name: string,
@@ -70,7 +71,7 @@ export function openEventQueue(
 }
 
 /**
- * Id of the job by which a subscriber gets an event: the event's, and that of each replay another, as the job before it
+ * Id of the job by which a subscriber gets an event. It is the event's own; each replay has another, as the earlier job
  * may still be there.
  */
 export function eventJobId(eventId: string, replayedAt?: Date): string {
@@ -88,19 +89,19 @@ export function replayedAtOf(jobId: string): Date | undefined {
   return milliseconds === undefined ? undefined : new Date(Number(milliseconds));
 }
 
-/** Puts an event on a queue, once however often it is called. */
+/** Adds an event to a queue, once however often it is called. */
 export async function addEvent(queue: EventQueue, event: RegisteredEvent): Promise<void> {
   await queue.add(event.type, event, { jobId: eventJobId(event.id) });
 }
 
-/** An event for a queue, with the trace that it goes on in. */
+/** An event for a queue, with the trace in which it goes on. */
 export interface EventJob {
   readonly jobId: string;
   readonly event: RegisteredEvent;
   readonly traceparent: string | undefined;
 }
 
-/** Puts events on a queue in one round trip, each once however often it is called. */
+/** Adds events to a queue in one round trip, each once however often it is called. */
 export async function addEvents(queue: EventQueue, jobs: readonly EventJob[]): Promise<void> {
   if (jobs.length === 0) return;
   const bulk = jobs.map(({ jobId, event, traceparent }) => ({
@@ -109,4 +110,23 @@ export async function addEvents(queue: EventQueue, jobs: readonly EventJob[]): P
     opts: { jobId, ...jobTrace(event.requestid, traceparent) },
   }));
   await queue.addBulk(bulk);
+}
+
+/**
+ * BullMQ's option to carry traces in its jobs; empty if the process is not traced, so that untraced jobs stay small and
+ * quick.
+ */
+export function queueTelemetry(): { readonly telemetry?: BullMQOtel } {
+  return isTraced() ? { telemetry: new BullMQOtel({ tracerName: 'bullmq' }) } : {};
+}
+
+/** Options that put a job into another trace than its adder's. */
+function jobTrace(requestId: string, traceparent: string | undefined): Pick<JobsOptions, 'telemetry'> {
+  if (traceparent === undefined || !isTraced()) return {};
+  return { telemetry: { metadata: JSON.stringify({ 'x-request-id': requestId, traceparent }) } };
+}
+
+function isTraced(): boolean {
+  const provider = trace.getTracerProvider();
+  return provider instanceof ProxyTracerProvider && 'shutdown' in provider.getDelegate();
 }

@@ -4,17 +4,17 @@ import { CloudEvent } from 'cloudevents';
 /** `source` of this service's events. */
 const eventSource = '/services/auth';
 
-/** Where an event comes from. */
+/** The origin of an event. */
 export interface EventOrigin {
   /** UUIDv7: the outbox row's, the job's and the event's id. */
   readonly id: string;
   readonly requestId: string;
-  /** W3C trace context, where the request had one. */
+  /** W3C trace context, if the request had one. */
   readonly traceparent?: string | undefined;
 }
 
 /**
- * The registration event as a CloudEvents 1.0 envelope (structured mode). Throws the SDK's `ValidationError` where it
+ * Makes the registration event, a CloudEvents 1.0 envelope (structured mode). Throws the SDK's `ValidationError` if it
  * would not be one.
  */
 export function createRegisteredEvent(

@@ -10,13 +10,13 @@ export type ForceLogoutState = 'waiting' | 'running' | 'done' | 'failed';
 export interface ForceLogoutJobStatus {
   readonly id: string;
   readonly state: ForceLogoutState;
-  /** Undefined where what was queued is no command. */
+  /** Undefined if the job's data is no command. */
   readonly command: ForceLogoutCommand | undefined;
   readonly orderedAt: Date;
   readonly finishedAt: Date | undefined;
   /** Attempts that have ended. */
   readonly attempts: number;
-  /** What the last attempt that failed met. */
+  /** Of the last attempt that failed. */
   readonly error: string | undefined;
   readonly result: ForceLogoutResult | undefined;
 }
@@ -30,15 +30,15 @@ const queueStates = {
   failed: ['failed'],
 } as const satisfies Record<ForceLogoutState, readonly JobType[]>;
 
-/** The forced logout that was ordered under that id; done ones are kept for seven days, failed ones for a month. */
+/** Finds the forced logout with that id. Done ones are kept for seven days, failed ones for a month. */
 export async function findForceLogout(queue: ForceLogoutQueue, id: string): Promise<ForceLogoutJobStatus | undefined> {
-  // In this order: a job that is read after its state has all that belongs to it.
+  // In this order: a job that is read after its state is complete for that state.
   const state = await queue.getJobState(id);
   const job = await queue.getJob(id);
   return job === undefined || state === 'unknown' ? undefined : toStatus(job, stateOf(state));
 }
 
-/** The forced logouts of a state, the newest first, `limit` at most. */
+/** Lists the forced logouts of a state, the newest first, `limit` at most. */
 export async function listForceLogouts(
   queue: ForceLogoutQueue,
   state: ForceLogoutState,
@@ -53,7 +53,7 @@ export async function listForceLogouts(
     .slice(0, limit);
 }
 
-/** Polls until the forced logout is done or has failed, for `timeoutMs` at most; gives it as it then is. */
+/** Polls until the forced logout is done or has failed, for `timeoutMs` at most, and returns its status. */
 export async function awaitForceLogout(
   queue: ForceLogoutQueue,
   id: string,

@@ -8,12 +8,11 @@ import {
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type JobsOptions, Queue } from 'bullmq';
 import { Compile } from 'typebox/compile';
-import { queueTelemetry } from '../events/queue-telemetry.ts';
-import { eventJobOptions } from '../events/queues.ts';
+import { eventJobOptions, queueTelemetry } from '../events/queues.ts';
 
-/** What a forced logout has done; the worker leaves it with the job. */
+/** The effect of a forced logout; the worker stores it in the job. */
 export interface ForceLogoutResult {
-  /** `repeated`: it had been carried out before, and was only announced again. */
+  /** `repeated`: it had been carried out before, and its sessions were only denied and closed again. */
   readonly kind: 'done' | 'repeated';
   /** How many sessions the command ended, now or when it was first carried out. */
   readonly sessions: number;
@@ -32,8 +31,8 @@ const validators = {
 const daySeconds = 24 * 60 * 60;
 
 /**
- * Tried until it is done, with the worker's pauses. For an operator to see, what was done stays for as long as its id has
- * effect once, and what is malformed for a month.
+ * A forced logout is tried until it is done, with the worker's pauses. For operators, a done job is kept for as long as
+ * its id has effect once, and a malformed one for a month.
  */
 const jobOptions = {
   ...eventJobOptions,
@@ -42,7 +41,7 @@ const jobOptions = {
 } as const satisfies JobsOptions;
 
 /**
- * Reads a job's data. Throws a `TypeError` that says what is wrong with it, and never repeats what it holds.
+ * Reads a job's data. Throws a `TypeError` that says what is wrong with it, and never repeats its content.
  */
 export function parseForceLogout(data: unknown): ForceLogoutCommand {
   if (typeof data !== 'object' || data === null) throw new TypeError('the command is no object');
@@ -57,8 +56,8 @@ export function parseForceLogout(data: unknown): ForceLogoutCommand {
 }
 
 /**
- * The queue for whoever orders forced logouts, over a connection of the caller's, which stays the caller's to close. Over
- * one with `failFastOptions` an order fails at once where Redis is away.
+ * Opens the queue for ordering forced logouts, over a connection that the caller closes. Over one with
+ * `failFastOptions` an order fails at once if Redis is away.
  */
 export function openForceLogoutQueue(connection: RedisClient, keys: RedisKeys): ForceLogoutQueue {
   return new Queue(forceLogoutQueue, {
@@ -73,20 +72,20 @@ export function openForceLogoutQueue(connection: RedisClient, keys: RedisKeys): 
 }
 
 /**
- * Orders a forced logout and gives the job's id. An order that is repeated with the same id has effect once; without one
- * each is an order of its own. The sessions have ended when the job has completed.
+ * Orders a forced logout and returns the job's id. Orders with the same id have effect once; without an id each is an
+ * order of its own. The sessions have ended when the job has completed.
  *
  * @example
  * await requestForceLogout(queue, { user_id, reason: 'account blocked' }, `block-${incidentId}`);
  *
- * Throws a `TypeError` where the command is malformed or the id is empty, a number or has a `:` in it.
+ * Throws a `TypeError` if the command is malformed, or if the id is empty, a number or has a `:` in it.
  */
 export async function requestForceLogout(
   queue: ForceLogoutQueue,
   command: ForceLogoutCommand,
   jobId: string = randomUUID(),
 ): Promise<string> {
-  // BullMQ numbers jobs itself, and its keys are parted by colons.
+  // BullMQ numbers jobs itself, and separates the parts of its keys by colons.
   if (!/^(?!\d+$)[^:]+$/.test(jobId)) throw new TypeError('a job id must not be empty, a number or have a colon in it');
   await queue.add('force-logout', parseForceLogout(command), { jobId });
   return jobId;

@@ -4,12 +4,12 @@ import type { Redis } from 'ioredis';
 
 /** One stream that a gateway ended on a command, or an upgrade under way that it refused because of one. */
 export interface CloseRecord {
-  /** Of the request that was the command's cause. */
+  /** Of the request that caused the command. */
   readonly requestId: string;
   readonly sessionId: string;
   readonly code: number;
   readonly reason: CloseReason;
-  /** When the close frame was handed to the socket, milliseconds since the epoch. */
+  /** When the close frame was written to the socket, milliseconds since the epoch. */
   readonly at: number;
   /** From the decision (by the deciding host's clock) to `at`. */
   readonly latencyMs: number;
@@ -20,7 +20,7 @@ export interface CloseRecord {
 export interface CloseRecorderDeps {
   readonly redis: Pick<Redis, 'pipeline'>;
   readonly keys: Pick<RedisKeys, 'closeRecords'>;
-  /** Goes into every record. */
+  /** Part of every record. */
   readonly gateway: string;
   /** Called with the number of records that were lost. */
   readonly onLost: (count: number, error: unknown) => void;
@@ -29,23 +29,25 @@ export interface CloseRecorderDeps {
 }
 
 export interface CloseRecorder {
-  /** Notes a close. It only puts it aside: the write follows in a batch, after the close frame, and nobody waits for it. */
+  /** Records a close. The write follows in a batch, after the close frame, and nobody waits for it. */
   record(close: RecordedClose): void;
 }
 
 type RecordedClose = Omit<CloseRecord, 'code' | 'gateway'>;
 
-/** For how long records are of use, in milliseconds, and how many there are at most (about: Redis trims by whole nodes). */
+/** For how long records are kept, in milliseconds, and about how many at most (Redis trims by whole nodes). */
 const keptMs = 24 * 60 * 60_000;
 const keptRecords = 100_000;
-/** Closes that come within this time, far less than a gateway that stops stays on, share a round trip; up to so many. */
+/**
+ * Closes that come within this time, far less than a gateway that stops stays on, share a round trip; up to so many.
+ */
 const batchMs = 20;
 const longestBatch = 1_000;
 const recordsPerQuestion = 1_000;
 
 /**
- * Makes what a gateway notes its closes with, in a Redis stream that holds about a day. Records are for operators: at most
- * once, and lost where Redis is away.
+ * Makes the recorder of a gateway's closes, in a Redis stream that holds about a day. Records are for operators:
+ * written at most once, and lost while Redis is away.
  */
 export function createCloseRecorder(deps: CloseRecorderDeps): CloseRecorder {
   const { redis, keys, gateway, onLost, now = Date.now } = deps;
@@ -90,7 +92,7 @@ export interface CloseRecordQuery {
   readonly since?: number;
 }
 
-/** The closes that a request caused, the oldest first. It reads all records since then: for operators, not for requests. */
+/** Finds the closes that a request caused, the oldest first. It reads all records since then: for operators only. */
 export async function findCloseRecords(
   redis: Pick<Redis, 'xrange'>,
   keys: Pick<RedisKeys, 'closeRecords'>,

@@ -14,7 +14,7 @@ const CloseCommand = Type.Object({
   /** Spares a stream whose claims are of this version or newer: it has moved on before the command came. */
   below: Type.Optional(Type.Integer()),
   request_id: Type.String(),
-  /** W3C trace context of whoever decided it, where that is traced. */
+  /** W3C trace context of the deciding request, if that is traced. */
   traceparent: Type.Optional(Type.String()),
   /** When the cause was decided, milliseconds since the epoch. */
   decided_at: Type.Integer(),
@@ -34,7 +34,7 @@ export type GatewayCommand = CloseCommand | ReplaceCommand;
 
 const validator = Compile(Type.Union([CloseCommand, ReplaceCommand]));
 
-/** A command as it goes over the channel: JSON, a close command with the trace that it is sent in. */
+/** Encodes a command for the channel: JSON, and for a close command the trace in which it is sent. */
 export function encodeCommand(command: GatewayCommand): string {
   const carrier: { traceparent?: string } = {};
   if (command.type === 'close') propagation.inject(context.active(), carrier);
@@ -42,7 +42,7 @@ export function encodeCommand(command: GatewayCommand): string {
   return JSON.stringify(traceparent === undefined ? command : { ...command, traceparent });
 }
 
-/** The command in a message of the channel; undefined for what is none, which the caller logs. */
+/** Reads the command in a message of the channel; undefined if it is none. */
 export function parseCommand(message: string): GatewayCommand | undefined {
   let value: unknown;
   try {
@@ -62,9 +62,9 @@ export function createCommandPublisher(
 }
 
 /**
- * KEYS: the number. ARGV: how many are taken. Microseconds of Redis's clock, or one more than the last number where that is
- * higher: a bare counter would begin again with 1 in a Redis that lost its data, and every new connection would then give
- * way to an old one.
+ * KEYS: the number. ARGV: how many are taken. A number is Redis's clock in microseconds, or one more than the last
+ * number if that is higher. A bare counter would restart with 1 in a Redis that lost its data, and every new connection
+ * would then give way to an old one.
  */
 const nextScript = `
 local time = redis.call('TIME')
@@ -75,8 +75,8 @@ return number`;
 type NextCommand = (key: string, count: number) => Promise<number>;
 
 /**
- * Makes the function that numbers the streams of all gateways: of two of one session, the higher stays. It takes as many
- * numbers in a row, and gives the first of them.
+ * Makes the function that numbers the streams of all gateways: of two of one session, the higher stays. It takes
+ * `count` numbers in a row and returns the first of them.
  */
 export function createStreamNumbers(
   redis: RedisClient,

@@ -3,22 +3,22 @@ import { maxPushMessageBytes, PushMessage } from '@auth-account/contracts';
 import { publish, type RedisClient, type RedisKeys } from '@auth-account/redis';
 import { Compile } from 'typebox/compile';
 
-/** A message to apps, without whom it goes to. */
+/** A message to apps, without its addressee. */
 export interface PushContent {
-  /** What it is about: lower case, digits, `..`, `_` and `-`, 128 characters at most. */
+  /** Its subject: lower case, digits, `.`, `_` and `-`, 128 characters at most. */
   readonly topic: string;
   /** Any JSON value. */
   readonly payload: unknown;
-  /** 1 to 64 visible ASCII characters; a new UUID where absent. */
+  /** 1 to 64 visible ASCII characters; default a new UUID. */
   readonly id?: string;
-  /** When it happened, a valid date; now where absent. */
+  /** When it happened, a valid date; default now. */
   readonly at?: Date;
 }
 
 /**
- * Publishes to apps whose streams are open: hints, at most once. Nobody hears what was published while a device or a
- * gateway was away. Each throws a `TypeError` where the message is malformed, and a `RangeError` where its JSON has more
- * than 16 KiB; it rejects with Redis's error where that does not take it.
+ * Publishes to apps whose streams are open: hints, delivered at most once. A message is lost for a device or a gateway
+ * that is away. Each function throws a `TypeError` if the message is malformed and a `RangeError` if its JSON has more
+ * than 16 KiB, and rejects with Redis's error if publishing fails.
  */
 export interface PushMessagePublisher {
   toGroup(homeGroupId: string, content: PushContent): Promise<void>;
@@ -28,7 +28,7 @@ export interface PushMessagePublisher {
 const validator = Compile(PushMessage);
 
 /**
- * Makes the publisher for sibling services, over a connection of the caller's. It needs rights for the channel
+ * Makes the publisher for sibling services, over the caller's connection. It needs rights for the channel
  * `{KEY_PREFIX}:messages` and no other.
  *
  * @example
@@ -51,7 +51,7 @@ export function createPushMessagePublisher(
   };
 }
 
-/** The message in a text of the channel, or why there is none. It never throws. */
+/** Reads the message in a text of the channel; otherwise returns the reason. It never throws. */
 export function parsePushMessage(text: string): PushMessage | 'too_big' | 'malformed' {
   if (Buffer.byteLength(text) > maxPushMessageBytes) return 'too_big';
   let value: unknown;
@@ -70,7 +70,7 @@ function assertSize(text: string): void {
   throw new RangeError(`the message has ${bytes} bytes of JSON, and ${maxPushMessageBytes} are the most`);
 }
 
-/** Where it is wrong, and never what it holds. */
+/** Names the wrong places, and never their content. */
 function faultOf(text: string): string {
   const faults = validator
     .Errors(JSON.parse(text))

@@ -8,7 +8,7 @@ import type { Logger } from '@auth-account/telemetry';
 interface Revoked {
   readonly sessionIds: readonly string[];
   readonly reason: RevocationCloseReason;
-  /** A session that is not revoked, but whose stream a logout closes all the same. */
+  /** A session that is not revoked, but whose stream the logout closes too. */
   readonly alsoClose?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ interface Changed {
   readonly reason: Extract<CloseReason, 'GROUP_CHANGED'>;
 }
 
-/** A change of sessions that has been committed, to be told to the API's own check and to the gateways. */
+/** A committed change of sessions, for the api's own check and the gateways. */
 export type Announcement = (Revoked | Changed) & {
   readonly requestId: string;
   readonly at: Date;
@@ -27,7 +27,7 @@ export type Announcement = (Revoked | Changed) & {
 export interface AnnounceDeps {
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
   readonly logger: Logger;
-  /** A lost announcement, counted. */
+  /** Called when an announcement is lost. */
   readonly onLost: () => void;
 }
 
@@ -35,8 +35,8 @@ export interface AnnounceDeps {
 const maximumWaitMs = 250;
 
 /**
- * Creates the function that has a committed change denied and its streams closed. It waits for Redis for 250 ms at most and
- * never fails: the worker makes good what is lost here, from MongoDB.
+ * Creates the function that has a committed change denied and its streams closed. It waits for Redis for 250 ms at most
+ * and never fails: the worker makes good what is lost here, from MongoDB.
  */
 export function createAnnounce({
   denyList,

@@ -3,26 +3,29 @@ import { addEvent, type EventQueue } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 
 export interface EventPublisherDeps {
-  /** On a connection that fails at once if Redis is away: a queue that waits for it would pile up. */
+  /** On a connection that fails at once while Redis is away: a queue that waits for it would pile up. */
   readonly queue: EventQueue;
   readonly logger: Logger;
-  /** One was left to the relay. */
+  /** Called for each event that is left to the relay. */
   readonly onLeft: () => void;
 }
 
-/** Begins the publish of committed events. */
+/** Publishes committed events to their topic's queue. */
 export interface EventPublisher {
-  /** Begins and returns; what fails stays in the outbox for the worker's relay. */
-  begin(event: RegisteredEvent): void;
-  /** Resolves when everything begun has ended. */
+  /** Starts to publish the event and returns at once. If that fails, the event stays in the outbox for the relay. */
+  publish(event: RegisteredEvent): void;
+  /** Resolves when all events under way are published or left. */
   idle(): Promise<void>;
 }
 
-/** Creates the publisher of events to BullMQ, which follows the commit: a shortcut, on which nothing depends. */
+/**
+ * Creates the publisher. It is a shortcut, on which nothing depends: the relay enqueues each event that is still in the
+ * outbox a few seconds after its commit.
+ */
 export function createEventPublisher({ queue, logger, onLeft }: EventPublisherDeps): EventPublisher {
   const pending = new Set<Promise<void>>();
   return {
-    begin(event) {
+    publish(event) {
       const attempt = addEvent(queue, event)
         .catch((error: unknown) => {
           onLeft();

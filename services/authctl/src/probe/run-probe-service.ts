@@ -41,7 +41,7 @@ function compose(options: ProbeServiceOptions, context: ServiceContext<typeof pr
         tell(logger, report);
       });
     },
-    stop: [
+    shutdown: [
       {
         name: 'probe',
         async run() {

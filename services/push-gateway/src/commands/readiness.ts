@@ -10,8 +10,7 @@ export interface ReadinessDeps {
 }
 
 /**
- * A gateway that refuses every upgrade is not ready: load balancers should try another. The streams that it has stay
- * where they are.
+ * A gateway that refuses every upgrade is not ready, so that load balancers try another one. Its streams stay open.
  */
 export function createReadiness({ redis, subscriber, messageSubscription, denyList }: ReadinessDeps): Check[] {
   return [
@@ -31,7 +30,7 @@ export function createReadiness({ redis, subscriber, messageSubscription, denyLi
       },
     },
     {
-      // Hints that may be lost: another gateway would do no better.
+      // Only a warning: messages are hints that may be lost, and another gateway would do no better.
       name: 'messages',
       run: () =>
         messageSubscription.isSubscribed() ? { ok: true } : { ok: true, reason: 'not subscribed to messages' },

@@ -1,32 +1,31 @@
-import { type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
+import { closeReasonOf, type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
-import { refusalOf } from '../handshake/refusal.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';
 import type { PushMetrics } from '../streams/metrics.ts';
 
 export interface ReconcileDeps {
   readonly registry: Pick<ConnectionRegistry, 'sessions' | 'has' | 'close'>;
   readonly denyList: Pick<DenyList, 'find' | 'recent'>;
-  /** Milliseconds between two looks at what is new. */
+  /** Milliseconds between two rounds. */
   readonly intervalMs: number;
   readonly metrics: Pick<PushMetrics, 'reconcileRounds' | 'reconcileClosed'>;
   readonly logger: Logger;
 }
 
 export interface Reconcile {
-  /** Asks for a look at every session, now, or after the round that is under way. */
+  /** Starts a round over every session, now or after the round that is under way. */
   wholeRound(): void;
   start(): void;
-  /** Ends with the round that is under way. */
+  /** Starts no more rounds, and resolves when the one under way has ended. */
   stop(): Promise<void>;
 }
 
 const retryMs = 250;
-/** Against what nobody thought of, say an entry written without its place among the revocations. */
+/** A safety net, for example for an entry that is missing from the sorted set of revocations. */
 const wholeEveryMs = 30_000;
 const sessionsPerQuestion = 500;
 
-/** Chunk by chunk, so that the event loop turns in between. */
+/** Closes the denied streams, chunk by chunk, so that the event loop is not blocked. */
 async function closeDenied({ registry, denyList }: ReconcileDeps, sessionIds: readonly string[]): Promise<number> {
   let closed = 0;
   for (let start = 0; start < sessionIds.length; start += sessionsPerQuestion) {
@@ -34,23 +33,22 @@ async function closeDenied({ registry, denyList }: ReconcileDeps, sessionIds: re
     const denials = await denyList.find(chunk);
     for (const [index, sessionId] of chunk.entries()) {
       const denial = denials[index];
-      if (denial !== undefined) closed += registry.close(sessionId, (ver) => refusalOf(denial, ver));
+      if (denial !== undefined) closed += registry.close(sessionId, (ver) => closeReasonOf(denial, ver));
     }
   }
   return closed;
 }
 
-/** The two kinds of round; each returns how many streams it closed. */
+/** The two kinds of rounds. Each returns how many streams it closed, and throws if the deny list is not available. */
 function createRounds(deps: ReconcileDeps) {
   const { registry, denyList } = deps;
-  /** Redis's time from which the next look at what is new asks. */
+  /** Redis's time from which the next recent round asks. */
   let since = 0;
   let lastWhole = 0;
-
   return {
-    msSinceWhole: () => performance.now() - lastWhole,
+    isWholeDue: () => performance.now() - lastWhole >= wholeEveryMs,
     async whole(): Promise<number> {
-      // The time is taken first: what is denied while the sessions are looked through counts as new next time.
+      // The time is taken first: a session that is denied during this round counts as new in the next.
       const { until } = await denyList.recent(Number.MAX_SAFE_INTEGER);
       const closed = await closeDenied(deps, registry.sessions());
       since = until;
@@ -67,9 +65,9 @@ function createRounds(deps: ReconcileDeps) {
 }
 
 /**
- * Makes good the close commands that were lost: every interval it looks at what is new in the deny list, and at every
- * session when asked, after a failure and every 30 s. Where the list is not available nothing closes, and it tries again
- * soon. Rounds never overlap.
+ * Makes good the close commands that were lost: every interval it reads what is new in the deny list, and every
+ * session's entry when asked, after a failure and every 30 s. If the list is not available nothing closes, and it tries
+ * again soon. Rounds never overlap.
  *
  * It does not see a session whose entry has expired: the stream has outlived its token by then.
  */
@@ -89,11 +87,10 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
   }
 
   async function round(): Promise<void> {
-    const isWhole = isWholeDue || rounds.msSinceWhole() >= wholeEveryMs;
-    const kind = isWhole ? 'whole' : 'recent';
+    const kind = isWholeDue || rounds.isWholeDue() ? 'whole' : 'recent';
     isWholeDue = false;
     try {
-      const closed = await (isWhole ? rounds.whole() : rounds.recent());
+      const closed = await rounds[kind]();
       metrics.reconcileRounds.inc({ kind, result: 'done' });
       metrics.reconcileClosed.inc(closed);
       if (!isAvailable) logger.info('deny list available again');
@@ -124,7 +121,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     },
     start() {
       isStopped = false;
-      // A moment later: at the start of the process Redis is still being connected to.
+      // A moment later: when the process starts, Redis is not connected yet.
       timer = setTimeout(run, Math.min(retryMs, intervalMs));
     },
     async stop() {

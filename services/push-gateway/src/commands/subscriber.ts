@@ -15,7 +15,7 @@ export interface SubscriberDeps {
   readonly redis: RedisClient;
   readonly channel: string;
   readonly registry: Pick<ConnectionRegistry, 'close' | 'replace'>;
-  /** Called each time that commands come in (again). What was published before is lost. */
+  /** Called whenever the subscription stands (again). Commands that were published before are lost. */
   readonly onSubscribed: () => void;
   readonly recordClose: CloseRecorder['record'];
   readonly metrics: Pick<PushMetrics, 'commands' | 'closeLatency'>;
@@ -24,7 +24,7 @@ export interface SubscriberDeps {
   readonly now: () => number;
 }
 
-/** Obeys the commands of the channel. From message to close frame nothing is awaited and nothing is logged. */
+/** Carries out the commands of the channel. From message to close frame it awaits nothing and logs nothing. */
 export function createSubscriber(deps: SubscriberDeps): Subscription {
   const { redis, channel, registry, onSubscribed, recordClose, metrics, logger, now } = deps;
 

@@ -1,7 +1,7 @@
 import type { Denial, DenyList } from '@auth-account/messaging/deny-list';
 import { createTickBatcher } from '../streams/batch-per-tick.ts';
 
-/** What Redis says to a stream that is to be opened. */
+/** Redis's answers about a stream that is to be opened. */
 export interface RedisAnswer {
   readonly denial: Denial | undefined;
   /** Of two streams of one session, the higher stays. */
@@ -10,13 +10,13 @@ export interface RedisAnswer {
 
 export interface AskRedisDeps {
   readonly denyList: Pick<DenyList, 'find'>;
-  /** Takes as many numbers, and gives the first of them. */
+  /** Takes `count` numbers in a row and returns the first of them. */
   readonly takeStreamNumbers: (count: number) => Promise<number>;
 }
 
 /**
- * Questions that are asked together at most. A turn in which more came is long, and the first of them would wait for its
- * end; and behind a script of Redis (Sentinel, cluster) Lua takes no more than 8,000 keys at once.
+ * Sessions that are asked for together at most. A turn in which more came is long, and the first would wait for its
+ * end. With Sentinel and clusters it is a Lua script, which takes 8,000 keys at most.
  */
 const maxTogether = 256;
 
@@ -27,10 +27,10 @@ interface Question {
 }
 
 /**
- * Makes what asks Redis the two questions of a handshake. Those of one turn of the event loop go together, in one round
- * trip, 256 at most: in a storm of reconnects commands to Redis took a quarter of the CPU of a handshake
- * (docs/performance.md). The answer is never older than the question. Rejects where the deny list doesn't speak of each
- * session, as silence would mean "not denied".
+ * Makes the function that asks Redis for a handshake's denial and stream number. The handshakes of one turn of the
+ * event loop share a round trip, 256 at most: in a storm of reconnects commands to Redis took a quarter of the CPU of a
+ * handshake (docs/performance.md). The answer is never older than the question. Rejects if the deny list doesn't answer
+ * for each session, as a missing answer would mean "not denied".
  */
 export function createAskRedis({
   denyList,
@@ -51,10 +51,10 @@ export function createAskRedis({
     }
   }
 
-  const collect = createTickBatcher<Question>(maxTogether, (questions) => void ask(questions));
+  const askTogether = createTickBatcher<Question>(maxTogether, (questions) => void ask(questions));
   return (sessionId) => {
     const { promise, resolve, reject } = Promise.withResolvers<RedisAnswer>();
-    collect({ sessionId, resolve, reject });
+    askTogether({ sessionId, resolve, reject });
     return promise;
   };
 }

@@ -3,13 +3,13 @@ import type { AppError } from '@auth-account/errors';
 import { type AuditSampler, loggedNetwork } from '@auth-account/telemetry';
 import { authorizationCodes, type PushMetrics } from '../streams/metrics.ts';
 
-/** Whose token was refused, and where it came from. */
+/** The owner and the origin of a refused token. */
 export interface RefusedAuthorization {
   /** Of a genuine token. */
   readonly user_id?: string | undefined;
   /** Of a genuine token; of a frame, of the stream that it came on. */
   readonly session_id?: string | undefined;
-  /** The handshake; absent where a frame was refused. */
+  /** The handshake; absent if a frame was refused. */
   readonly handshake?: { readonly requestId: string; readonly address: string | undefined };
 }
 
@@ -23,7 +23,7 @@ export type AuditRefusal = (error: AppError, refused: RefusedAuthorization) => v
 const event = 'authorization.failed';
 const route = pushStreamPath(':id');
 
-/** Makes the function that counts refused authorization and writes it down (docs/audit.md); other errors it leaves alone. */
+/** Makes the function that counts and audits refused authorization (docs/audit.md). It ignores other errors. */
 export function createAuditRefusal({ sampler, metrics }: AuditRefusalDeps): AuditRefusal {
   return ({ code }, { handshake, ...ids }) => {
     if (!authorizationCodes.includes(code)) return;
@@ -36,7 +36,7 @@ export function createAuditRefusal({ sampler, metrics }: AuditRefusalDeps): Audi
     const network = loggedNetwork(handshake.address);
     sampler.write({
       kind: `${event} ${code}`,
-      // Every-day, from everywhere: apps that were asleep.
+      // Common, and from everywhere: apps that were asleep.
       network: code === 'IAD_JWT_ACCESS_EXPIRED' ? undefined : network,
       fields: { ...fields, request_id: handshake.requestId, address: network },
     });

@@ -2,8 +2,9 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { Handshake } from './handshake.ts';
 
 /**
- * The address of the client: so many proxies from the right of `X-Forwarded-For` are ours, and the first of them is who
- * connects to the gateway. Of a shorter list it is the leftmost. The response must not have been aborted.
+ * Returns the address of the client. `trustedProxyHops` of the hops are our own proxies: the gateway's peer first, then
+ * the entries of `X-Forwarded-For` from the right. The client is the hop before these, or the leftmost of a shorter
+ * list. The response must not have been aborted.
  */
 export function clientAddress(
   res: Pick<HttpResponse, 'getRemoteAddressAsText'>,

@@ -1,11 +1,11 @@
 import type { HttpRequest } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { requestIdPattern } from '@auth-account/contracts';
-import { type Locale, negotiateLocale } from '@auth-account/errors';
+import { AppError, type Locale, negotiateLocale } from '@auth-account/errors';
 
-/** What of a request is needed later: uWebSockets.js takes the request itself back at the first `await`. */
+/** The part of a request that is needed later: uWebSockets.js reuses the request itself after the first `await`. */
 export interface RequestHead {
-  /** The one that came, or one of ours where none or a malformed one did: on a handshake it is optional. */
+  /** The client's, or a new one if that is missing or malformed: on a handshake it is optional. */
   readonly requestId: string;
   readonly locale: Locale;
   readonly isHead: boolean;
@@ -69,4 +69,35 @@ function copyHeaders(req: HttpRequest): Map<string, string> {
 function splitList(header: string | undefined): string[] {
   if (header === undefined) return [];
   return header.split(',').flatMap((item) => item.trim() || []);
+}
+
+/** The access token of a handshake, and the subprotocol that the answer names (empty: none). */
+interface Credentials {
+  readonly token: string;
+  readonly subprotocol: 'bearer' | '';
+}
+
+/** RFC 6750 section 2.1: the scheme in any case, one space, a token of the b64token alphabet. */
+const bearerPattern = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i;
+
+/**
+ * Reads the token from `Authorization: Bearer …`, or from the second of the two subprotocols `bearer, <token>`, for
+ * clients that cannot set headers. The answer names `bearer` only: it must not repeat the token.
+ *
+ * Throws `IAD_JWT_ACCESS_INVALID` if there is none, if it has another form, or if both are there and differ.
+ */
+export function readCredentials({ authorization, subprotocols }: Handshake): Credentials {
+  const [first, offered, ...further] = subprotocols;
+  const subprotocol = first === 'bearer' ? first : '';
+  if (subprotocol && further.length > 0) throw new AppError('IAD_JWT_ACCESS_INVALID');
+  const inProtocol = subprotocol ? offered : undefined;
+  const inHeader = authorization === undefined ? undefined : bearerPattern.exec(authorization)?.[1];
+  if (authorization !== undefined && inHeader === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+  const token = inHeader ?? inProtocol;
+  if (token === undefined) {
+    // RFC 6750 section 3.1: a request without credentials gets no error word.
+    throw new AppError('IAD_JWT_ACCESS_INVALID', { headers: { 'WWW-Authenticate': 'Bearer' } });
+  }
+  if (inProtocol !== undefined && inProtocol !== token) throw new AppError('IAD_JWT_ACCESS_INVALID');
+  return { token, subprotocol };
 }

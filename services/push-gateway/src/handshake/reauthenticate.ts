@@ -1,11 +1,10 @@
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
-import { type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
+import { closeReasonOf, type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import { type Connection, closeConnection, sendFrame } from '../streams/connection.ts';
 import type { ExpirySweep } from '../streams/expiry-sweep.ts';
 import type { AuditRefusal } from './audit-refusal.ts';
-import { refusalOf } from './refusal.ts';
 
 export interface ReauthenticateDeps {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
@@ -16,10 +15,10 @@ export interface ReauthenticateDeps {
 }
 
 /**
- * Makes the handler of `auth` frames: a good token of the same session and group extends the stream (`auth_ok`). The
- * stream closes with 4004 where the token is newer and of another group, and as the deny list says where that has the
- * session. With any other token, or with Redis away, an `error` frame says why, and the stream lasts as long as before.
- * One frame at a time: `ERR-RATE-LIMITED` for more.
+ * Makes the handler of `auth` frames. A good token of the same session and group extends the stream (`auth_ok`). If the
+ * token is newer and of another group the stream closes with 4004; if the deny list has the session, it closes as that
+ * says. With any other token, or with Redis away, an `error` frame says why, and the stream lasts as long as before. It
+ * handles one frame at a time, and answers `ERR-RATE-LIMITED` to more.
  */
 export function createReauthenticate(
   deps: ReauthenticateDeps,
@@ -36,13 +35,13 @@ export function createReauthenticate(
       return;
     }
     const [denial] = await denyList.find([claims.sid]);
-    const reason = refusalOf(denial, ver);
+    const reason = closeReasonOf(denial, ver);
     if (reason !== undefined) {
       closeConnection(connection, reason);
       return;
     }
-    // An old token of a session that has gone on since: the stream itself is good.
-    if (hasMoved || refusalOf(denial, claims.ver) !== undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    // An old token of a session that has a newer one: the stream itself is good.
+    if (hasMoved || closeReasonOf(denial, claims.ver) !== undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     if (connection.socket === undefined) return;
     connection.ver = ver;
     expiry.extend(connection, claims.exp);

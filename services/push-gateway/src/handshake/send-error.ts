@@ -4,7 +4,7 @@ import { type AppError, toHttp } from '@auth-account/errors';
 import type { RequestHead } from './handshake.ts';
 
 /**
- * Answers with the contract's error body and ends the connection: nothing else is to be had on it. The response must not
+ * Answers with the contract's error body and closes the connection, which is of no further use. The response must not
  * have been aborted.
  */
 export function sendError(res: HttpResponse, error: AppError, { requestId, locale, isHead }: RequestHead): void {

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
+import { closeReasonOf } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
 import { findExpiredClaims, type VerifiedAccessToken } from '@auth-account/tokens';
 import type { Connection } from '../streams/connection.ts';
@@ -9,10 +10,7 @@ import type { SocketOpener } from '../streams/open-socket.ts';
 import type { RedisAnswer } from './ask-redis.ts';
 import type { AuditRefusal } from './audit-refusal.ts';
 import { clientAddress } from './client-address.ts';
-import { type Handshake, readHandshake } from './handshake.ts';
-import { isAllowedOrigin } from './is-allowed-origin.ts';
-import { readCredentials } from './read-credentials.ts';
-import { refusalOf } from './refusal.ts';
+import { type Handshake, readCredentials, readHandshake } from './handshake.ts';
 import { sendError } from './send-error.ts';
 
 export interface UpgradeDeps {
@@ -23,11 +21,11 @@ export interface UpgradeDeps {
   readonly openSocket: SocketOpener['open'];
   readonly allowedOrigins: readonly string[];
   readonly maxStreamsPerGroup: number;
-  /** Called in the tick of the upgrade, with the socket open. */
+  /** Called in the same turn as the upgrade, with the socket open. */
   readonly onOpen: (connection: Connection, upgrade: PendingUpgrade) => void;
   readonly metrics: Pick<PushMetrics, 'refused' | 'aborted' | 'lost'>;
   readonly auditRefusal: AuditRefusal;
-  /** How many proxies in front are ours: as many addresses of `X-Forwarded-For` count, from the right. */
+  /** Number of our own proxies in front: so many addresses of `X-Forwarded-For` are trusted, from the right. */
   readonly trustedProxyHops: number;
   readonly logger: Logger;
 }
@@ -37,24 +35,24 @@ interface Exchange {
   readonly res: HttpResponse;
   readonly context: us_socket_context_t;
   readonly handshake: Handshake;
-  /** Claims of a genuine token, which may be refused all the same. */
+  /** Claims of a genuine token, which may still be refused. */
   bearer: VerifiedAccessToken | undefined;
-  /** The client has gone, or the response was used up: it must not be touched again. */
+  /** The client has gone, or the response has been sent: it must not be touched again. */
   isOver: boolean;
 }
 
 const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', type: 'value_error' } as const;
 
 /**
- * Makes the handler of `GET /ws/push-stream/:id`: register first, look at the deny list second. From the moment at which
- * the upgrade stands in the registry, a close command marks it; what was denied before that, the deny list has.
+ * Makes the handler of `GET /ws/push-stream/:id`: it registers first and reads the deny list second. Once the upgrade
+ * is in the registry, a close command marks it; sessions that were denied before that are in the deny list.
  *
  * Answers 503 `ERR-OVERLOADED` while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403
- * `ERR-STREAM-SESSION-MISMATCH`, 429 `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a foreign
- * Origin, and 503 `ERR-DEPENDENCY-UNAVAILABLE` where the deny list can't be asked.
+ * `ERR-STREAM-SESSION-MISMATCH`, 429 `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a
+ * foreign Origin, and 503 `ERR-DEPENDENCY-UNAVAILABLE` if the deny list doesn't answer.
  */
 export function createUpgrade(deps: UpgradeDeps) {
-  const { verifyAccessToken, registry, isDraining, metrics, auditRefusal, trustedProxyHops, logger } = deps;
+  const { verifyAccessToken, registry, isDraining, metrics } = deps;
 
   function assertStaying(): void {
     if (isDraining()) throw new AppError('ERR-OVERLOADED');
@@ -69,7 +67,7 @@ export function createUpgrade(deps: UpgradeDeps) {
   }
 
   async function upgrade(exchange: Exchange): Promise<void> {
-    // RFC 6455 section 4.4 wants to hear the version here; the contract has no code for 426.
+    // RFC 6455 section 4.4 requires the version here; the contract has no code for 426.
     if (!exchange.handshake.isWebSocket)
       throw new AppError('ERR-ROUTE-NOT-FOUND', { headers: { 'Sec-WebSocket-Version': '13' } });
     assertStaying();
@@ -81,10 +79,10 @@ export function createUpgrade(deps: UpgradeDeps) {
     const pending = registry.beginUpgrade(ownerOf(claims));
     try {
       const { denial, streamNumber } = await askRedis(deps, claims.sid);
-      // From here to the open socket nothing is awaited: this is the last look.
+      // From here to the open socket nothing is awaited: these are the last checks.
       if (exchange.isOver) return;
       assertStaying();
-      if (pending.closedBy ?? refusalOf(denial, claims.ver)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      if (pending.closedBy ?? closeReasonOf(denial, claims.ver)) throw new AppError('IAD_JWT_ACCESS_INVALID');
       const connection = createConnection(claims, streamNumber);
       exchange.isOver = true;
       const { res, context, handshake } = exchange;
@@ -96,23 +94,6 @@ export function createUpgrade(deps: UpgradeDeps) {
     }
   }
 
-  function refuse({ res, handshake, bearer, isOver }: Exchange, error: AnyAppError): void {
-    if (isOver) return;
-    const { code, status } = error;
-    metrics.refused.inc({ code });
-    const genuine = bearer ?? findExpiredClaims(error);
-    const address = clientAddress(res, handshake, trustedProxyHops);
-    auditRefusal(error, {
-      user_id: genuine?.user_id,
-      session_id: genuine?.sid,
-      handshake: { requestId: handshake.requestId, address },
-    });
-    sendError(res, error, handshake);
-    const line = { request_id: handshake.requestId, code, status };
-    if (code === 'ERR-INTERNAL') logger.error({ ...line, err: error }, 'upgrade failed');
-    else logger.info(line, 'upgrade refused');
-  }
-
   return (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
     const exchange: Exchange = { res, context, handshake: readHandshake(req), bearer: undefined, isOver: false };
     res.onAborted(() => {
@@ -120,7 +101,7 @@ export function createUpgrade(deps: UpgradeDeps) {
       metrics.aborted.inc();
     });
     upgrade(exchange).catch((error: unknown) => {
-      refuse(exchange, isAppError(error) ? error : new AppError('ERR-INTERNAL', { cause: error }));
+      refuse(deps, exchange, isAppError(error) ? error : new AppError('ERR-INTERNAL', { cause: error }));
     });
   };
 }
@@ -131,6 +112,36 @@ async function askRedis(deps: Pick<UpgradeDeps, 'askRedis'>, sessionId: string):
   } catch (error) {
     throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { cause: error });
   }
+}
+
+function refuse(
+  { metrics, auditRefusal, trustedProxyHops, logger }: UpgradeDeps,
+  { res, handshake, bearer, isOver }: Exchange,
+  error: AnyAppError,
+): void {
+  if (isOver) return;
+  const { code, status } = error;
+  metrics.refused.inc({ code });
+  const genuine = bearer ?? findExpiredClaims(error);
+  const address = clientAddress(res, handshake, trustedProxyHops);
+  auditRefusal(error, {
+    user_id: genuine?.user_id,
+    session_id: genuine?.sid,
+    handshake: { requestId: handshake.requestId, address },
+  });
+  sendError(res, error, handshake);
+  const line = { request_id: handshake.requestId, code, status };
+  if (code === 'ERR-INTERNAL') logger.error({ ...line, err: error }, 'upgrade failed');
+  else logger.info(line, 'upgrade refused');
+}
+
+/**
+ * Tells whether a page of this origin may open a stream. Without a list every origin may; a client that sends no Origin
+ * is no browser; the gateway's own host always passes.
+ */
+function isAllowedOrigin({ origin, host }: Pick<Handshake, 'origin' | 'host'>, allowed: readonly string[]): boolean {
+  if (allowed.length === 0 || origin === undefined || allowed.includes(origin)) return true;
+  return URL.canParse(origin) && new URL(origin).host === host;
 }
 
 function ownerOf({ sid, home_group_id, ver }: VerifiedAccessToken) {

@@ -1,5 +1,7 @@
 import { type MessageFrame, maxPushMessageBytes, type PushMessage } from '@auth-account/contracts';
 import { parsePushMessage } from '@auth-account/messaging';
+import { createSubscription, type RedisClient, type Subscription } from '@auth-account/redis';
+import type { Logger } from '@auth-account/telemetry';
 import { type Connection, sendText } from '../streams/connection.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';
 import type { PushMetrics } from '../streams/metrics.ts';
@@ -9,20 +11,30 @@ export interface DeliverMessagesDeps {
   readonly metrics: Pick<PushMetrics, 'messages' | 'messageFrames'>;
 }
 
+export interface MessageSubscriptionDeps extends DeliverMessagesDeps {
+  /** A connection that does nothing else. */
+  readonly redis: RedisClient;
+  readonly channel: string;
+  readonly logger: Logger;
+}
+
 interface Delivery {
   readonly frame: Buffer;
-  /** As they stood when the message came: who connects again while it goes out does not get it twice. */
+  /** As they were when the message came: an app that reconnects while it goes out does not get it twice. */
   readonly connections: readonly Connection[];
 }
 
-/** Sends in one turn of the event loop: about a millisecond. Close commands and handshakes get their turn in between. */
+/**
+ * Sends in one turn of the event loop: about a millisecond. Close commands and handshakes get their turn in between.
+ */
 const framesPerTurn = 100;
 /** Messages that may wait for their turn; more are dropped. Together they hold 16 MiB at most. */
 const longestQueue = 1_000;
 
 /**
  * Makes the handler of the messages channel: each message goes to the streams of its group or session, in the order in
- * which messages came, written once whatever the number of streams. Nothing is kept for a stream that is not there.
+ * which messages came. It is encoded once, whatever the number of streams, and never kept for a stream that is not
+ * there.
  */
 export function createDeliverMessages({ registry, metrics }: DeliverMessagesDeps): (text: string) => void {
   const queue: Delivery[] = [];
@@ -30,7 +42,7 @@ export function createDeliverMessages({ registry, metrics }: DeliverMessagesDeps
   let done = 0;
   let isScheduled = false;
 
-  /** Never from the handler itself: one turn can bring hundreds of messages. */
+  /** Nothing is sent by the handler itself: one turn can bring hundreds of messages. */
   function schedule(): void {
     if (isScheduled) return;
     isScheduled = true;
@@ -62,7 +74,7 @@ export function createDeliverMessages({ registry, metrics }: DeliverMessagesDeps
     if (queue.length > 0) schedule();
   }
 
-  /** What became of the message. */
+  /** Queues the message, if it has streams here. Returns the result. */
   function take(text: string): 'delivered' | 'ignored' | 'malformed' | 'too_big' | 'overload' {
     const message = parsePushMessage(text);
     if (typeof message === 'string') return message;
@@ -79,14 +91,33 @@ export function createDeliverMessages({ registry, metrics }: DeliverMessagesDeps
   return (text) => metrics.messages.inc({ result: take(text) });
 }
 
-/** The frame as it goes to every stream; or why there is none: it can be longer and nested deeper than it looks. */
+/**
+ * Encodes the frame for every stream; otherwise returns the reason. A frame can be longer and nested deeper than its
+ * message.
+ */
 function encodeFrame({ id, topic, payload, timestamp }: PushMessage): Buffer | 'too_big' | 'malformed' {
   const frame: MessageFrame = { type: 'message', id, topic, payload, timestamp };
   try {
     const bytes = Buffer.from(JSON.stringify(frame));
     return bytes.length > maxPushMessageBytes ? 'too_big' : bytes;
   } catch {
-    // Thousands of arrays within each other can be read, but not written.
+    // Thousands of nested arrays can be parsed, but not serialized.
     return 'malformed';
   }
+}
+
+/**
+ * Subscribes to messages of other services to apps. They are hints: one that is published while the connection is away
+ * is lost.
+ */
+export function createMessageSubscription(deps: MessageSubscriptionDeps): Subscription {
+  const { redis, channel, logger } = deps;
+  const deliver = createDeliverMessages(deps);
+  return createSubscription({
+    redis,
+    channels: [channel],
+    onMessage: (_channel, text) => deliver(text),
+    onSubscribed: () => logger.info('subscribed to messages'),
+    onError: (error) => logger.warn({ err: error }, 'not subscribed to messages'),
+  });
 }

@@ -9,8 +9,8 @@ const maxFrameBytes = 16 * 1024;
 const validator = Compile(Type.Union([PingFrame, AuthFrame]));
 
 /**
- * Makes the handler of what clients send. Binary frames, and text that is none of the contract's frames, end the stream
- * with 1003, longer ones than 16 KiB with 1009 (RFC 6455 section 7.4.1). Text that is no UTF-8 never comes here:
+ * Makes the handler of clients' frames. Binary frames, and text that is none of the contract's frames, end the stream
+ * with 1003, frames over 16 KiB with 1009 (RFC 6455 section 7.4.1). Text that is no UTF-8 never arrives here:
  * uWebSockets.js cuts the connection.
  */
 export function createHandleFrame(reauthenticate: (connection: Connection, token: string) => Promise<void>) {
@@ -19,7 +19,7 @@ export function createHandleFrame(reauthenticate: (connection: Connection, token
       closeConnection(connection, 'MESSAGE_TOO_BIG');
       return;
     }
-    // The bytes are uWebSockets.js's own again when this returns: parsed before anything is awaited.
+    // uWebSockets.js reuses the bytes after this returns, so they are parsed before anything is awaited.
     const frame = isBinary ? undefined : parseFrame(Buffer.from(message).toString());
     if (frame === undefined) closeConnection(connection, 'UNSUPPORTED_DATA');
     else if (frame.type === 'ping') sendFrame(connection, { type: 'pong' });

@@ -3,31 +3,31 @@ import { expect, test } from '@jest/globals';
 import { createTickBatcher } from './batch-per-tick.ts';
 
 function scene(most: number) {
-  const enqueued: (readonly number[])[] = [];
-  return { collect: createTickBatcher<number>(most, (items) => enqueued.push(items)), enqueued };
+  const batches: (readonly number[])[] = [];
+  return { add: createTickBatcher<number>(most, (items) => batches.push(items)), batches };
 }
 
 test('what comes in one turn goes on together, what comes later goes by itself', async () => {
-  const { collect, enqueued } = scene(10);
-  collect(1);
+  const { add, batches } = scene(10);
+  add(1);
   await Promise.resolve();
-  collect(2);
-  expect(enqueued).toStrictEqual([]);
+  add(2);
+  expect(batches).toStrictEqual([]);
   await nextTurn();
-  collect(3);
+  add(3);
   await nextTurn();
   await nextTurn();
-  expect(enqueued).toStrictEqual([[1, 2], [3]]);
+  expect(batches).toStrictEqual([[1, 2], [3]]);
 });
 
 test('as many as may go together go at once', async () => {
-  const { collect, enqueued } = scene(2);
-  for (const item of [1, 2, 3, 4, 5]) collect(item);
-  expect(enqueued).toStrictEqual([
+  const { add, batches } = scene(2);
+  for (const item of [1, 2, 3, 4, 5]) add(item);
+  expect(batches).toStrictEqual([
     [1, 2],
     [3, 4],
   ]);
   await nextTurn();
   await nextTurn();
-  expect(enqueued).toStrictEqual([[1, 2], [3, 4], [5]]);
+  expect(batches).toStrictEqual([[1, 2], [3, 4], [5]]);
 });

@@ -1,8 +1,8 @@
 /**
- * Makes what collects the items of one turn of the event loop, and hands them on at its end; as soon as there are `most` of
- * them, those at once.
+ * Makes the function that collects the items of one turn of the event loop. It passes them to `onBatch` at the end of
+ * the turn, and earlier whenever there are `most` of them.
  */
-export function createTickBatcher<Item>(most: number, enqueue: (items: readonly Item[]) => void): (item: Item) => void {
+export function createTickBatcher<Item>(most: number, onBatch: (items: readonly Item[]) => void): (item: Item) => void {
   let waiting: Item[] = [];
   let endOfTurn: NodeJS.Immediate | undefined;
 
@@ -10,7 +10,7 @@ export function createTickBatcher<Item>(most: number, enqueue: (items: readonly 
     const items = waiting;
     waiting = [];
     clearImmediate(endOfTurn);
-    enqueue(items);
+    onBatch(items);
   }
 
   return (item) => {

@@ -1,16 +1,16 @@
 import type { CloseReason } from '@auth-account/contracts';
 import { type Connection, closeConnection } from './connection.ts';
 
-/** Whose stream it is to be. */
+/** The owner of a stream. */
 export interface StreamOwner {
   readonly sessionId: string;
   readonly groupId: string;
   readonly ver: number;
 }
 
-/** An upgrade that is under way: commands find it as they find an open stream. */
+/** An upgrade that is under way: commands reach it like an open stream. */
 export interface PendingUpgrade extends StreamOwner {
-  /** Set where the session was closed meanwhile: the upgrade must be refused. */
+  /** Set if the session was closed meanwhile: the upgrade must be refused. */
   closedBy: CloseReason | undefined;
   /** Highest number of another stream of the session that was announced meanwhile; 0 for none. */
   replacedBy: number;
@@ -19,27 +19,27 @@ export interface PendingUpgrade extends StreamOwner {
 export interface ConnectionRegistry {
   /** Open streams. */
   size(): number;
-  /** Whether the group may have this stream too. One that replaces another of its session always has room. */
+  /** True if the group may have this stream too. One that replaces another of its session always has room. */
   hasRoom(owner: StreamOwner, maxStreams: number): boolean;
-  /** Announces an upgrade; to be followed by `endUpgrade`, whatever comes of it. */
+  /** Registers an upgrade. `endUpgrade` must follow, whatever its outcome. */
   beginUpgrade(owner: StreamOwner): PendingUpgrade;
   endUpgrade(upgrade: PendingUpgrade): void;
-  /** Takes in an open stream. Of two of one session, the one with the lower number is closed (4003). */
+  /** Adds an open stream. Of two of one session, the one with the lower number is closed (4003). */
   add(connection: Connection, upgrade: PendingUpgrade): void;
-  /** Takes out a stream that has ended. */
+  /** Removes a stream that has ended. */
   remove(connection: Connection): void;
   /** The sessions that have a stream or an upgrade under way. */
   sessions(): string[];
   has(sessionId: string): boolean;
-  /** Closes what the session has, as `reasonFor` says of its claims version. Returns how much was found to close. */
+  /** Closes the session's stream and upgrades for which `reasonFor` has a reason. Returns how many these were. */
   close(sessionId: string, reasonFor: (ver: number) => CloseReason | undefined): number;
-  /** Closes the session's stream (4003) where its number is lower; false where there is none such. */
+  /** Closes the session's stream (4003) if its number is lower. Returns whether it did. */
   replace(sessionId: string, streamNumber: number): boolean;
-  /** The open streams, as they stand now. */
+  /** The open streams. */
   connections(): Connection[];
   /** Those of a group. */
   ofGroup(groupId: string): Connection[];
-  /** That of a session, or none. */
+  /** That of a session, if any. */
   ofSession(sessionId: string): Connection[];
 }
 

@@ -11,11 +11,11 @@ export interface Connection {
   ver: number;
   /** End of the newest token, in seconds since the epoch. */
   expiresAt: number;
-  /** Undefined before the socket is open and from its end on: it must not be touched then. */
+  /** Undefined before the socket is open and after its end, when it must not be touched. */
   socket: WebSocket<unknown> | undefined;
-  /** Why we ended it; undefined where the client or the network did. */
+  /** The reason for which we ended it; undefined if the client or the network did. */
   endedBy: CloseReason | undefined;
-  /** An `auth` frame is being looked at. */
+  /** An `auth` frame is being handled. */
   isAuthenticating: boolean;
 }
 
@@ -31,7 +31,7 @@ export function sendFrame(connection: Connection, frame: ServerFrame): void {
   sendText(connection, JSON.stringify(frame));
 }
 
-/** The same with a frame that is written already, as text or in UTF-8. False after the end. */
+/** Like {@link sendFrame}, with a frame that is encoded already, as text or in UTF-8. Returns false after the end. */
 export function sendText(connection: Connection, text: string | Buffer): boolean {
   const { socket } = connection;
   if (socket === undefined) return false;
@@ -42,7 +42,7 @@ export function sendText(connection: Connection, text: string | Buffer): boolean
 
 /**
  * Ends the stream with the reason's code; nothing is sent after that. The app's close handler runs before this returns.
- * False where the stream had ended already.
+ * Returns false if the stream had ended already.
  */
 export function closeConnection(connection: Connection, reason: CloseReason): boolean {
   const { socket } = connection;

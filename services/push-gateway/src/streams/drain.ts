@@ -10,17 +10,17 @@ export interface DrainDeps {
   readonly registry: Pick<ConnectionRegistry, 'connections'>;
   readonly config: Pick<PushGatewayConfig, 'DRAIN_SECONDS' | 'DRAIN_RECONNECTS_PER_SECOND'>;
   readonly logger: Logger;
-  /** From 0 to 1, for the place within a slot. */
+  /** Returns the place within a slot, from 0 to 1. */
   readonly random?: () => number;
 }
 
 export interface Drain {
-  /** True from the beginning of the drain on: no stream may be opened any more. */
+  /** True once the drain has begun: no stream may be opened any more. */
   isDraining(): boolean;
   /**
    * Closes all streams (1001), evenly over the time that their reconnects take at the configured rate, or over
-   * `DRAIN_SECONDS` where that is less. Each app is told in a frame before (`reconnect`) how long to wait: every stream
-   * has a slot of its own, as long as the rate says, and a random moment in it. The slots go on after the last close.
+   * `DRAIN_SECONDS` if that is less. A `reconnect` frame tells each app before how long to wait: each stream has a slot
+   * of its own, as long as the rate says, and a random moment in it. The slots go on after the last close.
    */
   run(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export function createDrain(deps: DrainDeps): Drain {
       for (let done = 0; done < connections.length; await delay(tickMs)) {
         const elapsed = performance.now() - start;
         const due = Math.ceil(connections.length * Math.min(1, (elapsed + tickMs) / closingMs));
-        // A process that was held up is late for its slots: they are put off, not filled at once.
+        // If the process was held up, its slots are postponed, not used all at once.
         slot = Math.max(slot, elapsed);
         for (const connection of connections.slice(done, due)) {
           dismiss(connection, slot + random() * slotMs - elapsed);

@@ -20,8 +20,8 @@ export interface ExpirySweepDeps {
 }
 
 /**
- * Tells which streams have outlived their tokens, to the second. One timer for all: the streams stand in one bucket per
- * second of their end, so that a sweep touches those that are due and no others.
+ * Reports the streams that have outlived their tokens, to the second. One timer serves all: the streams are in one
+ * bucket per second of their end, so that a sweep touches only those that are due.
  */
 export function createExpirySweep({ now, onExpired }: ExpirySweepDeps): ExpirySweep {
   const buckets = new Map<number, Set<Connection>>();

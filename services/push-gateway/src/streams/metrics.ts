@@ -14,7 +14,7 @@ const foreignEnds: readonly (readonly [reason: string, code: string])[] = [
   ...['IDLE', 'INVALID_UTF8', 'MESSAGE_TOO_BIG', 'CONNECTION_LOST'].map((reason) => [reason, '1006'] as const),
 ];
 
-/** Errors that a handshake can be answered with. */
+/** Errors that can be the answer to a handshake. */
 const refusals = [
   'IAD_JWT_ACCESS_INVALID',
   'IAD_JWT_ACCESS_EXPIRED',
@@ -95,7 +95,7 @@ function createHandshakeMetrics(registry: Metrics['registry']) {
   };
 }
 
-/** From the command, or the deny list, to the close. */
+/** Of commands, closes and reconciliation. */
 function createCloseMetrics(registry: Metrics['registry']) {
   const registers = [registry];
   return {
@@ -125,7 +125,7 @@ function createCloseMetrics(registry: Metrics['registry']) {
     reconcileRounds: createZeroedCounter({
       registry,
       name: 'push_reconcile_rounds_total',
-      help: 'Looks at the deny list, by kind (recent, whole) and result (done, unavailable)',
+      help: 'Reads of the deny list, by kind (recent, whole) and result (done, unavailable)',
       values: { kind: ['recent', 'whole'], result: ['done', 'unavailable'] },
     }),
     reconcileClosed: new Counter({
@@ -136,7 +136,7 @@ function createCloseMetrics(registry: Metrics['registry']) {
   };
 }
 
-/** Of what other services publish. */
+/** Of the messages of other services. */
 function createMessageMetrics(registry: Metrics['registry']) {
   return {
     messages: createZeroedCounter({

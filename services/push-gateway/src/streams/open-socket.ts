@@ -1,13 +1,13 @@
 import type { HttpResponse, us_socket_context_t, WebSocket } from 'uWebSockets.js';
 import type { Connection } from './connection.ts';
 
-/** What uWebSockets.js keeps per socket. */
+/** The data that uWebSockets.js keeps per socket. */
 export interface SocketData {
   /** Undefined while the handshake is being completed. */
   connection?: Connection;
 }
 
-/** The answer 101 and all that it needs. */
+/** The answer 101 and all that it takes. */
 export interface SwitchingProtocols {
   readonly res: HttpResponse;
   readonly context: us_socket_context_t;
@@ -20,22 +20,22 @@ export interface SwitchingProtocols {
 export interface SocketOpener {
   /** The app's handler of opened sockets. */
   readonly onOpen: (socket: WebSocket<SocketData>) => void;
-  /** To be told of a socket that closes before it has a connection. */
+  /** To be called when a socket closes before it has a connection. */
   onLost(): void;
-  /** Completes the handshake. False where the socket was lost in it. */
+  /** Completes the handshake. Returns false if the socket was lost in it. */
   open(connection: Connection, answer: SwitchingProtocols): boolean;
 }
 
 /**
- * Makes what turns a response into a socket, some time after its request came.
+ * Makes the opener, which turns a response into a socket some time after its request came.
  *
- * uWebSockets.js has a flaw there (uNetworking/uWebSockets pull request 1929; the repack is older): the end of `cork` takes
- * the new socket for the old response where both lie at one address, reads the response's state from memory that was given
- * back, and closes the socket where somebody else has written there since. Without `cork` the answer takes 28 system calls,
- * three times the CPU, and as many warnings on stderr. So whatever could take memory is kept out of the time between the
- * two: both callbacks are native functions, which V8 never stops to compile; the socket goes into an array, which has no
- * field types to be tracked; and the connection is put into the user data afterwards. A socket that is lost all the same
- * is counted, and its client sees a lost connection.
+ * uWebSockets.js has a flaw there (uNetworking/uWebSockets pull request 1929; the repack is older): the end of `cork`
+ * takes the new socket for the old response if both have the same address, reads the response's state from freed
+ * memory, and closes the socket if that memory has been written since. Without `cork` the answer takes 28 system calls,
+ * three times the CPU, and as many warnings on stderr. So nothing between the two may allocate memory: both callbacks
+ * are native functions, which V8 never compiles; the socket goes into an array, which has no field types to be tracked;
+ * and the connection is put into the user data afterwards. A socket that is still lost is counted, and its client sees
+ * a lost connection.
  */
 export function createSocketOpener(): SocketOpener {
   const opened: (WebSocket<SocketData> | undefined)[] = [undefined];

@@ -17,14 +17,14 @@ export interface StreamLifecycleDeps {
   readonly now: () => number;
 }
 
-/** Streams that are announced together at most: some 20 KB, which Redis copies for every gateway. */
+/** Streams in one command at most: some 20 KB, which Redis copies for every gateway. */
 const maxAnnounced = 256;
 
-/** What happens when a stream opens and when it has ended. */
+/** Makes the handlers of a stream's opening and its end. */
 export function createStreamLifecycle({ registry, expiry, publish, metrics, logger, now }: StreamLifecycleDeps) {
   /**
-   * Only a stream that stands replaces another: announced after the upgrade, and not waited for. Those of one turn go in one
-   * command: every gateway hears of every stream, and after a restart of one there are tens of thousands.
+   * Only an open stream replaces another, so this follows the upgrade; nothing waits for it. The streams of one turn go
+   * in one command: every gateway hears of every stream, and after a restart of one there are tens of thousands.
    */
   const announce = createTickBatcher<Connection>(maxAnnounced, (connections) => {
     const streams = connections.map(({ sessionId, streamNumber }) => ({
@@ -60,14 +60,14 @@ export function createStreamLifecycle({ registry, expiry, publish, metrics, logg
   };
 }
 
-/** What uWebSockets.js says when it cuts a connection itself, without a close frame. */
+/** Texts of uWebSockets.js when it cuts a connection itself, without a close frame. */
 const cuts: Readonly<Record<string, string>> = {
   'Received invalid UTF-8': 'INVALID_UTF8',
   'Received too big message': 'MESSAGE_TOO_BIG',
   'WebSocket timed out from inactivity': 'IDLE',
 };
 
-/** A client may close with any code of thousands: those that are not expected are one. */
+/** A client may close with any of thousands of codes: the unexpected ones are counted as one. */
 function endOf({ endedBy }: Connection, code: number, text: string): { reason: string; code: string } {
   if (endedBy !== undefined) return { reason: endedBy, code: String(closeCodes[endedBy]) };
   if (code === 1006) return { reason: cuts[text] ?? 'CONNECTION_LOST', code: '1006' };

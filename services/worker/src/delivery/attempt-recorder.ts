@@ -4,7 +4,7 @@ import type { OutboxStore, RecordedAttempt } from '@auth-account/stores';
 import type { DeliveryAttempt } from '@auth-account/stores/documents';
 import type { ErrorLog } from '../jobs/error-log.ts';
 
-/** Notes in the outbox how an attempt at a job ended, and resolves when that is done. Never rejects. */
+/** Records in the outbox how an attempt at a job ended, and resolves when that is done. Never rejects. */
 export type RecordAttempt = (jobId: string, attempt: DeliveryAttempt) => Promise<void>;
 
 export interface AttemptRecorderDeps {
@@ -16,15 +16,15 @@ export interface AttemptRecorderDeps {
 
 const maximumBatch = 500;
 
-/** Attempts that wait for a write: consumers of queues go on while MongoDB is away. */
+/** Attempts that may wait for a write: consumers of queues go on while MongoDB is away. */
 const maximumWaiting = 10_000;
 
 /**
- * Makes the recorder. What comes while a write is under way goes with the next one: under load one round trip to MongoDB
- * serves many attempts, and without load nothing waits.
+ * Makes the recorder. Attempts that come while a write is under way go with the next one: under load one round trip to
+ * MongoDB serves many attempts, and without load none waits.
  *
- * Where MongoDB is away an event is not delivered again for that: its job completes, and the relay, which looks at
- * completed jobs, notes it in the row later. The same goes for what is left out because {@link maximumWaiting} wait.
+ * If MongoDB is away, the event is not delivered again for that: its job completes, and the relay, which reads the
+ * states of jobs, marks the row later. The same goes for attempts past {@link maximumWaiting}, which are not recorded.
  */
 export function createAttemptRecorder({ outbox, subscribers, onError }: AttemptRecorderDeps): RecordAttempt {
   let waiting: { readonly recorded: RecordedAttempt; readonly done: () => void }[] = [];

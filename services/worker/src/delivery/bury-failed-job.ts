@@ -7,10 +7,12 @@ export interface BuryFailedJobDeps {
   readonly subscribers: readonly string[];
 }
 
-/** Makes a dead letter of a subscriber's job that has failed for good. Idempotent; without effect on any other job. */
+/**
+ * Turns a subscriber's job that has failed for good into a dead letter. Idempotent; without effect on any other job.
+ */
 export type BuryFailedJob = (subscriber: string, queue: EventQueue, jobId: string) => Promise<void>;
 
-/** Characters of a consumer's error that are kept. */
+/** Longest error of a consumer that is stored, in characters. */
 const errorLimit = 500;
 
 export function createBuryFailedJob({ deadLetters, subscribers }: BuryFailedJobDeps): BuryFailedJob {

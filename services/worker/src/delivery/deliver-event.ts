@@ -6,9 +6,9 @@ import { exemplarLabels, type Logger, withSpan } from '@auth-account/telemetry';
 import { type Job, UnrecoverableError } from 'bullmq';
 import type { WorkerMetrics } from '../jobs/metrics.ts';
 import type { RecordAttempt } from './attempt-recorder.ts';
-import { DeliveryError } from './delivery-error.ts';
 import type { Parking } from './parking.ts';
 import type { SendEvent } from './webhook.ts';
+import { DeliveryError } from './webhook.ts';
 
 export interface DeliverEventDeps {
   readonly subscriber: string;
@@ -18,7 +18,7 @@ export interface DeliverEventDeps {
   readonly record: RecordAttempt;
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
   readonly parking: Pick<Parking, 'park' | 'resumedAt'>;
-  /** The subscriber answered 429 with Retry-After: it wants nothing for so long. */
+  /** Called if the subscriber answered 429 with Retry-After: it wants no events for so long. */
   readonly onThrottled: (ms: number) => void;
   readonly giveUpAfterMs: number;
   readonly metrics: Pick<WorkerMetrics, 'deliveries' | 'deliveryDuration'>;
@@ -31,53 +31,16 @@ type FailedAttempt = DeliveryAttempt & { readonly error: string };
 type EventJob = Pick<Job<RegisteredEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
- * Makes the processor of a webhook's queue: one attempt to deliver one event. The outbox row is marked before the job
- * completes, so that a worker killed in between delivers again and loses nothing. Throws what the delivery threw, or
+ * Makes the processor of a webhook's queue: one attempt to deliver one event. It marks the outbox row before the job
+ * completes, so that a worker killed in between delivers again and loses nothing. It throws the delivery's error, or
  * `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A subscriber that answers
- * 410 Gone is parked; nothing is given up for that.
+ * 410 Gone is parked, and its events are not given up.
  */
 export function createDeliverEvent(deps: DeliverEventDeps) {
-  const { subscriber, send, record, parking, giveUpAfterMs, metrics, logger, now } = deps;
+  const { subscriber, send, record, metrics, now } = deps;
+  const fail = createFailure(deps);
 
-  /** Gives whether there is a dead letter; where MongoDB is away it is another failed attempt. */
-  async function bury({ id, data, attemptsMade, timestamp }: EventJob, attempt: FailedAttempt): Promise<boolean> {
-    const last = { ...attempt, outcome: 'given_up' } as const;
-    const { subscribers } = deps;
-    const givenUp = {
-      event: data,
-      attempt: last,
-      attempts: attemptsMade + 1,
-      since: new Date(timestamp),
-      replayedAt: replayedAtOf(id ?? data.id),
-      subscribers,
-    };
-    try {
-      await deps.deadLetters.bury(givenUp);
-      return true;
-    } catch (failure) {
-      logger.warn({ subscriber, event_id: data.id, err: failure }, 'the dead letter could not be written');
-      return false;
-    }
-  }
-
-  async function fail(job: EventJob, error: unknown, durationMs: number): Promise<never> {
-    const { data, timestamp, attemptsMade } = job;
-    const { status, retryAfterMs } = error instanceof DeliveryError ? error : {};
-    const attempt = attemptOf(deps, error, status, durationMs);
-    const isGone = status === 410;
-    const isOld = now().getTime() - Math.max(timestamp, parking.resumedAt(subscriber)) >= giveUpAfterMs;
-    const givenUp = isOld && !isGone && (await bury(job, attempt));
-    metrics.deliveries.inc({ subscriber, outcome: givenUp ? 'given_up' : 'failed' });
-    const context = { subscriber, event_id: data.id, request_id: data.requestid };
-    logger.warn({ ...context, err: error, attempt: attemptsMade + 1, givenUp }, 'event not delivered');
-    if (givenUp) throw new UnrecoverableError(attempt.error);
-    if (isGone) await park(deps, data.id);
-    if (status === 429 && retryAfterMs !== undefined) deps.onThrottled(retryAfterMs);
-    await record(job.id ?? data.id, attempt);
-    throw error;
-  }
-
-  /** Measures an attempt, and gives its duration in ms. */
+  /** Measures an attempt and returns its duration in ms. */
   function observeSince(start: number): number {
     const ms = performance.now() - start;
     const labels = { subscriber };
@@ -106,21 +69,59 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
   };
 }
 
-function attemptOf(
-  { subscriber, now }: DeliverEventDeps,
-  error: unknown,
-  status: number | undefined,
-  duration_ms: number,
-): FailedAttempt {
-  const message = error instanceof Error ? error.message : String(error);
-  const answered = status === undefined ? {} : { status };
-  return { subscriber, at: now(), outcome: 'failed', ...answered, error: message, duration_ms };
-}
+/** Makes the handler of a failed attempt, which records it and always throws. */
+function createFailure(deps: DeliverEventDeps) {
+  const { subscriber, record, parking, giveUpAfterMs, metrics, logger, now } = deps;
 
-async function park({ subscriber, parking, logger }: DeliverEventDeps, eventId: string): Promise<void> {
-  try {
-    await parking.park(subscriber, eventId);
-  } catch (failure) {
-    logger.warn({ subscriber, event_id: eventId, err: failure }, 'the parked subscriber could not be noted');
+  function attemptOf(error: unknown, status: number | undefined, duration_ms: number): FailedAttempt {
+    const message = error instanceof Error ? error.message : String(error);
+    const answered = status === undefined ? {} : { status };
+    return { subscriber, at: now(), outcome: 'failed', ...answered, error: message, duration_ms };
   }
+
+  /** Returns whether there is a dead letter. If MongoDB is away it is another failed attempt. */
+  async function bury({ id, data, attemptsMade, timestamp }: EventJob, attempt: FailedAttempt): Promise<boolean> {
+    const last = { ...attempt, outcome: 'given_up' } as const;
+    const { subscribers } = deps;
+    const givenUp = {
+      event: data,
+      attempt: last,
+      attempts: attemptsMade + 1,
+      since: new Date(timestamp),
+      replayedAt: replayedAtOf(id ?? data.id),
+      subscribers,
+    };
+    try {
+      await deps.deadLetters.bury(givenUp);
+      return true;
+    } catch (failure) {
+      logger.warn({ subscriber, event_id: data.id, err: failure }, 'the dead letter could not be written');
+      return false;
+    }
+  }
+
+  async function park(eventId: string): Promise<void> {
+    try {
+      await parking.park(subscriber, eventId);
+    } catch (failure) {
+      logger.warn({ subscriber, event_id: eventId, err: failure }, 'the parked subscriber could not be noted');
+    }
+  }
+
+  return async function fail(job: EventJob, error: unknown, durationMs: number): Promise<never> {
+    const { data, timestamp, attemptsMade } = job;
+    const { status, retryAfterMs } = error instanceof DeliveryError ? error : {};
+    const attempt = attemptOf(error, status, durationMs);
+    const isGone = status === 410;
+    const isOld = now().getTime() - Math.max(timestamp, parking.resumedAt(subscriber)) >= giveUpAfterMs;
+    const givenUp = isOld && !isGone && (await bury(job, attempt));
+    metrics.deliveries.inc({ subscriber, outcome: givenUp ? 'given_up' : 'failed' });
+    const context = { subscriber, event_id: data.id, request_id: data.requestid };
+    logger.warn({ ...context, err: error, attempt: attemptsMade + 1, givenUp }, 'event not delivered');
+    if (givenUp) throw new UnrecoverableError(attempt.error);
+    if (isGone) await park(data.id);
+    if (status === 429 && retryAfterMs !== undefined) deps.onThrottled(retryAfterMs);
+    await record(job.id ?? data.id, attempt);
+    throw error;
+  };
 }

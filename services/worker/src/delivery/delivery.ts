@@ -24,7 +24,7 @@ type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
 
 export interface DeliveryDeps {
   readonly config: WorkerConfig;
-  /** Fails at once where Redis is away. */
+  /** Fails at once while Redis is away. */
   readonly adding: RedisClient;
   /** Waits for Redis. */
   readonly consuming: RedisClient;
@@ -47,7 +47,7 @@ export interface Delivery {
   readonly parking: Parking;
 }
 
-/** Events taken from the topic's queue at once: little more than commands to Redis. */
+/** Events taken from the topic's queue at once: each costs little more than a few commands to Redis. */
 const fanOutConcurrency = 50;
 
 const topic = registeredTopic;
@@ -63,8 +63,8 @@ function openQueues({ config, adding, keys, onError }: DeliveryDeps): Map<string
 }
 
 /**
- * Wires the way of an event from the topic's queue to its subscribers: each has a queue of its own, which a webhook's
- * worker empties here, and the subscriber itself elsewhere.
+ * Wires the way of an event from the topic's queue to its subscribers. Each has a queue of its own: a worker here
+ * delivers a webhook's, and a subscriber of the kind `queue` consumes its own.
  */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { config, consuming, keys, outbox, deadLetters, metrics, logger, onError, now } = deps;

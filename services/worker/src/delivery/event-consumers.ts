@@ -4,24 +4,24 @@ import { type Processor, QueueEvents, WaitingError, Worker } from 'bullmq';
 import type { ErrorLog } from '../jobs/error-log.ts';
 import { type Backoff, createBackoff } from './backoff.ts';
 
-/** Something that takes from a queue until it is closed. */
+/** Consumes a queue until it is closed. */
 export interface Consumer {
   start(): void;
-  /** Takes nothing more, and resolves when what is under way has ended. */
+  /** Takes no more jobs, and resolves when those under way have ended. */
   close(): Promise<void>;
-  /** Ends what is under way early; it is tried again later. */
+  /** Breaks off the jobs under way; they are tried again later. */
   abort(): void;
 }
 
 /** A consumer whose jobs can be left in the queue for a while. */
 export interface HoldableConsumer extends Consumer {
-  /** Takes nothing from the queue while there is some reason for that; what is under way goes on. */
+  /** While there is a reason, no job is taken from the queue; those under way go on. */
   hold(reason: string, isHeld: boolean): void;
 }
 
 export interface ConsumerOptions {
   readonly queueName: string;
-  /** A connection that waits for Redis; the consumer makes those that block from it, and leaves it open. */
+  /** A connection that waits for Redis. The consumer duplicates it for blocking commands, and leaves it open. */
   readonly connection: RedisClient;
   readonly keys: RedisKeys;
   readonly onError: ErrorLog;
@@ -30,14 +30,14 @@ export interface ConsumerOptions {
 export interface JobConsumerSettings {
   readonly concurrency: number;
   readonly backoffStrategy?: Backoff;
-  /** Why it is held from the beginning. */
+  /** Reasons for which it is held from the beginning. */
   readonly heldFor?: readonly string[];
 }
 
 /** Pause after Redis was away, in ms; BullMQ's own is 15 s. */
 const runRetryDelay = 500;
 
-/** A BullMQ worker that loses no job, however often it is killed. */
+/** Makes a BullMQ worker that loses no job, however often it is killed. */
 export function createJobConsumer<T, R = void>(
   { queueName, connection, keys, onError }: ConsumerOptions,
   process: Processor<T, R>,
@@ -47,7 +47,7 @@ export function createJobConsumer<T, R = void>(
   // BullMQ passes the signal only to a function of three parameters.
   const unlessHeld: Processor<T, R> = async (job, token, signal) => {
     if (reasons.size === 0) return process(job, token, signal);
-    // It was asked for before the hold, and came after it.
+    // The job was requested before the hold and came after it.
     await job.moveToWait(token);
     throw new WaitingError();
   };
@@ -93,7 +93,7 @@ export interface OutcomeHandlers {
   readonly onFailed: (jobId: string) => Promise<void>;
 }
 
-/** Hears how the consumers of a subscriber's queue end its jobs; what it misses the relay finds. */
+/** Listens for the outcomes of the jobs in a subscriber's own queue. Outcomes that it misses, the relay finds. */
 export function createOutcomeConsumer(
   { queueName, connection, keys, onError }: ConsumerOptions,
   { onCompleted, onFailed }: OutcomeHandlers,

@@ -13,9 +13,9 @@ export interface FanOutDeps {
 }
 
 /**
- * Makes the processor of the topic's queue: it puts the event on the queue of every subscriber, so that one that is down
- * delays no other. A queue that is full is left out: the row waits for it, and the relay adds it once there is room. With
- * no subscriber the event counts as delivered.
+ * Makes the processor of the topic's queue: it adds the event to the queue of every subscriber, so that one that is
+ * down delays no other. It skips a full queue: the row waits, and the relay enqueues it once there is room. Without
+ * subscribers the event counts as delivered.
  */
 export function createFanOut({ queues, room, outbox, now }: FanOutDeps) {
   return async ({ data: event }: Pick<Job<RegisteredEvent>, 'data'>): Promise<void> => {

@@ -1,10 +1,10 @@
 import type { EventQueue } from '@auth-account/messaging';
 import type { RedisClient } from '@auth-account/redis';
 
-/** Where a job is: `unfinished` waits, is under way or comes again after a pause. */
+/** A job's state. An `unfinished` one waits, is under way or comes again after a pause. */
 export type JobState = 'missing' | 'unfinished' | 'completed' | 'failed';
 
-/** Finds how it stands with jobs of a queue, in one round trip and in their order. */
+/** Finds the states of jobs of a queue, in one round trip and in their order. */
 export async function findJobStates(
   redis: RedisClient,
   queue: EventQueue,

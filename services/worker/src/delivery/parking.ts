@@ -8,17 +8,17 @@ export interface ParkingDeps {
   readonly now: () => Date;
 }
 
-/** Which webhooks have their deliveries held up because they answered 410 Gone, for all workers alike. */
+/** The webhooks whose deliveries are held because they answered 410 Gone, for all workers alike. */
 export interface Parking {
-  /** Reads it from MongoDB: another worker may have parked a webhook, an operator may have it go on. */
+  /** Reads it from MongoDB: another worker may have parked a webhook, and an operator resumed one. */
   refresh(): Promise<void>;
-  /** Holds a webhook's deliveries up, here at once. Rejects where the other workers could not be told. */
+  /** Holds a webhook's deliveries, in this worker at once. Rejects if the other workers could not be told. */
   park(subscriber: string, eventId: string): Promise<void>;
-  /** When an operator last had its deliveries go on, in ms; 0 where never. */
+  /** Time at which an operator last resumed its deliveries, in ms; 0 if never. */
   resumedAt(subscriber: string): number;
 }
 
-/** Makes the parking. Until the first {@link Parking.refresh} nothing is known of anybody. */
+/** Makes the parking. Until the first {@link Parking.refresh} no state is known. */
 export function createParking({ store, onState, webhooks, now }: ParkingDeps): Parking {
   let resumed = new Map<string, number>();
   return {

@@ -1,28 +1,31 @@
 import type { EventQueue } from '@auth-account/messaging';
 import type { RedisClient } from '@auth-account/redis';
 
-/** Which subscribers' queues may be given more. What waits for the others stays in the outbox: Redis is of bounded size. */
+/**
+ * The subscribers whose queues have room. Events for the others stay in the outbox, so that Redis does not grow without
+ * bound.
+ */
 export interface QueueRoom {
-  /** Counts, and gives the subscribers whose queues have room. Rejects where Redis is away. */
+  /** Counts the jobs, and returns the subscribers whose queues have room. Rejects if Redis is away. */
   look(): Promise<ReadonlySet<string>>;
-  /** What {@link look} gave within the last second, or gives now. */
+  /** Returns the result of {@link look} within the last second, or of a new one. */
   recent(): Promise<ReadonlySet<string>>;
 }
 
 export interface QueueRoomDeps {
   /** Subscriber → its queue. */
   readonly queues: ReadonlyMap<string, EventQueue>;
-  /** The queues' connection, which fails at once where Redis is away. */
+  /** The queues' connection, which fails at once while Redis is away. */
   readonly redis: RedisClient;
   readonly now: () => Date;
 }
 
-/** Jobs that nobody has tried yet: enough for the workers until the relay's next round. */
+/** Jobs that no worker has tried yet: enough for the workers until the relay's next round. */
 const enoughWaiting = 5_000;
 
 /**
- * Jobs in all, with those that wait for their next attempt. It is more than {@link enoughWaiting}, so that a subscriber
- * that refuses some events for long gets the others.
+ * Jobs in all, with those that wait for their next attempt. The limit is above {@link enoughWaiting}, so that a
+ * subscriber that keeps refusing some events gets the others.
  */
 const enoughInAll = 20_000;
 
@@ -46,7 +49,7 @@ export function createQueueRoom({ queues, redis, now }: QueueRoomDeps): QueueRoo
 async function findOpened(redis: RedisClient, queues: ReadonlyMap<string, EventQueue>): Promise<ReadonlySet<string>> {
   if (queues.size === 0) await redis.ping();
   const pipeline = redis.pipeline();
-  // Waiting jobs of a queue that its consumers have paused are in a list of their own.
+  // If its consumers have paused a queue, its waiting jobs are in a list of their own.
   for (const queue of queues.values()) {
     pipeline.llen(queue.toKey('wait')).llen(queue.toKey('paused')).zcard(queue.toKey('delayed'));
   }

@@ -1,4 +1,6 @@
-/** The three forms of an HTTP date (RFC 9110, section 5.6.7): `Date.parse` alone reads a date out of much that is none. */
+/**
+ * The three forms of an HTTP date (RFC 9110, section 5.6.7): `Date.parse` alone accepts much that is no date.
+ */
 const time = '\\d{2}:\\d{2}:\\d{2}';
 const dateForms = [
   new RegExp(`^[A-Z][a-z]{2}, \\d{2} [A-Z][a-z]{2} \\d{4} ${time} GMT$`),
@@ -7,8 +9,8 @@ const dateForms = [
 ];
 
 /**
- * What the header `Retry-After` asks for (RFC 9110, section 10.2.3: seconds or a date), in milliseconds from `now`;
- * undefined where it is missing, doubled or neither.
+ * Reads the header `Retry-After` (RFC 9110, section 10.2.3: seconds or a date), as milliseconds from `now`; undefined
+ * if it is missing, doubled or neither of the two.
  */
 export function retryAfterMs(header: string | string[] | undefined, now: Date): number | undefined {
   if (typeof header !== 'string') return undefined;

@@ -10,7 +10,7 @@ export interface WebhookConsumerDeps extends Omit<DeliverEventDeps, 'subscriber'
   readonly concurrency: number;
 }
 
-/** Reason of the hold until it is known whether the webhook is parked. */
+/** Reason to hold until it is known whether the webhook is parked. */
 const unknown = 'it is not known whether it is parked';
 
 /** A webhook's consumer. */
@@ -19,8 +19,9 @@ export interface WebhookConsumer extends HoldableConsumer {
 }
 
 /**
- * Wires the consumer of a webhook's queue. It takes nothing until {@link WebhookConsumer.setParked} was called for the
- * first time, while the webhook is parked, and, in this process, for as long as a 429 of it asks by `Retry-After`.
+ * Wires the consumer of a webhook's queue. It takes no job before {@link WebhookConsumer.setParked} is called for the
+ * first time and while the webhook is parked. After a 429 with `Retry-After` this process also waits for as long as
+ * that says.
  */
 export function createWebhookConsumer(
   options: ConsumerOptions,
@@ -53,7 +54,7 @@ export function createWebhookConsumer(
     },
     async close() {
       await consumer.close();
-      // Afterwards: an attempt that was under way may have been told to wait.
+      // Afterwards: an attempt that was under way may have set it.
       clearTimeout(throttle);
       await sender.close();
     },

@@ -3,10 +3,33 @@ import { carryingHeaders } from '@auth-account/telemetry';
 import { Webhook } from 'standardwebhooks';
 import { type Dispatcher, Pool } from 'undici';
 import { secretsOf, type WebhookSubscriber } from '../config.ts';
-import { DeliveryError } from './delivery-error.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** Delivers one event and gives the answer's status; throws {@link DeliveryError} where the subscriber did not take it. */
+/** The details of a subscriber's refusal or silence. */
+export interface DeliveryErrorOptions {
+  /** The status of its answer, if it answered. */
+  readonly status?: number | undefined;
+  /** The pause that its `Retry-After` asks for, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** A subscriber did not accept an event: it did not answer, or not with 2xx. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, { status, retryAfterMs, cause }: DeliveryErrorOptions = {}) {
+    super(message, { cause });
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/**
+ * Delivers one event and returns the answer's status. Throws {@link DeliveryError} if the subscriber did not accept it.
+ */
 export type SendEvent = (event: RegisteredEvent, stop: AbortSignal) => Promise<number>;
 
 export interface WebhookOptions {
@@ -21,21 +44,21 @@ export interface WebhookOptions {
 
 export interface WebhookSender {
   readonly send: SendEvent;
-  /** Closes its connections; what is under way fails. */
+  /** Closes its connections; deliveries under way fail. */
   close(): Promise<void>;
 }
 
-/** Bytes of an answer's headers, past which it is none. */
+/** Most bytes of an answer's headers; a longer one is an error. */
 const headerLimit = 16 * 1_024;
 
-/** Bytes of an answer's body that are read, and ms for it, to keep the connection in use; past that it is given up. */
+/** Most bytes of an answer's body, and ms for it, that are read to keep the connection; past that it is closed. */
 const bodyLimit = 64 * 1_024;
 const bodyPatienceMs = 1_000;
 
 /**
- * Makes the delivery to a webhook: POST of the CloudEvent in structured mode, signed by Standard Webhooks (under each of
- * its secrets) with the event's id as message id, so that a repeated delivery shows. Every 2xx is success; a redirect is
- * not followed. Each webhook has connections of its own.
+ * Makes the sender of a webhook. It POSTs the CloudEvent in structured mode, signed by Standard Webhooks with each of
+ * its secrets, and with the event's id as message id, so that the webhook can tell a repeated delivery. Every 2xx is
+ * success; a redirect is not followed. Each webhook has connections of its own.
  */
 export function createWebhookSender(options: WebhookOptions): WebhookSender {
   const { subscriber, timeoutMs, connectTimeoutMs, connections, now } = options;
@@ -45,7 +68,7 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
     connections,
     connect: { timeout: connectTimeoutMs },
     maxHeaderSize: headerLimit,
-    // The attempt's own time-out stands for these.
+    // The attempt has a time-out of its own.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -80,7 +103,7 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
         body,
       } = await request(event, AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]));
       await drain(body);
-      // The client gives final answers only, from 200 on.
+      // The client returns final answers only, from 200 on.
       if (status < 300) return status;
       const mayAsk = status === 429 || status === 503;
       const asked = mayAsk ? retryAfterMs(headers['retry-after'], now()) : undefined;
@@ -90,7 +113,7 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
   };
 }
 
-/** The system's or the client's code, such as ECONNREFUSED, where the error has one. */
+/** The system's or the client's code, such as ECONNREFUSED, if the error has one; else its message. */
 function reasonOf(error: unknown): string {
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
   return String(typeof code === 'string' ? code : (message ?? error));
@@ -100,6 +123,6 @@ async function drain(body: Dispatcher.ResponseData['body']): Promise<void> {
   try {
     await body.dump({ limit: bodyLimit, signal: AbortSignal.timeout(bodyPatienceMs) });
   } catch {
-    // The status line was the answer: a body that never ends, which the client gives up, changes nothing about it.
+    // The status line was the answer: a body that the client gives up, as it never ends, changes nothing.
   }
 }

@@ -3,13 +3,16 @@ import type { RevokedSession } from '@auth-account/stores';
 /** The streams of other sessions, which live on, that a logout closes with that of the session it ends. */
 export interface OtherStreams {
   /**
-   * The session whose stream the end of this one closes too. Undefined if an earlier page has shown that end: its close has
-   * been published, and Redis has only forgotten it. A second one would close the next stream of a session that lives.
+   * The session whose stream the end of this one closes too. Undefined if an earlier page has shown that end: its close
+   * has been published, and Redis has only forgotten it. A second one would close the next stream of a session that
+   * lives.
    */
   of(session: RevokedSession): string | undefined;
   /** Remembers the ends of a page, once all of them are in the deny list. */
   remember(page: readonly RevokedSession[]): void;
-  /** Forgets the ends that were decided before that time (milliseconds since the epoch), which no page shows any more. */
+  /**
+   * Forgets the ends that were decided before that time (milliseconds since the epoch), which no page shows any more.
+   */
   forget(before: number): void;
 }
 

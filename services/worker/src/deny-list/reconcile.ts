@@ -11,39 +11,39 @@ import { createOtherStreams } from './other-streams.ts';
 export interface ReconcileDeps {
   readonly sessions: Pick<SessionStore, 'withFence'>;
   readonly denyList: Pick<DenyList, 'denyAndClose' | 'peek' | 'isComplete' | 'beginRebuild'>;
-  /** How far back a revocation or a change of claims still matters, in milliseconds. */
+  /** Time for which a revocation or a change of claims matters, in milliseconds. */
   readonly lifetimeMs: number;
   readonly now: () => Date;
-  /** Called once the list is complete again: Redis may have lost more than the list. */
+  /** Called when the list is complete again: Redis may have lost more than the list. */
   readonly onRebuild: () => void;
   /** Revocations and changes of claims that Redis did not have. */
   readonly onFound: (sessions: number) => void;
 }
 
 /**
- * A change's time is taken before it is written, by another clock: each round looks back that much further. The driver
- * tries a write twice, 14 s each (`mongoOptions`: 3 s for a server, 3 for a connection, 8 for the answer); the rest is for
- * transactions, which write several times, and for clocks that differ.
+ * A change's time is taken before it is written, by another clock, so each round goes back further by this time. The
+ * driver tries a write twice, 14 s each (`mongoOptions`: 3 s for a server, 3 for a connection, 8 for the answer); the
+ * rest is for transactions, which write several times, and for clocks that differ.
  */
 const overlapMs = 60_000;
 
-/** A machine that stood still may have written later than that: so often a round looks at all that the list should hold. */
+/** A machine that stood still may have written later than that: so often a round compares the whole list. */
 const wholeEveryMs = 60_000;
 
-/** What is about to expire in Redis, whose clock may be another one, is not found to be missing. */
+/** An entry that is about to expire does not count as missing: Redis may have another clock. */
 const expiryMarginMs = 60_000;
 
 const pageSize = 500;
 
 /**
- * Makes one round of the comparison of Redis with MongoDB, which is the truth: what was revoked, or had its claims
- * changed, and is not in the deny list is written there, and its close command published again. A round goes back to the
- * last that succeeded, so that nothing is missed however long MongoDB or Redis was away; the first one, and any that finds
- * the list incomplete, goes back as far as a change matters and then says that the list is complete. One a minute looks at
- * all that the list should hold.
+ * Makes one round of the comparison of Redis with MongoDB, which is the truth: a session that was revoked, or had its
+ * claims changed, and is not in the deny list is denied and closed again. A round goes back to the last one that
+ * succeeded, so that nothing is missed however long MongoDB or Redis was away. The first one, and any that finds the
+ * list incomplete, goes back as far as a change matters and then marks the list as complete. One round a minute
+ * compares the whole list.
  *
- * A round reads behind a fence, and fails where it gets none: what no majority has yet would look like what is not there,
- * and would be stepped over for good.
+ * A round reads behind a fence, and fails if it gets none: a change that no majority has yet would look as if it were
+ * not there, and would be skipped for good.
  */
 export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   const { sessions, denyList, lifetimeMs, now, onRebuild, onFound } = deps;
@@ -82,7 +82,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     }
   }
 
-  /** The time from which on a round looks that begins at `begun`. */
+  /** The time back to which a round goes that begins at `begun`. */
   function startOf(begun: number, isRebuild: boolean): number {
     const oldest = begun - lifetimeMs - overlapMs;
     if (isRebuild || reconciledUntil === undefined) return oldest;
@@ -96,7 +96,8 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     const isLost = reconciledUntil === undefined || !(await denyList.isComplete());
     const rebuild = isLost ? await denyList.beginRebuild() : undefined;
     const from = startOf(begun, isLost);
-    // In a rebuild after its begin: what the fence does not let see is announced later, into the list as it is then.
+    // A rebuild begins before the fence: a change that is written after the fence is announced later, into the list as
+    // it is then.
     await sessions.withFence((fenced) => repairSince(from, begun, fenced));
     if (rebuild && !(await rebuild.complete())) throw new Error('Redis lost its data while the deny list was written');
     reconciledUntil = begun;
@@ -106,7 +107,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   };
 }
 
-/** Does what the list has refuse all that it should? */
+/** True if the listed denial refuses all that the wanted one does. */
 function covers(listed: Denial | undefined, wanted: Denial): boolean {
   if (listed === undefined) return false;
   return listed.kind === 'revoked' || (wanted.kind === 'below' && listed.ver >= wanted.ver);

@@ -26,7 +26,7 @@ export interface ForceLogoutConsumerDeps {
 /** Commands carried out at once. */
 const concurrency = 10;
 
-/** Longest pause between two attempts, in ms: a forced logout is not to wait long for a MongoDB that is back. */
+/** Longest pause between two attempts, in ms: a forced logout should not wait long once MongoDB is back. */
 const maximumPauseMs = 15_000;
 
 /** Wires the queue of forced logouts. */
@@ -61,9 +61,9 @@ interface ForceLogoutJobDeps {
 type ForceLogoutJob = Pick<Job<unknown>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
- * Makes the processor of the forced-logout queue; its result stays with the job. Throws what the command's work threw, to
- * be tried again, and `UnrecoverableError` for a malformed command, which says what is wrong with it and is never tried
- * again.
+ * Makes the processor of the forced-logout queue; BullMQ stores its result in the job. An error of `forceLogout` is
+ * thrown on, and the job is tried again. A malformed command throws an `UnrecoverableError` that says what is wrong
+ * with it, and is never tried again.
  */
 function createForceLogoutJob({ forceLogout, metrics, logger }: ForceLogoutJobDeps) {
   function read(job: ForceLogoutJob): ForceLogoutCommand {

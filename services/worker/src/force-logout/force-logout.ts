@@ -7,16 +7,16 @@ import type { ClientSession } from 'mongodb';
 export interface ForceLogoutDeps {
   readonly users: Pick<UserStore, 'touchSessions' | 'touchGroupSessions'>;
   readonly sessions: Pick<SessionStore, 'findLive' | 'listLiveOf' | 'revokeAll'>;
-  /** Where it stands which commands have taken effect. */
+  /** Remembers which commands have taken effect. */
   readonly done: IdempotencyStore;
   readonly transaction: RunTransaction;
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
-  /** Told of each session that was revoked, after the commit. */
+  /** Called for each session that was revoked, after the commit. */
   readonly onRevoked: (session: OwnedSession, requestId: string) => void;
   readonly now: () => Date;
 }
 
-/** What a command has done, as it is remembered. */
+/** The remembered effect of a command. */
 interface Effect {
   readonly sessionIds: readonly string[];
   readonly requestId: string;
@@ -27,16 +27,17 @@ interface Effect {
 /** How long a command is remembered, in milliseconds. */
 const memoryMs = 7 * 24 * 60 * 60_000;
 
-/** Sessions told to Redis at once. */
+/** Sessions denied at once. */
 const pageSize = 500;
 
 /**
  * Makes the function that carries out a forced logout (decisions, "Events and commands"): it revokes the sessions and
- * remembers the command in one transaction, then denies them and closes their streams (4001). By user and by
- * group the transaction writes the users' documents, as every login does, so that no login slips between.
+ * remembers the command in one transaction, then denies them and closes their streams (4001). By user and by group the
+ * transaction writes the users' documents, as every login does, so that no login slips between.
  *
- * A command of an id that was carried out is only announced again: sessions that began since are left alone. Rejects
- * where MongoDB or Redis stayed away; what was committed and not announced the reconciliation finds too.
+ * If a command's id was carried out before, its sessions are only denied and closed again; sessions that began since
+ * live on. Rejects if MongoDB or Redis stays away. Revocations that were committed and not announced are also found by
+ * the reconciliation.
  */
 export function createForceLogout(deps: ForceLogoutDeps) {
   const { sessions, done, transaction, denyList, onRevoked, now } = deps;
@@ -66,7 +67,7 @@ export function createForceLogout(deps: ForceLogoutDeps) {
   }
 
   return async (command: ForceLogoutCommand, commandId: string): Promise<ForceLogoutResult> => {
-    // The target is part of it: an id that was given twice by mistake must not lose a forced logout.
+    // The target is part of the id: one that is used twice by mistake must not lose a forced logout.
     const recordId = `force-logout/${commandId}/${targetOf(command).join('/')}`;
     const earlier = (await done.find([recordId]))?.answer as Effect | undefined;
     const effect = earlier ?? (await revoke(command, commandId, recordId));

@@ -2,12 +2,12 @@ import type { Logger } from '@auth-account/telemetry';
 
 const repeatAfterMs = 60_000;
 
-/** Takes the errors of something that tries again by itself. */
+/** Logs the errors of a part that tries again by itself. */
 export type ErrorLog = (error: unknown, context?: object) => void;
 
 /**
- * Logs an error as a warning, the same message at most once a minute: a server that is away for an hour fails thousands
- * of attempts.
+ * Makes a log for errors as warnings, the same message at most once a minute: while a server is away for an hour,
+ * thousands of attempts fail.
  */
 export function createErrorLog(logger: Logger, message: string, now = () => performance.now()): ErrorLog {
   const logged = new Map<string, number>();

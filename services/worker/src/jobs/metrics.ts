@@ -5,7 +5,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 export type DeliveryOutcome = 'delivered' | 'failed' | 'given_up';
 const outcomes: readonly DeliveryOutcome[] = ['delivered', 'failed', 'given_up'];
 
-/** What waits in the outbox, and what was given up. */
+/** Counts of events that wait in the outbox, and that were given up. */
 export interface Backlog {
   readonly depth: number;
   readonly oldest: Date | undefined;
@@ -19,7 +19,7 @@ const forceLogoutOutcomes: readonly ForceLogoutOutcome[] = ['done', 'repeated', 
 
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
-/** What is measured every few seconds; `backlog` is the last measurement, undefined before the first. */
+/** Makes the gauges of the backlog. `backlog` returns the last count, undefined before the first. */
 export function createBacklogGauges(
   registry: Metrics['registry'],
   subscribers: readonly string[],
@@ -36,7 +36,7 @@ export function createBacklogGauges(
   });
   new Gauge({
     name: 'auth_outbox_oldest_age_seconds',
-    help: 'Age of the oldest event that some subscriber does not have yet; 0 where there is none',
+    help: 'Age of the oldest event that some subscriber does not have yet; 0 if there is none',
     registers,
     collect() {
       const seen = backlog();
@@ -59,7 +59,7 @@ export function createBacklogGauges(
   });
 }
 
-/** The worker's own metrics, but for those of {@link createBacklogGauges}. */
+/** Makes the worker's own metrics, except those of {@link createBacklogGauges}. */
 export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly string[]) {
   return {
     ...createDeliveryMetrics(registry, webhooks),
@@ -77,7 +77,7 @@ export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly st
     }),
     rebuilds: new Counter({
       name: 'auth_deny_list_rebuilds_total',
-      help: 'Times that the deny list was written again as a whole',
+      help: 'Rebuilds of the whole deny list',
       registers: [registry],
     }),
   };

@@ -10,12 +10,12 @@ export interface Poller {
 
 export interface PollerOptions {
   readonly run: () => Promise<void>;
-  /** Pause between the end of a round and the begin of the next. */
+  /** Pause between the end of a round and the beginning of the next. */
   readonly intervalMs: number;
   readonly onError: ErrorLog;
 }
 
-/** Runs the same work again and again, never twice at once; a round that fails is tried again at the next. */
+/** Runs the same work again and again, one round at a time. After a round that fails the next one runs as usual. */
 export function createPoller({ run, intervalMs, onError }: PollerOptions): Poller {
   let stopped = false;
   let wake = Promise.withResolvers<void>();

@@ -9,7 +9,7 @@ interface Closable {
 }
 
 export interface ShutdownDeps {
-  /** Ends a start that still waits for MongoDB. */
+  /** Aborts a start that still waits for MongoDB. */
   readonly stopping: AbortController;
   readonly pollers: readonly Poller[];
   /** `close` lets what is under way end, `abort` breaks it off. */
@@ -23,7 +23,9 @@ export interface ShutdownDeps {
 /** Milliseconds after which a delivery under way is broken off; another worker makes it again. */
 const deliveryGraceMs = 2_500;
 
-/** The worker's shutdown. It takes 7 s at most, even if MongoDB or Redis is away and what waits for them does not end. */
+/**
+ * The worker's shutdown. It takes 7 s at most, even if MongoDB or Redis is away and what waits for them does not end.
+ */
 export function shutdownSteps({
   stopping,
   pollers,
@@ -70,8 +72,8 @@ export function shutdownSteps({
 }
 
 /**
- * Waits for work that is about to end, but no longer than `limitMs`: what hangs because MongoDB or Redis is away must not
- * keep the process from stopping in order. Throws what the work throws.
+ * Waits for work that is about to end, `limitMs` at most: work that hangs because MongoDB or Redis is away must not
+ * keep the process from an orderly shutdown. Throws the work's error.
  */
 async function endWithin(limitMs: number, work: Promise<unknown>, logger: Logger, what: string): Promise<void> {
   const { promise: expiry, resolve } = Promise.withResolvers<'expired'>();

@@ -6,7 +6,7 @@ import type { BuryFailedJob } from '../delivery/bury-failed-job.ts';
 import { findJobStates } from '../delivery/job-states.ts';
 
 export interface EnqueueDeps {
-  /** The queues' connection, which fails at once where Redis is away. */
+  /** The queues' connection, which fails at once while Redis is away. */
   readonly redis: RedisClient;
   readonly buryFailedJob: BuryFailedJob;
 }
@@ -18,29 +18,29 @@ export interface EnqueueTarget {
   readonly isOpen: boolean;
 }
 
-/** How it stands with leased rows and a subscriber that waits for them. */
-export interface Handed {
-  /** It has them. */
+/** Of the leased rows, those that the subscriber has and those that it must wait for. */
+export interface Enqueued {
+  /** The subscriber has them already. */
   readonly had: readonly OutboxDocument[];
   /** They are not in its queue, which is full. */
   readonly heldBack: readonly OutboxDocument[];
 }
 
 /**
- * Makes the step that puts rows on the queue of a subscriber that does not have them. A job of the same id that is already
- * there stays as it is; one that is completed shows that the subscriber has the event, of one that has failed for good a
- * dead letter is made.
+ * Makes the step that enqueues rows for a subscriber that does not have them. A job of the same id that is already
+ * there stays as it is. A completed one shows that the subscriber has the event; one that has failed for good becomes a
+ * dead letter.
  */
 export function createEnqueue({ redis, buryFailedJob }: EnqueueDeps) {
-  return async (rows: readonly OutboxDocument[], { name, queue, isOpen }: EnqueueTarget): Promise<Handed> => {
+  return async (rows: readonly OutboxDocument[], { name, queue, isOpen }: EnqueueTarget): Promise<Enqueued> => {
     const waiting = rows.filter((row) => isWaitedForBy(row, name));
     const jobs = waiting.map((row) => ({ row, jobId: eventJobId(row._id, row.replays?.[name]) }));
     const ids = jobs.map(({ jobId }) => jobId);
     const states = await findJobStates(redis, queue, ids);
     const missing = jobs.filter((_, index) => states[index] === 'missing');
     const added = isOpen ? missing : [];
-    const events = added.map(({ row, jobId }) => relayed(row, name, jobId));
-    await addEvents(queue, events);
+    const enqueued = added.map(({ row, jobId }) => jobOf(row, name, jobId));
+    await addEvents(queue, enqueued);
     const failed = jobs.filter((_, index) => states[index] === 'failed');
     for (const { jobId } of failed) await buryFailedJob(name, queue, jobId);
     const had = jobs.filter((_, index) => states[index] === 'completed');
@@ -49,8 +49,8 @@ export function createEnqueue({ redis, buryFailedJob }: EnqueueDeps) {
   };
 }
 
-/** The job by which the event goes on, in the trace of its request, of which the relay is a part. */
-function relayed({ event, attempts }: OutboxDocument, subscriber: string, jobId: string): EventJob {
+/** The event's job, in the trace of its request, of which the relay is a part. */
+function jobOf({ event, attempts }: OutboxDocument, subscriber: string, jobId: string): EventJob {
   const { id, requestid, traceparent } = event;
   const attributes = { 'event.id': id, 'event.subscriber': subscriber, 'outbox.attempts': attempts };
   return inSpan('outbox.relay', { attributes }, contextOf({ requestId: requestid, traceparent }), () => ({
@@ -60,7 +60,7 @@ function relayed({ event, attempts }: OutboxDocument, subscriber: string, jobId:
   }));
 }
 
-/** Does the subscriber neither have the event nor a dead letter of it? */
+/** True if the subscriber has neither the event nor a dead letter of it. */
 export function isWaitedForBy({ deliveries, dead, discarded }: OutboxDocument, subscriber: string): boolean {
   return deliveries[subscriber] === undefined && !dead?.[subscriber] && !discarded?.[subscriber];
 }

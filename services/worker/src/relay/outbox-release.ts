@@ -1,10 +1,10 @@
 import type { OutboxStore } from '@auth-account/stores';
 
-/** The end of all leases of the outbox, for when Redis may have lost jobs. */
+/** Ends all leases of the outbox, if Redis may have lost jobs. */
 export interface OutboxRelease {
-  /** Has it done by the next {@link run} that succeeds. */
+  /** Orders it: the next {@link run} that succeeds does it. */
   order(): void;
-  /** Does it where it is ordered; where that fails it stays ordered. */
+  /** Does it if it is ordered. If that fails it stays ordered. */
   run(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import type { EventQueue } from '@auth-account/messaging';
 import type { OutboxStore } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { QueueRoom } from '../delivery/queue-room.ts';
-import { createEnqueue, type EnqueueDeps, type Handed, isWaitedForBy } from './enqueue.ts';
+import { createEnqueue, type EnqueueDeps, type Enqueued, isWaitedForBy } from './enqueue.ts';
 
 export interface RelayDeps extends EnqueueDeps {
   readonly outbox: OutboxStore;
@@ -16,9 +16,9 @@ export interface RelayDeps extends EnqueueDeps {
 }
 
 /**
- * Makes one round of the relay: it leases outbox rows that were left and hands each on to the subscribers that do not have
- * it. What goes to no queue because that is full is held until there is room, and taken up again beside the rows that are
- * due: neither delays the other. While Redis is away, or all queues are full, nothing is leased. Rejects with the first
+ * Makes one round of the relay: it leases outbox rows that were left and enqueues each for the subscribers that do not
+ * have it. A row that finds a queue full is held until there is room, and then leased beside the rows that are due:
+ * neither delays the other. While Redis is away, or all queues are full, nothing is leased. Rejects with the first
  * error, once the batch is through.
  */
 export function createRelay(deps: RelayDeps): () => Promise<void> {
@@ -27,11 +27,11 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
   const enqueue = createEnqueue(deps);
 
   async function relay(rows: readonly OutboxDocument[], opened: ReadonlySet<string>): Promise<void> {
-    const handed = await Promise.allSettled(
+    const results = await Promise.allSettled(
       Array.from(queues, ([name, queue]) => enqueue(rows, { name, queue, isOpen: opened.has(name) })),
     );
-    const rowsOf = (which: keyof Handed) =>
-      handed.map((result) => new Set(result.status === 'fulfilled' ? result.value[which] : []));
+    const rowsOf = (which: keyof Enqueued) =>
+      results.map((result) => new Set(result.status === 'fulfilled' ? result.value[which] : []));
     const [had, heldBack] = [rowsOf('had'), rowsOf('heldBack')];
     const at = now();
     const known = rows.map((row) => {
@@ -47,7 +47,7 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
       holds.map((one) => ({ ...one, isAll: one.waiting === one.by.length + one.for.length })),
       at,
     );
-    const failure = handed.find((result) => result.status === 'rejected');
+    const failure = results.find((result) => result.status === 'rejected');
     if (failure) throw failure.reason;
   }
 
