@@ -24,7 +24,7 @@ import { fleetSize, loadOrder } from './under-load.ts';
 /**
  * `npm run test:cluster [-- --output FILE]`: builds the images, installs k8s/dev and the chart in a namespace of its own of the cluster
  * that KUBECONFIG names, walks the main path, and then updates, evicts, kills and removes what it has installed while clients
- * in the cluster use it. One line for each check; exit 1 where one failed. See docs/testing.md.
+ * in the cluster use it. One line for each check; exit 1 where one failed. See CONTRIBUTING.md.
  */
 const { CLUSTER_REGISTRY = '', CLUSTER_REGISTRY_INSECURE, CLUSTER_TAG, KEEP } = process.env;
 if (CLUSTER_REGISTRY === '')
