@@ -12,6 +12,7 @@ const pathPages = [
   'docs/architecture.md',
   'docs/adding-a-route.md',
   'docs/releasing.md',
+  'docs/testing.md',
 ];
 const docsPages = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.md'))

@@ -7,6 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const TEXT = new URL('../../../docs/images/running.txt', import.meta.url);
 const PICTURE = new URL('../../../docs/images/running.svg', import.meta.url);
+const TITLE = 'Output of npm run up and npm run demo';
 const COLUMNS = 112;
 const LINE_HEIGHT = 17;
 const CHARACTER_WIDTH = 7.3;
@@ -39,6 +40,7 @@ function toPicture(lines: readonly string[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`,
     ' font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12">',
+    `<title>${TITLE}</title>`,
     `<rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>`,
     ...lines.map(toText),
     '</svg>',
