@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { createRandom } from '../../model/simulate-refresh.ts';
+import { sleepAwake } from '../../support/stopwatch.ts';
 import { checkEnded, closeWithinMs, findEnded } from './invariants/check-ended-sessions.ts';
 import { checkStores } from './invariants/check-stores.ts';
 import { checkSubscribers, waitForDelivery } from './invariants/check-subscribers.ts';
@@ -117,7 +118,7 @@ async function breakThings(stack: FaultStack, world: World, options: RunOptions)
 /** What a logout or a change of group promises holds 5 s after all parts could talk. */
 async function lookAtEnded({ collections }: FaultStack, world: World): Promise<void> {
   const ended = await findEnded(world, collections);
-  await sleep(closeWithinMs);
+  await sleepAwake(closeWithinMs);
   await checkEnded(world, ended);
 }
 
