@@ -31,6 +31,8 @@ export interface RunOptions {
   /** History, report and the services' logs go there. */
   readonly reportDir: string;
   readonly log: (line: string) => void;
+  /** Ends the faults before their time; what was done until then is checked all the same. */
+  readonly signal?: AbortSignal;
 }
 
 const accessTokenSeconds = 120;
@@ -109,7 +111,7 @@ async function breakThings(stack: FaultStack, world: World, options: RunOptions)
         `${fault.writeGap} ms, no read for ${fault.readGap} ms, ready after ${fault.readyAfter} ms; ` +
         `${sumOperations(history).acknowledged} acknowledged, ${history.violations.length} violations`,
     );
-    if (history.now() > until || faults.length >= most) break;
+    if (history.now() > until || faults.length >= most || options.signal?.aborted) break;
     await lookAtEnded(stack, world);
   }
   return faults;
