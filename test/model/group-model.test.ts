@@ -16,6 +16,7 @@ import type { Answer } from '../support/http-client.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 import { type GroupModel, newGroupModel, type Outcome, type Person } from './group-model.ts';
 import { newSeeds } from './new-seeds.ts';
+import { showProgress } from './progress.ts';
 
 /** For how long courses are run, as many as there can be; `npm run test:long model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
@@ -174,10 +175,13 @@ test(
       await expectSame(world);
     });
     const end = performance.now() + seconds * 1_000;
+    let courses = 0;
     do {
       await fc.assert(property, { numRuns: 3, ...nextSeed() });
+      courses += 3;
+      showProgress(process.env.MODEL_SECONDS === undefined, { courses });
     } while (performance.now() < end);
     await expectSound(api);
   },
-  60_000 + seconds * 2_000,
+  120_000 + seconds * 2_000,
 );

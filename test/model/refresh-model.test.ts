@@ -8,6 +8,7 @@ import { newSession } from '../support/accounts.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
 import { newSeeds } from './new-seeds.ts';
+import { showProgress } from './progress.ts';
 import {
   honestCourse,
   lifetime,
@@ -22,7 +23,7 @@ import { newSessionModel } from './session-model.ts';
 /** For how long courses of each kind are run, as many as there can be; `npm run test:long model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
-const timeoutMs = 60_000 + seconds * 2_000;
+const timeoutMs = 120_000 + seconds * 2_000;
 
 let courses = 0;
 let requests = 0;
@@ -102,6 +103,7 @@ async function assertForAWhile(property: fc.IAsyncProperty<unknown>): Promise<vo
   const end = performance.now() + seconds * 1_000;
   do {
     await fc.assert(property, { numRuns: 10, ...nextSeed() });
+    showProgress(process.env.MODEL_SECONDS === undefined, { courses, requests });
   } while (performance.now() < end);
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newSeeds } from './new-seeds.ts';
+import { showProgress } from './progress.ts';
 import { course, expectToConverge, type Figures, newWorld } from './zombie-commands.ts';
 import { openZombieScene, patience, promisedMs, type ZombieScene } from './zombie-scene.ts';
 
@@ -40,9 +41,14 @@ test(
       await fc.asyncModelRun(() => ({ model, real }), commands);
       await expectToConverge(model, real, promisedMs * patience);
       figures.runs += 1;
+      showProgress(isSuite, {
+        [`of ${numRuns} runs`]: figures.runs,
+        commands: figures.commands,
+        streams: figures.streams,
+      });
     });
     await fc.assert(property, { numRuns, ...nextSeed(), endOnFailure: isSuite });
     expect(figures.runs).toBeGreaterThanOrEqual(numRuns);
   },
-  60_000 + numRuns * 10_000,
+  120_000 + numRuns * 10_000,
 );

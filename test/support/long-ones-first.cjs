@@ -8,6 +8,7 @@ const longest = [
   'test/integration/worker/crash.test.ts',
   'test/security/login-timing.test.ts',
   'test/security/hash-flood.test.ts',
+  'libs/lifecycle/src/run-service.test.ts',
 ];
 
 /** Begins with what takes longest, so that the run does not end with one worker at it and the others idle. */

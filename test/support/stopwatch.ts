@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Longer than this process waits for its turn, but if the machine stands still. */
 const longestTurnMs = 100;
 const everyMs = 10;
@@ -26,4 +28,13 @@ export function startStopwatch(): Stopwatch {
       return sum;
     },
   };
+}
+
+/** Sleeps for so long by the same count: what has that much time is not cut short by a machine that stands still meanwhile. */
+export async function sleepAwake(ms: number): Promise<void> {
+  for (let left = ms; left > 0; ) {
+    const start = performance.now();
+    await sleep(Math.min(left, everyMs));
+    left -= Math.min(performance.now() - start, longestTurnMs);
+  }
 }

@@ -9,6 +9,8 @@ export interface Received {
   readonly body: string;
   /** `id` of the event; the signature was checked. */
   readonly id: string;
+  /** `performance.now()` when it had come in. */
+  readonly at: number;
 }
 
 /** A webhook subscriber on 127.0.0.1 that keeps what it gets. */
@@ -37,6 +39,20 @@ export function status(code: number, headers: Readonly<Record<string, string>> =
   };
 }
 
+/** One answer to the first delivery, another to all others, however late the test looks. */
+export function firstThen(first: Answer, then: Answer): Answer {
+  let count = 0;
+  return (response, received) => {
+    count += 1;
+    (count === 1 ? first : then)(response, received);
+  };
+}
+
+/** Milliseconds between the first two deliveries. */
+export function firstPause({ received: [first, second] }: Receiver): number {
+  return (second?.at ?? Number.NaN) - (first?.at ?? Number.NaN);
+}
+
 /** Never answers. */
 export const hang: Answer = () => undefined;
 
@@ -54,7 +70,7 @@ export async function startReceiver(name: string, initially: Answer = status(204
         response.writeHead(401).end();
         return;
       }
-      const delivery = { headers: request.headers, body, id };
+      const delivery = { headers: request.headers, body, id, at: performance.now() };
       received.push(delivery);
       answer(response, delivery);
     });

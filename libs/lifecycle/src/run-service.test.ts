@@ -36,7 +36,7 @@ function startFixture(env: Record<string, string>) {
     for (;;) {
       const line = lines().find((candidate) => candidate.msg === msg);
       if (line) return line;
-      await once(child, 'output', { signal: AbortSignal.timeout(25_000) });
+      await once(child, 'output', { signal: AbortSignal.timeout(100_000) });
     }
   }
 

@@ -48,7 +48,7 @@ async function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () =
   proxy.hold(text);
   try {
     const answer = work();
-    await waitUntil(async () => proxy.held() > 0, { what: `${text} to be held`, timeoutMs: 10_000, intervalMs: 5 });
+    await waitUntil(async () => proxy.held() > 0, { what: `${text} to be held`, timeoutMs: 60_000, intervalMs: 5 });
     await meanwhile();
     proxy.release();
     return await answer;

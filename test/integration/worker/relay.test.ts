@@ -164,7 +164,7 @@ describe('with a Redis that fails', () => {
       await eventually('it has begun', async () => (await scene.redis.exists(scene.keys.denyListComplete)) === 1);
       const event = newEvent();
       await scene.publish(event, longAgo());
-      await eventually('it was tried', () => good.received.length === 1);
+      await eventually('it was tried', () => good.received.length > 0);
       await eventually('the relay has seen it', async () => (await scene.row(event)).attempts > 0);
       good.answerWith(status(204));
 
@@ -234,7 +234,7 @@ describe('with a Redis that fails', () => {
       const scene = closing(await openWorkerScene([hanging.subscriber], redis.url));
       const worker = await startWorkerProcess(scene.env);
       await scene.publish(newEvent());
-      await eventually('the delivery is under way', () => hanging.received.length === 1);
+      await eventually('the delivery is under way', () => hanging.received.length > 0);
       await redis.kill();
       // It keeps the time itself: past 10 s it exits with 1.
       expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });

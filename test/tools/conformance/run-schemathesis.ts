@@ -32,6 +32,8 @@ export interface SchemathesisOptions {
   readonly seed: number;
   /** After which the run is broken off and has failed. With a limit of its own schemathesis would use it up. */
   readonly maxSeconds: number;
+  /** Told how far it has come, every half minute. */
+  readonly log: (line: string) => void;
 }
 
 export interface SchemathesisResult {
@@ -39,6 +41,10 @@ export interface SchemathesisResult {
   readonly failures: number;
   /** Operations that could not be tried, and runs that ended badly. */
   readonly errors: number;
+  /** Requests that the api has answered. */
+  readonly requests: number;
+  /** The time was over before all was tried: the other figures are those until then. */
+  readonly isBrokenOff: boolean;
 }
 
 interface Report {
@@ -54,12 +60,20 @@ interface Report {
 export async function runSchemathesis(options: SchemathesisOptions): Promise<SchemathesisResult> {
   const binary = await install();
   await mkdir(join(root, 'reports'), { recursive: true });
+  const start = performance.now();
   const api = await startTestApi({
     ARGON2_MEMORY_KIB: '64',
     ARGON2_PASSES: '1',
     HASH_QUEUE_TIMEOUT_MS: '60000',
     ACCESS_TOKEN_TTL_SECONDS: '86400',
   });
+  const answered = () => api.metric('http_request_duration_seconds', { le: '+Inf' });
+  const progress = setInterval(async () => {
+    const seconds = Math.round((performance.now() - start) / 1_000);
+    options.log(
+      `schemathesis: ${await answered()} requests answered after ${seconds} of at most ${options.maxSeconds} s`,
+    );
+  }, 30_000);
   try {
     const { seeds, accessTokens } = await makeSeeds(api);
     const env = {
@@ -71,20 +85,24 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Sch
       CONFORMANCE_SEEDS: JSON.stringify(seeds),
     };
     const reports = await Promise.all(
-      shares.map((share, i) => {
+      shares.map((share, i): Promise<Report | undefined> => {
         const isLeaving = share.operations.length === 1 && share.operations[0] === leaving;
         const token = isLeaving ? accessTokens.leaving : accessTokens.staying;
         const ownEnv = { ...env, CONFORMANCE_ACCESS_TOKEN: token };
         return runShare(binary, { ...options, ...share, base: api.base, env: ownEnv, number: i + 1 });
       }),
     );
-    const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
+    const sum = (count: (report: Report, isStateful: boolean) => number) =>
+      reports.reduce((all, report, i) => all + (report ? count(report, shares[i]?.phases === 'stateful') : 0), 0);
     return {
-      cases: sum(reports.map(({ test_cases }) => test_cases.generated)),
-      failures: sum(reports.map(({ test_cases }) => test_cases.unique_failures)),
-      errors: sum(reports.map((report, i) => errorsOf(report, shares[i]?.phases === 'stateful'))),
+      cases: sum(({ test_cases }) => test_cases.generated),
+      failures: sum(({ test_cases }) => test_cases.unique_failures),
+      errors: sum(errorsOf),
+      requests: await answered(),
+      isBrokenOff: performance.now() - start > options.maxSeconds * 1_000,
     };
   } finally {
+    clearInterval(progress);
     await api.close();
   }
 }
@@ -97,7 +115,8 @@ interface Share extends SchemathesisOptions {
   readonly number: number;
 }
 
-async function runShare(binary: string, share: Share): Promise<Report> {
+/** Undefined if it was broken off so hard that it wrote no report. */
+async function runShare(binary: string, share: Share): Promise<Report | undefined> {
   const report = join(root, 'reports', `schemathesis-${share.number}.json`);
   // One of an earlier run must not speak for this one.
   await rm(report, { force: true });
@@ -105,9 +124,11 @@ async function runShare(binary: string, share: Share): Promise<Report> {
   const limits = ['--phases', share.phases, '--max-examples', String(share.cases)];
   const output = ['--report-json-path', report, '--no-color', '--generation-database', 'none'];
   const args = ['--config-file', join(here, 'schemathesis.toml'), 'run', `${share.base}/openapi.json`];
-  const ceiling = AbortSignal.timeout(share.maxSeconds * 1_000);
-  await run(binary, [...args, ...operations, ...limits, '--seed', String(share.seed), ...output], share.env, ceiling);
-  return JSON.parse(await readFile(report, 'utf8')) as Report;
+  const all = [...args, ...operations, ...limits, '--seed', String(share.seed), ...output];
+  const code = await run(binary, all, share.env, share.maxSeconds * 1_000);
+  if (existsSync(report)) return JSON.parse(await readFile(report, 'utf8')) as Report;
+  if (code === brokenOff) return undefined;
+  throw new Error(`schemathesis ended with ${code} and wrote no report`);
 }
 
 /** Not every operation is linked, so the stateful phase may leave some out. */
@@ -150,10 +171,25 @@ async function install(): Promise<string> {
   return binary;
 }
 
-function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv, signal?: AbortSignal): Promise<number> {
+/** The status that `run` gives for a program that a signal has ended. */
+const brokenOff = -1;
+/** For so long schemathesis may write down what it has found. */
+const graceMs = 20_000;
+
+/** After `limitMs` the program is told to stop as by Ctrl-C, and killed if it does not. */
+async function run(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  limitMs = 3_600_000,
+): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const child = spawn(command, args, { env, cwd: here, stdio: 'inherit', ...(signal === undefined ? {} : { signal }) });
+  const child = spawn(command, args, { env, cwd: here, stdio: 'inherit' });
   child.once('error', reject);
-  child.once('close', (code) => resolve(code ?? 1));
-  return promise;
+  child.once('close', (code) => resolve(code ?? brokenOff));
+  const timers = [
+    setTimeout(() => child.kill('SIGINT'), limitMs),
+    setTimeout(() => child.kill('SIGKILL'), limitMs + graceMs),
+  ];
+  return promise.finally(() => timers.forEach(clearTimeout));
 }

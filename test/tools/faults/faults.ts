@@ -27,7 +27,14 @@ const { values } = parseArgs({
 });
 const seed = Number(values.seed);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const { violations } = await runFaults({
+const ending = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    console.error(`${signal}: the fault under way is the last one; what there is until then is checked and told`);
+    ending.abort();
+  });
+}
+const { violations, faults } = await runFaults({
   seed,
   seconds: Number(values.minutes) * 60,
   rate: Number(values.rate),
@@ -36,5 +43,7 @@ const { violations } = await runFaults({
   mayInstall: !values['no-install'],
   reportDir: join(root, 'reports', `faults-${seed}`),
   log: (line) => console.log(line),
+  signal: ending.signal,
 });
-process.exitCode = violations === 0 ? 0 : 1;
+if (ending.signal.aborted) console.log(`Broken off after ${faults.length} faults; the figures are those so far`);
+process.exitCode = violations === 0 && !ending.signal.aborted ? 0 : 1;

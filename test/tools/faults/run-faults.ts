@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { createRandom } from '../../model/simulate-refresh.ts';
+import { sleepAwake } from '../../support/stopwatch.ts';
 import { checkEnded, closeWithinMs, findEnded } from './invariants/check-ended-sessions.ts';
 import { checkStores } from './invariants/check-stores.ts';
 import { checkSubscribers, waitForDelivery } from './invariants/check-subscribers.ts';
@@ -30,6 +31,8 @@ export interface RunOptions {
   /** History, report and the services' logs go there. */
   readonly reportDir: string;
   readonly log: (line: string) => void;
+  /** Ends the faults before their time; what was done until then is checked all the same. */
+  readonly signal?: AbortSignal;
 }
 
 const accessTokenSeconds = 120;
@@ -108,7 +111,7 @@ async function breakThings(stack: FaultStack, world: World, options: RunOptions)
         `${fault.writeGap} ms, no read for ${fault.readGap} ms, ready after ${fault.readyAfter} ms; ` +
         `${sumOperations(history).acknowledged} acknowledged, ${history.violations.length} violations`,
     );
-    if (history.now() > until || faults.length >= most) break;
+    if (history.now() > until || faults.length >= most || options.signal?.aborted) break;
     await lookAtEnded(stack, world);
   }
   return faults;
@@ -117,7 +120,7 @@ async function breakThings(stack: FaultStack, world: World, options: RunOptions)
 /** What a logout or a change of group promises holds 5 s after all parts could talk. */
 async function lookAtEnded({ collections }: FaultStack, world: World): Promise<void> {
   const ended = await findEnded(world, collections);
-  await sleep(closeWithinMs);
+  await sleepAwake(closeWithinMs);
   await checkEnded(world, ended);
 }
 

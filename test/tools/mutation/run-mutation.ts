@@ -88,6 +88,17 @@ async function measure(area: Area, copy: string, stryker: string, guard: Process
   ];
 }
 
+const chosen = chosenAreas();
+const measured: string[] = [];
+const soFar = () =>
+  `${measured.length} of ${chosen.length} areas measured${measured.length > 0 ? `: ${measured.join(', ')}` : ''}`;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    console.error(`${signal}: ended before its end, with ${soFar()}. Their results are kept.`);
+    process.exit(1);
+  });
+}
+
 const stryker = provideStryker();
 const copy = mkdtempSync(join(tmpdir(), 'auth-account-mutation-'));
 // However this process ends, Stryker ends with it and the copy goes.
@@ -95,11 +106,20 @@ const guard = createProcessGuard(copy);
 const problems: string[] = [];
 try {
   copyProject(root, copy);
-  for (const area of chosenAreas()) problems.push(...(await measure(area, copy, stryker, guard)));
+  for (const area of chosen) {
+    console.log(`${area.name}: ${area.parts.length} parts, logs in reports/mutation`);
+    try {
+      problems.push(...(await measure(area, copy, stryker, guard)));
+      measured.push(area.name);
+    } catch (error) {
+      problems.push(`${area.name}: not measured: ${(error as Error).message}`);
+    }
+  }
 } finally {
   await rm(copy, { recursive: true, force: true });
   guard.dismiss();
 }
 execFileSync(process.execPath, [join(root, 'test/tools/mutation/write-page.ts')], { stdio: 'inherit' });
 for (const problem of problems) console.error(problem);
+console.log(`${soFar()}; ${problems.length} problems`);
 process.exitCode = problems.length > 0 ? 1 : 0;
