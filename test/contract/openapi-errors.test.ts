@@ -98,7 +98,7 @@ const sharedProvocations = {
 /** The answer while that collection refuses every write, as a fault in the schema would. */
 async function refusedWrite(
   name: Operation,
-  to: 'sessions' | 'users' | 'invites',
+  to: keyof TestApi['collections'],
   change: GoodRequest = {},
 ): Promise<Answer> {
   const good = { ...(await goodRequests[name](faulty)), ...change };
