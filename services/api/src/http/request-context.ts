@@ -3,18 +3,18 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
 
-/** What the middlewares have found out about a request; stands in `res.locals`. */
+/** Facts about a request that the middlewares have found; kept in `res.locals`. */
 export interface RequestContext extends RequestOrigin {
   readonly locale: Locale;
-  /** Route template, for logs and metrics; undefined where no route matched. */
+  /** Route template, for logs and metrics; undefined if no route matched. */
   readonly route?: string;
-  /** The route asks for authorization; set where one matched. */
+  /** The route requires authorization; set once one matched. */
   readonly isGuarded?: boolean;
-  /** Claims of a genuine token, before anybody has asked if it is still good: for the audit log alone. */
+  /** Claims of a genuine token, set before the deny list is asked: for the audit log only. */
   readonly bearer?: VerifiedAccessToken;
   /** Set by `authenticate`. */
   readonly caller?: VerifiedAccessToken;
-  /** Throws where the contract does not allow the answer; set where answers are validated. */
+  /** Throws if the contract does not allow the answer; set if answers are validated. */
   readonly checkAnswer?: ((status: number, body: unknown) => void) | undefined;
 }
 

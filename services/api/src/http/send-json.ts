@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { contextOf } from './request-context.ts';
 
 /**
- * Ends the answer with JSON; the content type is exactly `application/json` (decisions, "answers"). Where answers are
+ * Ends the answer with JSON; the content type is exactly `application/json` (decisions, "answers"). If answers are
  * validated it throws instead of sending one that the contract does not allow.
  */
 export function sendJson(res: Response, status: number, body: unknown): void {
