@@ -75,7 +75,7 @@ async function askAllWithoutStore(): Promise<Map<Operation, Answer>> {
   );
 }
 
-/** What brings a code about, in the same way for every operation that declares it. */
+/** Provokes a code in the same way for every operation that declares it. */
 const sharedProvocations = {
   async PMA_TRACE_ID_MISSING(name) {
     const { headers, ...request } = requestTo(name, await goodRequests[name](api));
@@ -98,7 +98,7 @@ const sharedProvocations = {
 /** The answer while that collection refuses every write, as a fault in the schema would. */
 async function refusedWrite(
   name: Operation,
-  to: 'sessions' | 'users' | 'invites',
+  to: keyof TestApi['collections'],
   change: GoodRequest = {},
 ): Promise<Answer> {
   const good = { ...(await goodRequests[name](faulty)), ...change };
@@ -178,7 +178,7 @@ const joinBy = (invite_token: string) =>
 
 type OwnCodeOf<N extends Operation> = Exclude<CodeOf<N>, keyof typeof sharedProvocations>;
 
-/** By operation and code, those that {@link sharedProvocations} does not bring about; by status where a code has several. */
+/** By operation and code, all that {@link sharedProvocations} lacks; by status too if a code has several. */
 const ownProvocations: {
   readonly [N in Operation]: Readonly<Record<OwnCodeOf<N>, Provocation | Readonly<Record<number, Provocation>>>>;
 } = {
@@ -309,7 +309,7 @@ const ownProvocations: {
 
 const operations = Object.keys(ownProvocations) as Operation[];
 
-/** What brings each code of the operation about; the key is the code, and its status where it has several. */
+/** Returns what provokes each code of the operation; the key is the code, with its status if it has several. */
 function provocationsOf(name: Operation): [string, Provocation][] {
   const shared = Object.entries(sharedProvocations).filter(([code]) => isDeclared(name, code));
   const own = Object.entries(ownProvocations[name]).flatMap(([code, one]) =>

@@ -14,8 +14,8 @@ export interface GoodRequest {
 const ownHeaders = async (on: GroupApi) => ({ headers: bearer(await newSession(on)) });
 
 /**
- * By route: makes what the request needs, and the request. Each has an account of its own. A body names as many fields as
- * it may: the property test of bodies changes them one by one.
+ * By route: makes what the request needs, and the request. Each has an account of its own. A body has all the fields that
+ * it can have: the property test of bodies changes them one by one.
  */
 export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<GoodRequest>>> = {
   register: async () => ({

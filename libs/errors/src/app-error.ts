@@ -6,7 +6,7 @@ import type { DetailsOf, RequiresDetails, StatusOf } from './error-details.ts';
 const brand = Symbol.for('auth-account.errors.AppError');
 
 interface CommonOptions<C extends ThrowableCode> {
-  /** The catalogue row that an endpoint code stands for, where its own row does not fix it. */
+  /** The catalogue row that an endpoint code stands for, if its own row does not fix it. */
   canonical?: CatalogueCode | undefined;
   /** One of the statuses that the row allows; only ERR-INVITE-TOKEN-INVALID has two (404, 410). */
   status?: StatusOf<C> | undefined;
@@ -36,7 +36,7 @@ type AppErrorArguments<C extends ThrowableCode> =
  *   details: { provided_token: token },
  * });
  *
- * @throws {TypeError} where the code is no throwable one, the status not of its row, or the canonical code not of the catalogue.
+ * @throws {TypeError} if the code is not throwable, its row lacks the status, or the catalogue lacks the canonical code.
  */
 export class AppError<C extends ThrowableCode = ThrowableCode> extends Error {
   readonly code: C;

@@ -1,6 +1,6 @@
 import { AppError } from './app-error.ts';
 
-/** What happens where more is written off than there is, by the `account_type` of the access token. */
+/** Treatment of a deficit, by the `account_type` of the access token. */
 const deficits = { HOME: 'masked', OFFICE: 'refused' } as const;
 
 /** The types of groups, as access tokens, the registration event and `GET /api/v1/groups/current` name them. */
@@ -9,9 +9,9 @@ export type StockAccountType = keyof typeof deficits;
 /** A write-off from one batch. Both volumes are in the same unit; whole ones (g, ml, pieces) stay exact. */
 export interface WriteOff {
   readonly accountType: StockAccountType;
-  /** What the batch has; of a HOME group it may be below zero already. */
+  /** Volume in the batch; of a HOME group it may be below zero already. */
   readonly available: number;
-  /** What is to be written off: 0 or more. */
+  /** Volume to write off: 0 or more. */
   readonly requested: number;
   /** Stands in the refusal, for the user. */
   readonly unit?: string | undefined;
@@ -19,11 +19,11 @@ export interface WriteOff {
 
 /** A write-off that may be done. */
 export interface WriteOffDecision {
-  /** What the batch has afterwards, to be stored. */
+  /** Volume in the batch afterwards, to be stored. */
   readonly balance: number;
-  /** What the screen shows of it: never less than 0. */
+  /** The balance as the screen shows it: never less than 0. */
   readonly displayedBalance: number;
-  /** To go with the success, see `notice`; undefined where there was enough. */
+  /** Sent with the success, see `notice`; undefined if there was enough. */
   readonly notice: 'INV_STOCK_MASKED_MINUS' | undefined;
 }
 
@@ -35,8 +35,8 @@ export interface WriteOffDecision {
  * const { balance, displayedBalance, notice: code } = decideWriteOff({ accountType: 'HOME', available: 2, requested: 5 });
  * // -3, 0, 'INV_STOCK_MASKED_MINUS'
  *
- * @throws {AppError} `INV_STOCK_INSUFFICIENT_OFFICE` where an OFFICE group has less than is requested.
- * @throws {TypeError} where the account type is none of the two, or a volume is no number that makes sense.
+ * @throws {AppError} `INV_STOCK_INSUFFICIENT_OFFICE` if an OFFICE group has less than is requested.
+ * @throws {TypeError} if the account type is neither of the two, or a volume is not a valid number.
  */
 export function decideWriteOff({ accountType, available, requested, unit }: WriteOff): WriteOffDecision {
   if (!Object.hasOwn(deficits, accountType)) throw new TypeError('A write-off needs an account type: HOME or OFFICE');

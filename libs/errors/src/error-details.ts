@@ -51,5 +51,5 @@ type HasRequiredDetails<C extends ThrowableCode> = C extends ThrowableCode
     : true
   : never;
 
-/** `true` where any of the codes has details that must be given. */
+/** `true` if any of the codes has required details. */
 export type RequiresDetails<C extends ThrowableCode> = true extends HasRequiredDetails<C> ? true : false;

@@ -5,14 +5,14 @@ export interface HttpFailure {
   status: number;
   /** A `Headers` object, or a plain one as Node has it. */
   headers?: { get(name: string): string | null } | Readonly<Record<string, string | string[] | undefined>> | undefined;
-  /** The parsed JSON body; anything, where the peer did not send JSON. */
+  /** The parsed JSON body; anything if the peer did not send JSON. */
   body: unknown;
   /** For logs, for example the response itself. */
   cause?: unknown;
 }
 
 /**
- * The AppError behind an HTTP answer of a service of this family; the opposite of `toHttp`.
+ * Restores the AppError from the HTTP answer of a service of this family: the opposite of `toHttp`.
  *
  * An unknown code, or a body that is not ours, never becomes an error that a client acts upon: a proxy's 401 must log
  * nobody out. It maps by status: 429 to ERR-RATE-LIMITED, 502, 503 and 504 to ERR-DEPENDENCY-UNAVAILABLE, all else to

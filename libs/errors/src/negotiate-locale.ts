@@ -1,14 +1,14 @@
 import Negotiator from 'negotiator';
 import { defaultLocale, isLocale, type Locale, locales } from './locales.ts';
 
-/** What browsers and phones send is under 200 characters; parsing 16 KiB of commas would cost 10 ms and more. */
+/** Browsers and phones send less than 200 characters; parsing 16 KiB of commas would cost 10 ms and more. */
 const maxLength = 1024;
 
 const available = Object.keys(locales);
 
 /**
  * The best of our languages for an `Accept-Language` header, with its q-values (RFC 9110 section 12.5.4).
- * `ru-RU` counts as Russian; English where there is no header or nothing fits.
+ * `ru-RU` counts as Russian; English if there is no header or nothing fits.
  * Only the first 1024 characters count.
  */
 export function negotiateLocale(acceptLanguage: string | undefined): Locale {

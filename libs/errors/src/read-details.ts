@@ -3,8 +3,8 @@ import { rowOf, type ThrowableCode } from './catalogue.ts';
 import { isValidationItem } from './validation-item.ts';
 
 /**
- * The details that the row of a code names, read from an untrusted value. Whatever else the value holds
- * (`action` among it, and a word that this version does not know) is left out. Undefined where a required field is missing
+ * Reads the details that the row of a code names from an untrusted value. Everything else
+ * (`action`, and a word that this version does not know) is left out. Returns undefined if a required field is missing
  * or a field has the wrong type.
  */
 export function readDetails(code: ThrowableCode, value: unknown): unknown {

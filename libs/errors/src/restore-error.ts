@@ -2,7 +2,7 @@ import { AppError, type AppErrorOptions } from './app-error.ts';
 import { isCatalogueCode, isThrowableCode, rowOf, type ThrowableCode } from './catalogue.ts';
 import { readDetails } from './read-details.ts';
 
-/** What a peer said of its error; nothing of it is trusted. */
+/** An error as a peer described it; nothing of it is trusted. */
 export interface ReceivedError {
   code: unknown;
   details: unknown;
@@ -12,7 +12,7 @@ export interface ReceivedError {
   cause: unknown;
 }
 
-/** The AppError that a peer meant, or undefined where its code is unknown or its details do not fit the row. */
+/** Returns the AppError that a peer meant, or undefined if its code is unknown or its details do not fit the row. */
 export function restoreError(received: ReceivedError): AppError | undefined {
   const { code, canonical, status, retryAfterSeconds, cause } = received;
   if (!isThrowableCode(code)) return undefined;

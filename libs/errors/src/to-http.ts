@@ -19,7 +19,7 @@ export interface HttpError {
 /**
  * The HTTP answer to an error: status, headers and the body of exactly `error_code`, `message`, `details`.
  * Cause and stack stay out. `X-Error-Code` names the canonical row; a `WWW-Authenticate` among the error's own headers
- * replaces the row's (RFC 6750 section 3.1 wants no error word where no token was sent).
+ * replaces the row's (RFC 6750 section 3.1 wants no error word if no token was sent).
  *
  * @example
  * const { status, headers, body } = toHttp(error, { locale: negotiateLocale(request.headers['accept-language']) });
@@ -35,7 +35,7 @@ export function toHttp(error: AppError, options: { locale: Locale }): HttpError 
 
 function detailsOf(error: AppError, action: string): HttpErrorBody['details'] {
   const details: unknown = error.details;
-  // Copied field by field: whatever else an item carries (a rejected value, say) must not reach the wire.
+  // Copied field by field: anything else that an item carries, such as a rejected value, must not reach the wire.
   if (Array.isArray(details))
     return details.map(({ loc, msg, type }: ValidationItem) => ({ loc: [...loc], msg, type }));
   return { ...(details as Record<string, unknown>), action };
@@ -50,7 +50,7 @@ function headersOf(error: AppError, locale: Locale): Record<string, string> {
   if (challenge !== undefined && findHeader(given, 'WWW-Authenticate') === undefined)
     own['WWW-Authenticate'] = challenge;
   own.Vary = varyWith(findHeader(given, 'Vary'));
-  // X-Error-Code is never the thrower's to set, also where this error has no canonical code.
+  // The thrower never sets X-Error-Code, even if this error has no canonical code.
   const taken = new Set(['X-Error-Code', ...Object.keys(own)].map((name) => name.toLowerCase()));
   const further = given.filter(([name]) => !taken.has(name.toLowerCase()));
   return { ...Object.fromEntries(further), ...own };

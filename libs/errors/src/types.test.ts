@@ -9,7 +9,7 @@ import { notice } from './notice.ts';
 import type { ValidationItem } from './validation-item.ts';
 
 /*
- * tsc checks this file: each `@ts-expect-error` fails the type check where the line below it compiles.
+ * tsc checks this file: each `@ts-expect-error` fails the type check if the line below it compiles.
  * `refused` is called once, so that what the types forbid is seen to be what the constructor refuses, too.
  */
 

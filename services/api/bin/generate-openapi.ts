@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { apiDocument } from '../src/http/docs/api-document.ts';
 
-/** Writes docs/openapi.json; with `--check` it writes nothing and exits 1 where the file is out of date. */
+/** Writes docs/openapi.json; with `--check` it writes nothing and exits with 1 if the file is out of date. */
 const target = new URL('../../../docs/openapi.json', import.meta.url);
 const text = apiDocument();
 

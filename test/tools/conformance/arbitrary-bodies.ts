@@ -77,7 +77,7 @@ type Members = readonly (readonly [string, string])[];
 const asText = (json: unknown): string => JSON.stringify(json) ?? 'null';
 const toObject = (members: Members) => `{${members.map(([name, json]) => `${asText(name)}:${json}`).join(',')}}`;
 
-/** Nested, up to where the body is too large. */
+/** Nested, up to a depth at which the body is too large. */
 const deepMember = fc
   .record({ depth: fc.integer({ min: 10, max: 4_000 }), pair: fc.constantFrom(['[', ']'], ['{"a":', '}']) })
   .map(({ depth, pair: [open = '', close = ''] }) => `${open.repeat(depth)}1${close.repeat(depth)}`);
@@ -123,7 +123,7 @@ const nested = fc
     );
   });
 
-/** What is left of a good text after bytes are cut, changed or put in; often no UTF-8 any more. */
+/** A good text with bytes cut, changed or inserted; often not UTF-8 any more. */
 function damaged(texts: fc.Arbitrary<string>): fc.Arbitrary<Buffer> {
   return fc
     .record({ text: texts, at: fc.nat(), bytes: fc.uint8Array({ maxLength: 4 }), cut: fc.nat({ max: 3 }) })

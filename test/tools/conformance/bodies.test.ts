@@ -10,8 +10,8 @@ import { startTestApi, type TestApi } from '../../support/test-api.ts';
 import { bodiesLike } from './arbitrary-bodies.ts';
 
 /**
- * Whatever a body holds, the answer is one that the document describes, and never a 5xx. `CONFORMANCE_BODIES` is how
- * many each operation is sent, `CONFORMANCE_SEED` which ones.
+ * For any body, the answer is one that the document describes, and never a 5xx. `CONFORMANCE_BODIES`
+ * bodies are sent to each operation; `CONFORMANCE_SEED` decides which.
  */
 const { CONFORMANCE_BODIES = '80', CONFORMANCE_SEED = '1' } = process.env;
 const names = Object.keys(routes) as RouteName[];
@@ -73,7 +73,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What is wrong with the answer, undefined where nothing is. */
+/** Returns what is wrong with the answer, undefined if nothing is. */
 async function faultOf(name: RouteName, body: Buffer): Promise<string | undefined> {
   const { path, method } = routes[name];
   const answer = await sendBytes(name, body);

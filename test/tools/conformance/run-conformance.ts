@@ -5,7 +5,7 @@ import { runSchemathesis } from './run-schemathesis.ts';
 
 /**
  * `npm run test:long conformance`: schemathesis against a stack of its own, then the property test of bodies in its long form.
- * Exits with 1 where either finds something, or where fewer cases were tried than there should be.
+ * Exits with 1 if either finds something, or if fewer cases were tried than required.
  *
  * `--cases N`: made-up requests per operation; `--seed N`; `--max-seconds N`: of schemathesis; `--bodies N`: of the
  * property test, per operation; 0 leaves it out.

@@ -16,7 +16,7 @@ export const RegisteredData = Type.Object({
 });
 export type RegisteredData = Type.Static<typeof RegisteredData>;
 
-/** The registration event as a CloudEvents 1.0 JSON envelope, as it lies in the outbox, on the queues and in webhooks. */
+/** The registration event as a CloudEvents 1.0 JSON envelope: in the outbox, on the queues and in webhooks. */
 export const RegisteredEvent = Type.Object({
   specversion: Type.Literal('1.0'),
   id: Uuid,

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-/** The fields of `details` besides `action`; a trailing `?` makes one optional, a list is one of these words or nothing. */
+/** Fields of `details` besides `action`. A trailing `?` makes one optional; a list means one of its words, or none. */
 export type ErrorDetails = Readonly<Record<string, string | readonly string[]>> | 'validation-items';
 
 const Message = Type.String({ minLength: 1, description: 'For people, in the language of `Content-Language`.' });

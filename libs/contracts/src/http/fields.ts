@@ -5,7 +5,7 @@ const emailPattern =
   "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*" +
   '@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$';
 
-/** E-mail address as the user writes it: white space is bad syntax, an international domain comes in its `xn--` form. */
+/** E-mail address as the user writes it, without white space; an international domain is in its `xn--` form. */
 export const Email = Type.String({ maxLength: 254, pattern: emailPattern, examples: ['cook@example.com'] });
 
 /**

@@ -12,7 +12,7 @@ export const GroupRole = Type.Enum(['owner', 'member'], {
 });
 export type GroupRole = Type.Static<typeof GroupRole>;
 
-/** What the type of a space means for its stock (specification, "What the service does"). */
+/** Effect of a space's type on its stock (specification, "What the service does"). */
 export const StockDeficit = Type.Enum(['masked', 'refused'], {
   description:
     'What happens where more is taken than there is. `masked` (HOME): the balance goes below zero unseen, ' +

@@ -3,10 +3,10 @@ import { AccountType, Success, Timestamp, Uuid } from './fields.ts';
 
 const daySeconds = 86_400;
 
-/** Seconds for which an invite is good where its request names none. */
+/** Seconds for which an invite is valid if its request names none. */
 export const defaultInviteSeconds = 7 * daySeconds;
 
-/** More would be more than MongoDB's 32-bit integers hold, and than anybody invites. */
+/** More does not fit in MongoDB's 32-bit integers, and nobody invites so many. */
 const mostUses = 2_147_483_647;
 
 /** Body of `POST /api/v1/invites`. */
@@ -31,7 +31,7 @@ export const CreateInviteRequest = Type.Object({
 });
 export type CreateInviteRequest = Type.Static<typeof CreateInviteRequest>;
 
-/** What every invite says of itself: whether one can join by it, and if not, why. */
+/** State of an invite: whether one can join by it, and if not, why. */
 const standing = {
   account_type: AccountType,
   expires_at: Timestamp,
@@ -70,7 +70,7 @@ export const InviteListResponse = Success(
 );
 export type InviteListResponse = Type.Static<typeof InviteListResponse>;
 
-/** Answer 200 of `GET /api/v1/invites/{token}`: what anybody may know who has the token. */
+/** Answer 200 of `GET /api/v1/invites/{token}`: visible to anyone who has the token. */
 export const InvitePreviewResponse = Success(Type.Object({ ...standing, timestamp: Timestamp }));
 export type InvitePreviewResponse = Type.Static<typeof InvitePreviewResponse>;
 

@@ -18,8 +18,8 @@ export interface Route {
   /** Express path; also the route template in logs and metrics. */
   readonly path: string;
   /**
-   * `none`: the header is ignored. `bearer`: an access token is required, and its session must not be denied. `signature`:
-   * an access token is required, but the deny list is not asked: a repeated logout must be told 404 and not 401.
+   * `none`: the header is ignored. `bearer`: an access token is required, and its session must not be denied.
+   * `signature`: an access token is required, but the deny list is not asked: a repeated logout must answer 404, not 401.
    */
   readonly auth: 'none' | 'bearer' | 'signature';
   /** Of the path, by name. */
@@ -34,17 +34,17 @@ export interface Route {
     readonly description: string;
     readonly body: TSchema;
     readonly example: unknown;
-    /** What the answer can be used for next: operation and body, which may hold OpenAPI runtime expressions. */
+    /** Operations to call next with this answer, and their bodies, which may hold OpenAPI runtime expressions. */
     readonly links?: Readonly<
       Record<string, { readonly operationId: string; readonly requestBody: Readonly<Record<string, string>> }>
     >;
     /** `Cache-Control` of the success alone: errors are not to be kept. */
     readonly cacheControl?: string;
   };
-  /** The answer carries a token, be it in an error's details: `Cache-Control: no-store`, whatever it is. */
+  /** The answer can carry a token, also in an error's details: every answer has `Cache-Control: no-store`. */
   readonly carriesToken: boolean;
   /** Every error code that the operation can answer, in the words of the error catalogue. */
   readonly errors: readonly string[];
-  /** By code: the statuses that the operation answers it with, where the code's row of the catalogue has others. */
+  /** By code: the statuses of this operation, if they differ from those of the code's row in the catalogue. */
   readonly errorStatuses?: Readonly<Record<string, readonly number[]>>;
 }

@@ -10,7 +10,7 @@ export interface ErrorExample {
   readonly body: unknown;
 }
 
-/** What the document says of an error code: its row of the catalogue, and at least one example for each of its statuses. */
+/** The document's part about an error code: its row of the catalogue, and an example or more for each status. */
 export interface DocumentedError {
   readonly statuses: readonly number[];
   readonly meaning: string;

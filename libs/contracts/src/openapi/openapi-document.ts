@@ -28,7 +28,7 @@ const tags = {
 
 /**
  * The OpenAPI 3.1 document of the API, from the table that the router iterates. `errors` has the rows of the error
- * catalogue; throws where one lacks that a route names.
+ * catalogue; throws if a route names a code that is not among them.
  */
 export function openApiDocument(errors: DocumentedErrors): JsonObject {
   const all: readonly Route[] = Object.values(routes);

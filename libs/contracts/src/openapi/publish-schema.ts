@@ -10,7 +10,7 @@ export interface JsonObject {
 /** By their text: TypeBox copies a schema when it makes it optional, so identity would miss some. */
 const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]));
 
-/** A schema as the document shows it: named ones become references, keywords of ours become those of JSON Schema 2020-12. */
+/** Returns a schema as the document shows it: names become references, our keywords those of JSON Schema 2020-12. */
 export function publishSchema(schema: TSchema): JsonObject {
   return publish(JSON.parse(JSON.stringify(schema)) as JsonObject) as JsonObject;
 }
@@ -42,7 +42,7 @@ function publishMembers(schema: JsonObject): JsonObject {
   };
 }
 
-/** Before normalisation, which JSON Schema does not know: the nearest that it can say. The description says the rest. */
+/** The nearest that JSON Schema can say, without normalisation. The description says the rest. */
 function lengthKeywords({ minimum, maximum }: JsonObject): JsonObject {
   return {
     minLength: minimum ?? 0,

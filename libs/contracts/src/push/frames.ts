@@ -24,7 +24,7 @@ export type AuthOkFrame = Type.Static<typeof AuthOkFrame>;
 export const ErrorFrame = Type.Object({ type: Type.Literal('error'), error_code: Type.String({ minLength: 1 }) });
 export type ErrorFrame = Type.Static<typeof ErrorFrame>;
 
-/** What another service published to the device's group or session. A hint: at most once, in the order of publishing. */
+/** A message of another service to the device's group or session. A hint: at most once, in order of publishing. */
 export const MessageFrame = Type.Object({
   type: Type.Literal('message'),
   id: MessageId,

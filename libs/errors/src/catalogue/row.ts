@@ -25,7 +25,7 @@ export type Domain = 'IAD' | 'MDM' | 'INV' | 'AID' | 'AFF' | 'PMA' | 'ENDPOINT';
  */
 export type Severity = 'info' | 'warning' | 'error' | 'critical';
 
-/** What the client or the system does, as a word that a program can switch on. */
+/** Reaction of the client or the system, as a word that a program can switch on. */
 export type Reaction =
   | 'ABORT_JOB_AND_ALERT'
   | 'ASK_GROUP_OWNER'
@@ -72,8 +72,8 @@ export type Reaction =
   | 'USE_NEW_IDEMPOTENCY_KEY';
 
 /**
- * The type of one field of `details`; a trailing `?` makes it optional. A list means one of these words: the texts of the
- * code differ by it. It is optional too, as a receiver leaves out a word of a newer version's that it does not know.
+ * Type of one field of `details`. A trailing `?` makes it optional. A list means one of its words: the texts of the
+ * code differ by it. It is optional too: a receiver drops a word of a newer version that it does not know.
  */
 export type DetailType = DetailWord | `${DetailWord}?` | readonly string[];
 export type DetailWord = 'string' | 'number' | 'string[]';
@@ -85,12 +85,12 @@ export interface CatalogueRow {
   /** `error` is thrown, `notice` goes with a success, `metrics` is counted but reaches no client. */
   readonly kind: 'error' | 'notice' | 'metrics';
   readonly grpc: GrpcStatus;
-  /** The HTTP status; the default where `httpAlternatives` allows others. */
+  /** The HTTP status; the default if `httpAlternatives` allows others. */
   readonly http: number;
   readonly httpAlternatives?: readonly number[];
-  /** What it means; for the six domains the specification's own words. */
+  /** Meaning; for the six domains in the specification's own words. */
   readonly meaning: string;
-  /** What follows; for the six domains the specification's own words. */
+  /** Consequence; for the six domains in the specification's own words. */
   readonly reactionText: string;
   readonly reaction: Reaction;
   /** Whether the same request, unchanged, may succeed a little later. */
@@ -100,7 +100,7 @@ export interface CatalogueRow {
   readonly details?: DetailFields | 'validation-items';
   /** The catalogue row that an endpoint code always stands for. */
   readonly canonical?: string;
-  /** Whole seconds of `Retry-After` where the thrower names none. */
+  /** Whole seconds of `Retry-After` if the thrower names none. */
   readonly retryAfterSeconds?: number;
   /** `WWW-Authenticate`. Every 401 needs one (RFC 9110 section 15.5.2). */
   readonly challenge?: string;

@@ -7,7 +7,7 @@ import { fromFieldPath } from './field-path.ts';
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from './google/rpc/error_details_pb.ts';
 import { type Status, StatusSchema } from './google/rpc/status_pb.ts';
 
-/** What a failed call leaves; the `ServiceError` of @grpc/grpc-js fits. */
+/** A failed call; the `ServiceError` of @grpc/grpc-js fits. */
 export interface GrpcFailure {
   code?: number | undefined;
   metadata?: { get(key: string): readonly (string | Uint8Array)[] } | undefined;

@@ -1,7 +1,7 @@
 import type { DetailFields } from '../catalogue/row.ts';
 import type { Catalogue, ErrorCode } from '../catalogue.ts';
 
-/** What a user reads: what happened, and what to do now. Neither ever holds a value from the request. */
+/** Text for the user: what happened, and what to do now. Neither ever holds a value from the request. */
 export interface MessageText {
   readonly message: string;
   readonly action: string;

@@ -1,9 +1,9 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
 /**
- * Creates one handler of several, which follow each other as Express would have them do: what one throws or rejects
- * with goes to the error handler, past the rest, and so does `next('route')`, which is for Express to tell from an
- * error. Express's router takes a layer with a match, closures and a promise check for each (docs/performance.md).
+ * Creates one handler of several, which run one after the other as in Express. An error that one throws or rejects with
+ * goes to the error handler, past the rest. So does `next('route')`, which Express tells from an error. It saves what
+ * Express's router spends on each layer: a match, closures and a promise check (docs/performance.md).
  */
 export function inSequence(handlers: readonly RequestHandler[]): RequestHandler {
   function run(index: number, req: Request, res: Response, done: NextFunction): void {

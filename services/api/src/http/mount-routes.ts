@@ -18,15 +18,15 @@ export type Handlers = Readonly<Record<RouteName, RequestHandler>>;
 export interface MountDeps {
   readonly handlers: Handlers;
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
-  /** Raises `IAD_JWT_ACCESS_INVALID` where the deny list has the token's session. */
+  /** Raises `IAD_JWT_ACCESS_INVALID` if the deny list has the token's session. */
   readonly assertNotDenied: (caller: VerifiedAccessToken) => Promise<void>;
-  /** What is checked beside the schemas. */
+  /** Checks in addition to the schemas. */
   readonly bodyChecks?: BodyChecks;
-  /** For tests: no answer leaves that its operation does not declare. */
+  /** For tests: an answer that its operation does not declare becomes a 500. */
   readonly validateResponses: boolean;
 }
 
-/** Mounts the route table: for each route its checks in the contract's order, then its handler; 405 for other methods. */
+/** Mounts the route table: each route's checks in the contract's order, then its handler; 405 for other methods. */
 export function mountRoutes(app: Express, deps: MountDeps): void {
   const { handlers, bodyChecks = {}, validateResponses } = deps;
   const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];

@@ -3,14 +3,14 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
 
-/** Facts that the middlewares have found out about a request; stands in `res.locals`. */
+/** Facts about a request that the middlewares have found; kept in `res.locals`. */
 export interface RequestContext extends RequestOrigin {
   readonly locale: Locale;
   /** Route template, for logs and metrics; undefined if no route matched. */
   readonly route?: string;
-  /** The route asks for authorization; set if one matched. */
+  /** The route requires authorization; set once one matched. */
   readonly isGuarded?: boolean;
-  /** Claims of a genuine token, before anybody has asked if it is still good: for the audit log alone. */
+  /** Claims of a genuine token, set before the deny list is asked: for the audit log only. */
   readonly bearer?: VerifiedAccessToken;
   /** Set by `authenticate`. */
   readonly caller?: VerifiedAccessToken;

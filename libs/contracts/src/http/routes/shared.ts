@@ -1,4 +1,4 @@
-/** What every operation with a JSON body can answer beside its own. */
+/** Errors of every operation with a JSON body. */
 export const common = [
   'PMA_TRACE_ID_MISSING',
   'ERR-VALIDATION-FAILED',
@@ -8,7 +8,7 @@ export const common = [
   'ERR-DEPENDENCY-UNAVAILABLE',
 ] as const;
 
-/** What every operation without a body can answer beside its own. */
+/** Errors of every operation without a body. */
 export const withoutBody = [
   'PMA_TRACE_ID_MISSING',
   'ERR-VALIDATION-FAILED',
@@ -16,7 +16,7 @@ export const withoutBody = [
   'ERR-DEPENDENCY-UNAVAILABLE',
 ] as const;
 
-/** What every operation that asks for an access token can answer beside its own. */
+/** Errors of every operation that requires an access token. */
 export const access = ['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED'] as const;
 
 /** Headers that every operation of `/api/v1` takes. */

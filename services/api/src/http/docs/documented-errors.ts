@@ -66,7 +66,7 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
   },
 };
 
-/** The rows of the error catalogue that the routes declare, with examples that `toHttp` makes as it makes the real answers. */
+/** Returns the catalogue's rows that the routes declare, with examples made by `toHttp`, as real answers are. */
 export function documentedErrors(): Record<string, DocumentedError> {
   return Object.fromEntries(declaredCodes.map((code) => [code, documented(code)]));
 }

@@ -3,7 +3,6 @@ import { AppError } from '@auth-account/errors';
 import type { Express, RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
 import { apiDocument } from './api-document.ts';
-import { docsPage, docsStart } from './docs-page.ts';
 
 /** A file of the documentation page: its type and its bytes. */
 interface Page {
@@ -12,7 +11,7 @@ interface Page {
 }
 
 /**
- * What the page needs and nothing else: its own scripts and styles, the document from this host, the images that the
+ * Allows what the page needs and nothing else: its own scripts and styles, the document from this host, the images that the
  * style sheet holds as data. Swagger UI sets style attributes.
  */
 const contentSecurityPolicy = [
@@ -25,6 +24,36 @@ const contentSecurityPolicy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+/** The page at `/docs`. Its scripts are files of their own, so that the policy can forbid inline ones. */
+const docsPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Authentication and Account Service: API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="/docs/swagger-ui.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** Without a validator's address Swagger UI asks no other host. */
+const docsStart = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#swagger-ui',
+  validatorUrl: null,
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  requestSnippetsEnabled: false,
+});
+`;
 
 const javascript = 'text/javascript; charset=utf-8';
 

@@ -4,7 +4,7 @@ import { visit } from 'jsonc-parser';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The value of a JSON text. Throws where the bytes are no UTF-8, the text no JSON, or an object has two members of one
+ * Parses a JSON text. Throws if the bytes are not UTF-8, the text is not JSON, or an object has two members of one
  * name: who reads the first of them and who reads the last would act on different requests (RFC 8259 section 4).
  */
 export function parseJson(bytes: Uint8Array): unknown {

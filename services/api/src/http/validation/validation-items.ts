@@ -2,7 +2,7 @@ import type { ValidationItem, ValidationType } from '@auth-account/errors';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { NormalizedLengthParams } from './ajv.ts';
 
-/** What pydantic v2 calls a violation (decisions, "validation errors"), and its words in English. */
+/** The name of a violation in pydantic v2 (decisions, "validation errors"), and its text in English. */
 type Violation = readonly [ValidationType, string];
 
 type Describe = (params: Record<string, unknown>) => Violation;
