@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import { assertPortsFree } from './assert-ports-free.ts';
 import { createLinePrinter } from './create-line-printer.ts';
 import { openRunFile, type RunFile } from './open-run-file.ts';
-import { portNeeds, readSettings, type Settings, serviceEnv } from './read-settings.ts';
+import { portNeeds, readSettings, type Settings, serviceDefaults } from './read-settings.ts';
 import { readyScreen } from './ready-screen.ts';
 import { type ServicePlan, STACK, type StackPlan } from './service-plan.ts';
 import { type Databases, startDatabases } from './start-databases.ts';
@@ -65,7 +65,7 @@ async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFi
   const up = start({ ...options, settings, runFile, signal, stopped, running, fail: failure.reject });
   try {
     const databases = await Promise.race([up, stopped, failure.promise]);
-    if (databases) printReady(settings, databases, startedAt, print);
+    if (databases) printReady(settings, running, startedAt, print);
     await Promise.race([stopped, failure.promise]);
     return 0;
   } catch (error) {
@@ -118,7 +118,8 @@ async function start(context: StartContext): Promise<Databases> {
     redisUrl: databases.redis?.url,
     eventSubscribers: running.subscriber?.configuration,
   };
-  const childEnv = serviceEnv(env, settings, addresses, keys);
+  const defaults = serviceDefaults(env, settings, addresses, keys);
+  const childEnv = { ...env, ...defaults };
   await runMigrations(
     { env: childEnv, onLine: createLinePrinter('migrate', print), onSpawn: (pid) => onSpawn(pid, plan.migrate) },
     plan.migrate,
@@ -129,6 +130,7 @@ async function start(context: StartContext): Promise<Databases> {
   startServices(plan, envOf, context, onSpawn);
   const ready = Promise.all(running.services.flat().map((service) => service.waitUntilReady()));
   await Promise.race([ready, context.stopped]);
+  context.runFile.publish({ ...defaults, PROBE_API_URL: `http://127.0.0.1:${settings.ports.API_PORT}` });
   return databases;
 }
 
@@ -170,9 +172,10 @@ async function removeData(dataDir: string, print: Log): Promise<void> {
   print(`Starting fresh: ${dataDir} is empty`);
 }
 
-function printReady(settings: Settings, databases: Databases, startedAt: number, print: Log): void {
+function printReady(settings: Settings, { databases, subscriber }: Running, startedAt: number, print: Log): void {
+  const own = { mongodbUri: databases?.mongo?.uri, redisUrl: databases?.redis?.url };
   const seconds = (performance.now() - startedAt) / 1000;
-  print(readyScreen({ settings, mongodbUri: databases.mongo?.uri, redisUrl: databases.redis?.url, seconds }));
+  print(readyScreen({ settings, ...own, hasSubscriber: subscriber !== undefined, seconds }));
 }
 
 async function stop({ databases, services, subscriber }: Running, print: Log): Promise<void> {

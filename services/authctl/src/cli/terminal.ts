@@ -14,4 +14,6 @@ export interface Terminal {
   readonly now: () => Date;
   /** In place of the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where to look for a local stack if the environment names no servers; not looked for if it is not said. */
+  readonly localStack?: URL;
 }

@@ -1,5 +1,5 @@
-import { ConfigError } from '@auth-account/config';
-import { exitCodes } from '../cli/exit-codes.ts';
+import { ConfigError, type ConfigProblem } from '@auth-account/config';
+import { type ExitCode, exitCodes } from '../cli/exit-codes.ts';
 import type { Outcome } from '../cli/outcome.ts';
 import type { Shell } from '../cli/shell.ts';
 import { table } from '../cli/table.ts';
@@ -11,13 +11,17 @@ import { checkMongodb } from './check-mongodb.ts';
 import { checkRedis } from './check-redis.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
-/** Looks at everything that the services need. Exit code 1 where something failed; warnings do not count. */
+const variableCheck = 'variable ';
+
+/**
+ * Looks at everything that the services need. Exit code 78 if variables are missing or wrong, 1 if something else failed;
+ * warnings do not count.
+ */
 export async function examine(shell: Shell): Promise<Outcome> {
-  const keys = shell.config(keyConfig);
   const findings = [
-    ...(await reach('mongodb', 'MONGODB_URI', () => withMongo(shell, checkMongodb))),
-    ...(await reach('redis', 'REDIS_URL', () => withRedis(shell, checkRedis))),
-    ...(await checkKeys(keys)),
+    ...(await withVariables(() => reach('mongodb', 'MONGODB_URI', () => withMongo(shell, checkMongodb)))),
+    ...(await withVariables(() => reach('redis', 'REDIS_URL', () => withRedis(shell, checkRedis)))),
+    ...(await withVariables(async () => checkKeys(shell.config(keyConfig)))),
   ];
   const hasFailed = findings.some(({ status }) => status === 'failed');
   const rows = findings.map(({ status, check, detail }) => [status, check, detail]);
@@ -26,8 +30,27 @@ export async function examine(shell: Shell): Promise<Outcome> {
   return {
     json: { ok: !hasFailed, checks: findings },
     text: [table(['status', 'check', 'found'], rows), ...advice].join('\n'),
-    exitCode: hasFailed ? exitCodes.negative : exitCodes.ok,
+    exitCode: exitCodeOf(findings),
   };
+}
+
+function exitCodeOf(findings: readonly Finding[]): ExitCode {
+  if (findings.some(({ check }) => check.startsWith(variableCheck))) return exitCodes.configuration;
+  return findings.some(({ status }) => status === 'failed') ? exitCodes.negative : exitCodes.ok;
+}
+
+/** Each variable that is missing or wrong is a finding, so that all of them are told at once. */
+async function withVariables(look: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(toFinding);
+  }
+}
+
+function toFinding({ name, expected, came, where }: ConfigProblem): Finding {
+  return failed(`${variableCheck}${name}`, `${came}, expected ${expected}`, `Set it in ${where}, as for the services.`);
 }
 
 /** A server that is away is one finding, and not the end of the examination. */

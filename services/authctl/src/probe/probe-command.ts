@@ -51,7 +51,7 @@ export function addProbeCommand(program: Command, shell: Shell): void {
       ),
     )
     .action(async ({ interval, ...options }) => {
-      const plan = planProbe(options, shell.config(probeConfig));
+      const plan = planProbe(options, shell.config(probeConfig, { isNamed: options.apiUrl !== undefined }));
       const probe = createProbe(shell, plan);
       if (interval !== undefined) {
         const { canCleanUp } = plan;

@@ -22,6 +22,8 @@ export interface Reconcile {
 }
 
 const retryMs = 250;
+/** At the start of a system the worker has not written the list yet: so long that is no reason to warn. */
+const startMs = 5_000;
 /** Against what nobody thought of, say an entry written without its place among the revocations. */
 const wholeEveryMs = 30_000;
 const sessionsPerQuestion = 500;
@@ -48,6 +50,8 @@ function createRounds(deps: ReconcileDeps) {
   let lastWhole = 0;
 
   return {
+    /** Whether no round over all sessions has been completed yet. */
+    isFirst: () => lastWhole === 0,
     msSinceWhole: () => performance.now() - lastWhole,
     async whole(): Promise<number> {
       // The time is taken first: what is denied while the sessions are looked through counts as new next time.
@@ -78,13 +82,20 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
   const rounds = createRounds(deps);
   let isWholeDue = true;
   let isAvailable = true;
+  let isWarned = false;
+  let startedAt = 0;
   let isStopped = true;
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> | undefined;
 
   function report(error: unknown): void {
+    const isStarting = rounds.isFirst() && performance.now() - startedAt < startMs;
     if (!(error instanceof DenyListUnavailable)) logger.error({ err: error }, 'reconcile failed');
-    else if (isAvailable) logger.warn({ err: error }, 'deny list not available: streams stay, upgrades are refused');
+    else if (isStarting && isAvailable) logger.info('deny list not available yet: upgrades are refused');
+    else if (!(isStarting || isWarned)) {
+      logger.warn({ err: error }, 'deny list not available: streams stay, upgrades are refused');
+      isWarned = true;
+    }
     isAvailable = false;
   }
 
@@ -96,8 +107,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       const closed = await (isWhole ? rounds.whole() : rounds.recent());
       metrics.reconcileRounds.inc({ kind, result: 'done' });
       metrics.reconcileClosed.inc(closed);
-      if (!isAvailable) logger.info('deny list available again');
+      if (!isAvailable) logger.info(isWarned ? 'deny list available again' : 'deny list available');
       isAvailable = true;
+      isWarned = false;
     } catch (error) {
       metrics.reconcileRounds.inc({ kind, result: 'unavailable' });
       isWholeDue = true;
@@ -124,6 +136,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     },
     start() {
       isStopped = false;
+      startedAt = performance.now();
       // A moment later: at the start of the process Redis is still being connected to.
       timer = setTimeout(run, Math.min(retryMs, intervalMs));
     },

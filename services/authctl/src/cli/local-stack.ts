@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { loadConfig } from '@auth-account/config';
+import { Type } from 'typebox';
+import type { Terminal } from './terminal.ts';
+
+/** What `npm run up` writes into its data directory while it runs. */
+interface RunFile {
+  readonly owner: { readonly pid: number };
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const Text = Type.Optional(Type.String());
+const serverVariables = ['MONGODB_URI', 'MONGODB_URI_FILE', 'REDIS_URL', 'REDIS_URL_FILE', 'PROBE_API_URL'];
+const schema = Type.Object({
+  ...Object.fromEntries(serverVariables.map((name) => [name, Text])),
+  NODE_ENV: Text,
+  LOCAL_DATA_DIR: Text,
+});
+
+/**
+ * The variables of the local stack that runs on this machine, and a line about it on stderr. Undefined if the environment
+ * names a system itself, if it is production's, or if no stack runs.
+ */
+export function findLocalStack({ env, localStack, stderr }: Terminal): Readonly<Record<string, string>> | undefined {
+  if (localStack === undefined) return undefined;
+  const own: Readonly<Record<string, string | undefined>> = loadConfig(schema, env && { env });
+  if (own.NODE_ENV === 'production' || serverVariables.some((name) => own[name] !== undefined)) return undefined;
+  const file = own.LOCAL_DATA_DIR ? pathToFileURL(join(own.LOCAL_DATA_DIR, 'up.json')) : localStack;
+  const { owner, environment } = readRunFile(file) ?? {};
+  if (owner === undefined || environment === undefined || !isRunning(owner.pid)) return undefined;
+  stderr.write(
+    `authctl: uses the local stack that ${fileURLToPath(file)} names; MONGODB_URI and REDIS_URL are not set\n`,
+  );
+  return environment;
+}
+
+function readRunFile(file: URL): RunFile | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    // No stack, one that is being started, or one of somebody else's.
+    return undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
