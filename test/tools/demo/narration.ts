@@ -42,7 +42,7 @@ export function milliseconds(from: number, to: number): string {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Makes functions that send to a path below `/api/v1`, show what was answered, and throw where it is another status. */
+/** Makes functions that send to a path below `/api/v1`, show what was answered, and throw if it is another status. */
 export function createAsk(api: string, requestId: string) {
   async function ask(method: string, path: string, status: number, headers: Headers, body?: object): Promise<Answer> {
     const needed = { 'Content-Type': 'application/json', 'X-Request-ID': requestId };

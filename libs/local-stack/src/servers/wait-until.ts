@@ -8,7 +8,7 @@ export interface WaitOptions {
 }
 
 /**
- * Asks again and again until `check` answers true. Throws when `timeoutMs` have passed, and whatever `check` throws. The last
+ * Asks again and again until `check` returns true. Throws when `timeoutMs` have passed, and whatever `check` throws. The last
  * question comes after that time: a machine that stood still meanwhile is no reason to give up.
  */
 export async function waitUntil(check: () => Promise<boolean>, options: WaitOptions): Promise<void> {

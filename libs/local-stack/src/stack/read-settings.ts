@@ -49,10 +49,10 @@ export function portNeeds(settings: Settings, except: readonly PortVariable[]): 
 }
 
 export interface Addresses {
-  /** Undefined where the environment names a server already. */
+  /** Undefined if the environment names a server already. */
   readonly mongodbUri: string | undefined;
   readonly redisUrl: string | undefined;
-  /** Undefined where the environment names subscribers already. */
+  /** Undefined if the environment names subscribers already. */
   readonly eventSubscribers: string | undefined;
 }
 

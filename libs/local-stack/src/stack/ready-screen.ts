@@ -3,7 +3,7 @@ import type { Settings } from './read-settings.ts';
 
 export interface ReadyInfo {
   readonly settings: Settings;
-  /** The stack's own servers; undefined where the environment names one. */
+  /** The stack's own servers; undefined if the environment names one. */
   readonly mongodbUri: string | undefined;
   readonly redisUrl: string | undefined;
   /** Whether the stack's own event subscriber runs. */

@@ -12,14 +12,13 @@ import { type ServicePlan, STACK, type StackPlan } from './service-plan.ts';
 import { type Databases, startDatabases } from './start-databases.ts';
 import { type LocalSubscriber, startEventSubscriber } from './start-event-subscriber.ts';
 import { type LocalService, runMigrations, startService } from './start-service.ts';
-import { watchSignals } from './watch-signals.ts';
 
 export interface UpOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Start without the data of earlier starts. */
   readonly fresh: boolean;
   readonly print: Log;
-  /** What to run on the databases; the three services unless told otherwise. */
+  /** The programs to run on the databases: the three services if it is left out. */
   readonly plan?: StackPlan;
 }
 
@@ -39,7 +38,7 @@ interface Running {
 
 /**
  * Runs the whole system on this machine until a signal comes, then ends it in order: api and push-gateway, worker,
- * Redis, MongoDB. Answers with an exit code: 0, 1 when something could not be started, 78 when a service refuses its
+ * Redis, MongoDB. Returns an exit code: 0, 1 if something could not be started, 78 if a service refuses its
  * configuration.
  */
 export async function runUp(options: UpOptions): Promise<number> {
@@ -200,4 +199,29 @@ function force(runFile: RunFile, print: Log): void {
     .then(() => runFile.remove())
     .catch((error: Error) => print(error.message))
     .finally(() => process.exit(1));
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const REPEAT_MS = 1_000;
+
+/**
+ * Aborts the returned signal at the first SIGINT, SIGTERM or SIGHUP. npm passes Ctrl-C on to a child that the terminal
+ * has told already, so that whatever comes within a second is the same wish; a later signal is a person who won't wait,
+ * and calls `force`.
+ */
+function watchSignals(log: Log, force: () => void): AbortSignal {
+  const controller = new AbortController();
+  let firstAt: number | undefined;
+  for (const name of SIGNALS) {
+    process.on(name, () => {
+      if (firstAt === undefined) {
+        firstAt = performance.now();
+        log(`Stopping (${name}); another signal after a second forces it`);
+        controller.abort(new Error(name));
+      } else if (performance.now() - firstAt > REPEAT_MS) {
+        force();
+      }
+    });
+  }
+  return controller.signal;
 }

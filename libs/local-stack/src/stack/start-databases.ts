@@ -21,7 +21,7 @@ export interface DatabaseOptions {
 }
 
 export interface Databases {
-  /** Undefined where the environment names a server that somebody else runs. */
+  /** Undefined if the environment names a server that somebody else runs. */
   readonly mongo: LocalMongo | undefined;
   readonly redis: LocalRedis | undefined;
 }

@@ -31,7 +31,7 @@ test('a stack that runs is used, in one line that names it', async () => {
   expect(said).toMatch(/^authctl: uses the local stack that .*up\.json names.*\n$/);
 });
 
-test.each(['MONGODB_URI', 'MONGODB_URI_FILE', 'REDIS_URL', 'REDIS_URL_FILE', 'PROBE_API_URL'])(
+test.each(['MONGODB_URI', 'MONGODB_URI_FILE', 'REDIS_URL', 'REDIS_URL_FILE', 'PROBE_API_URL', 'SERVER_KEYS_FILE'])(
   'an environment that has %s is left alone',
   async (name) => {
     expect(await find({ [name]: 'something' }, running)).toEqual({ found: undefined, said: '' });

@@ -12,9 +12,13 @@ interface RunFile {
 }
 
 const Text = Type.Optional(Type.String());
-const serverVariables = ['MONGODB_URI', 'MONGODB_URI_FILE', 'REDIS_URL', 'REDIS_URL_FILE', 'PROBE_API_URL'];
+/** Whoever sets one of these means a system of their own. */
+const ownVariables = [
+  ...['MONGODB_URI', 'MONGODB_URI_FILE', 'REDIS_URL', 'REDIS_URL_FILE', 'PROBE_API_URL'],
+  ...['ACCESS_TOKEN_KEYS_FILE', 'REFRESH_TOKEN_KEYS_FILE', 'SERVER_KEYS_FILE'],
+];
 const schema = Type.Object({
-  ...Object.fromEntries(serverVariables.map((name) => [name, Text])),
+  ...Object.fromEntries(ownVariables.map((name) => [name, Text])),
   NODE_ENV: Text,
   LOCAL_DATA_DIR: Text,
 });
@@ -26,13 +30,11 @@ const schema = Type.Object({
 export function findLocalStack({ env, localStack, stderr }: Terminal): Readonly<Record<string, string>> | undefined {
   if (localStack === undefined) return undefined;
   const own: Readonly<Record<string, string | undefined>> = loadConfig(schema, env && { env });
-  if (own.NODE_ENV === 'production' || serverVariables.some((name) => own[name] !== undefined)) return undefined;
+  if (own.NODE_ENV === 'production' || ownVariables.some((name) => own[name] !== undefined)) return undefined;
   const file = own.LOCAL_DATA_DIR ? pathToFileURL(join(own.LOCAL_DATA_DIR, 'up.json')) : localStack;
   const { owner, environment } = readRunFile(file) ?? {};
   if (owner === undefined || environment === undefined || !isRunning(owner.pid)) return undefined;
-  stderr.write(
-    `authctl: uses the local stack that ${fileURLToPath(file)} names; MONGODB_URI and REDIS_URL are not set\n`,
-  );
+  stderr.write(`authctl: uses the local stack that ${fileURLToPath(file)} names, as the environment names no system\n`);
   return environment;
 }
 

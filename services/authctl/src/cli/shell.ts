@@ -4,10 +4,18 @@ import type { TObject } from 'typebox';
 import { CommandError } from './command-error.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { findLocalStack } from './local-stack.ts';
-import type { Outcome } from './outcome.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What the commands use of their overrides. */
+/** The result of a command. */
+export interface Outcome {
+  /** What `--json` prints. */
+  readonly json: unknown;
+  /** What people read; ends without a line break. */
+  readonly text: string;
+  readonly exitCode?: ExitCode;
+}
+
+/** What the commands use of their surroundings: the terminal, the clock, the environment. */
 export interface Shell {
   readonly terminal: Terminal;
   readonly now: () => Date;
@@ -18,7 +26,7 @@ export interface Shell {
   config<S extends TObject>(schema: S, options?: { readonly isNamed?: boolean }): Config<S>;
   /** Prints the outcome, and remembers the exit code. */
   conclude(outcome: Outcome | Promise<Outcome>): Promise<void>;
-  /** Asks for a yes; without somebody to ask it is an error that names `--yes`. Throws where the answer is no. */
+  /** Asks for a yes; if nobody can be asked, it is an error that names `--yes`. Throws if the answer is no. */
   confirm(question: string): Promise<void>;
   exitCode(): ExitCode;
 }

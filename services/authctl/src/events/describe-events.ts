@@ -1,6 +1,6 @@
 import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from '@auth-account/stores';
 import { CommandError } from '../cli/command-error.ts';
-import type { Outcome } from '../cli/outcome.ts';
+import type { Outcome } from '../cli/shell.ts';
 import { fieldList, table } from '../cli/table.ts';
 import type { EventStores } from './open-event-stores.ts';
 import { type EventSelection, selectDeadLetters, selectRows, take } from './select-events.ts';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../cli/outcome.ts';
+import type { Outcome } from '../cli/shell.ts';
 import { table } from '../cli/table.ts';
 import type { EventStores } from './open-event-stores.ts';
 

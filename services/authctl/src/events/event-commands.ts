@@ -1,11 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
-import type { Outcome } from '../cli/outcome.ts';
-import { parseLimit } from '../cli/parse-limit.ts';
-import { parseMoment } from '../cli/parse-moment.ts';
-import { parseUuid } from '../cli/parse-uuid.ts';
-import type { Shell } from '../cli/shell.ts';
+import { parseLimit, parseMoment, parseUuid } from '../cli/parse-arguments.ts';
+import type { Outcome, Shell } from '../cli/shell.ts';
 import { withMongo } from '../compose.ts';
 import { listDeadLetters, listEvents, showEvent } from './describe-events.ts';
 import { listSubscribers } from './describe-subscribers.ts';

@@ -1,7 +1,6 @@
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
-import type { Outcome } from '../cli/outcome.ts';
-import type { Shell } from '../cli/shell.ts';
+import type { Outcome, Shell } from '../cli/shell.ts';
 import { fieldList } from '../cli/table.ts';
 import type { EventStores } from './open-event-stores.ts';
 import { requireSubscriber } from './require-subscriber.ts';

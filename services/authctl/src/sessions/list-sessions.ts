@@ -1,5 +1,5 @@
 import type { Collections, SessionDocument } from '@auth-account/stores';
-import type { Outcome } from '../cli/outcome.ts';
+import type { Outcome } from '../cli/shell.ts';
 import { table } from '../cli/table.ts';
 import { loadUser } from '../users/load-user.ts';
 
