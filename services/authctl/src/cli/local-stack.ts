@@ -24,8 +24,8 @@ const schema = Type.Object({
 });
 
 /**
- * The variables of the local stack that runs on this machine, and a line about it on stderr. Undefined if the environment
- * names a system itself, if it is production's, or if no stack runs.
+ * Returns the variables of the local stack that runs on this machine, and says so in a line on stderr. Undefined if the
+ * environment names a system itself, if it is production's, or if no stack runs.
  */
 export function findLocalStack({ env, localStack, stderr }: Terminal): Readonly<Record<string, string>> | undefined {
   if (localStack === undefined) return undefined;
