@@ -29,6 +29,14 @@ afterAll(() => api.close());
 
 const get = (path: string) => api.send({ method: 'GET', path });
 
+test('/ says where to go', async () => {
+  const answer = await get('/');
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toBe('application/json');
+  const { docs, openapi } = answer.json;
+  for (const path of [docs, openapi]) expect((await get(path)).status).toBe(200);
+});
+
 describe('/docs', () => {
   test('is a page whose policy allows what it needs and nothing else', async () => {
     const page = await get('/docs');

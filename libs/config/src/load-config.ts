@@ -77,14 +77,14 @@ function shown(variable: VariableSchema, text: string): string {
  * const config = loadConfig(Type.Object({ API_PORT: Type.Integer({ default: 8080, maximum: 65535 }) }));
  */
 export function loadConfig<S extends TObject>(schema: S, sources: Partial<ConfigSources> = {}): Config<S> {
-  const { env = process.env, readFile = (path: string) => readFileSync(path, 'utf8') } = sources;
+  const { env = process.env, fallback, readFile = (path: string) => readFileSync(path, 'utf8') } = sources;
   const variables = new Map(variablesOf(schema));
   const values: Record<string, unknown> = {};
   const came = new Map<string, string>();
   const problems = new Map<string, ConfigProblem>();
 
   for (const [name, variable] of variables) {
-    const read = readVariable(name, variable, { env, readFile });
+    const read = readVariable(name, variable, { env, fallback, readFile });
     if (!('text' in read)) problems.set(name, { name, ...read, where: where(name, variable) });
     else if (read.text !== undefined) {
       values[name] = parseValue(variable, read.text);

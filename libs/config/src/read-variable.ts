@@ -3,6 +3,8 @@ import type { VariableSchema } from './variable-schema.ts';
 /** Where a variable's text comes from: the environment and, for secrets, files. */
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** For variables that the environment does not set, by themselves or by a file. */
+  readonly fallback?: Readonly<Record<string, string | undefined>> | undefined;
   readonly readFile: (path: string) => string;
 }
 
@@ -20,10 +22,11 @@ function readSecretFile(path: string, readFile: ConfigSources['readFile']): Vari
 }
 
 /** Reads one variable. An empty text counts as not set; a secret may stand in the file that NAME_FILE names. */
-export function readVariable(name: string, variable: VariableSchema, { env, readFile }: ConfigSources): VariableText {
+export function readVariable(name: string, variable: VariableSchema, sources: ConfigSources): VariableText {
+  const { env, fallback, readFile } = sources;
   const text = env[name] === '' ? undefined : env[name];
   const path = variable.secret ? env[`${name}_FILE`] : undefined;
-  if (!path) return { text };
+  if (!path) return { text: text ?? fallback?.[name] };
   if (text !== undefined) return { expected: `${name} or ${name}_FILE, not both`, came: 'both' };
   return readSecretFile(path, readFile);
 }

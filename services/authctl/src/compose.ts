@@ -35,7 +35,7 @@ const redisSchema = Type.Object(redisConfig(redisChecks));
 const commandTimeoutMs = 5_000;
 const connectTimeoutMs = 5_000;
 
-/** Opens MongoDB for the work and closes it after; where it is away, that is found out first. */
+/** Opens MongoDB for the work and closes it afterwards. Throws at once if it is away. */
 export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise<T>): Promise<T> {
   const config = shell.config(mongoSchema);
   const client = openMongo(config);
@@ -64,7 +64,7 @@ function openMongo({ MONGODB_URI }: Config<typeof mongoSchema>): MongoClient {
   }
 }
 
-/** Opens Redis for the work and closes it after; where it is away, or goes away, that is a `CommandError`. */
+/** Opens Redis for the work and closes it afterwards. Throws a `CommandError` if it is away, or goes away. */
 export async function withRedis<T>(shell: Shell, work: (store: RedisStore) => Promise<T>): Promise<T> {
   const config = shell.config(redisSchema);
   // The map of the slots is read once: its timer could keep the process from ending.

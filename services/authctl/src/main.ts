@@ -14,4 +14,5 @@ process.exitCode = await runAuthctl(process.argv.slice(2), {
   isInteractive: stdin.isTTY === true && stderr.isTTY === true,
   hasProgress: stderr.isTTY === true,
   now: () => new Date(),
+  localStack: new URL('../../../.data/up.json', import.meta.url),
 });

@@ -263,6 +263,16 @@ describe('doctor', () => {
     }
   });
 
+  test('names every variable that is missing at once, with exit code 78', async () => {
+    const { ok, checks } = await authctlJson(['doctor'], { env: {} }, 78);
+    const found = byName(checks);
+    expect(ok).toBe(false);
+    for (const name of ['variable MONGODB_URI', 'variable REDIS_URL']) {
+      expect(found.get(name)).toMatchObject({ status: 'failed', mend: expect.any(String) });
+    }
+    expect(found.get('access keys')).toMatchObject({ status: 'warning' });
+  });
+
   test('warns of what does not stop anything, with exit code 0', async () => {
     const { SERVER_KEYS_FILE: _, ...others } = env;
     const { ok, checks } = await authctlJson(['doctor'], { env: others });

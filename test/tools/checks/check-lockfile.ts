@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 /**
  * Holds package-lock.json against what an install needs of it everywhere: no address of a registry, the optional packages
  * of every platform (`npm ci` refuses a lock file without them), the same dependencies as the manifests, and the versions
- * that are installed here. Prints each problem; exits with 1 where there is one.
+ * that are installed here. Prints each problem; exits with 1 if there is one.
  */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Looks for secrets in the whole history by gitleaks, where that is installed (`go install
+ * Looks for secrets in the whole history by gitleaks, if that is installed (`go install
  * github.com/zricethezav/gitleaks/v8@v8.30.1`). What is allowed stands in .gitleaks.toml, value by value.
  */
 

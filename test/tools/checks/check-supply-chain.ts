@@ -5,7 +5,7 @@ import { installScripts } from './install-scripts.ts';
 /**
  * Holds package-lock.json against what may be installed: scripts only of packages that are listed, with a reason, in
  * `install-scripts.ts`; a checksum for whatever can have one; no version that `advisories.ts` names. Prints each problem;
- * exits with 1 where there is one.
+ * exits with 1 if there is one.
  */
 
 interface Locked {

@@ -9,7 +9,7 @@ import { startEventReceiver } from '../../support/event-receiver.ts';
 import { send } from '../../support/http-client.ts';
 import { type Kitchen, openKitchen } from './kitchen.ts';
 
-/** What the story is told against. */
+/** The stack that the story is told against. */
 export interface DemoStack {
   /** Base address of the API. */
   readonly api: string;
@@ -17,7 +17,7 @@ export interface DemoStack {
   waitForEvent(
     userId: string,
   ): Promise<{ readonly event: RegisteredEvent; readonly at: number; readonly where: string }>;
-  /** What a consumer of the kind `queue` says of the group's event; undefined where the stack has no such consumer. */
+  /** What a consumer of the kind `queue` says of the group's event; undefined if the stack has no such consumer. */
   waitForConsumer?(groupId: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface DemoStack {
 const { API_PORT = '8080', API_OPS_PORT = '9080', LOCAL_SUBSCRIBER_PORT = '8090' } = process.env;
 const api = `http://127.0.0.1:${API_PORT}`;
 
-/** The stack that runs on the usual ports, or, where none does, one with data of its own that ends with the story. */
+/** The stack that runs on the usual ports, or, if none does, one with data of its own that ends with the story. */
 export async function openDemoStack(): Promise<DemoStack> {
   return (await isRunning()) ? followRunning() : startOwn();
 }

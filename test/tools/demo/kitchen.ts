@@ -5,7 +5,7 @@ import { startExampleConsumer } from './example-consumer.ts';
 
 /** The example consumer beside the demo's own stack. */
 export interface Kitchen {
-  /** What it said about the group. Throws where it says nothing within 15 s. */
+  /** What it said about the group. Throws if it says nothing within 15 s. */
   waitForLine(groupId: string): Promise<string>;
   close(): Promise<void>;
 }

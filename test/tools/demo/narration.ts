@@ -4,11 +4,36 @@ import { type Answer, send } from '../../support/http-client.ts';
 export const demoPassword = 'correct horse battery staple';
 
 export function say(text: string): void {
-  console.log(`\n${styleText('bold', text)}`);
+  console.log(`\n${styleText('bold', fold(text, terminalWidth(), 0))}`);
 }
 
+const labelWidth = 13;
+
 export function show(label: string, value: unknown): void {
-  console.log(`  ${styleText('dim', label.padEnd(10))} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  console.log(`  ${styleText('dim', label.padEnd(labelWidth - 3))} ${fold(text, terminalWidth(), labelWidth)}`);
+}
+
+/** Elsewhere than in a terminal nothing is folded: programs read lines. */
+function terminalWidth(): number {
+  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Breaks a text into lines that end before this column and, from the second on, begin at that one: behind a space or comma
+ * if there is one past the first quarter of the line.
+ */
+export function fold(text: string, width: number, indent: number): string {
+  const room = Math.max(20, width - indent);
+  const lines: string[] = [];
+  let rest = text;
+  while (rest.length > room) {
+    const last = Math.max(rest.lastIndexOf(' ', room - 1), rest.lastIndexOf(',', room - 1)) + 1;
+    const end = last > room / 4 ? last : room;
+    lines.push(rest.slice(0, end).trimEnd());
+    rest = rest.slice(end);
+  }
+  return [...lines, rest].join(`\n${' '.repeat(indent)}`);
 }
 
 export function milliseconds(from: number, to: number): string {
@@ -17,7 +42,7 @@ export function milliseconds(from: number, to: number): string {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Makes functions that send to a path below `/api/v1`, show what was answered, and throw where it is another status. */
+/** Makes functions that send to a path below `/api/v1`, show what was answered, and throw if it is another status. */
 export function createAsk(api: string, requestId: string) {
   async function ask(method: string, path: string, status: number, headers: Headers, body?: object): Promise<Answer> {
     const needed = { 'Content-Type': 'application/json', 'X-Request-ID': requestId };

@@ -2,35 +2,40 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { StepResult } from './provision-step.ts';
 
+/** Major and minor. */
+export type Version = readonly [number, number];
+
 export interface Requirement {
-  /** Smallest version that will do, as `[major, minor]`. */
-  readonly minimum: readonly [number, number];
+  /** Smallest version that will do. */
+  readonly minimum: Version;
 }
 
 const run = promisify(execFile);
 
 /** Runs `binary --version`: a binary that lacks a shared library, or that is too old, is of no use. */
 export async function checkBinary(binary: string, { minimum }: Requirement): Promise<StepResult> {
-  const output = await readVersion(binary);
-  if (output instanceof Error) return { missing: `${binary} does not run: ${firstLine(output)}` };
-  const version = /v(?:=|ersion v?)?(\d+)\.(\d+)\.\d+/.exec(output);
-  if (version === null) return { missing: `${binary} does not tell its version` };
-  const [major, minor] = [Number(version[1]), Number(version[2])];
+  const version = await findVersion(binary);
+  if ('missing' in version) return version;
+  const [major, minor] = version.found;
   const isNewEnough = major > minimum[0] || (major === minimum[0] && minor >= minimum[1]);
   if (!isNewEnough) return { missing: `${binary} is ${major}.${minor}, needed is ${minimum.join('.')} or later` };
   return { binary };
 }
 
-async function readVersion(binary: string): Promise<string | Error> {
+/** The version that a binary tells, or why it tells none. */
+export async function findVersion(binary: string): Promise<{ readonly found: Version } | { readonly missing: string }> {
   try {
-    return (await run(binary, ['--version'], { timeout: 30_000 })).stdout;
+    const { stdout } = await run(binary, ['--version'], { timeout: 30_000 });
+    const match = /v(?:=|ersion v?)?(\d+)\.(\d+)\.\d+/.exec(stdout);
+    if (match === null) return { missing: `${binary} does not tell its version` };
+    return { found: [Number(match[1]), Number(match[2])] };
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return { missing: `${binary} does not run: ${firstLine(error)}` };
   }
 }
 
 /** The loader's complaint stands after execFile's own "Command failed" line. */
-function firstLine(error: Error): string {
-  const [command, ...rest] = error.message.trim().split('\n');
+function firstLine(error: unknown): string {
+  const [command, ...rest] = (error instanceof Error ? error.message : String(error)).trim().split('\n');
   return rest[0] ?? command ?? '';
 }

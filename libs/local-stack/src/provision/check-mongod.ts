@@ -1,14 +1,15 @@
-import { checkBinary } from './check-binary.ts';
-import { findAptObstacle } from './find-apt-obstacle.ts';
-import { installPackages } from './install-packages.ts';
-import { MONGODB_REQUIREMENT } from './mongodb-requirement.ts';
+import { checkBinary, type Requirement } from './check-binary.ts';
+import { findAptObstacle, installPackages } from './install-packages.ts';
 import type { ProvisionContext, StepResult } from './provision-step.ts';
 
-/** What a mongod needs of the system and slim Debian and Ubuntu images lack; the packages' names are the same on both. */
+/** Nothing above MongoDB 6.0 is used. */
+export const MONGODB_REQUIREMENT: Requirement = { minimum: [6, 0] };
+
+/** Libraries that slim Debian and Ubuntu images lack, with their packages, which have the same names on both. */
 const PACKAGE_OF_LIBRARY = { 'libcurl.so.4': 'libcurl4', 'libssl.so.3': 'libssl3', 'libcrypto.so.3': 'libssl3' };
 
 /**
- * Runs a mongod that was downloaded. A shared library that is missing is installed where root on Debian or Ubuntu asks,
+ * Runs a mongod that was downloaded. A shared library that is missing is installed for root on Debian or Ubuntu,
  * and named with its package elsewhere.
  */
 export async function checkMongod(binary: string, context: ProvisionContext): Promise<StepResult> {

@@ -1,13 +1,12 @@
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheDirOf } from '../cache-dir.ts';
-import { findAptObstacle } from './find-apt-obstacle.ts';
-import { installPackages } from './install-packages.ts';
+import { findAptObstacle, installPackages } from './install-packages.ts';
 import type { ProvideOptions } from './provide-mongodb.ts';
 import type { ProvisionStep } from './provision-step.ts';
 import { runSteps } from './run-steps.ts';
 
-/** Where Debian and its like have libraries: by architecture below this. */
+/** Debian and its like have their libraries below this directory, by architecture. */
 const LIBRARIES = '/usr/lib';
 
 const foundStep: ProvisionStep = {
@@ -42,7 +41,7 @@ async function findLibrary(): Promise<string | undefined> {
 }
 
 export interface ProvideFaketimeOptions extends ProvideOptions {
-  /** Whether it may be installed where it is missing. */
+  /** Whether it may be installed if it is missing. */
   readonly mayInstall: boolean;
 }
 
@@ -57,6 +56,6 @@ export async function provideFaketimeLibrary(options: ProvideFaketimeOptions): P
     signal,
     cacheDir: cacheDirOf(env),
   });
-  if (!('binary' in provided)) throw new Error('Both steps answer with a path.');
+  if (!('binary' in provided)) throw new Error('Both steps return a path.');
   return provided.binary;
 }

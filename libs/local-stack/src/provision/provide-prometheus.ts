@@ -1,8 +1,7 @@
 import { cacheDirOf } from '../cache-dir.ts';
 import type { Requirement } from './check-binary.ts';
-import { createPathStep } from './create-path-step.ts';
-import { findAptObstacle } from './find-apt-obstacle.ts';
-import { installPackages } from './install-packages.ts';
+import { findAptObstacle, installPackages } from './install-packages.ts';
+import { createPathStep } from './present-server-steps.ts';
 import type { ProvideOptions } from './provide-mongodb.ts';
 import type { ProvisionStep } from './provision-step.ts';
 import { runSteps } from './run-steps.ts';
@@ -32,6 +31,6 @@ export async function providePrometheusBinary(
     'Install Prometheus 2.42 or later (Debian, Ubuntu: apt-get install prometheus; macOS: brew install prometheus).';
   const steps = [createPathStep([program], REQUIREMENT), createAptStep(program)];
   const provided = await runSteps({ name: program, advice }, steps, { log, env, signal, cacheDir: cacheDirOf(env) });
-  if (!('binary' in provided)) throw new Error('Both steps answer with a binary.');
+  if (!('binary' in provided)) throw new Error('Both steps return a binary.');
   return provided.binary;
 }

@@ -14,7 +14,7 @@ export type Provided = { readonly external: true } | { readonly binary: string }
 
 export type StepResult = Provided | { readonly missing: string };
 
-/** One way to come by a server. It answers `missing` with a reason where this machine lacks what the way needs. */
+/** One way to get a server. It returns `missing` with a reason if this machine lacks what it needs. */
 export interface ProvisionStep {
   /** Reads as a question: "mongod on the PATH". */
   readonly title: string;

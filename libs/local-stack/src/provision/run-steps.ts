@@ -1,5 +1,5 @@
+import { rememberBinary } from './present-server-steps.ts';
 import type { Provided, ProvisionContext, ProvisionStep, StepResult } from './provision-step.ts';
-import { rememberBinary } from './remembered-binary.ts';
 
 /** Nothing could be had; the message lists each way with its reason, and says what to install. */
 export class ProvisionError extends Error {

@@ -85,7 +85,7 @@ function configFor(name: string, ports: readonly number[], version: number): Rep
     _id: name,
     version,
     members: ports.map((port, index) => ({ _id: index, host: `127.0.0.1:${port}` })),
-    // Another primary within seconds, also where the former one hangs; shorter ones depose a primary that is only busy.
+    // Another primary within seconds, also if the former one hangs; shorter ones depose a primary that is only busy.
     settings: { electionTimeoutMillis: 2000, heartbeatIntervalMillis: 500, heartbeatTimeoutSecs: 4 },
   };
 }

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import { MongoClient, MongoNetworkError, MongoServerSelectionError } from 'mongodb';
 import type { Log } from '../log.ts';
 import { provideMongodbBinary } from '../provision/provide-mongodb.ts';
 import { configureReplicaSet } from './configure-replica-set.ts';
 import { findFreePort } from './find-free-port.ts';
 import { createMongoMember, type MongoMember } from './mongo-member.ts';
 import type { OnSpawn } from './spawn-server.ts';
-import { waitForPrimary } from './wait-for-primary.ts';
+import { waitUntil } from './wait-until.ts';
 
 const REPLICA_SET = 'rs0';
 const PRIMARY_TIMEOUT_MS = 60_000;
@@ -13,11 +14,11 @@ const PRIMARY_TIMEOUT_MS = 60_000;
 export interface StartMongoOptions {
   /** Data and logs; kept when the servers stop. */
   readonly dir: string;
-  /** The first member's port; the others, and the first where it is left out, get free ones. */
+  /** The first member's port; the others, and the first if it is left out, get free ones. */
   readonly port?: number;
   readonly members?: 1 | 2 | 3;
   /**
-   * Given the members' ports, answers with the ports by which members and clients are to find them, in the same order:
+   * Given the members' ports, returns the ports by which members and clients find them, in the same order:
    * those of proxies, for fault tests. Called before anything starts.
    */
   readonly announce?: (ports: readonly number[]) => Promise<readonly number[]>;
@@ -127,5 +128,41 @@ async function raceWithDeath(members: readonly MongoMember[], work: Promise<void
     await Promise.race([work, death]);
   } finally {
     clearInterval(timer);
+  }
+}
+
+/**
+ * Waits until one of the ports is a primary that takes writes. `assertRunning` is asked in between, so that a dead
+ * mongod is told at once.
+ */
+async function waitForPrimary(
+  ports: readonly number[],
+  timeoutMs: number,
+  assertRunning: () => Promise<void>,
+): Promise<void> {
+  await waitUntil(
+    async () => {
+      await assertRunning();
+      return (await Promise.all(ports.map(isWritablePrimary))).includes(true);
+    },
+    { what: `A writable MongoDB primary on 127.0.0.1, ports ${ports.join(', ')}`, timeoutMs, intervalMs: 20 },
+  );
+}
+
+async function isWritablePrimary(port: number): Promise<boolean> {
+  // A client whose first connection failed cannot be used again, so each question has its own.
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
+    serverSelectionTimeoutMS: 250,
+    minHeartbeatFrequencyMS: 50,
+  });
+  try {
+    const hello = await client.db('admin').command({ hello: 1 });
+    return hello.isWritablePrimary === true;
+  } catch (error) {
+    // A member that does not listen yet, or is down in a fault test, is no primary; every other error is one.
+    if (error instanceof MongoServerSelectionError || error instanceof MongoNetworkError) return false;
+    throw error;
+  } finally {
+    await client.close();
   }
 }

@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Log } from '../log.ts';
 import { provideRedisBinary } from '../provision/provide-redis.ts';
-import { answersPing } from './answers-ping.ts';
 import { findFreePort } from './find-free-port.ts';
 import { type OnSpawn, type ServerProcess, spawnServer } from './spawn-server.ts';
 import { waitUntil } from './wait-until.ts';
@@ -97,4 +98,25 @@ async function waitUntilAnswering(port: number, server: ServerProcess): Promise<
     },
     { what: `An answer of Redis on 127.0.0.1:${port}`, timeoutMs: READY_TIMEOUT_MS, intervalMs: 20 },
   );
+}
+
+/**
+ * Whether a Redis on this port takes commands. One that still reads its append-only file says `-LOADING`, which is no;
+ * one that wants a password is up. A plain socket does: a client library would keep its timers for seconds after the
+ * question.
+ */
+async function answersPing(port: number): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port, timeout: 1_000 });
+  socket.on('timeout', () => socket.destroy(new Error('timeout')));
+  try {
+    await once(socket, 'connect');
+    socket.write('PING\r\n');
+    const [answer] = await once(socket, 'data');
+    return /^(\+PONG|-NOAUTH)/.test(String(answer));
+  } catch {
+    // Refused, reset or silent: not up yet. The caller asks again and knows when to give up.
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }

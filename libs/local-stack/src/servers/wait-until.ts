@@ -8,8 +8,8 @@ export interface WaitOptions {
 }
 
 /**
- * Asks again and again until `check` answers true. Throws when `timeoutMs` have passed, and whatever `check` throws. The last
- * question comes after that time: a machine that stood still meanwhile is no reason to give up.
+ * Asks again and again until `check` returns true. Throws when `timeoutMs` have passed, and whatever `check` throws. The
+ * last question comes after that time: a machine that stood still meanwhile is no reason to give up.
  */
 export async function waitUntil(check: () => Promise<boolean>, options: WaitOptions): Promise<void> {
   const deadline = performance.now() + options.timeoutMs;

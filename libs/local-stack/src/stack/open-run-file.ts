@@ -13,11 +13,15 @@ interface RunFileContent {
   readonly owner: ProcessRecord;
   /** In the order of their starts. */
   readonly children: ProcessRecord[];
+  /** What the services were given, so that authctl can find them. */
+  environment?: Readonly<Record<string, string>>;
 }
 
 export interface RunFile {
   /** Notes a process that a later start must end should the present one be killed. */
   add(record: ProcessRecord): void;
+  /** Publishes the variables by which others on this machine find the stack. */
+  publish(environment: Readonly<Record<string, string>>): void;
   /** Ends every noted process that still runs, the last started first: in order, or at once with SIGKILL. */
   endChildren(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   remove(): void;
@@ -42,12 +46,17 @@ export async function openRunFile(path: string, log: Log): Promise<RunFile> {
     await endAll(previous.children, log);
     rmSync(path, { force: true });
   }
-  const save = (flag?: string) => writeFileSync(path, JSON.stringify(content), flag ? { flag } : {});
+  // For the owner alone: it may name secrets.
+  const save = (flag = 'w') => writeFileSync(path, JSON.stringify(content), { flag, mode: 0o600 });
   // "wx" fails where another start was faster by a moment.
   save('wx');
   return {
     add(record) {
       content.children.push(record);
+      save();
+    },
+    publish(environment) {
+      content.environment = environment;
       save();
     },
     endChildren: (signal) => endAll(content.children, log, signal),

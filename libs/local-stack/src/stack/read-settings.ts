@@ -49,23 +49,20 @@ export function portNeeds(settings: Settings, except: readonly PortVariable[]): 
 }
 
 export interface Addresses {
-  /** Undefined where the environment names a server already. */
+  /** Undefined if the environment names a server already. */
   readonly mongodbUri: string | undefined;
   readonly redisUrl: string | undefined;
-  /** Undefined where the environment names subscribers already. */
+  /** Undefined if the environment names subscribers already. */
   readonly eventSubscribers: string | undefined;
 }
 
-/**
- * The services' environment: all of the caller's, and defaults for what a stack on this machine needs and the caller
- * has not set.
- */
-export function serviceEnv(
+/** The variables that the services need for a stack on this machine, without those that the caller has set. */
+export function serviceDefaults(
   env: NodeJS.ProcessEnv,
   settings: Settings,
   addresses: Addresses,
   keys: KeyFiles,
-): NodeJS.ProcessEnv {
+): Record<string, string> {
   const { ports } = settings;
   const defaults: Record<string, string | undefined> = {
     BIND_ADDRESS: '127.0.0.1',
@@ -90,6 +87,6 @@ export function serviceEnv(
     // As many hashes at once as there are cores, and four threads for everything else (see docs/configuration).
     UV_THREADPOOL_SIZE: String(availableParallelism() + 4),
   };
-  const unset = Object.entries(defaults).filter(([name, value]) => value !== undefined && !env[name]);
-  return { ...env, ...Object.fromEntries(unset) };
+  const unset = Object.entries(defaults).filter(([name]) => !env[name]);
+  return Object.fromEntries(unset.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }

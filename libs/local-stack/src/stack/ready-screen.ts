@@ -3,57 +3,66 @@ import type { Settings } from './read-settings.ts';
 
 export interface ReadyInfo {
   readonly settings: Settings;
-  /** The stack's own servers; undefined where the environment names one. */
+  /** The stack's own servers; undefined if the environment names one. */
   readonly mongodbUri: string | undefined;
   readonly redisUrl: string | undefined;
+  /** Whether the stack's own event subscriber runs. */
+  readonly hasSubscriber: boolean;
   readonly seconds: number;
 }
 
-/**
- * What a person needs to know once everything runs: addresses, a command for each step of the main path, where data
- * lie.
- */
-export function readyScreen({ settings, mongodbUri, redisUrl, seconds }: ReadyInfo): string {
+/** The text for a person once everything runs: a command for each step of the main path, then all addresses. */
+export function readyScreen({ settings, mongodbUri, redisUrl, hasSubscriber, seconds }: ReadyInfo): string {
   const { ports, dataDir } = settings;
-  const api = `http://127.0.0.1:${ports.API_PORT}`;
+  const local = (port: number) => `http://127.0.0.1:${port}`;
+  const api = local(ports.API_PORT);
+  const events = `curl -N ${local(ports.LOCAL_SUBSCRIBER_PORT)}/events shows them as they arrive`;
   return `
 Ready after ${seconds.toFixed(1)} s.
-
-  API            ${api}/api/v1      keys: ${api}/.well-known/jwks.json
-  push streams   ws://127.0.0.1:${ports.PUSH_PORT}/ws/push-stream/{session_id}
-  probes         http://127.0.0.1:${ports.API_OPS_PORT}/readyz (api)  ${ports.PUSH_OPS_PORT} (push-gateway)  ${ports.WORKER_OPS_PORT} (worker); also /livez, /metrics
-  events         http://127.0.0.1:${ports.LOCAL_SUBSCRIBER_PORT}/events: "curl -N" shows what arrives at the stack's own subscriber
-  MongoDB        ${mongodbUri ?? 'as MONGODB_URI says'}
-  Redis          ${redisUrl ?? 'as REDIS_URL says'}
-  data           ${relative(process.cwd(), dataDir) || '.'}/ (mongo, redis, keys); "npm run up -- --fresh" starts without them
 
 The main path, to be copied into another terminal in this directory:
 
 ${mainPath(api)}
+
+Addresses:
+
+  api            ${api}/api/v1
+  API docs       ${api}/docs (OpenAPI: /openapi.json, public keys: /.well-known/jwks.json)
+  push streams   ws://127.0.0.1:${ports.PUSH_PORT}/ws/push-stream/{session_id}
+  events         ${hasSubscriber ? events : 'to the subscribers that EVENT_SUBSCRIBERS names'}
+  probes         /livez, /readyz and /metrics of each service:
+                 api ${local(ports.API_OPS_PORT)}, push-gateway ${local(ports.PUSH_OPS_PORT)}, worker ${local(ports.WORKER_OPS_PORT)}
+  MongoDB        ${mongodbUri ?? 'as MONGODB_URI says'}
+  Redis          ${redisUrl ?? 'as REDIS_URL says'}
+  data           ${relative(process.cwd(), dataDir) || '.'}/; "npm run up -- --fresh" starts without them
+  authctl        npx authctl doctor; npx authctl --help (docs/authctl.md). It finds this stack by itself
 
 Ctrl-C ends everything. The services' logs follow.
 `;
 }
 
 function mainPath(api: string): string {
-  const post = (path: string) =>
-    `curl -sS ${api}/api/v1/auth/${path} -H 'Content-Type: application/json' -H "X-Request-ID: try-${path}"`;
   return `\
   EMAIL="me-$(date +%s)@example.com"; PASSWORD='correct horse battery staple'
+  auth() { step=$1; shift; curl -sS "${api}/api/v1/auth/$step" \\
+    -H 'Content-Type: application/json' -H "X-Request-ID: try-$step" "$@"; echo; }
   field() { printf '%s' "$ANSWER" | sed -E "s/.*\\"$1\\":\\"([^\\"]*)\\".*/\\1/"; }
 
   # 1. register
-  ${post('register')} -d "{\\"email\\":\\"$EMAIL\\",\\"password\\":\\"$PASSWORD\\",\\"space_creation_mode\\":\\"CREATE_NEW_HOME\\"}"
+  auth register -d "{\\"email\\":\\"$EMAIL\\",\\"password\\":\\"$PASSWORD\\",\\"space_creation_mode\\":\\"CREATE_NEW_HOME\\"}"
 
   # 2. log in
-  ANSWER=$(${post('login')} -d "{\\"email\\":\\"$EMAIL\\",\\"password\\":\\"$PASSWORD\\"}"); echo "$ANSWER"
+  ANSWER=$(auth login -d "{\\"email\\":\\"$EMAIL\\",\\"password\\":\\"$PASSWORD\\"}"); echo "$ANSWER"
 
   # 3. open the push stream in the background
-  node_modules/.bin/node -e 'const ws = new WebSocket(process.argv[1], ["bearer", process.argv[2]]); ws.onmessage = (e) => console.log("stream:", e.data); ws.onclose = (e) => console.log("stream closed:", e.code, e.reason)' "$(field push_stream_url)" "$(field access_token)" &
+  node_modules/.bin/node -e 'const ws = new WebSocket(process.argv[1], ["bearer", process.argv[2]])
+    ws.onmessage = (e) => console.log("stream:", e.data)
+    ws.onclose = (e) => console.log("stream closed:", e.code, e.reason)' \\
+    "$(field push_stream_url)" "$(field access_token)" &
 
   # 4. refresh
-  ANSWER=$(${post('refresh')} -d "{\\"refresh_token\\":\\"$(field refresh_token)\\"}"); echo "$ANSWER"
+  ANSWER=$(auth refresh -d "{\\"refresh_token\\":\\"$(field refresh_token)\\"}"); echo "$ANSWER"
 
   # 5. log out: the stream closes with 1000 LOGOUT_CONFIRMED
-  ${post('logout')} -H "Authorization: Bearer $(field access_token)" -d "{\\"refresh_token\\":\\"$(field refresh_token)\\"}"`;
+  auth logout -H "Authorization: Bearer $(field access_token)" -d "{\\"refresh_token\\":\\"$(field refresh_token)\\"}"`;
 }

@@ -6,20 +6,19 @@ import type { Log } from '../log.ts';
 import { assertPortsFree } from './assert-ports-free.ts';
 import { createLinePrinter } from './create-line-printer.ts';
 import { openRunFile, type RunFile } from './open-run-file.ts';
-import { portNeeds, readSettings, type Settings, serviceEnv } from './read-settings.ts';
+import { portNeeds, readSettings, type Settings, serviceDefaults } from './read-settings.ts';
 import { readyScreen } from './ready-screen.ts';
 import { type ServicePlan, STACK, type StackPlan } from './service-plan.ts';
 import { type Databases, startDatabases } from './start-databases.ts';
 import { type LocalSubscriber, startEventSubscriber } from './start-event-subscriber.ts';
 import { type LocalService, runMigrations, startService } from './start-service.ts';
-import { watchSignals } from './watch-signals.ts';
 
 export interface UpOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Start without the data of earlier starts. */
   readonly fresh: boolean;
   readonly print: Log;
-  /** What to run on the databases; the three services unless told otherwise. */
+  /** The programs to run on the databases: the three services if it is left out. */
   readonly plan?: StackPlan;
 }
 
@@ -39,7 +38,7 @@ interface Running {
 
 /**
  * Runs the whole system on this machine until a signal comes, then ends it in order: api and push-gateway, worker,
- * Redis, MongoDB. Answers with an exit code: 0, 1 when something could not be started, 78 when a service refuses its
+ * Redis, MongoDB. Returns an exit code: 0, 1 if something could not be started, 78 if a service refuses its
  * configuration.
  */
 export async function runUp(options: UpOptions): Promise<number> {
@@ -65,7 +64,7 @@ async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFi
   const up = start({ ...options, settings, runFile, signal, stopped, running, fail: failure.reject });
   try {
     const databases = await Promise.race([up, stopped, failure.promise]);
-    if (databases) printReady(settings, databases, startedAt, print);
+    if (databases) printReady(settings, running, startedAt, print);
     await Promise.race([stopped, failure.promise]);
     return 0;
   } catch (error) {
@@ -118,7 +117,8 @@ async function start(context: StartContext): Promise<Databases> {
     redisUrl: databases.redis?.url,
     eventSubscribers: running.subscriber?.configuration,
   };
-  const childEnv = serviceEnv(env, settings, addresses, keys);
+  const defaults = serviceDefaults(env, settings, addresses, keys);
+  const childEnv = { ...env, ...defaults };
   await runMigrations(
     { env: childEnv, onLine: createLinePrinter('migrate', print), onSpawn: (pid) => onSpawn(pid, plan.migrate) },
     plan.migrate,
@@ -129,6 +129,7 @@ async function start(context: StartContext): Promise<Databases> {
   startServices(plan, envOf, context, onSpawn);
   const ready = Promise.all(running.services.flat().map((service) => service.waitUntilReady()));
   await Promise.race([ready, context.stopped]);
+  context.runFile.publish({ ...defaults, PROBE_API_URL: `http://127.0.0.1:${settings.ports.API_PORT}` });
   return databases;
 }
 
@@ -170,9 +171,10 @@ async function removeData(dataDir: string, print: Log): Promise<void> {
   print(`Starting fresh: ${dataDir} is empty`);
 }
 
-function printReady(settings: Settings, databases: Databases, startedAt: number, print: Log): void {
+function printReady(settings: Settings, { databases, subscriber }: Running, startedAt: number, print: Log): void {
+  const own = { mongodbUri: databases?.mongo?.uri, redisUrl: databases?.redis?.url };
   const seconds = (performance.now() - startedAt) / 1000;
-  print(readyScreen({ settings, mongodbUri: databases.mongo?.uri, redisUrl: databases.redis?.url, seconds }));
+  print(readyScreen({ settings, ...own, hasSubscriber: subscriber !== undefined, seconds }));
 }
 
 async function stop({ databases, services, subscriber }: Running, print: Log): Promise<void> {
@@ -197,4 +199,29 @@ function force(runFile: RunFile, print: Log): void {
     .then(() => runFile.remove())
     .catch((error: Error) => print(error.message))
     .finally(() => process.exit(1));
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const REPEAT_MS = 1_000;
+
+/**
+ * Aborts the returned signal at the first SIGINT, SIGTERM or SIGHUP. npm passes Ctrl-C on to a child that the terminal
+ * has told already, so that whatever comes within a second is the same wish; a later signal is a person who won't wait,
+ * and calls `force`.
+ */
+function watchSignals(log: Log, force: () => void): AbortSignal {
+  const controller = new AbortController();
+  let firstAt: number | undefined;
+  for (const name of SIGNALS) {
+    process.on(name, () => {
+      if (firstAt === undefined) {
+        firstAt = performance.now();
+        log(`Stopping (${name}); another signal after a second forces it`);
+        controller.abort(new Error(name));
+      } else if (performance.now() - firstAt > REPEAT_MS) {
+        force();
+      }
+    });
+  }
+  return controller.signal;
 }

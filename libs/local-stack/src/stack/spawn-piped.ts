@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Log } from '../log.ts';
 import type { OnSpawn } from '../servers/spawn-server.ts';
@@ -22,4 +23,10 @@ export function spawnPiped({ command, args, env, cwd, onLine, onSpawn }: PipedOp
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
   if (child.pid !== undefined) onSpawn?.(child.pid);
   return child;
+}
+
+/** Runs a program to its end, with its lines passed on. Throws unless it exits with 0. */
+export async function runOnce(options: PipedOptions & { readonly name: string }): Promise<void> {
+  const [code, signal] = await once(spawnPiped(options), 'close');
+  if (code !== 0) throw new Error(`${options.name} ended with ${signal ?? `exit code ${code}`}`);
 }

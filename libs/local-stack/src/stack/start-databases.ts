@@ -1,10 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../log.ts';
+import { findVersion } from '../provision/check-binary.ts';
 import { provideMongodb } from '../provision/provide-mongodb.ts';
 import { provideRedis } from '../provision/provide-redis.ts';
 import { type LocalMongo, startMongo } from '../servers/start-mongo.ts';
 import { type LocalRedis, startRedis } from '../servers/start-redis.ts';
+import { assertDataVersion, noteDataVersion } from './data-version.ts';
 import type { Settings } from './read-settings.ts';
 
 export interface DatabaseOptions {
@@ -19,7 +21,7 @@ export interface DatabaseOptions {
 }
 
 export interface Databases {
-  /** Undefined where the environment names a server that somebody else runs. */
+  /** Undefined if the environment names a server that somebody else runs. */
   readonly mongo: LocalMongo | undefined;
   readonly redis: LocalRedis | undefined;
 }
@@ -39,6 +41,8 @@ export async function startDatabases(options: DatabaseOptions): Promise<Database
 async function startOwnMongo(binary: string, options: DatabaseOptions): Promise<LocalMongo> {
   const { settings, log } = options;
   const dir = join(settings.dataDir, 'mongo');
+  const version = await findVersion(binary);
+  if ('found' in version) await assertDataVersion(dir, version.found, binary);
   let mongo: LocalMongo | undefined;
   mongo = await startMongo({
     binary,
@@ -51,6 +55,7 @@ async function startOwnMongo(binary: string, options: DatabaseOptions): Promise<
     // Data of a newer or much older MongoDB are refused; its own words for that help nobody.
     throw new Error(`${error.message}\nIf the data cannot be read: npm run up -- --fresh starts without them.`);
   });
+  if ('found' in version) await noteDataVersion(dir, version.found);
   return mongo;
 }
 

@@ -11,7 +11,7 @@ export interface Progress {
   close(): void;
 }
 
-/** A bar on stderr where that is a terminal; else only what is said. `total` and what is advanced are bytes. */
+/** A bar on stderr if that is a terminal; else only what is said. `total` and what is advanced are bytes. */
 export function openProgress({ stderr, hasProgress }: Terminal, total: number): Progress {
   if (!hasProgress) {
     return {

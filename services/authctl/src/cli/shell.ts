@@ -3,18 +3,30 @@ import { type Config, loadConfig } from '@auth-account/config';
 import type { TObject } from 'typebox';
 import { CommandError } from './command-error.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import type { Outcome } from './outcome.ts';
+import { findLocalStack } from './local-stack.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What the commands use of their overrides. */
+/** The result of a command. */
+export interface Outcome {
+  /** What `--json` prints. */
+  readonly json: unknown;
+  /** What people read; ends without a line break. */
+  readonly text: string;
+  readonly exitCode?: ExitCode;
+}
+
+/** What the commands use of their surroundings: the terminal, the clock, the environment. */
 export interface Shell {
   readonly terminal: Terminal;
   readonly now: () => Date;
-  /** Reads these variables. Throws a `ConfigError`. */
-  config<S extends TObject>(schema: S): Config<S>;
+  /**
+   * Reads these variables; those of a local stack stand in for what the environment lacks, unless a system was named on
+   * the command line. Throws a `ConfigError`.
+   */
+  config<S extends TObject>(schema: S, options?: { readonly isNamed?: boolean }): Config<S>;
   /** Prints the outcome, and remembers the exit code. */
   conclude(outcome: Outcome | Promise<Outcome>): Promise<void>;
-  /** Asks for a yes; without somebody to ask it is an error that names `--yes`. Throws where the answer is no. */
+  /** Asks for a yes; if nobody can be asked, it is an error that names `--yes`. Throws if the answer is no. */
   confirm(question: string): Promise<void>;
   exitCode(): ExitCode;
 }
@@ -22,10 +34,14 @@ export interface Shell {
 /** `isJson` is asked when the outcome is there: by then the options have been read. */
 export function createShell(terminal: Terminal, isJson: () => boolean): Shell {
   let exitCode: ExitCode = exitCodes.ok;
+  let fallback: ReturnType<typeof findLocalStack> | 'unread' = 'unread';
   return {
     terminal,
     now: terminal.now,
-    config: (schema) => loadConfig(schema, terminal.env === undefined ? {} : { env: terminal.env }),
+    config(schema, { isNamed = false } = {}) {
+      if (fallback === 'unread') fallback = isNamed ? undefined : findLocalStack(terminal);
+      return loadConfig(schema, { ...(terminal.env && { env: terminal.env }), fallback });
+    },
     async conclude(outcome) {
       const { json, text, exitCode: code = exitCodes.ok } = await outcome;
       exitCode = code;

@@ -5,7 +5,7 @@ import { checkClock, type Finding, failed, isAtLeast, ok } from './finding.ts';
 
 const majorityTimeoutMs = 5_000;
 
-/** Asks MongoDB; rejects where it does not answer. */
+/** Asks MongoDB; rejects if it does not answer. */
 export async function checkMongodb({ db }: Pick<Mongo, 'db'>): Promise<Finding[]> {
   const hello = await db.admin().command({ hello: 1 });
   const isReplicated = typeof hello.setName === 'string' || hello.msg === 'isdbgrid';

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { RedisStore } from '../compose.ts';
 import { checkClock, type Finding, failed, isAtLeast, ok, warning } from './finding.ts';
 
-/** Asks Redis, each primary of a cluster; rejects where one does not answer. */
+/** Asks Redis, each primary of a cluster; rejects if one does not answer. */
 export async function checkRedis({ redis, keys }: RedisStore): Promise<Finding[]> {
   const primaries = primariesOf(redis);
   const findings = primaries.map((server, index) => checkServer(server, primaries.length > 1 ? ` ${index + 1}` : ''));

@@ -1,6 +1,15 @@
+import { ConfigError, type ConfigProblem } from '@auth-account/config';
 import type { Command } from '@commander-js/extra-typings';
-import type { Shell } from '../cli/shell.ts';
-import { examine } from './examine.ts';
+import { type ExitCode, exitCodes } from '../cli/exit-codes.ts';
+import type { Outcome, Shell } from '../cli/shell.ts';
+import { table } from '../cli/table.ts';
+import { toFailure } from '../cli/to-failure.ts';
+import { withMongo, withRedis } from '../compose.ts';
+import { keyConfig } from '../config.ts';
+import { checkKeys } from './check-keys.ts';
+import { checkMongodb } from './check-mongodb.ts';
+import { checkRedis } from './check-redis.ts';
+import { type Finding, failed, ok } from './finding.ts';
 
 /** `doctor` */
 export function addDoctorCommand(program: Command, shell: Shell): void {
@@ -8,4 +17,57 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
     .command('doctor')
     .description('check MongoDB, Redis, clocks and key files, and say how to mend what is wrong')
     .action(() => shell.conclude(examine(shell)));
+}
+
+const variableCheck = 'variable ';
+
+/**
+ * Looks at everything that the services need. Exit code 78 if variables are missing or wrong, 1 if something else failed;
+ * warnings do not count.
+ */
+async function examine(shell: Shell): Promise<Outcome> {
+  const findings = [
+    ...(await withVariables(() => reach('mongodb', 'MONGODB_URI', () => withMongo(shell, checkMongodb)))),
+    ...(await withVariables(() => reach('redis', 'REDIS_URL', () => withRedis(shell, checkRedis)))),
+    ...(await withVariables(async () => checkKeys(shell.config(keyConfig)))),
+  ];
+  const hasFailed = findings.some(({ status }) => status === 'failed');
+  const rows = findings.map(({ status, check, detail }) => [status, check, detail]);
+  const mends = findings.flatMap(({ check, mend }) => (mend === undefined ? [] : [`${check}: ${mend}`]));
+  const advice = mends.length === 0 ? [] : [`\nTo mend it:\n${mends.map((line) => `  ${line}`).join('\n')}`];
+  return {
+    json: { ok: !hasFailed, checks: findings },
+    text: [table(['status', 'check', 'found'], rows), ...advice].join('\n'),
+    exitCode: exitCodeOf(findings),
+  };
+}
+
+function exitCodeOf(findings: readonly Finding[]): ExitCode {
+  if (findings.some(({ check }) => check.startsWith(variableCheck))) return exitCodes.configuration;
+  return findings.some(({ status }) => status === 'failed') ? exitCodes.negative : exitCodes.ok;
+}
+
+/** Each variable that is missing or wrong is a finding, so that all of them are told at once. */
+async function withVariables(look: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(toFinding);
+  }
+}
+
+function toFinding({ name, expected, came, where }: ConfigProblem): Finding {
+  return failed(`${variableCheck}${name}`, `${came}, expected ${expected}`, `Set it in ${where}, as for the services.`);
+}
+
+/** A server that is away is one finding, and not the end of the examination. */
+async function reach(server: string, variable: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return [ok(`${server} reachable`, 'yes'), ...(await look())];
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const mend = `See that ${server} runs and that ${variable} is right, with a user who may do what the services do.`;
+    return [failed(`${server} reachable`, toFailure(error).message, mend)];
+  }
 }

@@ -1,7 +1,7 @@
 import type { Stores } from '@auth-account/stores';
 import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from '@auth-account/stores/documents';
 import { CommandError } from '../cli/command-error.ts';
-import type { Outcome } from '../cli/outcome.ts';
+import type { Outcome } from '../cli/shell.ts';
 import { fieldList, table } from '../cli/table.ts';
 import { type EventSelection, selectDeadLetters, selectRows, take } from './select-events.ts';
 

@@ -1,5 +1,5 @@
 import type { Stores } from '@auth-account/stores';
-import type { Outcome } from '../cli/outcome.ts';
+import type { Outcome } from '../cli/shell.ts';
 import { table } from '../cli/table.ts';
 
 const countLimit = 1_000_000;

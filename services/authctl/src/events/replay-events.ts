@@ -1,8 +1,7 @@
 import type { Stores } from '@auth-account/stores';
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
-import type { Outcome } from '../cli/outcome.ts';
-import type { Shell } from '../cli/shell.ts';
+import type { Outcome, Shell } from '../cli/shell.ts';
 import { fieldList } from '../cli/table.ts';
 import { requireSubscriber } from './require-subscriber.ts';
 import { type EventSelection, selectDeadLetters, selectRows } from './select-events.ts';

@@ -1,6 +1,6 @@
 import type { ForceLogoutState } from '@auth-account/messaging';
 import { type Command, Option } from '@commander-js/extra-typings';
-import { parseLimit } from '../cli/parse-limit.ts';
+import { parseLimit } from '../cli/parse-arguments.ts';
 import type { Shell } from '../cli/shell.ts';
 import { withRedis } from '../compose.ts';
 import { listCommands, showCommand } from './describe-commands.ts';

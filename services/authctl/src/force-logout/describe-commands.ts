@@ -7,7 +7,7 @@ import {
   openForceLogoutQueue,
 } from '@auth-account/messaging';
 import { CommandError } from '../cli/command-error.ts';
-import type { Outcome } from '../cli/outcome.ts';
+import type { Outcome } from '../cli/shell.ts';
 import { fieldList, table } from '../cli/table.ts';
 import type { RedisStore } from '../compose.ts';
 

@@ -1,10 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import type { ForceLogoutCommand } from '@auth-account/contracts';
+import { type ForceLogoutCommand, requestIdPattern } from '@auth-account/contracts';
 import { awaitForceLogout, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
-import type { Outcome } from '../cli/outcome.ts';
+import { parseSpan } from '../cli/parse-arguments.ts';
+import type { Outcome } from '../cli/shell.ts';
 import type { RedisStore } from '../compose.ts';
+
+function parseReason(text: string): string {
+  if (text.length < 1 || text.length > 256) throw new InvalidArgumentError('It must have 1 to 256 characters.');
+  return text;
+}
+
+function parseRequestId(text: string): string {
+  if (!new RegExp(requestIdPattern).test(text)) throw new InvalidArgumentError('It must be as X-Request-ID.');
+  return text;
+}
+
+/** What every order of a forced logout takes. */
+export const reasonOption = () =>
+  new Option('--reason <text>', 'why, for the logs: no personal data').argParser(parseReason).makeOptionMandatory();
+export const requestIdOption = () =>
+  new Option('--request-id <id>', 'by which trace finds it; made up where none is given').argParser(parseRequestId);
+export const timeoutOption = () =>
+  new Option('--timeout <span>', 'how long to wait for the result').argParser(parseSpan).default(30_000, '30s');
 
 export interface OrderOptions {
   readonly reason: string;
@@ -17,7 +37,7 @@ type Target = { readonly user_id: string } | { readonly session_id: string };
 
 /**
  * Orders a forced logout and waits for its result. The worker carries it out: so the deny list, the closes and the audit
- * log are as with any other. Throws a `CommandError` where it failed, or where there was no result in time.
+ * log are as with any other. Throws a `CommandError` if it failed, or if there was no result in time.
  */
 export async function orderForceLogout(
   { redis, keys }: RedisStore,

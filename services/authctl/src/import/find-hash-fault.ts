@@ -5,7 +5,7 @@ const argon2Limits = { memoryKib: 262_144, passes: 32, lanes: 64, totalKib: 2 **
 const bcryptAlphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * Says why a password hash cannot be imported; undefined where it can. Taken are bcrypt (`$2a$`, `$2b$`, `$2y$`) and PHC
+ * Says why a password hash cannot be imported; undefined if it can. Taken are bcrypt (`$2a$`, `$2b$`, `$2y$`) and PHC
  * strings of Argon2id and Argon2i, version 19. The reason never repeats the hash.
  */
 export function findHashFault(hash: string): string | undefined {

@@ -15,7 +15,7 @@ export type ReadLine = { readonly line: number } & (
   | { readonly reason: string }
 );
 
-/** The format that a file's name tells. Throws a `CommandError` where it tells none. */
+/** The format that a file's name tells. Throws a `CommandError` if it tells none. */
 export function formatOf(path: string): ImportFormat {
   const extension = extname(path).slice(1).toLowerCase();
   if (extension === 'csv') return 'csv';
@@ -84,7 +84,7 @@ async function* readCsv(lines: AsyncIterable<NumberedLine>): AsyncGenerator<Read
   if (columns === undefined) throw headerFault();
 }
 
-/** Looking for the delimiter of records, where it is not told, takes longer than the parsing. */
+/** Finding out the delimiter of records takes longer than the parsing. */
 const csvOptions = { trim: true, record_delimiter: '\n' } as const;
 
 function readHeader(text: string): string[] {

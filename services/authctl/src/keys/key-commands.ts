@@ -2,9 +2,8 @@ import { type AccessTokenAlgorithm, type KeySet, loadKeyFile, publicKeySet, writ
 import { Argument, type Command, Option } from '@commander-js/extra-typings';
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
-import type { Outcome } from '../cli/outcome.ts';
-import { parseSpan } from '../cli/parse-moment.ts';
-import type { Shell } from '../cli/shell.ts';
+import { parseSpan } from '../cli/parse-arguments.ts';
+import type { Outcome, Shell } from '../cli/shell.ts';
 import { table } from '../cli/table.ts';
 import { type KeyConfig, keyConfig } from '../config.ts';
 import { type KeyKind, keyKinds, kindTraits } from './key-kinds.ts';

@@ -28,7 +28,7 @@ export function publishKey({ keys }: KeySet, key: KeyEntry, now: Date): KeySet {
 }
 
 /**
- * Second step: the key that was published moves to the front. Throws a `CommandError` where there is none, or where it was
+ * Second step: the key that was published moves to the front. Throws a `CommandError` if there is none, or where it was
  * published less than `afterMs` ago: somebody might meet a token of it and not know the key.
  */
 export function activateKey({ keys }: KeySet, now: Date, afterMs: number): KeySet {

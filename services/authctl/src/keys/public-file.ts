@@ -34,7 +34,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }
 
-/** Writes the public halves of the set, where they are asked for. */
+/** Writes the public halves of the set, if they are asked for. */
 export async function writePublicFile({ publicPath, algorithm }: KeyFile, set: KeySet): Promise<void> {
   if (publicPath === undefined) return;
   try {

@@ -19,7 +19,7 @@ interface Operation<S extends TSchema> {
 }
 
 export interface ApiClient {
-  /** Sends the request and gives the success. Throws a `ProbeFailure` where the answer is not what the contract says. */
+  /** Sends the request and returns the body of a success. Throws a `ProbeFailure` if the answer is not what the contract says. */
   post<S extends TSchema>(operation: Operation<S>, body: object, accessToken?: string): Promise<Static<S>>;
   /** Closes its connections. */
   close(): Promise<void>;
@@ -59,7 +59,7 @@ async function exchange(url: string, options: Parameters<typeof request>[1]) {
   }
 }
 
-/** The value, where the schema takes it; else a `ProbeFailure` that says where it does not, and nothing of what stands there. */
+/** Returns the value if it fits the schema. Throws a `ProbeFailure` that names the place that does not fit, without its content. */
 export function expectShape<S extends TSchema>(schema: S, value: unknown): Static<S> {
   const form = Compile(schema);
   if (form.Check(value)) return value;
@@ -81,7 +81,7 @@ function errorCodeOf(json: unknown): string {
   return typeof error_code === 'string' && /^[A-Z_-]{1,64}$/.test(error_code) ? ` ${error_code}` : '';
 }
 
-/** The system's or the client's code, such as ECONNREFUSED, where the error has one. */
+/** The system's or the client's code, such as ECONNREFUSED, if the error has one. */
 export function reasonOf(error: unknown): string {
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
   return String(typeof code === 'string' ? code : (message ?? error));

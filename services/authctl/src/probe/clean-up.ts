@@ -8,7 +8,7 @@ import { removeAccount } from './remove-account.ts';
 /** What a run left in the database. */
 export interface Traces {
   readonly requestId: string;
-  /** The account that it registered, or tried to; undefined where it used another. */
+  /** The account that it registered, or tried to; undefined if it used another. */
   readonly email: string | undefined;
   /** The session that it began. */
   readonly sessionId: string | undefined;

@@ -1,12 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { parseSpan } from '../cli/parse-moment.ts';
-import type { Shell } from '../cli/shell.ts';
-import { createProbe } from './create-probe.ts';
-import { describeProbe } from './describe-probe.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
+import { parseSpan } from '../cli/parse-arguments.ts';
+import type { Outcome, Shell } from '../cli/shell.ts';
+import { table } from '../cli/table.ts';
+import type { CleanUpReport } from './clean-up.ts';
+import { createProbe, type ProbeReport } from './create-probe.ts';
 import { probeConfig } from './probe-config.ts';
 import { planProbe } from './probe-plan.ts';
 import { runProbeService } from './run-probe-service.ts';
-import { withStopSignal } from './with-stop-signal.ts';
+import type { CloseTime } from './walk-path.ts';
 
 const parseUrl =
   (...schemes: string[]) =>
@@ -51,7 +53,7 @@ export function addProbeCommand(program: Command, shell: Shell): void {
       ),
     )
     .action(async ({ interval, ...options }) => {
-      const plan = planProbe(options, shell.config(probeConfig));
+      const plan = planProbe(options, shell.config(probeConfig, { isNamed: options.apiUrl !== undefined }));
       const probe = createProbe(shell, plan);
       if (interval !== undefined) {
         const { canCleanUp } = plan;
@@ -59,4 +61,51 @@ export function addProbeCommand(program: Command, shell: Shell): void {
       }
       await shell.conclude(withStopSignal(probe).then(describeProbe));
     });
+}
+
+const signals = ['SIGTERM', 'SIGINT'] as const;
+
+/** Does work that SIGTERM and Ctrl-C cut short, so that it ends in order; past the first one they end the process. */
+async function withStopSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  const stopping = new AbortController();
+  const stop = () => {
+    for (const signal of signals) process.off(signal, stop);
+    stopping.abort();
+  };
+  for (const signal of signals) process.on(signal, stop);
+  try {
+    return await work(stopping.signal);
+  } finally {
+    for (const signal of signals) process.off(signal, stop);
+  }
+}
+
+/** What one run found, for people and programs. Exit code 1 if the path or the cleaning up failed. */
+function describeProbe(report: ProbeReport): Outcome {
+  const { ok, steps, close, clean_up, request_id } = report;
+  const rows = steps.map(({ step, ok: isOk, ms, fault }) => [step, isOk ? 'ok' : 'failed', ms, fault]);
+  const times = close === null ? [] : [tellClose(close)];
+  const headings = ['step', 'result', 'ms', 'fault'];
+  const text = [table(headings, rows), '', ...times, tellCleanUp(clean_up), `Request id: ${request_id}`].join('\n');
+  const isFine = ok && clean_up.outcome !== 'failed';
+  return { json: report, text, exitCode: isFine ? exitCodes.ok : exitCodes.negative };
+}
+
+function tellClose({ since_request_ms, since_answer_ms }: CloseTime): string {
+  const side = since_answer_ms < 0 ? 'before' : 'after';
+  return `Logout to close: ${since_request_ms} ms, ${Math.abs(since_answer_ms)} ms ${side} the answer.`;
+}
+
+function tellCleanUp({ outcome, leftovers, fault }: CleanUpReport): string {
+  const earlier = leftovers === 0 ? '' : ` Of runs before, removed: ${leftovers}.`;
+  switch (outcome) {
+    case 'done':
+      return `Cleaned up.${earlier}`;
+    case 'waiting':
+      return `Cleaned up but for the event, which some subscriber does not have yet; a later run removes it.${earlier}`;
+    case 'skipped':
+      return 'Not cleaned up, as MONGODB_URI is not set: what the run has made stays in the database.';
+    case 'failed':
+      return `Not cleaned up: ${fault}`;
+  }
 }

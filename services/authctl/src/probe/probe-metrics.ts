@@ -9,7 +9,7 @@ const cleanUps: readonly CleanUpReport['outcome'][] = ['done', 'waiting', 'skipp
 /** The probe's metrics; gives what notes a run that has ended. */
 export function createProbeMetrics({ registry }: Metrics, now: () => Date): (report: ProbeReport) => void {
   const registers = [registry];
-  const success = new Gauge({ name: 'auth_probe_success', help: '1 where the last run went well, else 0', registers });
+  const success = new Gauge({ name: 'auth_probe_success', help: '1 if the last run went well, else 0', registers });
   const closeTime = new Gauge({
     name: 'auth_probe_close_seconds',
     help: "From the logout's request to the close of its stream, in the last run that came so far",

@@ -33,7 +33,7 @@ export interface ProbePlan {
   readonly canCleanUp: boolean;
 }
 
-/** Puts command line and environment together. Throws a `CommandError` where something is missing. */
+/** Puts command line and environment together. Throws a `CommandError` if something is missing. */
 export function planProbe(options: ProbeOptions, config: ProbeConfig): ProbePlan {
   const apiUrl = options.apiUrl ?? config.PROBE_API_URL;
   const pushUrl = options.pushUrl ?? config.PROBE_PUSH_URL;

@@ -16,7 +16,7 @@ export interface StreamEnd {
 export interface PushStream {
   readonly hello: HelloFrame;
   readonly ended: Promise<StreamEnd>;
-  /** Ends the connection, where it still stands, without a close frame. */
+  /** Ends the connection, if it is still open, without a close frame. */
   terminate(): void;
 }
 
@@ -29,7 +29,7 @@ export interface StreamRequest {
 
 const frameLimit = 64 * 1_024;
 
-/** Opens a push stream and waits for `hello`. Throws a `ProbeFailure` where it is refused or says something else. */
+/** Opens a push stream and waits for `hello`. Throws a `ProbeFailure` if it is refused or says something else. */
 export async function openPushStream({ url, accessToken, requestId, patience }: StreamRequest): Promise<PushStream> {
   if (!/^wss?:/.test(url) || !URL.canParse(url)) throw new ProbeFailure('the push URL is none');
   const headers = { Authorization: `Bearer ${accessToken}`, 'X-Request-ID': requestId };

@@ -18,7 +18,7 @@ class GroupShared extends Error {
 }
 
 /**
- * Removes an account that a probe made, in one transaction: user, group, invites, sessions, and its event where nobody
+ * Removes an account that a probe made, in one transaction: user, group, invites, sessions, and its event if nobody
  * waits for that any more. An event that is still to be delivered stays until `removeOldEvents` finds it.
  */
 export async function removeAccount(mongo: Mongo, user: ProbedUser): Promise<Removal> {

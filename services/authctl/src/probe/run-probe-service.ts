@@ -7,14 +7,14 @@ import { createProbeMetrics } from './probe-metrics.ts';
 
 export interface ProbeServiceOptions {
   readonly probe: Probe;
-  /** Is there a database to clean up in? */
+  /** Whether there is a database to clean up in. */
   readonly canCleanUp: boolean;
-  /** Between the begins of two runs; one that takes longer delays the next. */
+  /** From the start of one run to the start of the next; a run that takes longer delays the next. */
   readonly intervalMs: number;
   readonly now: () => Date;
 }
 
-/** What the end of a run may take after the stop, in ms: MongoDB is given up after three seconds. */
+/** Milliseconds that a run may take to end after the stop: MongoDB is given up after three seconds. */
 const stopMs = 7_000;
 
 /** Runs the probe again and again until the process is told to stop, with probes and metrics on `PROBE_OPS_PORT`. */
@@ -65,7 +65,7 @@ async function repeat(
     // A run that was cut short says nothing of the system.
     if (report.ok || !stop.aborted) onReport(report);
     const pauseMs = Math.max(0, begun + intervalMs - performance.now());
-    // It rejects only where it is stopped.
+    // It rejects only if it is stopped.
     await delay(pauseMs, undefined, { signal: stop }).catch(() => undefined);
   }
 }

@@ -6,7 +6,7 @@ export interface StepReport {
   readonly step: ProbeStep;
   readonly ok: boolean;
   readonly ms: number;
-  /** What came, where it is not what the contract says. */
+  /** The answer, if it is not what the contract says. */
   readonly fault?: string;
 }
 

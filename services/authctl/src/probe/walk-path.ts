@@ -19,7 +19,7 @@ export interface WalkOptions {
 /** Milliseconds from a logout to the close of its stream. */
 export interface CloseTime {
   readonly since_request_ms: number;
-  /** Below 0 where the close came before the answer. */
+  /** Below 0 if the close came before the answer. */
   readonly since_answer_ms: number;
 }
 

@@ -8,7 +8,7 @@ export interface Patience {
   readonly graceMs: number;
 }
 
-/** Waits for the work, which is told when to give up. Throws a `ProbeFailure` where it took too long or was stopped. */
+/** Waits for the work, which is told when to give up. Throws a `ProbeFailure` if it took too long or was stopped. */
 export async function within<T>(
   { timeoutMs, stop, graceMs }: Patience,
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,6 +1,6 @@
 import type { Collections } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
-import type { Outcome } from '../cli/outcome.ts';
+import type { Outcome } from '../cli/shell.ts';
 import { table } from '../cli/table.ts';
 import { loadUser } from '../users/load-user.ts';
 

@@ -1,11 +1,9 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import { CommandError } from '../cli/command-error.ts';
-import { parseMoment } from '../cli/parse-moment.ts';
-import { parseUuid } from '../cli/parse-uuid.ts';
+import { parseMoment, parseUuid } from '../cli/parse-arguments.ts';
 import type { Shell } from '../cli/shell.ts';
 import { withMongo, withStores } from '../compose.ts';
-import { orderForceLogout } from '../force-logout/order-force-logout.ts';
-import { reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-options.ts';
+import { orderForceLogout, reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-force-logout.ts';
 import { listSessions } from './list-sessions.ts';
 
 /** `sessions …` */

@@ -1,4 +1,4 @@
-import type { Outcome } from '../cli/outcome.ts';
+import type { Outcome } from '../cli/shell.ts';
 import { table } from '../cli/table.ts';
 
 /** Something that happened on account of a request, as it is stored. */

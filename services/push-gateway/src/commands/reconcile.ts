@@ -21,6 +21,8 @@ export interface Reconcile {
 }
 
 const retryMs = 250;
+/** When a system starts the worker has not written the list yet: for so long that is no reason to warn. */
+const startMs = 5_000;
 /** A safety net, for example for an entry that is missing from the sorted set of revocations. */
 const wholeEveryMs = 30_000;
 const sessionsPerQuestion = 500;
@@ -46,6 +48,8 @@ function createRounds(deps: ReconcileDeps) {
   let since = 0;
   let lastWhole = 0;
   return {
+    /** No round over all sessions has been completed yet. */
+    isFirst: () => lastWhole === 0,
     isWholeDue: () => performance.now() - lastWhole >= wholeEveryMs,
     async whole(): Promise<number> {
       // The time is taken first: a session that is denied during this round counts as new in the next.
@@ -76,13 +80,20 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
   const rounds = createRounds(deps);
   let isWholeDue = true;
   let isAvailable = true;
+  let isWarned = false;
+  let startedAt = 0;
   let isStopped = true;
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> | undefined;
 
   function report(error: unknown): void {
+    const isStarting = rounds.isFirst() && performance.now() - startedAt < startMs;
     if (!(error instanceof DenyListUnavailable)) logger.error({ err: error }, 'reconcile failed');
-    else if (isAvailable) logger.warn({ err: error }, 'deny list not available: streams stay, upgrades are refused');
+    else if (isStarting && isAvailable) logger.info('deny list not available yet: upgrades are refused');
+    else if (!(isStarting || isWarned)) {
+      logger.warn({ err: error }, 'deny list not available: streams stay, upgrades are refused');
+      isWarned = true;
+    }
     isAvailable = false;
   }
 
@@ -93,8 +104,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
       const closed = await rounds[kind]();
       metrics.reconcileRounds.inc({ kind, result: 'done' });
       metrics.reconcileClosed.inc(closed);
-      if (!isAvailable) logger.info('deny list available again');
+      if (!isAvailable) logger.info(isWarned ? 'deny list available again' : 'deny list available');
       isAvailable = true;
+      isWarned = false;
     } catch (error) {
       metrics.reconcileRounds.inc({ kind, result: 'unavailable' });
       isWholeDue = true;
@@ -121,6 +133,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     },
     start() {
       isStopped = false;
+      startedAt = performance.now();
       // A moment later: when the process starts, Redis is not connected yet.
       timer = setTimeout(run, Math.min(retryMs, intervalMs));
     },

@@ -57,10 +57,14 @@ const docsStart = `SwaggerUIBundle({
 
 const javascript = 'text/javascript; charset=utf-8';
 
-/** Serves the OpenAPI document at `/openapi.json` and its page at `/docs`, all from this host. */
+/** The answer at `/`, for somebody who has only the address. */
+const entrance = JSON.stringify({ name: 'auth-account', docs: '/docs', openapi: '/openapi.json', api: '/api/v1' });
+
+/** Serves the OpenAPI document at `/openapi.json`, its page at `/docs`, and where to find them at `/`, all from this host. */
 export function mountDocs(app: Express): void {
   const document = apiDocument();
   const pages: Record<string, Page> = {
+    '/': { type: 'application/json', read: () => entrance },
     '/openapi.json': { type: 'application/json', read: () => document },
     '/docs': { type: 'text/html; charset=utf-8', read: () => docsPage },
     '/docs/start.js': { type: javascript, read: () => docsStart },

@@ -2,7 +2,39 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../has-code.ts';
 import { checkBinary, type Requirement } from './check-binary.ts';
+import { findOnPath } from './find-on-path.ts';
 import type { ProvisionStep } from './provision-step.ts';
+
+/** The step that looks for one of these programs on the PATH, in this order. */
+export function createPathStep(names: readonly string[], requirement: Requirement): ProvisionStep {
+  return {
+    title: `${names.join(' or ')} on the PATH`,
+    async run({ env }) {
+      let missing = '';
+      for (const name of names) {
+        const binary = await findOnPath(name, env);
+        if (binary === undefined) continue;
+        const result = await checkBinary(binary, requirement);
+        if (!('missing' in result)) return result;
+        missing = result.missing;
+      }
+      return { missing };
+    },
+  };
+}
+
+/**
+ * The step that takes a server which somebody else runs, named by an environment variable, or by the file that
+ * `<variable>_FILE` names, as the services' configuration reads it.
+ */
+export function createUriStep(variable: string): ProvisionStep {
+  return {
+    title: `${variable} set`,
+    async run({ env }) {
+      return env[variable] || env[`${variable}_FILE`] ? { external: true } : { missing: '' };
+    },
+  };
+}
 
 const fileOf = (part: string, cacheDir: string) => join(cacheDir, `${part.toLowerCase()}.path`);
 

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { validate } from 'uuid';
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -19,4 +20,16 @@ export function parseMoment(text: string, now: Date): Date {
     );
   }
   return new Date(at);
+}
+
+/** A UUID as it is stored: in lower case. */
+export function parseUuid(text: string): string {
+  if (!validate(text)) throw new InvalidArgumentError('It must be a UUID.');
+  return text.toLowerCase();
+}
+
+/** How many rows are shown at most. */
+export function parseLimit(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
+  return Number(text);
 }
