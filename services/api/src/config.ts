@@ -23,11 +23,11 @@ export const apiConfig = Type.Object({
   PUSH_PUBLIC_URL: Type.String({
     pattern: '^wss?://',
     default: 'ws://127.0.0.1:8081',
-    description: 'Where apps reach the push gateway; stands in the answer to a login',
+    description: 'Address at which apps reach the push gateway; part of the answer to a login',
   }),
   REQUEST_ID_MODE: Type.Enum(['require', 'generate'], {
     default: 'require',
-    description: 'What happens to a request without X-Request-ID: `require` answers 400, `generate` injects a UUIDv4',
+    description: 'Treatment of requests without X-Request-ID: `require` answers 400, `generate` adds a UUIDv4',
   }),
   VALIDATE_RESPONSES: Type.Boolean({
     default: false,
@@ -36,22 +36,22 @@ export const apiConfig = Type.Object({
   REFRESH_TOKEN_KEYS_FILE: Type.String({
     minLength: 1,
     description:
-      'Path of the JWKS with the symmetric keys of the refresh tokens: the first one makes, all of them prove',
+      'Path of the JWKS with the symmetric keys of the refresh tokens: the first one issues, all of them verify',
   }),
   SERVER_KEYS_FILE: Type.String({
     minLength: 1,
     description:
-      'Path of the JWKS with the symmetric keys of the server: idempotency keys and rate limits are HMACs under the first one',
+      'Path of the JWKS with the symmetric keys of the server; the first one makes the HMACs of idempotency keys and rate limits',
   }),
   REFRESH_TOKEN_IDLE_SECONDS: Type.Integer({
     minimum: 60,
     default: 30 * daySeconds,
-    description: 'Life of a session since its last use, in seconds',
+    description: 'Lifetime of a session since its last use, in seconds',
   }),
   REFRESH_TOKEN_ABSOLUTE_SECONDS: Type.Integer({
     minimum: 60,
     default: 180 * daySeconds,
-    description: 'Life of a session in all, in seconds',
+    description: 'Lifetime of a session in total, in seconds',
   }),
   REFRESH_RETRY_WINDOW: Type.Integer({
     minimum: 0,
@@ -61,18 +61,18 @@ export const apiConfig = Type.Object({
   MAX_GROUP_MEMBERS: Type.Integer({
     minimum: 1,
     default: 500,
-    description: 'Members of a group at most: nobody more joins it, whatever the invite',
+    description: 'Largest number of members in a group; a full group takes no more, even by a valid invite',
   }),
   PASSWORD_BLOCKLIST: Type.Enum(['none', 'common'], {
     default: 'none',
     description:
-      'Passwords that nobody may choose: `common` are the 18,000 of eight characters or more that are used most, read at the start',
+      'Passwords that are refused: `common` has the 18,000 most used ones of eight characters or more; read at start-up',
   }),
   PASSWORD_BLOCKLIST_FILE: Type.Optional(
     Type.String({
       minLength: 1,
       description:
-        'Path of a list of passwords that nobody may choose, beside those of `PASSWORD_BLOCKLIST`: UTF-8, one in each line, compared without regard to case; read at the start',
+        'Path of a list of refused passwords, in addition to `PASSWORD_BLOCKLIST`: UTF-8, one per line, compared without regard to case; read at start-up',
     }),
   ),
   ARGON2_MEMORY_KIB: Type.Integer({ minimum: 8, default: 19_456, description: 'Memory of one Argon2id hash in KiB' }),
@@ -82,24 +82,24 @@ export const apiConfig = Type.Object({
     minimum: 0,
     default: 0,
     description:
-      'Hashes at once, as far as there is memory for them; 0: as many as the process has cores by its CPU limit',
+      'Concurrent hashes, if there is memory for them; 0: the number of cores in the CPU limit of the process',
   }),
   HASH_MEMORY_MIB: Type.Integer({
     minimum: 0,
     default: 0,
     description:
-      'Memory that all hashes together may take, their threads with 24 each included, in MiB; 0: half of the memory limit of the process',
+      'Memory for all hashes together, in MiB, including 24 for each of their threads; 0: half of the memory limit of the process',
   }),
   HASH_QUEUE_LIMIT: Type.Integer({
     minimum: 0,
     default: 256,
-    description: 'Hashes that may wait at most, where there is time for as many',
+    description: 'Largest number of hashes that wait, if there is time for as many',
   }),
   HASH_QUEUE_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     default: 1_000,
     description:
-      'Milliseconds within which a hash must begin after its request came, or the request is shed; no more are let in than half of it is enough for',
+      'Milliseconds within which a hash must begin after its request came; later ones are shed. No more are admitted than can begin within half of it',
   }),
 });
 export type ApiConfig = Static<typeof apiConfig>;

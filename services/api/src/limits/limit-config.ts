@@ -8,17 +8,17 @@ export const limitConfig = {
   REGISTER_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 100,
-    description: 'Registrations of one address (IPv4 /32, IPv6 /64) within an hour',
+    description: 'Registrations from one address (IPv4 /32, IPv6 /64) within an hour',
   }),
   REFRESH_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 6_000,
-    description: 'Refreshes of one address (IPv4 /32, IPv6 /64) within a minute',
+    description: 'Refreshes from one address (IPv4 /32, IPv6 /64) within a minute',
   }),
   INVITE_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 600,
-    description: 'Looks at invites, without an account, of one address (IPv4 /32, IPv6 /64) within a minute',
+    description: 'Previews of invites, without an account, from one address (IPv4 /32, IPv6 /64) within a minute',
   }),
   INVITE_CREATE_LIMIT_PER_USER: Type.Integer({
     minimum: 1,
@@ -33,7 +33,7 @@ export const limitConfig = {
   LOGIN_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 300,
-    description: 'Logins of one address (IPv4 /32, IPv6 /64) within a quarter of an hour, right or wrong',
+    description: 'Logins from one address (IPv4 /32, IPv6 /64) within 15 minutes, successful or not',
   }),
   LOGIN_FREE_FAILURES: Type.Integer({
     minimum: 1,
@@ -71,7 +71,7 @@ export const limitConfig = {
     maximum: nistFailures,
     default: 20,
     description:
-      'Wrong passwords within 24 hours that each address and device which has logged in to the account has to itself',
+      'Wrong passwords within 24 hours from each address or device that has logged in to the account; each has its own count',
   }),
 };
 
