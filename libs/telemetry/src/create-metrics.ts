@@ -30,7 +30,7 @@ export function createMetrics({ service }: { readonly service: string }): Metric
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'auth_build_info',
-    help: 'Which build runs here; the value is always 1',
+    help: 'Build that is running; the value is always 1',
     labelNames: ['service', 'version', 'node'],
     registers: [registry],
   }).set({ service, version: ownVersion(), node: process.version }, 1);
@@ -46,7 +46,7 @@ export function createMetrics({ service }: { readonly service: string }): Metric
     watchReadiness(isReady) {
       new Gauge({
         name: 'auth_ready',
-        help: '1 where /readyz answers 200, else 0',
+        help: '1 if /readyz answers 200, else 0',
         registers: [registry],
         async collect() {
           this.set((await isReady()) ? 1 : 0);
@@ -109,13 +109,13 @@ export function createTransactionMetrics(registry: Metrics['registry']) {
     transactions: createZeroedCounter({
       registry,
       name: 'auth_transactions_total',
-      help: 'Transactions by outcome: committed, refused (what it found forbids it), failed (MongoDB)',
+      help: 'Transactions by outcome: committed, refused (by the data), failed (by MongoDB)',
       values: { outcome: ['committed', 'refused', 'failed'] },
     }),
     transactionRetries: createZeroedCounter({
       registry,
       name: 'auth_transaction_retries_total',
-      help: 'Transactions whose work or commit was tried again',
+      help: 'Retries of transactions, of their work or their commit',
       values: { kind: ['work', 'commit'] },
     }),
   };

@@ -57,7 +57,7 @@ export function createAuditCounters(registry: Metrics['registry']) {
     authorizationFailures: createZeroedCounter({
       registry,
       name: 'auth_authorization_failures_total',
-      help: 'Requests to routes that ask for authorization which were refused with 401 or 403, by error code',
+      help: 'Requests that were refused with 401 or 403 by routes that require authorization, by error code',
       values: { code: authorizationCodes },
     }),
     rateLimited: createZeroedCounter({
@@ -69,7 +69,7 @@ export function createAuditCounters(registry: Metrics['registry']) {
     groupChanges: createZeroedCounter({
       registry,
       name: 'auth_group_changes_total',
-      help: 'Changes of groups; a registration by invite is none',
+      help: 'Changes of groups; a registration by invite does not count',
       values: { change: Object.values(groupChanges) },
     }),
     sessionsEnded: createZeroedCounter({

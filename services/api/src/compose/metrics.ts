@@ -38,7 +38,7 @@ function createFallbackMetrics(registry: Metrics['registry']) {
   return {
     loginsInsured: new Counter({
       name: 'auth_login_limits_insured_total',
-      help: 'Steps of login limits that were taken without Redis, each process counting for itself',
+      help: 'Steps of login limits that were taken without Redis; each process counts for itself',
       registers,
     }),
     eventsLeft: new Counter({
@@ -48,7 +48,7 @@ function createFallbackMetrics(registry: Metrics['registry']) {
     }),
     denyListFallbacks: new Counter({
       name: 'auth_deny_list_fallbacks_total',
-      help: 'Access tokens that were held against MongoDB because the deny list could not be asked',
+      help: 'Access tokens that were checked in MongoDB because the deny list could not be asked',
       registers,
     }),
     announcementsLost: new Counter({

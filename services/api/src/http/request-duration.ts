@@ -10,7 +10,7 @@ import type { RequestLabels } from './middleware/observe-request.ts';
 export function createRequestDuration(registry: Metrics['registry']): Histogram<RequestLabels> {
   const duration = new Histogram<RequestLabels>({
     name: 'http_request_duration_seconds',
-    help: 'Duration of HTTP requests by route template; status 499 where the client went away before its answer',
+    help: 'Duration of HTTP requests by route template; status 499 if the client went away before its answer',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     enableExemplars: true,

@@ -52,14 +52,14 @@ export function createHashMetrics(registry: Metrics['registry']) {
     }),
     hashWait: new Histogram({
       name: 'auth_password_hash_wait_seconds',
-      help: 'Wait for a slot of those hashes that got one',
+      help: 'Wait for a slot, of the hashes that got one',
       buckets: waitBuckets,
       registers,
     }),
     hashesShed: createZeroedCounter({
       registry,
       name: 'auth_password_hashes_shed_total',
-      help: 'Password hashes refused because the queue was full, their network held its share of it, or the wait was too long',
+      help: 'Password hashes refused because the queue was full, their network already held its share, or the wait was too long',
       values: { reason: shedReasons },
     }),
   };
