@@ -50,7 +50,7 @@ test('a handler that rejects with nothing has failed all the same', async () => 
   expect(await runAll(noting('a', fail), noting('b'))).toEqual(['a', expect.any(Error)]);
 });
 
-test('next by "route" leaves out the rest and is enqueued', async () => {
+test('next by "route" leaves out the rest and is passed on', async () => {
   const leave: RequestHandler = (_req, _res, next) => next('route');
   expect(await runAll(noting('a', leave), noting('b'))).toEqual(['a', 'route']);
 });
