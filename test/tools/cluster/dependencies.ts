@@ -20,8 +20,9 @@ interface StatefulSet {
   };
 }
 
-export const storeImages = ['dev-mongodb', 'dev-redis'];
-export const serviceImages = ['api', 'push-gateway', 'worker', 'authctl'];
+/** What k8s/dev runs: a container beside MongoDB initiates the replica set by authctl's image. */
+export const storeImages = ['authctl', 'dev-mongodb', 'dev-redis'];
+export const serviceImages = ['api', 'push-gateway', 'worker'];
 
 /** Builds these images and pushes them. Gives what was printed: the sizes. */
 export async function buildImages(

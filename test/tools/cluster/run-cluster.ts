@@ -22,9 +22,10 @@ import { checkUninstall } from './steps/uninstall.ts';
 import { fleetSize, loadOrder } from './under-load.ts';
 
 /**
- * `npm run test:cluster [-- --long] [--output FILE]`: builds the images, installs k8s/dev and the chart in a namespace of its own of
- * the cluster that KUBECONFIG names, walks the main path and upgrades the release while clients in the cluster use it. `--long` also
- * evicts, kills, rotates keys and removes what it has installed. One line for each check; exit 1 if one failed. See CONTRIBUTING.md.
+ * `npm run test:cluster [-- --long] [--output FILE]`: builds the images, installs k8s/dev and the chart in a namespace of
+ * its own of the cluster that KUBECONFIG names, walks the main path and upgrades the release while clients in the cluster
+ * use it. `--long` also evicts, kills, rotates keys and removes what it has installed. One line for each check; exit 1 if
+ * one failed. See docs/testing.md.
  */
 const { CLUSTER_REGISTRY = '', CLUSTER_REGISTRY_INSECURE, CLUSTER_TAG, KEEP } = process.env;
 if (CLUSTER_REGISTRY === '')
