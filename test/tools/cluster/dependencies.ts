@@ -43,7 +43,8 @@ export async function installDependencies({ namespace, kubectl, apply }: Kuberne
   const objects = parseAllDocuments(manifests).map((document) => document.toJS() as StatefulSet);
   await apply(...objects.map((object) => (object.kind === 'StatefulSet' ? adapt(object, images) : object)));
   for (const name of ['mongodb', 'redis']) {
-    await kubectl(['rollout', 'status', `statefulset/${name}`, '--timeout=120s']);
+    // The services' images are being built meanwhile, perhaps on the same cores.
+    await kubectl(['rollout', 'status', `statefulset/${name}`, '--timeout=300s']);
   }
 }
 

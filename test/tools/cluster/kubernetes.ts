@@ -37,8 +37,12 @@ export interface Kubernetes {
 
 const release = 'auth-account';
 
+/** For a command that hangs: past the longest `--timeout` that a check gives to kubectl itself. */
+const kubectlLimitMs = 330_000;
+
 export function openKubernetes(namespace: string): Kubernetes {
-  const kubectl = (args: readonly string[], input = '') => runCommand('kubectl', ['-n', namespace, ...args], { input });
+  const kubectl = (args: readonly string[], input = '') =>
+    runCommand('kubectl', ['-n', namespace, ...args], { input, timeoutMs: kubectlLimitMs });
   /** What changes nothing may be asked again: the API server of a busy machine does not answer every time. */
   async function ask(args: readonly string[], triesLeft = 2): Promise<string> {
     try {

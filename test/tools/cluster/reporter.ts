@@ -26,7 +26,7 @@ export function createReporter(onFailure: () => Promise<void>): Reporter {
       } catch (error) {
         count.failed += 1;
         print('FAIL', [(error as Error).message]);
-        await onFailure();
+        await onFailure().catch((failure: unknown) => console.error(failure));
         return false;
       }
     },

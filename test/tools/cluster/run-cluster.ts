@@ -53,7 +53,9 @@ for (const [signal, status] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  process.once(signal, () => {
+  // Again and again: npm forwards a signal that the process group has had already, and the default action would kill.
+  process.on(signal, () => {
+    if (ending !== undefined) return;
     console.error(
       `${signal}: the test ends before it is through${KEEP === undefined ? `; removing the namespace ${namespace}` : ''}`,
     );
@@ -100,7 +102,7 @@ async function prepare(): Promise<Cluster | undefined> {
     prepared.every(Boolean) &&
     (await reporter.check('the clients are in the cluster', async () => {
       await kubernetes.apply(...(await agentObjects(images)));
-      await kubernetes.kubectl(['wait', '--for=condition=Ready', 'pod/client', 'pod/stranger', '--timeout=60s']);
+      await kubernetes.kubectl(['wait', '--for=condition=Ready', 'pod/client', 'pod/stranger', '--timeout=180s']);
       agents.push(await openAgent(namespace, 'client'), await openAgent(namespace, 'stranger'));
       return [];
     }));
@@ -129,8 +131,11 @@ async function withLoad({ agent }: Cluster, checks: () => Promise<void>): Promis
     return [`${loadOrder.perSecond} requests/s of ${loadOrder.users} users, ${fleetSize} streams`];
   });
   if (!isLoaded) return;
-  await checks();
-  await Promise.all([agent.call('stopFleet'), agent.call('stopLoad')]);
+  try {
+    await checks();
+  } finally {
+    await Promise.all([agent.call('stopFleet'), agent.call('stopLoad')]);
+  }
 }
 
 /** What .ci/run runs: the release is installed, used, and upgraded while it is used. */
@@ -158,14 +163,17 @@ async function checkLong(cluster: Cluster, before: ReadonlySet<string>): Promise
 async function run(): Promise<void> {
   const cluster = await prepare();
   if (cluster === undefined) return;
-  const before = await kubernetes.listAll();
+  const before = values.long ? await kubernetes.listAll() : undefined;
   if (!(await checkInstall(kubernetes, reporter, images))) return;
-  await (values.long ? checkLong(cluster, before) : checkShort(cluster));
+  await (before === undefined ? checkShort(cluster) : checkLong(cluster, before));
 }
 
 try {
   await run();
+  report();
+} catch (error) {
+  console.error(error);
+  report(1);
 } finally {
   await end();
-  report();
 }

@@ -6,7 +6,7 @@ set -euo pipefail
 output=$1
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 lab=${CLUSTER_LAB:-}
-limit=600 # seconds, of which an idle machine needs 240; what it has started it removes after that, within three minutes
+limit=900 # seconds; what it has started it removes after that, within three minutes
 
 install_missing() {
   local missing=() tool

@@ -6,7 +6,7 @@ import { bearer, logIn, register } from './sessions.ts';
 
 /** Where the receiver beside this process tells what has arrived. */
 const arrivals = 'http://127.0.0.1:8090/arrivals';
-const eventLimitMs = 15_000;
+const eventLimitMs = 60_000;
 
 /** Registers, waits for the event, logs in, opens a stream, logs out twice. Throws where an answer is not the contract's. */
 export async function walkMainPath({ api, push }: { api: string; push: string }): Promise<MainPathReport> {
