@@ -208,11 +208,11 @@ describe('a round of the relay', () => {
       return leases.at(-1) ?? '';
     };
     const onClaimed = (rows: number) => claimed.push(rows);
-    const room = { look: async () => all };
+    const room = { read: async () => all };
     const now = () => new Date();
     return createRelay({ outbox, queues, room, batch: 2, now, newLease, onClaimed, redis, buryFailedJob, ...deps })();
   };
-  const roomFor = (...opened: string[]): Partial<RelayDeps> => ({ room: { look: async () => new Set(opened) } });
+  const roomFor = (...opened: string[]): Partial<RelayDeps> => ({ room: { read: async () => new Set(opened) } });
 
   test('hands all that is due on, batch by batch, each under a lease of its own', async () => {
     const rows = [await stored(), await stored(), await stored()];
@@ -300,7 +300,7 @@ describe('a round of the relay', () => {
   test('leases nothing while all queues are full, or while Redis is away', async () => {
     const before = await stored();
     await relay(roomFor());
-    await expect(relay({ room: { look: () => Promise.reject(new Error('Redis is away')) } })).rejects.toThrow('away');
+    await expect(relay({ room: { read: () => Promise.reject(new Error('Redis is away')) } })).rejects.toThrow('away');
     expect(await row(before._id)).toEqual(before);
     expect(leases).toEqual([]);
   });
