@@ -26,7 +26,7 @@ const good = {
   },
 };
 
-/** An api whose registration answers so, whatever comes; and what it logs and warns of. */
+/** Starts an api whose registration always gives this answer, and records its log and its warnings. */
 async function register(handler: RequestHandler, { validateResponses = true } = {}) {
   const logger = createLogger({ service: 'api', level: 'silent' });
   const logged = jest.spyOn(logger, 'error');

@@ -4,7 +4,7 @@ import { createAskRedis } from './ask-redis.ts';
 
 const revoked: Denial = { kind: 'revoked', reason: 'SESSION_REVOKED' };
 
-/** A Redis that denies one session, says nothing of the one called `lost`, and notes how it was asked. */
+/** Creates a Redis that denies one session, has no answer for the one called `lost`, and records how it was asked. */
 function scene(denied = '') {
   const asked: string[][] = [];
   let last = 100;

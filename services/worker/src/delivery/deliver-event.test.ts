@@ -25,7 +25,7 @@ const job = { id: event.id, data: event, timestamp: begin, attemptsMade: 2 };
 let time: number;
 let metrics: WorkerMetrics;
 let logged: Record<string, unknown>[];
-/** What the parts were told, in order. */
+/** Calls of the parts, in order. */
 let told: unknown[];
 beforeEach(() => {
   time = begin + 1_000;
