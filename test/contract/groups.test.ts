@@ -30,7 +30,7 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z
 const sessionOf = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
 const groupOf = (home_group_id: string) => api.collections.groups.findOne({ _id: home_group_id });
 
-/** A household of two: its owner, and a member who came by an invite. */
+/** Creates a household of two: its owner, and a member who came by an invite. */
 async function newHousehold() {
   const owner = await newSession(api);
   const invite = await insertInvite(api, owner.home_group_id);
@@ -202,7 +202,7 @@ describe('leaving', () => {
       expect.objectContaining({ user_id: youngest.user_id, role: 'member' }),
     ]);
     expect(await groupOf(owner.home_group_id)).toMatchObject({ owner_id: member.user_id, member_count: 2 });
-    // The heir's tokens say nothing of the role, and stay.
+    // The heir's tokens do not contain the role, and stay valid.
     expect((await currentGroup(api, member)).status).toBe(200);
   });
 

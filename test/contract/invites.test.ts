@@ -27,7 +27,7 @@ const stored = (token: string) => api.collections.invites.findOne({ _id: token }
 const change = (token: string, fields: object) => api.collections.invites.updateOne({ _id: token }, { $set: fields });
 const expire = (token: string) => change(token, { expires_at: new Date(Date.now() - 1) });
 
-/** Somebody who has joined the owner's group by an invite. */
+/** Creates a user who has joined the owner's group by an invite. */
 async function newMember(): Promise<TokenPair> {
   const email = newEmail();
   expect((await joinBy(api, await newInvite(api, owner), email)).status).toBe(201);
@@ -123,7 +123,7 @@ describe('POST /api/v1/invites', () => {
       api.collections.users.updateOne({ _id: former.user_id }, { $set: { home_group_id: group } });
     const setOwner = (owner_id: string) =>
       api.collections.groups.updateOne({ _id: home_group_id }, { $set: { owner_id } });
-    // As after a change of group, of which neither the deny list nor the session has heard.
+    // As after a change of group that neither the deny list nor the session has.
     await setOwner(randomUUID());
     await setGroup(randomUUID());
     const member = {
@@ -154,7 +154,7 @@ describe('POST /api/v1/invites', () => {
     await revoke(revoked, crowded);
     for (let i = 0; i < 3; i += 1) expect((await create({}, crowded)).status).toBe(201);
     expect((await create({}, crowded)).status).toBe(409);
-    // The others' groups have their own.
+    // Other groups have limits of their own.
     expect((await create({})).status).toBe(201);
   });
 

@@ -22,7 +22,7 @@ afterAll(async () => {
 const refresh = (refresh_token: string, language = 'en') =>
   api.post('/api/v1/auth/refresh', { refresh_token }, { 'Accept-Language': language });
 
-/** A session whose refresh token was rotated twice: its first one is void. */
+/** Creates a session whose refresh token was rotated twice: its first one is void. */
 async function rotatedSession() {
   const session = await newSession(api);
   const second = (await refresh(session.refresh_token)).json.data.refresh_token;
@@ -39,7 +39,7 @@ async function force(user_id: string): Promise<void> {
   redis.disconnect();
 }
 
-/** By the reason that is told: what ends a session, and gives its last refresh token. */
+/** By the reason in the answer: ends a session, and returns its last refresh token. */
 const endings: Readonly<Record<string, () => Promise<string>>> = {
   async logged_out() {
     const session = await newSession(api);
@@ -76,7 +76,7 @@ const endings: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-/** What a message says of theft. */
+/** Words of a message about theft. */
 const theft = { en: /protect|someone else/, ru: /защитить|кто-то другой/ };
 
 describe.each(Object.entries(endings))('a session that has ended: %s', (reason, end) => {

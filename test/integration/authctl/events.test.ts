@@ -52,7 +52,7 @@ async function deliveredTo(event: RegisteredEvent, ...names: string[]): Promise<
   return event;
 }
 
-/** `analytics` has it, `billing` did not take it. */
+/** `analytics` has the event, `billing` refused it. */
 async function dead(): Promise<RegisteredEvent> {
   const event = await deliveredTo(await pending(), 'analytics');
   const at = new Date();

@@ -21,7 +21,7 @@ const path = (kind: 'access' | 'refresh' | 'server') => join(dir, `${kind}.json`
 const standings = (shown: { keys: { standing: string }[] }) => shown.keys.map(({ standing }) => standing);
 const minute = 60_000;
 
-/** Every member of a JWK that makes signatures or MACs. */
+/** Returns the members of a JWK that create signatures or MACs. */
 async function privateParts(file: string): Promise<string[]> {
   const { keys } = await loadKeyFile(file);
   return keys.flatMap(({ d, k }) => [d, k]).filter((part) => typeof part === 'string');

@@ -85,7 +85,7 @@ describe('a gateway that is told to stop', () => {
         (check) => check.name === 'lifecycle' && 'reason' in check && check.reason === 'stopping',
       );
     });
-    // It keeps the time itself: past its 10 s it exits with 1.
+    // It limits its own time: after 10 s it exits with 1.
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 });

@@ -37,7 +37,7 @@ afterEach(() => {
   ahead = 0;
 });
 
-/** A stream whose token lasts so long; its `hello` is taken. */
+/** Opens a stream with a token of this lifetime, and reads its `hello`. */
 async function openBriefly(ttlSeconds: number) {
   const device = newDevice();
   const client = await openStream(gateway.base, {

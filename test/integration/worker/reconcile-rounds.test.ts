@@ -11,11 +11,11 @@ const minute = 60_000;
 
 let scene: WorkerScene;
 let denyList: DenyList;
-/** The worker's time: it stands still but for what a test lets pass. */
+/** The worker's time: it moves only when a test moves it. */
 let time: number;
 /** The other sessions of logouts, whose streams were closed. */
 let told: string[];
-/** How many each round has found. */
+/** Number of sessions that each round has found. */
 let found: number[];
 
 beforeEach(async () => {
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** A worker's rounds, of which the first is done. */
+/** Starts a worker's rounds, and completes the first. */
 async function startRounds(write: DenyList['denyAndClose'] = denyList.denyAndClose): Promise<() => Promise<void>> {
   const reconcile = createReconcile({
     sessions: createStores(scene.collections).sessions,
@@ -46,7 +46,7 @@ async function startRounds(write: DenyList['denyAndClose'] = denyList.denyAndClo
   return reconcile;
 }
 
-/** A session that is revoked in MongoDB from now on, by a request that took the time so many milliseconds ago. */
+/** Revokes a session in MongoDB, by a request that took the time this many milliseconds ago. */
 async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
@@ -58,7 +58,7 @@ async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
   return session._id;
 }
 
-/** The same of a session whose user changed the group. */
+/** The same for a session whose user changed the group. */
 async function move(agoMs: number): Promise<string> {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
