@@ -78,7 +78,7 @@ describe('an invite into a group that has as many members as it may have', () =>
     expect([answer.status, answer.json.error_code]).toEqual([400, 'IAD_GROUP_ALREADY_MEMBER']);
   });
 
-  test('tells whoever has just taken the last place, by another tap, to refresh', async () => {
+  test('tells the user who has just taken the last place, by another tap, to refresh', async () => {
     const owner = await newSession(api);
     const invite = await insertInvite(api, owner.home_group_id);
     const mover = await newSession(api);
@@ -89,14 +89,14 @@ describe('an invite into a group that has as many members as it may have', () =>
     expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
   });
 
-  test('is shown as used up to whoever looks at it, and to the owner as what it is by itself', async () => {
+  test('is shown as used up to anybody who reads it, and to the owner as what it is by itself', async () => {
     const { owner, invite } = await fullHousehold();
     expect((await look(invite)).json.data).toMatchObject({ valid: false, reason: 'used_up' });
     const list = await api.send({ method: 'GET', path: '/api/v1/invites', headers: bearer(owner) });
     expect(list.json.data.invites).toEqual([expect.objectContaining({ invite_token: invite, valid: true, uses: 1 })]);
   });
 
-  test('is shown by its own end where it has one', async () => {
+  test('is shown by its own end if it has one', async () => {
     const { owner } = await fullHousehold();
     const over = await insertInvite(api, owner.home_group_id, { expires_at: new Date(Date.now() - 1_000) });
     expect((await look(over)).json.data).toMatchObject({ valid: false, reason: 'expired' });

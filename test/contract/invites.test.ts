@@ -39,7 +39,7 @@ function expectError(answer: Answer, status: number, code: string): void {
 }
 
 describe('POST /api/v1/invites', () => {
-  test('makes an invite for a week and any number of people, where nothing else is asked for', async () => {
+  test('makes an invite for a week and any number of people, if nothing else is asked for', async () => {
     const before = Date.now();
     const answer = await create({});
     expect(answer.status).toBe(201);
@@ -158,7 +158,7 @@ describe('POST /api/v1/invites', () => {
     expect((await create({})).status).toBe(201);
   });
 
-  test('a user makes only so many within an hour, revoked or not; a replay counts for nothing', async () => {
+  test('a user makes a limited number within an hour, revoked or not; a replay counts for nothing', async () => {
     const strict = await startTestApi({ INVITE_CREATE_LIMIT_PER_USER: '2' });
     const [eager, other] = [await newSession(strict), await newSession(strict)];
     const invite = (by: TokenPair, key: string) => strict.post(path, {}, { ...bearer(by), 'Idempotency-Key': key });

@@ -76,7 +76,7 @@ test('takes any genuine token of the session, whatever its generation', async ()
   expect(await stored(session.session_id)).toMatchObject({ is_revoked: true });
 });
 
-test('ends another session of the same user where its refresh token is given, and remembers whose stream to close', async () => {
+test('ends another session of the same user if its refresh token is given, and remembers whose stream to close', async () => {
   const phone = await newSession(api);
   const tablet = await logIn(api, phone.email);
   const answer = await logOut(api, { access_token: phone.access_token, refresh_token: tablet.refresh_token });

@@ -71,7 +71,7 @@ describe('the moves of an account', () => {
     expect((await goHome(await newSession(api))).status).toBe(200);
   });
 
-  test('count where one is made, and not where its invite or the app’s question refuses it', async () => {
+  test('count if one is made, and not if its invite or the app’s question refuses it', async () => {
     const mover = await newSession(api);
     const expired = { expires_at: new Date(Date.now() - 1_000) };
     const elsewhere = (await newSession(api)).home_group_id;

@@ -151,7 +151,7 @@ describe('the deny list', () => {
     }
   };
 
-  test('is asked where it is complete: what it denies is refused, whatever MongoDB says', () =>
+  test('is read if it is complete: what it denies is refused, whatever MongoDB says', () =>
     withList(async (redis) => {
       const own = await startTestApi();
       const denyList = createDenyList(redis, redisKeys(own.keyPrefix), denialLifetimeMs(600));
@@ -175,7 +175,7 @@ describe('the deny list', () => {
       await own.close();
     }));
 
-  test('where it is not complete MongoDB is asked: revoked, gone and moved sessions are refused', async () => {
+  test('if it is not complete MongoDB is read: revoked, gone and moved sessions are refused', async () => {
     const [revoked, gone, moved, good] = await Promise.all([1, 2, 3, 4].map(() => newSession(api)));
     if (!revoked || !gone || !moved || !good) throw new Error('no sessions');
     const { sessions } = api.collections;

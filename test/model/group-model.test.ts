@@ -167,7 +167,7 @@ async function expectSame({ model, users, real }: World): Promise<void> {
 }
 
 test(
-  'whoever comes, goes and is removed, in whatever order: everybody is where the model has them, and is told so',
+  'people come, go and are removed in any order: everybody is where the model has them, and sees that',
   async () => {
     const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const world = await begin();

@@ -126,7 +126,7 @@ test(
 );
 
 test(
-  'where there is a thief, every answer is the model’s, and the two never both live on',
+  'if there is a thief, every answer is the model’s, and the two never both live on',
   async () => {
     const property = fc.asyncProperty(stolenCourse, async (course) => {
       const begun = await begin();

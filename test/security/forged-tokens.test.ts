@@ -13,7 +13,7 @@ import { createForger, type Forger, newSigningKey } from '../support/token-forge
 import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
 
 /** Tests the verifier that the api and the gateway share; over the wire: forged-tokens-wire.test.ts. */
-describe.each(['EdDSA', 'ES256'] as const)('forged tokens where %s is configured', (algorithm) => {
+describe.each(['EdDSA', 'ES256'] as const)('forged tokens if %s is configured', (algorithm) => {
   const at = 1_800_000_000;
   const settings = { algorithm, issuer: 'https://auth.local', audience: 'food-storage' };
   const key = newSigningKey(algorithm, 'key-2026');

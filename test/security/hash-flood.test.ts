@@ -58,7 +58,7 @@ describe('hashes at once', () => {
     expect(small.slots).toBe(3);
   });
 
-  test('and whoever has waited is answered', () => {
+  test('and a client that has waited is answered', () => {
     expect(small.logins.filter(({ status }) => status !== 200 && status !== 401)).toEqual([]);
   });
 });

@@ -262,7 +262,7 @@ describe('after all of it', () => {
     }
   });
 
-  test('whoever registers, logs in, opens a stream and logs out, can', async () => {
+  test('a user who registers, logs in, opens a stream and logs out, can', async () => {
     const session = await newSession(stack);
     const stream = await stack.openStream(session);
     expect((await logOut(stack, session)).status).toBe(200);

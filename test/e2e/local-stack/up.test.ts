@@ -143,7 +143,7 @@ describe('npm run up', () => {
   );
 
   test.concurrent(
-    'the push gateway gets the public halves of the keys, also where these are of one’s own',
+    'the push gateway gets the public halves of the keys, also if these are the user’s',
     closingAll(async (closing) => {
       const { dir, up } = closing(await openScene());
       const own = join(dir, 'own.json');

@@ -106,16 +106,16 @@ describe('the address of a client', () => {
     expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `2001:db8:0:${i}::1`))).toEqual(Array(6).fill(401));
   });
 
-  test('is IPv4 also where it is written as IPv6', async () => {
+  test('is IPv4 also if it is written as IPv6', async () => {
     const both = ['192.0.2.8', '::ffff:192.0.2.8'];
     expect(await statusesOf([...both, ...both, ...both])).toEqual(sixth);
   });
 
-  test('is one and the same where it is none', async () => {
+  test('is one and the same if it is none', async () => {
     expect(await statusesOf(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `unknown-${name}`))).toEqual(sixth);
   });
 
-  test('is the connection where no proxy is trusted', async () => {
+  test('is the connection if no proxy is trusted', async () => {
     const direct = await startTestApi(cheap);
     const email = newEmail();
     const statuses: number[] = [];

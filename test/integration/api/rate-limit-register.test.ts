@@ -39,7 +39,7 @@ const logIn = (body: object, address: string) =>
 
 const count = (answers: readonly Answer[], wanted: number) => answers.filter(({ status }) => status === wanted).length;
 
-describe('whoever knows an Idempotency-Key and guesses at the password', () => {
+describe('a client that knows an Idempotency-Key and guesses at the password', () => {
   test('gets as many verdicts as by logins, and each is a failed login', async () => {
     const [email, key] = [newEmail(), randomUUID()];
     await register({ email }, { key, address: '192.0.2.10' });
@@ -124,7 +124,7 @@ describe('the limit of an address', () => {
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429, 429]);
   });
 
-  test('goes before everything that costs: whoever is past it is not told that an address is taken', async () => {
+  test('goes before everything that costs: a client past it is not told that an address is taken', async () => {
     const email = newEmail();
     for (let each = 0; each < 3; each += 1) await register({ email }, { address: '192.0.2.31', on: strict });
     expect((await register({ email }, { address: '192.0.2.31', on: strict })).status).toBe(429);

@@ -214,7 +214,7 @@ describe('one account from many addresses', () => {
       expect(refusal?.waitMs).toBeGreaterThan(quarter);
     });
 
-    test('the owner gets in on the known device where the attacker sits at the same address', async () => {
+    test('the owner gets in on the known device if the attacker sits at the same address', async () => {
       const limits = await attacked();
       await guessTimes(limits, 30, identity());
       expect(await enter(limits, identity())).toMatchObject({ rule: 'login_source' });

@@ -60,7 +60,7 @@ describe('the phone that lost its answer', () => {
     expect(await documentOf()).toMatchObject({ is_revoked: false, gen: 1 + 4 * 6 });
   });
 
-  test('gets the same answer again where it asks at once', async () => {
+  test('gets the same answer again if it asks at once', async () => {
     const kept = await begin();
     const lost = tokenOf(await api.refresh(kept));
     scene.clock.pass(20 * second);

@@ -73,7 +73,7 @@ test('a token of a session that was revoked is an event that names it', async ()
   ]);
 });
 
-test('what only the owner of a group may do is an event where a member tries it, and says by the route what it was', async () => {
+test('what only the owner of a group may do is an event if a member tries it, and says by the route what it was', async () => {
   const owner = await newSession(api);
   const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
   const { user_id, session_id, access_token } = member;

@@ -143,7 +143,7 @@ describe('a commit whose reply is lost', () => {
     await expectOne(email);
   });
 
-  test('is read back where the store never says what became of it', async () => {
+  test('is read back if the store never says what became of it', async () => {
     const email = newEmail();
     const shutdownInProgress = 91;
     const unknown = {

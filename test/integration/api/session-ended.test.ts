@@ -102,7 +102,7 @@ describe('a logout', () => {
     await expectOnlyTold([], own, theirs);
   });
 
-  test('is carried out where an end that was seen has been rolled back', async () => {
+  test('is carried out if an end that was seen has been rolled back', async () => {
     const own = await scene.session({ gen: 2 });
     const find = async () => ({ ...own.document, is_revoked: true });
     await logOut(scene.tokenOf(own.document, 1), own, { sessions: { ...scene.sessions, find } });
@@ -136,7 +136,7 @@ describe('the end by its id', () => {
     expect(reads).toEqual([]);
   });
 
-  test('is carried out where an end that was seen has been rolled back', async () => {
+  test('is carried out if an end that was seen has been rolled back', async () => {
     const own = await scene.session();
     const { _id } = own.document;
     const misses = [false];
@@ -151,7 +151,7 @@ describe('the end by its id', () => {
 
 describe('a logout everywhere', () => {
   test.each([{}, { except_current: true }])(
-    '%j tells all again of the caller’s session, where it has ended before',
+    '%j announces the caller’s session again if it has ended before',
     async (body) => {
       const { _id: user_id } = await scene.user();
       const own = await endedBy('logout', { user_id });
@@ -167,7 +167,7 @@ describe('a logout everywhere', () => {
     },
   );
 
-  test('reads no session by itself where the caller’s lives', async () => {
+  test('reads no session by itself if the caller’s lives', async () => {
     const { _id: user_id } = await scene.user();
     await logOutAll({}, await scene.session({ user_id }));
     expect(reads).toEqual([]);

@@ -39,7 +39,7 @@ describe('keys generate', () => {
     assertRefreshTokenKeys(await loadKeyFile(path('server')));
   });
 
-  test('makes ES256 keys where that is asked for, into the file that is named', async () => {
+  test('makes ES256 keys if that is asked for, into the file that is named', async () => {
     const file = join(dir, 'other.json');
     await authctlJson(['keys', 'generate', 'access', '--algorithm', 'ES256', '--file', file], { env: {} });
     await assertAccessTokenKeys(await loadKeyFile(file), 'ES256', 'sign');
@@ -180,7 +180,7 @@ describe('the public file, for the push gateway', () => {
     }
   });
 
-  test('is asked for where an access key changes without it', async () => {
+  test('is asked for if an access key changes without it', async () => {
     await authctl(['keys', 'generate', 'access'], { env });
     expect((await authctl(['keys', 'rotate', 'access'], { env })).stdout).toContain('authctl keys public');
     await authctl(['keys', 'generate', 'server'], { env });

@@ -71,7 +71,7 @@ describe('one run', () => {
     expect(run.stdout).not.toMatch(/eyJ|@probe\.invalid/);
   });
 
-  test('says so where it has no database to clean up in', async () => {
+  test('says so if it has no database to clean up in', async () => {
     const { MONGODB_URI: _, ...blind } = env;
     const run = await authctl(['probe'], { env: blind });
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('what the run has made stays') });

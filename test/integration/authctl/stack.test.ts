@@ -281,7 +281,7 @@ describe('doctor', () => {
   });
 });
 
-describe('where a store is away', () => {
+describe('if a store is away', () => {
   test('commands end with 69 and say which, doctor with 1, and trace shows what is known', async () => {
     const port = await findFreePort();
     const noMongo = { env: { ...env, MONGODB_URI: `mongodb://user:hunter2@127.0.0.1:${port}/?directConnection=true` } };

@@ -106,7 +106,7 @@ describe('a handshake', () => {
     });
   });
 
-  test('is refused in Russian where the app asks for it, and a malformed request id is not echoed', async () => {
+  test('is refused in Russian if the app asks for it, and a malformed request id is not echoed', async () => {
     const headers = { 'Accept-Language': 'ru-RU', 'X-Request-ID': 'two words' };
     const refusal = await refusalOf(gateway.base, { ...newDevice(), headers });
     expect(refusal.headers['content-language']).toBe('ru');

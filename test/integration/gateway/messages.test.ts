@@ -144,7 +144,7 @@ describe('a message', () => {
     expect([await counted('malformed'), await counted('too_big')]).toEqual([malformed.length, tooBig.length]);
   });
 
-  test('is refused by the publisher where it is malformed or has more than 16 KiB', async () => {
+  test('is refused by the publisher if it is malformed or has more than 16 KiB', async () => {
     const groupId = randomUUID();
     const sized = (length: number) => push.toGroup(groupId, { topic: 'x', payload: 'x'.repeat(length) });
     await expect(sized(17_000)).rejects.toThrow(/^the message has 17\d+ bytes of JSON, and 16384 are the most$/);

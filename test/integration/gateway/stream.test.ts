@@ -49,7 +49,7 @@ async function openBriefly(ttlSeconds: number) {
 }
 
 describe('a client of which nothing is heard', () => {
-  test('is pinged, and its stream ends where it does not answer, and only there', async () => {
+  test('is pinged, and its stream ends if it does not answer, and only then', async () => {
     const idle = await startTestGateway(scene, { PUSH_IDLE_TIMEOUT_SECONDS: '8' });
     await eventually('readiness', async () => (await idle.unreadiness()).length === 0);
     const device = newDevice();

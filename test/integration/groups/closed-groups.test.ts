@@ -60,7 +60,7 @@ test('a closed group’s document goes 30 days later, and no other', async () =>
   }
 });
 
-test('its index holds closed groups only, and authctl misses it where it is not there', async () => {
+test('its index holds closed groups only, and authctl reports it if it is missing', async () => {
   const { groups } = api.collections;
   const db = api.mongo.db(api.database);
   const index = (await groups.indexes()).find(({ key }) => 'closed_at' in key);
@@ -76,7 +76,7 @@ test('its index holds closed groups only, and authctl misses it where it is not 
   expect(await missingIndexes(db)).toEqual([]);
 });
 
-test('whoever asks about a group whose document has gone is answered as about a closed one, never by a 500', async () => {
+test('a request about a group whose document has gone is answered as about a closed one, never by a 500', async () => {
   const [former, stranger] = [await newSession(api), await newSession(api)];
   const { home_group_id } = former;
   const [dead, open] = [await insertInvite(api, home_group_id), await insertInvite(api, home_group_id)];

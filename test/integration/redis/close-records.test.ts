@@ -61,7 +61,7 @@ describe('a stream that is closed on a command', () => {
     expect(await find('logout-1', Date.now() + 60_000)).toEqual([]);
   });
 
-  test('is closed all the same where the record cannot be written, and that is counted', async () => {
+  test('is closed even if the record cannot be written, and that is counted', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const { closeRecords } = scene.keys;

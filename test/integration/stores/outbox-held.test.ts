@@ -77,7 +77,7 @@ describe('a row that is held', () => {
     expect(ids(await claim(new Date(Date.now() + 60_000)))).toEqual([event.id]);
   });
 
-  test('is not released where all leases end, as it was in no queue; all others are, however many', async () => {
+  test('is not released when all leases end, as it was in no queue; all others are, however many', async () => {
     const event = await held();
     const leased = { state: 'pending', topic: 'a', event, attempts: 3, deliveries: {}, created_at: longAgo() } as const;
     const rows = Array.from({ length: 2_500 }, (_, index) => {
@@ -100,7 +100,7 @@ describe('a row that is held', () => {
   });
 });
 
-test('whoever has lost the lease of a row neither holds it nor marks it', async () => {
+test('a relay that has lost the lease of a row neither holds it nor marks it', async () => {
   const event = await pending();
   const [former] = await claim();
   const [present] = await claim(new Date(Date.now() + 60_000));

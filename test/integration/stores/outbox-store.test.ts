@@ -60,7 +60,7 @@ describe('an event', () => {
     expect(publishGraceMs).toBe(5_000);
   });
 
-  test('is not stored where its transaction is taken back', async () => {
+  test('is not stored if its transaction is rolled back', async () => {
     const event = newEvent();
     await append(event, false);
     expect(await row(event.id)).toBeNull();
@@ -105,7 +105,7 @@ describe('a claim', () => {
     expect(idsOf(await claim(at(99), 2))).toEqual([third._id]);
   });
 
-  test('finds others where somebody was quicker with those it saw', async () => {
+  test('finds others if another relay was quicker with those it saw', async () => {
     // Three at once see the same twenty. They may also share them, so that none has to read again, but not every time.
     for (let most = 0, round = 0; most <= 20; round += 1) {
       expect(round).toBeLessThan(50);

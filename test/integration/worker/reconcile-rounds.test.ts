@@ -73,7 +73,7 @@ const revoked = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' };
 const below = { kind: 'below', ver: 2 };
 
 describe('a change whose write came late is found', () => {
-  test('by the next round, where it took all of the driver’s time-outs', async () => {
+  test('by the next round, if it took all of the driver’s time-outs', async () => {
     const round = await startRounds();
     time += 1_000;
     const sessions = [await revoke(45_000), await move(45_000)];
@@ -81,7 +81,7 @@ describe('a change whose write came late is found', () => {
     expect(await denyList.peek(sessions)).toEqual([revoked, below]);
   });
 
-  test('within a minute, where a machine stood still for minutes', async () => {
+  test('within a minute, if a machine stood still for minutes', async () => {
     const round = await startRounds();
     time += 1_000;
     const sessions = [await revoke(5 * minute), await move(5 * minute)];
@@ -125,7 +125,7 @@ describe('the other session of a logout is told to close its stream', () => {
     expect(told).toEqual([other]);
   });
 
-  test('not where Redis had heard of the logout before it forgot it', async () => {
+  test('not if Redis had heard of the logout before it forgot it', async () => {
     const round = await startRounds();
     const session = await revoke(0, randomUUID());
     const denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const;
@@ -154,7 +154,7 @@ describe('the other session of a logout is told to close its stream', () => {
     expect(told).toEqual([]);
   });
 
-  test('once, where the list could not be written at the first attempt', async () => {
+  test('once, if the list could not be written at the first attempt', async () => {
     let failures = 1;
     const round = await startRounds(async (entries) => {
       failures -= 1;

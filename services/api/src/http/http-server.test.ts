@@ -85,7 +85,7 @@ describe('drain', () => {
     await drained;
   });
 
-  test('ends at once where there is no connection', async () => {
+  test('ends at once if there is no connection', async () => {
     await serve();
     const start = performance.now();
     await server.drain();

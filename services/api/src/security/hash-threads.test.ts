@@ -48,7 +48,7 @@ function startNicer(): string {
 
 describe('hash threads', () => {
   (process.platform === 'linux' ? test : test.skip)(
-    'start where the process is nicer already and may not be less so',
+    'start even if the process is nicer already and may not be less so',
     () => {
       expect(startNicer()).toBe('@node-rs/argon2\n');
     },
