@@ -182,7 +182,7 @@ describe('authorization comes before the body', () => {
   });
 });
 
-test('a repeated logout is told 404, not 401: it does not look at the deny list', async () => {
+test('a repeated logout gets 404, not 401: it does not read the deny list', async () => {
   const session = await newSession(api);
   await logOut(api, session);
   expect((await logOut(api, session)).status).toBe(404);

@@ -93,7 +93,7 @@ describe.each(Object.entries(endings))('a session that has ended: %s', (reason, 
   });
 });
 
-test('the void token that ends the session is told the same as every one after it', async () => {
+test('the void token that ends the session gets the same reason as every one after it', async () => {
   const session = await rotatedSession();
   const caught = await refresh(session.refresh_token);
   const then = await refresh(session.newest);
@@ -101,7 +101,7 @@ test('the void token that ends the session is told the same as every one after i
   expect(then.json).toEqual(caught.json);
 });
 
-test('a logout of all devices is told as a revocation on the others and as a logout on its own', async () => {
+test('a logout of all devices is reported as a revocation on the others and as a logout on its own', async () => {
   const phone = await newSession(api);
   const tablet = await logIn(api, phone.email);
   expect((await api.post('/api/v1/auth/logout-all', {}, bearer(phone))).status).toBe(200);

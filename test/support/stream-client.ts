@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 
-/** How a stream ended, as the client saw it. */
+/** The end of a stream, as the client saw it. */
 export interface Closed {
   readonly code: number;
   readonly reason: string;

@@ -160,7 +160,7 @@ function sameBytes(text: string): string[] {
   const spaced = [1, 20, 43, 85].flatMap((at) =>
     [' ', '\n', '=', '\r\n', '\u00a0'].map((gap) => insert(text, at, gap)),
   );
-  // Without a - or _ the standard alphabet spells it the same way, so it is no other spelling.
+  // Without a - or _ the standard alphabet spells it the same way, so there is no other spelling.
   return [...trailing, ...(standard === text ? [] : [standard]), `${standard}==`, ...padded, ...spaced];
 }
 

@@ -21,7 +21,7 @@ async function writeProgram(name: string, output: string): Promise<void> {
   await chmod(join(dir, name), 0o755);
 }
 
-/** Nothing on the PATH but what a test puts there, an empty cache, and no download host. */
+/** Nothing on the PATH except what a test puts there, an empty cache, and no download host. */
 const bareEnv = () => ({
   PATH: dir,
   LOCAL_STACK_CACHE_DIR: join(dir, 'cache'),
@@ -30,7 +30,7 @@ const bareEnv = () => ({
 });
 
 describe('the order in which MongoDB and Redis are provided', () => {
-  test('an address in the environment is used as it is, and nothing else is looked at', async () => {
+  test('an address in the environment is used as it is, and nothing else is tried', async () => {
     const env = { ...bareEnv(), MONGODB_URI: 'mongodb://db.example/?replicaSet=rs0' };
     expect(await provideMongodb({ log, env })).toEqual({ external: true });
     expect(lines).toEqual(['MongoDB: MONGODB_URI set? yes']);

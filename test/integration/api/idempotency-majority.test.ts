@@ -139,7 +139,7 @@ test('a refresh that converges hands nothing out before a majority has what the 
 });
 
 // Must be the last test: afterwards another member is the primary, or none for a while.
-test('a retry whose primary is lost meanwhile is told 503', async () => {
+test('a retry whose primary is lost meanwhile gets 503', async () => {
   const email = newEmail();
   const send = register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID());
   await admin(secondary).command({ fsync: 1, lock: true });

@@ -141,7 +141,7 @@ describe('the gateway', () => {
     };
   }
 
-  test('knows a new first key before it would have looked at its file again', async () => {
+  test('knows a new first key before it would have read its file again', async () => {
     const upgradeBy = await begin(hour);
     expect(await upgradeBy(first)).toBe(101);
     await write('public.json', ...publicHalves(second, first));

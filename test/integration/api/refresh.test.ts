@@ -164,7 +164,7 @@ describe('IAD_JWT_REFRESH_EXPIRED is raised, and written down', () => {
 });
 
 describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
-  test('for a session that is revoked, of which nothing changes: a majority has that, and all are told once more', async () => {
+  test('for a session that is revoked, of which nothing changes: a majority has that, and it is announced again', async () => {
     const revoked_at = new Date(scene.now().getTime() - minute);
     const ended = { revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-0' } as const;
     const { document, token } = await scene.session({ is_revoked: true, expires_at: scene.now(), ...ended });

@@ -140,7 +140,7 @@ describe('a system that is not well', () => {
     ]);
   });
 
-  test('no api, and a database that lets nobody in: both are told, with exit code 1', async () => {
+  test('no api, and a database that lets nobody in: both are reported, with exit code 1', async () => {
     const locked = { ...env, MONGODB_URI: env.MONGODB_URI?.replace('://', '://nobody:wrong@') };
     const args = ['probe', '--api-url', `http://127.0.0.1:${deadPort}`];
     const report = await authctlJson(args, { env: locked }, 1);
@@ -264,7 +264,7 @@ function untilRuns({ metric }: RunningProbe, outcome: 'success' | 'failure', cou
   return eventually(`${count} runs: ${outcome}`, hasEnded, 40_000);
 }
 
-/** Returns the accounts for which the api remembers devices and addresses. */
+/** Returns the number of accounts for which the api remembers devices and addresses. */
 async function knownPlaces(): Promise<number> {
   const redis = new Redis(stack.redis.url);
   try {

@@ -190,7 +190,7 @@ describe('an auth frame', () => {
     await quiet.close();
   });
 
-  test('while another one is looked at is refused', async () => {
+  test('while another one is handled is refused', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const frame = await auth(device);

@@ -222,7 +222,7 @@ describe('a consumer of jobs', () => {
 });
 
 describe('a consumer of outcomes', () => {
-  test('hears what the subscriber has done with its jobs, also if a handler fails', async () => {
+  test('reports what the subscriber has done with its jobs, also if a handler fails', async () => {
     const heard: string[] = [];
     const outcomes = createOutcomeConsumer(options(), {
       async onCompleted(jobId) {

@@ -100,7 +100,7 @@ const majorityHas = (...sessions: readonly Session[]) =>
     createStores(scene.collections).sessions.areRevoked(sessions.map(({ session_id }) => session_id)),
   );
 
-test('a logout that was told 503 is carried out all the same: the worker tells the others when a majority has it', async () => {
+test('a logout that got 503 is carried out nevertheless: the worker announces it when a majority has it', async () => {
   // For the worker the api's decisions are older than they are: a lag of seconds acts like one of half a minute.
   scene.clock.pass(-20_000);
   const worker = await startTestWorker(env);
@@ -133,7 +133,7 @@ const again: readonly [name: string, send: (on: TokenApi, session: Session) => P
   ['a logout of all', (on, session) => on.post('/api/v1/auth/logout-all', {}, bearer(session)), 200],
 ];
 
-test('a logout that was told 503 is announced by whatever ends the session once more, which is told nothing before a majority has it', async () => {
+test('a logout that got 503 is announced by any request that ends the session again, which gets 503 itself until a majority has it', async () => {
   // No worker runs.
   await (await denyList.beginRebuild()).complete();
   const scenes = await Promise.all(

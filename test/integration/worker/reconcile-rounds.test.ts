@@ -110,7 +110,7 @@ test('a round does not find again what the list no longer has to hold', async ()
   expect(found).toEqual([]);
 });
 
-describe('the other session of a logout is told to close its stream', () => {
+describe('the other session of a logout has its stream closed', () => {
   test('once, however often Redis forgets the logout', async () => {
     const round = await startRounds();
     const other = randomUUID();

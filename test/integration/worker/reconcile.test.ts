@@ -120,7 +120,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     expect(heard).toMatchObject([{ session_id: unknown }]);
   });
 
-  test('if Redis is emptied, the other session of an old logout hears nothing: it lives, and may have a new stream', async () => {
+  test('if Redis is emptied, the other session of an old logout gets no command: it lives, and may have a new stream', async () => {
     const scene = closing(await openWorkerScene());
     closing(await startTestWorker(scene.env));
     await eventually('the list is complete', () => denyListOf(scene).isComplete());

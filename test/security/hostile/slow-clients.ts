@@ -23,7 +23,7 @@ export interface SlowClientOptions {
   readonly count: number;
   /** Sent at once. */
   readonly opening: string;
-  /** Sent by a client in each interval, for ever. */
+  /** Sent by a client in each interval, until the connection ends. */
   readonly drip: string;
   readonly intervalMs: number;
 }

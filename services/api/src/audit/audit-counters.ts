@@ -102,7 +102,7 @@ export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) =
   };
 }
 
-/** Statuses of a request that may not have what it asks for. */
+/** Statuses that refuse authorization. */
 const statuses: readonly number[] = [401, 403];
 
 /** Returns true if the status refuses authorization. */

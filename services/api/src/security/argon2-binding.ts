@@ -9,7 +9,7 @@ export interface Argon2Cost {
 export interface Argon2Binding {
   readonly name: string;
   hash(password: string, cost: Argon2Cost): Promise<string>;
-  /** Throws if the string is no Argon2 hash. */
+  /** Throws if the string is not an Argon2 hash. */
   verify(phc: string, password: string): Promise<boolean>;
 }
 

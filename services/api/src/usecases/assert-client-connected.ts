@@ -1,6 +1,8 @@
 import type { RequestOrigin } from '../request/request-origin.ts';
 
-/** Ends the work for a request whose client has left. Nobody receives the error, and it is no fault of the service. */
+/**
+ * Ends the work for a request whose client has left. Nobody receives the error, and it is not a fault of the service.
+ */
 export class RequestAbandoned extends Error {
   constructor() {
     super('the client has given the request up');

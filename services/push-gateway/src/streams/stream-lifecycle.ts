@@ -24,7 +24,8 @@ const maxAnnounced = 256;
 export function createStreamLifecycle({ registry, expiry, publish, metrics, logger, now }: StreamLifecycleDeps) {
   /**
    * Only an open stream replaces another, so this follows the upgrade; nothing waits for it. The streams of one turn go
-   * in one command: every gateway hears of every stream, and after a restart of one there are tens of thousands.
+   * in one command: every gateway gets every stream's announcement, and after a restart of one there are tens of
+   * thousands.
    */
   const announce = createTickBatcher<Connection>(maxAnnounced, (connections) => {
     const streams = connections.map(({ sessionId, streamNumber }) => ({

@@ -34,7 +34,8 @@ export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
 }
 
 /**
- * A shed request is no fault, and a stack trace for each would add work under overload. Access log and counter have it.
+ * A shed request is not a fault, and a stack trace for each would add work under overload. The access log and the
+ * counter have it.
  */
 function isFault({ status, code }: AppError): boolean {
   return status >= 500 && code !== 'ERR-OVERLOADED';

@@ -21,7 +21,7 @@ const requireJson: RequestHandler = (req, _res, next) => {
 };
 
 const parseBody: RequestHandler = (req, res, next) => {
-  // The time that the client took to send its body is no time that it has waited for us.
+  // The client's own time to send the body does not count as waiting for the service.
   extendContext(res, { receivedAt: performance.now() });
   req.body = parseOrRefuse(Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0));
   next();
