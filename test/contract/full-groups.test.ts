@@ -16,7 +16,7 @@ import type { Answer } from '../support/http-client.ts';
 import { joinBy } from '../support/invites.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-/** Its groups have two members at most. */
+/** An api whose groups have two members at most. */
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi({ ...cheapHashes, MAX_GROUP_MEMBERS: '2' });
@@ -39,7 +39,7 @@ async function fullHousehold(): Promise<{
 const look = (token: string) => api.send({ method: 'GET', path: `/api/v1/invites/${token}` });
 const usesOf = async (_id: string) => (await api.collections.invites.findOne({ _id }))?.uses;
 
-/** Exactly what an invite answers that is used up. */
+/** Asserts exactly the answer of an invite that is used up. */
 async function expectUsedUp(answer: Answer, ask: (invite: string) => Promise<Answer>, invite: string): Promise<void> {
   const elsewhere = (await newSession(api)).home_group_id;
   const usedUp = await insertInvite(api, elsewhere, { max_uses: 1, uses: 1 });
@@ -78,25 +78,25 @@ describe('an invite into a group that has as many members as it may have', () =>
     expect([answer.status, answer.json.error_code]).toEqual([400, 'IAD_GROUP_ALREADY_MEMBER']);
   });
 
-  test('tells whoever has just taken the last place, by another tap, to refresh', async () => {
+  test('tells the user who has just taken the last place, by another tap, to refresh', async () => {
     const owner = await newSession(api);
     const invite = await insertInvite(api, owner.home_group_id);
     const mover = await newSession(api);
     expect((await accept(api, mover, invite)).status).toBe(200);
-    // As if nobody had heard yet that the token of the other tap is over.
+    // As if the change by the other tap had not been announced yet.
     await api.collections.sessions.updateOne({ _id: mover.session_id }, { $set: { 'claims.ver': 1 } });
     const answer = await accept(api, mover, invite);
     expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
   });
 
-  test('is shown as used up to whoever looks at it, and to the owner as what it is by itself', async () => {
+  test('is shown as used up to anybody who reads it, and to the owner as what it is by itself', async () => {
     const { owner, invite } = await fullHousehold();
     expect((await look(invite)).json.data).toMatchObject({ valid: false, reason: 'used_up' });
     const list = await api.send({ method: 'GET', path: '/api/v1/invites', headers: bearer(owner) });
     expect(list.json.data.invites).toEqual([expect.objectContaining({ invite_token: invite, valid: true, uses: 1 })]);
   });
 
-  test('is shown by its own end where it has one', async () => {
+  test('is shown by its own end if it has one', async () => {
     const { owner } = await fullHousehold();
     const over = await insertInvite(api, owner.home_group_id, { expires_at: new Date(Date.now() - 1_000) });
     expect((await look(over)).json.data).toMatchObject({ valid: false, reason: 'expired' });

@@ -30,7 +30,7 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z
 const sessionOf = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
 const groupOf = (home_group_id: string) => api.collections.groups.findOne({ _id: home_group_id });
 
-/** A household of two: its owner, and a member who came by an invite. */
+/** Creates a household of two: its owner, and a member who came by an invite. */
 async function newHousehold() {
   const owner = await newSession(api);
   const invite = await insertInvite(api, owner.home_group_id);
@@ -68,7 +68,7 @@ describe('the current group', () => {
     expect(data).toMatchObject({ account_type: 'OFFICE', stock_deficit: 'refused', role: 'owner' });
   });
 
-  test('is not shown to a former member, even where neither Redis nor the session has heard of it', async () => {
+  test('is not shown to a former member, even if neither Redis nor the session has heard of it', async () => {
     const { member } = await newHousehold();
     const setGroup = (home_group_id: string) =>
       api.collections.users.updateOne({ _id: member.user_id }, { $set: { home_group_id } });
@@ -120,7 +120,7 @@ describe('accepting an invite', () => {
     expect((await currentGroup(api, mover)).status).toBe(200);
   });
 
-  test('into the own group is 400, also where the invite is over: who repeats a move that was made learns that it was', async () => {
+  test('into the own group is 400, also if the invite is over: a client that repeats a move that was made learns that it was', async () => {
     const [owner, mover] = [await newSession(api), await newSession(api)];
     const invite = await insertInvite(api, owner.home_group_id, { max_uses: 1 });
     await accept(api, mover, invite);
@@ -202,7 +202,7 @@ describe('leaving', () => {
       expect.objectContaining({ user_id: youngest.user_id, role: 'member' }),
     ]);
     expect(await groupOf(owner.home_group_id)).toMatchObject({ owner_id: member.user_id, member_count: 2 });
-    // The heir's tokens say nothing of the role, and stay.
+    // The heir's tokens do not contain the role, and stay valid.
     expect((await currentGroup(api, member)).status).toBe(200);
   });
 
@@ -305,7 +305,7 @@ test('with a complete deny list the old tokens are refused by Redis alone, and t
   }
 });
 
-test('whoever has closed a group by leaving it owns it no longer, though Redis has lost the word of it', async () => {
+test('a user who has closed a group by leaving it owns it no longer, even if Redis has lost the change', async () => {
   const redis = new Redis(testEnvironment().redisUrl);
   const keys = redisKeys(api.keyPrefix);
   const denyList = createDenyList(redis, keys, denialLifetimeMs(600));

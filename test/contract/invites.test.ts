@@ -27,7 +27,7 @@ const stored = (token: string) => api.collections.invites.findOne({ _id: token }
 const change = (token: string, fields: object) => api.collections.invites.updateOne({ _id: token }, { $set: fields });
 const expire = (token: string) => change(token, { expires_at: new Date(Date.now() - 1) });
 
-/** Somebody who has joined the owner's group by an invite. */
+/** Creates a user who has joined the owner's group by an invite. */
 async function newMember(): Promise<TokenPair> {
   const email = newEmail();
   expect((await joinBy(api, await newInvite(api, owner), email)).status).toBe(201);
@@ -39,7 +39,7 @@ function expectError(answer: Answer, status: number, code: string): void {
 }
 
 describe('POST /api/v1/invites', () => {
-  test('makes an invite for a week and any number of people, where nothing else is asked for', async () => {
+  test('makes an invite for a week and any number of people, if nothing else is asked for', async () => {
     const before = Date.now();
     const answer = await create({});
     expect(answer.status).toBe(201);
@@ -123,7 +123,7 @@ describe('POST /api/v1/invites', () => {
       api.collections.users.updateOne({ _id: former.user_id }, { $set: { home_group_id: group } });
     const setOwner = (owner_id: string) =>
       api.collections.groups.updateOne({ _id: home_group_id }, { $set: { owner_id } });
-    // As after a change of group, of which neither the deny list nor the session has heard.
+    // As after a change of group that neither the deny list nor the session has.
     await setOwner(randomUUID());
     await setGroup(randomUUID());
     const member = {
@@ -154,11 +154,11 @@ describe('POST /api/v1/invites', () => {
     await revoke(revoked, crowded);
     for (let i = 0; i < 3; i += 1) expect((await create({}, crowded)).status).toBe(201);
     expect((await create({}, crowded)).status).toBe(409);
-    // The others' groups have their own.
+    // Other groups have limits of their own.
     expect((await create({})).status).toBe(201);
   });
 
-  test('a user makes only so many within an hour, revoked or not; a replay counts for nothing', async () => {
+  test('a user makes a limited number within an hour, revoked or not; a replay counts for nothing', async () => {
     const strict = await startTestApi({ INVITE_CREATE_LIMIT_PER_USER: '2' });
     const [eager, other] = [await newSession(strict), await newSession(strict)];
     const invite = (by: TokenPair, key: string) => strict.post(path, {}, { ...bearer(by), 'Idempotency-Key': key });

@@ -16,7 +16,7 @@ afterAll(() => api.close());
 
 const stored = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
 
-/** A token that the service could have made, but for what `fields` change. */
+/** Signs a token that the service could have created, except for what `fields` change. */
 async function signed(
   fields: object,
   { issuer = 'https://auth.local', audience = 'food-storage', ageSeconds = 0 } = {},
@@ -76,7 +76,7 @@ test('takes any genuine token of the session, whatever its generation', async ()
   expect(await stored(session.session_id)).toMatchObject({ is_revoked: true });
 });
 
-test('ends another session of the same user where its refresh token is given, and remembers whose stream to close', async () => {
+test('ends another session of the same user if its refresh token is given, and remembers whose stream to close', async () => {
   const phone = await newSession(api);
   const tablet = await logIn(api, phone.email);
   const answer = await logOut(api, { access_token: phone.access_token, refresh_token: tablet.refresh_token });
@@ -182,7 +182,7 @@ describe('authorization comes before the body', () => {
   });
 });
 
-test('a repeated logout is told 404, not 401: it does not look at the deny list', async () => {
+test('a repeated logout gets 404, not 401: it does not read the deny list', async () => {
   const session = await newSession(api);
   await logOut(api, session);
   expect((await logOut(api, session)).status).toBe(404);

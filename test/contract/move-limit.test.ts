@@ -15,7 +15,7 @@ import {
 import type { Answer } from '../support/http-client.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-/** It allows an account three moves. */
+/** An api that allows an account three moves. */
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi({ ...cheapHashes, MOVE_LIMIT_PER_USER: '3' });
@@ -24,7 +24,7 @@ afterAll(() => api.close());
 
 type Move = (caller: TokenPair) => Promise<Answer>;
 
-/** Makes the moves one after the other, refreshing after each; gives what they answered, and the tokens in the end. */
+/** Makes the moves one after the other, refreshing after each. Returns their answers, and the last tokens. */
 async function makeMoves(first: TokenPair, moves: readonly Move[]): Promise<{ statuses: number[]; tokens: TokenPair }> {
   const statuses: number[] = [];
   let tokens = first;
@@ -71,7 +71,7 @@ describe('the moves of an account', () => {
     expect((await goHome(await newSession(api))).status).toBe(200);
   });
 
-  test('count where one is made, and not where its invite or the app’s question refuses it', async () => {
+  test('count if one is made, and not if its invite or the app’s question refuses it', async () => {
     const mover = await newSession(api);
     const expired = { expires_at: new Date(Date.now() - 1_000) };
     const elsewhere = (await newSession(api)).home_group_id;

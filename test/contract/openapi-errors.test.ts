@@ -14,13 +14,13 @@ import { startTestApi, type TestApi, testEnvironment } from '../support/test-api
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
 
 let api: TestApi;
-/** Its store has gone away since it started. */
+/** An api whose store has gone away since it started. */
 let severed: TestApi;
-/** It makes one hash at a time, lets none wait, and allows a user one invite and one move. */
+/** An api that makes one hash at a time, lets none wait, and allows a user one invite and one move. */
 let narrow: TestApi;
-/** One request of each kind is all that it allows an address. */
+/** An api that allows an address one request of each kind. */
 let strict: TestApi;
-/** Its collections refuse every write, as a fault in the schema would. */
+/** An api whose collections refuse every write, as after a fault in the schema. */
 let faulty: TestApi;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ async function sendGood(name: Operation, on = api, change: GoodRequest = {}): Pr
 
 let answersWithoutStore: Promise<Map<Operation, Answer>> | undefined;
 
-/** Each answer takes seconds, in which the store is looked for: the first that asks sends all operations at once. */
+/** Each answer takes the seconds of the server selection: the first call sends all operations at once. */
 async function answerWithoutStore(name: Operation): Promise<Answer> {
   answersWithoutStore ??= askAllWithoutStore();
   return (await answersWithoutStore).get(name) ?? sendGood(name, severed);
@@ -95,7 +95,7 @@ const sharedProvocations = {
   'ERR-GROUP-OWNER-REQUIRED': async (name) => sendGood(name, api, { headers: bearer(await newMember()) }),
 } satisfies Record<string, (name: Operation) => Promise<Answer>>;
 
-/** The answer while that collection refuses every write, as a fault in the schema would. */
+/** Returns the answer while that collection refuses every write, as after a fault in the schema. */
 async function refusedWrite(
   name: Operation,
   to: keyof TestApi['collections'],
@@ -113,7 +113,7 @@ async function refusedWrite(
   }
 }
 
-/** More at once than there are places for: one of them is turned away. */
+/** Sends more at once than there are places: one of them is refused. */
 async function overload(name: 'register' | 'login'): Promise<Answer> {
   const requests = await Promise.all(Array.from({ length: 8 }, () => goodRequests[name](api)));
   const answers = await Promise.all(requests.map((request) => sendTo(name, narrow, request)));
@@ -128,7 +128,7 @@ async function pastTheLimit(name: 'register' | 'login' | 'refresh' | 'findInvite
   return sendTo(name, strict, good);
 }
 
-/** The answer to the second move of somebody who has gone home. */
+/** Returns the answer to the second move of a user who has gone home. */
 async function pastTheMove(
   name: 'acceptInvite' | 'leaveGroup' | 'removeMember',
   requestOf: (userId: string) => Omit<GoodRequest, 'headers'>,
@@ -158,14 +158,14 @@ async function expiredInvite(): Promise<string> {
   return insertInvite(api, home_group_id, { expires_at: new Date(Date.now() - 1_000) });
 }
 
-/** An invite that cannot be shown: it has no end. */
+/** Stores an invite that cannot be returned: it has no end. */
 async function brokenInvite(home_group_id: string): Promise<string> {
   const token = await insertInvite(faulty, home_group_id, { revoked_at: new Date() });
   await faulty.collections.invites.updateOne({ _id: token }, { $unset: { expires_at: true } } as const);
   return token;
 }
 
-/** Somebody who does not own the group. */
+/** Creates a user who does not own the group. */
 async function newMember(): Promise<TokenPair> {
   const { home_group_id } = await registerAccount(api);
   return joinByInvite(api, await insertInvite(api, home_group_id));
@@ -178,7 +178,7 @@ const joinBy = (invite_token: string) =>
 
 type OwnCodeOf<N extends Operation> = Exclude<CodeOf<N>, keyof typeof sharedProvocations>;
 
-/** By operation and code, all that {@link sharedProvocations} lacks; by status too if a code has several. */
+/** By operation and code, everything that {@link sharedProvocations} lacks; by status too if a code has several. */
 const ownProvocations: {
   readonly [N in Operation]: Readonly<Record<OwnCodeOf<N>, Provocation | Readonly<Record<number, Provocation>>>>;
 } = {
@@ -222,7 +222,7 @@ const ownProvocations: {
     'ERR-INTERNAL': () => refusedWrite('logoutAll', 'sessions', { body: {} }),
   },
   listSessions: {
-    // It writes nothing that could be refused: here a document is not as it should be.
+    // It writes nothing that could be refused, so here a document is invalid.
     async 'ERR-INTERNAL'() {
       const session = await newSession(faulty);
       const broken = { $unset: { created_at: true } } as const;

@@ -109,7 +109,7 @@ describe('every example', () => {
   });
 });
 
-/** Makes what has to be there for the example to succeed, and fills in what no document can know beforehand. */
+/** Creates what the example needs to succeed, and fills in what no document can know in advance. */
 async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
   await api.collections.users.deleteMany({ email: String(value.email) });
   if (name === 'login') await registerAccount(api, String(value.email));

@@ -66,11 +66,11 @@ test('a password that only holds one of them is taken', async () => {
   expect((await register({ password: 'sunshine1 in Riga' })).status).toBe(201);
 });
 
-test('a common password is taken where only a file was asked for', async () => {
+test('a common password is accepted if only a file is configured', async () => {
   expect((await register({ password: 'password1' })).status).toBe(201);
 });
 
-describe('where the list of common passwords is asked for', () => {
+describe('if the list of common passwords is configured', () => {
   let common: TestApi;
   beforeAll(async () => {
     const file = join(dir, 'passwords.txt');

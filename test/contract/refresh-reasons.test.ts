@@ -22,7 +22,7 @@ afterAll(async () => {
 const refresh = (refresh_token: string, language = 'en') =>
   api.post('/api/v1/auth/refresh', { refresh_token }, { 'Accept-Language': language });
 
-/** A session whose refresh token was rotated twice: its first one is void. */
+/** Creates a session whose refresh token was rotated twice: its first one is void. */
 async function rotatedSession() {
   const session = await newSession(api);
   const second = (await refresh(session.refresh_token)).json.data.refresh_token;
@@ -39,7 +39,7 @@ async function force(user_id: string): Promise<void> {
   redis.disconnect();
 }
 
-/** By the reason that is told: what ends a session, and gives its last refresh token. */
+/** By the reason in the answer: ends a session, and returns its last refresh token. */
 const endings: Readonly<Record<string, () => Promise<string>>> = {
   async logged_out() {
     const session = await newSession(api);
@@ -76,7 +76,7 @@ const endings: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-/** What a message says of theft. */
+/** Words of a message about theft. */
 const theft = { en: /protect|someone else/, ru: /защитить|кто-то другой/ };
 
 describe.each(Object.entries(endings))('a session that has ended: %s', (reason, end) => {
@@ -93,7 +93,7 @@ describe.each(Object.entries(endings))('a session that has ended: %s', (reason, 
   });
 });
 
-test('the void token that ends the session is told the same as every one after it', async () => {
+test('the void token that ends the session gets the same reason as every one after it', async () => {
   const session = await rotatedSession();
   const caught = await refresh(session.refresh_token);
   const then = await refresh(session.newest);
@@ -101,7 +101,7 @@ test('the void token that ends the session is told the same as every one after i
   expect(then.json).toEqual(caught.json);
 });
 
-test('a logout of all devices is told as a revocation on the others and as a logout on its own', async () => {
+test('a logout of all devices is reported as a revocation on the others and as a logout on its own', async () => {
   const phone = await newSession(api);
   const tablet = await logIn(api, phone.email);
   expect((await api.post('/api/v1/auth/logout-all', {}, bearer(phone))).status).toBe(200);

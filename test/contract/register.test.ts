@@ -132,7 +132,7 @@ describe('an address that is taken', () => {
     expect(await counts()).toEqual(before);
   });
 
-  test('is told before an invite is looked at', async () => {
+  test('is answered before an invite is read', async () => {
     const { email } = await registerAccount(api);
     const answer = await api.post(path, {
       email,
@@ -212,7 +212,7 @@ describe('joining by invite', () => {
     expect(await counts()).toEqual(before);
   });
 
-  test('answers 410 where the group has been closed in between, and gives the use back', async () => {
+  test('answers 410 if the group has been closed in between, and gives the use back', async () => {
     const { home_group_id } = await registerAccount(api);
     const token = await invite(home_group_id);
     await api.collections.groups.updateOne({ _id: home_group_id }, { $set: { closed_at: new Date() } });

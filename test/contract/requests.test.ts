@@ -55,7 +55,7 @@ describe('X-Request-ID', () => {
     expect(answer.headers['x-request-id']).toMatch(uuidV4);
   });
 
-  test('is generated where the configuration says so', async () => {
+  test('is generated if the configuration says so', async () => {
     const { status, headers } = await rawHeaders(['Content-Type', 'application/json'], generating);
     expect(status).toBe(422); // the empty body's, not the header's
     expect(headers['x-request-id']).toMatch(uuidV4);
@@ -108,7 +108,7 @@ describe('the body', () => {
   });
 });
 
-describe('where a body of 10 GB is announced, the connection ends with the answer, and nothing of it is waited for', () => {
+describe('if a body of 10 GB is announced, the connection ends with the answer, and nothing of it is waited for', () => {
   const id = 'X-Request-ID: huge';
   const json = 'Content-Type: application/json';
   test.each([

@@ -151,7 +151,7 @@ describe('the deny list', () => {
     }
   };
 
-  test('is asked where it is complete: what it denies is refused, whatever MongoDB says', () =>
+  test('is read if it is complete: what it denies is refused, whatever MongoDB says', () =>
     withList(async (redis) => {
       const own = await startTestApi();
       const denyList = createDenyList(redis, redisKeys(own.keyPrefix), denialLifetimeMs(600));
@@ -175,7 +175,7 @@ describe('the deny list', () => {
       await own.close();
     }));
 
-  test('where it is not complete MongoDB is asked: revoked, gone and moved sessions are refused', async () => {
+  test('if it is not complete MongoDB is read: revoked, gone and moved sessions are refused', async () => {
     const [revoked, gone, moved, good] = await Promise.all([1, 2, 3, 4].map(() => newSession(api)));
     if (!revoked || !gone || !moved || !good) throw new Error('no sessions');
     const { sessions } = api.collections;
@@ -199,13 +199,13 @@ describe('the deny list', () => {
       const ask = () => pod.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(phone) });
       expect((await ask()).status).toBe(200);
       expect(await pod.metric('auth_deny_list_fallbacks_total')).toBe(0);
-      // What happens now the server's files do not hold: its sentinel says "complete", and is of an earlier run.
+      // The server's files lack everything from here on: its sentinel says "complete", and belongs to an earlier run.
       await own.stop();
       await pod.collections.sessions.updateOne({ _id: phone.session_id }, { $set: { is_revoked: true } });
       await own.start();
       await waitUntil(async () => redis.status === 'ready', { what: 'the connection to Redis', timeoutMs: 60_000 });
       expect(await redis.get(redisKeys(pod.keyPrefix).denyListComplete)).toEqual(expect.any(String));
-      // The api's own connection comes back in these: before and after, the answer is the same.
+      // The api's own connection returns during these: before and after, the answer is the same.
       for (let i = 0; i < 20; i += 1) {
         expect((await ask()).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
         await delay(50);

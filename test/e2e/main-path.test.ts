@@ -136,7 +136,7 @@ test('a move by invite closes the user’s streams with 4004 and no other, and a
     expect(at - answeredAt).toBeLessThan(closeBoundMs);
   }
   expect(ownerStream.isOpen()).toBe(true);
-  // At the API and at the gateway alike the old tokens are over, and no session is.
+  // For the api and the gateway alike the old tokens are over, and no session is.
   expect((await accept(phone.access_token)).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
   for (const device of [phone, tablet]) {
     await expect(stack.openStream(device)).rejects.toThrow('401');

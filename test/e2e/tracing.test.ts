@@ -20,13 +20,15 @@ afterAll(async () => {
   await otlp.close();
 });
 
-/** Names of a span and of those above it, with the services that made them. */
+/** Returns the names of a span and of those above it, with the services that created them. */
 function pathOf(span: ReceivedSpan, spans: readonly ReceivedSpan[]): string[] {
   const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);
   return [...(parent ? pathOf(parent, spans) : []), `${span.service} ${span.name}`];
 }
 
-/** The spans of one request, once those that are named have come from their services, with all that is above them. */
+/**
+ * Returns the spans of one request, once the named ones have arrived from their services, with all spans above them.
+ */
 async function spansOf(requestId: string, ...last: [service: string, name: string][]): Promise<ReceivedSpan[]> {
   const ofRequest = (received: readonly ReceivedSpan[]) =>
     received.filter(({ attributes }) => attributes['request.id'] === requestId);

@@ -18,12 +18,12 @@ import { type GroupModel, newGroupModel, type Outcome, type Person } from './gro
 import { newSeeds } from './new-seeds.ts';
 import { showProgress } from './progress.ts';
 
-/** For how long courses are run, as many as there can be; `npm run test:long model` asks for more. */
+/** Seconds of random courses, as many as fit; `npm run test:long model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
 
 const types = ['HOME', 'HOME', 'OFFICE', 'HOME'] as const;
-/** Members of a group: fewer than there are people. */
+/** Most members of a group: fewer than there are people. */
 const most = 3;
 
 const person = fc.nat({ max: types.length - 1 });
@@ -104,7 +104,7 @@ function outcomeOf({ status, json }: Answer): Outcome | string {
   return outcomes[key] ?? key;
 }
 
-/** Gives each new group of the model the id that it really has. */
+/** Gives each new group of the model its real id. */
 async function nameGroups({ model, users, real }: World): Promise<void> {
   for (const [group, { members }] of [...model.groups.entries()].slice(real.length)) {
     const member = users[members[0] as Person] as User;
@@ -119,7 +119,7 @@ async function takeTokens(world: World, who: Person, held: Device, tokens: Token
   expect(tokens.home_group_id).toBe(world.real[world.model.groupOf(who)]?.id);
 }
 
-/** The request, and what the model says of it; undefined for what needs no access token. */
+/** Returns the request, and the model's answer; undefined for a request that needs no access token. */
 function requestOf(world: World, step: Step, tokens: TokenPair): [() => Promise<Answer>, () => Outcome] | undefined {
   const { model, users, real } = world;
   const into = (group: number, agreed: boolean): [() => Promise<Answer>, () => Outcome] => {
@@ -152,7 +152,7 @@ async function take(world: World, step: Step): Promise<void> {
   }
 }
 
-/** Every device refreshes, is where its user is, and sees there what the model says. */
+/** Refreshes every device, and asserts that it is in its user's group and sees there what the model has. */
 async function expectSame({ model, users, real }: World): Promise<void> {
   for (const [who, { devices }] of users.entries()) {
     const { type, owner, members } = model.groups[model.groupOf(who)] as GroupModel['groups'][number];
@@ -167,7 +167,7 @@ async function expectSame({ model, users, real }: World): Promise<void> {
 }
 
 test(
-  'whoever comes, goes and is removed, in whatever order: everybody is where the model has them, and is told so',
+  'people come, go and are removed in any order: everybody is where the model has them, and sees that',
   async () => {
     const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const world = await begin();

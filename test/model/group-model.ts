@@ -8,21 +8,21 @@ interface Group {
   members: Person[];
 }
 
-/** What a request is to answer. */
+/** Expected answer of a request. */
 export type Outcome = 'done' | 'already member' | 'invite over' | 'not the owner' | 'no such member';
 
-/** What decisions, "Groups and invites" say, told again without stores: who lives where, and who owns it. */
+/** A model of decisions, "Groups and invites", without stores: who lives in which group, and who owns it. */
 export interface GroupModel {
   readonly groups: readonly Group[];
   groupOf(person: Person): number;
-  /** How often the person has changed the group: tokens from before the last time are refused. */
+  /** Returns how often the person has changed the group: tokens from before the last change are refused. */
   movesOf(person: Person): number;
   accept(person: Person, group: number, isAgreed: boolean): Outcome;
   leave(person: Person): Outcome;
   remove(caller: Person, person: Person): Outcome;
 }
 
-/** Everybody begins in a space of their own, of that type. `most`: the members of a group at most. */
+/** Creates a model in which everybody begins in a separate space of that type. `most`: the most members of a group. */
 export function newGroupModel(types: readonly Group['type'][], most: number): GroupModel {
   const groups: Group[] = types.map((type, person) => ({ type, owner: person, members: [person] }));
   const moves = types.map(() => 0);

@@ -1,7 +1,7 @@
 const everyMs = 30_000;
 let last = performance.now();
 
-/** Says on stderr how far a long form has come, twice a minute at most; the suite's form says nothing. */
+/** Reports the progress of a long form on stderr, twice a minute at most; the suite's form reports nothing. */
 export function showProgress(isSuite: boolean, figures: Readonly<Record<string, number>>): void {
   if (isSuite || performance.now() - last < everyMs) return;
   last = performance.now();

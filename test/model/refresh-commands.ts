@@ -7,30 +7,30 @@ import type { Answer } from '../support/http-client.ts';
 import type { TokenApi, TokenScene } from '../support/token-api.ts';
 import { type Expected, present, type SessionModel } from './session-model.ts';
 
-/** What the model knows: the session, and who holds which tokens, each by its generation. */
+/** The model's state: the session, and who holds which tokens, each by its generation. */
 export interface World {
   session: SessionModel;
   owner: number;
-  /** Requests of the owner's that were given up and may still arrive. */
+  /** Requests that the owner gave up and that may still arrive. */
   readonly twins: number[];
-  /** All that a thief ever held, the newest last; empty: there is none. */
+  /** All tokens that a thief ever held, newest last; empty: there is no thief. */
   readonly thief: number[];
-  /** Copies of the session, the eldest first. */
+  /** Copies of the session, oldest first. */
   readonly backups: SessionModel[];
   wasRestored: boolean;
 }
 
-/** The real thing beside it. */
+/** The real session beside the model. */
 export interface Real {
   readonly scene: TokenScene;
   readonly apis: TokenApi[];
   readonly refreshTokens: RefreshTokens;
   readonly sessionId: string;
   readonly nonce: Buffer;
-  /** The tokens as they were answered. */
+  /** The tokens as answered. */
   readonly texts: Map<number, string>;
   readonly backups: SessionDocument[];
-  /** Requests so far: they go to the apis in turn. */
+  /** Number of requests so far: they go to the apis in turn. */
   requests: number;
 }
 
@@ -49,7 +49,7 @@ function command({ name, check = () => true, run }: CommandParts): Command {
   return { check, run, toString: () => name };
 }
 
-/** Presents a token to one of the apis, and holds answer and document against the model. */
+/** Presents a token to one of the apis, and compares answer and document with the model. */
 export async function presentToBoth(world: World, real: Real, token: number): Promise<Expected> {
   const at = real.scene.clock.now();
   const { expected, session } = present(world.session, token, at, { windowMs, idle: lifetime.idle });
@@ -76,12 +76,12 @@ function expectAnswer(real: Real, { status, json }: Answer, expected: Expected):
   const text: string = json.data.refresh_token;
   expect(real.refreshTokens.parse(text)).toMatchObject({ sessionId: real.sessionId, generation: expected.answer });
   expect(real.refreshTokens.isGenuine(text, real.nonce)).toBe(true);
-  // Whoever makes it, and whenever: a token of one name is always the same.
+  // A token of one name is always the same, whichever api creates it, and whenever.
   expect(real.texts.get(expected.answer) ?? text).toBe(text);
   real.texts.set(expected.answer, text);
 }
 
-/** The first promise: where there is no thief, the owner is never logged out. */
+/** The first promise: if there is no thief, the owner is never logged out. */
 async function presentOwners(world: World, real: Real, token: number): Promise<number | undefined> {
   const expected = await presentToBoth(world, real, token);
   if ('answer' in expected) return expected.answer;
@@ -89,7 +89,7 @@ async function presentOwners(world: World, real: Real, token: number): Promise<n
   return undefined;
 }
 
-/** What was given up arrives before the app begins another refresh, or never. */
+/** A request that was given up arrives before the app begins another refresh, or never. */
 function dropOldTwins(world: World): void {
   world.twins.splice(0, world.twins.length, ...world.twins.filter((token) => token === world.owner));
 }
@@ -133,7 +133,9 @@ const thiefCopies = command({
   },
 });
 
-/** `choice`: which of his tokens, counted back from the newest; `isKept`: else he forgets what he got. */
+/**
+ * `choice`: which of the thief's tokens, counted back from the newest; `isKept`: if false, the thief loses the new one.
+ */
 const thiefRefreshes = (choice: number, isKept: boolean) =>
   command({
     name: `the thief refreshes by his token ${choice} back and ${isKept ? 'keeps' : 'loses'} the answer`,
@@ -170,7 +172,7 @@ const backupIsMade = command({
   },
 });
 
-/** `choice`: which backup, counted back from the newest. Later ones are of a history that there is no more. */
+/** `choice`: which backup, counted back from the newest. Later ones belong to a history that no longer exists. */
 const backupIsRestored = (choice: number) =>
   command({
     name: `the backup ${choice} back is restored`,
@@ -212,7 +214,7 @@ const theft: fc.Arbitrary<Command>[] = [
   fc.constant(thiefRefreshes(0, true)),
 ];
 
-/** An owner alone, over everything that can go wrong by itself. */
+/** An owner alone, with everything that can go wrong without a thief. */
 export const honestCourse = fc.commands([...honest, ...honest, ...disasters], { maxCommands: 40, size: 'max' });
 /** An owner and a thief. */
 export const stolenCourse = fc.commands([...honest, ...theft, ...theft, ...disasters], {

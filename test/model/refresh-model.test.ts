@@ -20,7 +20,7 @@ import {
 } from './refresh-commands.ts';
 import { newSessionModel } from './session-model.ts';
 
-/** For how long courses of each kind are run, as many as there can be; `npm run test:long model` asks for more. */
+/** Seconds of random courses of each kind, as many as fit; `npm run test:long model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
 const timeoutMs = 120_000 + seconds * 2_000;
@@ -44,7 +44,7 @@ afterAll(() => {
   return scene.close();
 });
 
-/** A session as a login makes it, without the cost of one. */
+/** Creates a session like a login, without its cost. */
 async function begin(): Promise<{ model: World; real: Real }> {
   const at = scene.clock.now();
   const sessionId = randomUUID();
@@ -75,10 +75,10 @@ async function begin(): Promise<{ model: World; real: Real }> {
 }
 
 /**
- * The second promise: whatever came before, owner and thief never both live on past their next refreshes, each by the
- * newest token, more than a window apart. One round is enough where both hold something that was handed out and not yet
- * presented; a second one where one of them still holds what the other has presented. A restored backup may hand a token
- * out for the second time, to the other of the two, which is the theft once more: a third.
+ * The second promise: whatever happened before, owner and thief never both survive their next refreshes, each with the
+ * newest token, more than a window apart. One round is enough if both hold a token that was handed out and not
+ * presented yet. A second one is needed if one of them still holds a token that the other has presented. A restored
+ * backup may hand out a token a second time, to the other of the two, which repeats the theft: a third.
  */
 async function expectOneToEnd(world: World, real: Real): Promise<void> {
   const thiefs = () => world.thief.at(-1) as number;
@@ -98,7 +98,9 @@ async function expectOneToEnd(world: World, real: Real): Promise<void> {
   }
 }
 
-/** Not by fast-check's own time limit: that leaves the last course running, which would restart apis under the next test. */
+/**
+ * Not fast-check's own time limit: that leaves the last course running, which would restart apis during the next test.
+ */
 async function assertForAWhile(property: fc.IAsyncProperty<unknown>): Promise<void> {
   const end = performance.now() + seconds * 1_000;
   do {
@@ -115,7 +117,7 @@ test(
       await fc.asyncModelRun(() => begun, course);
       courses += 1;
       requests += begun.real.requests;
-      // And at the end of it all the session lives: its owner refreshes once more.
+      // At the end the session still lives: its owner refreshes once more.
       expect(await presentToBoth(begun.model, begun.real, begun.model.owner)).toHaveProperty('answer');
     });
     await assertForAWhile(property);
@@ -124,7 +126,7 @@ test(
 );
 
 test(
-  'where there is a thief, every answer is the model’s, and the two never both live on',
+  'if there is a thief, every answer is the model’s, and the two never both live on',
   async () => {
     const property = fc.asyncProperty(stolenCourse, async (course) => {
       const begun = await begin();

@@ -14,7 +14,7 @@ test('20,000 owners of 30 refreshes each over a bad network: none is logged out'
   expect(loggedOut).toBe(0);
 });
 
-test('the same owners are never logged out where there is no retry window at all', () => {
+test('the same owners are never logged out if there is no retry window at all', () => {
   for (let i = 0; i < 2_000; i += 1) {
     expect(simulateSession({ ...course, retryWindowMs: 0 }).isRevoked).toBe(false);
   }

@@ -1,20 +1,20 @@
-/** What a refresh is to answer. */
+/** Expected answer of a refresh. */
 export type Expected = { readonly answer: number } | { readonly refusal: 'STOLEN' | 'EXPIRED' };
 
-/** The life of a session, in milliseconds. */
+/** Lifetime of a session, in milliseconds. */
 export interface ModelLifetime {
   readonly idle: number;
   readonly absolute: number;
 }
 
 /**
- * What decisions, "Refresh" say of a session, told again without its arithmetic: the token that was presented last, and
- * the set of those that were handed out for it and are good. Tokens are named by their generation.
+ * A model of decisions, "Refresh", without its arithmetic: the token that was presented last, and the set of valid
+ * tokens that were handed out for it. Tokens are named by their generation.
  */
 export interface SessionModel {
   readonly parent: number;
   readonly children: ReadonlySet<number>;
-  /** The highest name that was ever given. */
+  /** The highest name given so far. */
   readonly newest: number;
   readonly handedOutAt: number;
   readonly expiresAt: number;
@@ -34,7 +34,7 @@ export function newSessionModel(at: number, { idle, absolute }: ModelLifetime): 
   };
 }
 
-/** A genuine token is presented: what comes back, and the session after it. */
+/** Presents a genuine token. Returns the answer, and the session after it. */
 export function present(
   session: SessionModel,
   token: number,

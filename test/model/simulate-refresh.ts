@@ -1,6 +1,6 @@
 import { decideRefresh, type Generations } from '../../services/api/src/usecases/decide-refresh.ts';
 
-/** A session under nothing but the decision: what the store and the tokens around it add is left out. */
+/** A session under the decision alone, without what stores and tokens add. */
 export interface SimulatedSession extends Generations {
   readonly handed_out_at: Date;
   readonly isRevoked: boolean;
@@ -14,7 +14,9 @@ export const newSimulatedSession = (at: number): SimulatedSession => ({
   isRevoked: false,
 });
 
-/** One refresh: the session after it, and the generation of the token in the answer (undefined: 401). */
+/**
+ * Simulates one refresh. Returns the session after it, and the generation of the token in the answer (undefined: 401).
+ */
 export function simulateRefresh(
   session: SimulatedSession,
   presented: number,
@@ -31,7 +33,7 @@ export function simulateRefresh(
 /** Looking up a global is slow in Jest's contexts. */
 const { imul } = Math;
 
-/** Reproducible numbers in [0, 1) (mulberry32). */
+/** Creates a source of reproducible numbers in [0, 1) (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -44,9 +46,9 @@ export function createRandom(seed: number): () => number {
 
 export interface Network {
   readonly random: () => number;
-  /** Part of the answers that are lost. */
+  /** Fraction of the answers that are lost. */
   readonly lostAnswers: number;
-  /** Part of the requests that are late, by up to `lateMs`; they arrive also where the client has given them up. */
+  /** Fraction of the requests that are late, by up to `lateMs`; they arrive even if the client has given them up. */
   readonly lateRequests: number;
   readonly lateMs: number;
 }
@@ -54,26 +56,26 @@ export interface Network {
 export interface Course {
   readonly network: Network;
   readonly retryWindowMs: number;
-  /** How often the owner refreshes with success. */
+  /** Number of successful refreshes of the owner. */
   readonly refreshes: number;
-  /** After which of these a thief copies the owner's token; absent: there is no thief. */
+  /** Number of these after which a thief copies the owner's token; absent: there is no thief. */
   readonly theftAfter?: number;
 }
 
 export interface Outcome {
   readonly isRevoked: boolean;
-  /** Refreshes of the thief that succeeded. */
+  /** Successful refreshes of the thief. */
   readonly thiefRefreshes: number;
 }
 
-/** What an app waits for an answer at most (decisions, "For clients"). */
+/** Longest wait of an app for an answer (decisions, "For clients"). */
 const timeoutMs = 20_000;
-/** The life of an access token: no app refreshes earlier, some sleep for longer. */
+/** Lifetime of an access token: no app refreshes earlier, some sleep for longer. */
 const shortestPauseMs = 600_000;
 
 /**
- * One session from its login on: an owner who keeps the client rules, a bad network, and perhaps a thief who refreshes
- * by the newest token of his own, at times of his own, over a good one.
+ * Simulates one session from its login on: an owner who follows the client rules, a bad network, and possibly a thief
+ * who refreshes with the thief's own newest token, at other times, over a good network.
  */
 export function simulateSession({ network, retryWindowMs, refreshes, theftAfter }: Course): Outcome {
   const { random } = network;
@@ -95,7 +97,7 @@ export function simulateSession({ network, retryWindowMs, refreshes, theftAfter 
     const token = ownerToken;
     const late = random() < network.lateRequests ? random() * network.lateMs : 0;
     const isLost = random() < network.lostAnswers;
-    // Half of the apps whose answer did not come try again at once, half when their user is back.
+    // If no answer came, half of the apps try again at once, half when their user is back.
     const again = at + timeoutMs + (random() < 0.5 ? 0 : random() * 3_600_000);
     const isInTime = late < timeoutMs && !isLost;
     events.add(at + late, (now) => {
@@ -130,7 +132,7 @@ export function simulateSession({ network, retryWindowMs, refreshes, theftAfter 
 
 type Happening = (at: number) => void;
 
-/** What happens, in the order of time. */
+/** Creates a list of events in the order of time. */
 function createTimeline() {
   const waiting: { readonly at: number; readonly happen: Happening }[] = [];
   return {

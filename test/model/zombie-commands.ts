@@ -10,7 +10,7 @@ interface Stream {
   readonly client: PushClient;
   /** Claims version of its token. */
   readonly ver: number;
-  /** Why it may end other than by a revocation. */
+  /** Reasons other than a revocation for which it may end. */
   readonly mayEnd: Set<number>;
   ended: { readonly code: number; readonly at: number } | undefined;
 }
@@ -22,25 +22,25 @@ interface Device {
   /** As committed in MongoDB. */
   isRevoked: boolean;
   ver: number;
-  /** Of the access token that the app holds: it has not refreshed since. */
+  /** Claims version of the app's access token: it has not refreshed since. */
   tokenVer: number;
   readonly streams: Stream[];
 }
 
-/** What the model knows. */
+/** State of the model. */
 export interface World {
   readonly devices: readonly Device[];
   readonly away: Set<Part>;
 }
 
-/** What the runs have shown. */
+/** Results of the runs. */
 export interface Figures {
   runs: number;
   commands: number;
   streams: number;
-  /** Milliseconds from the commands that arrived to the close frame, each. */
+  /** Milliseconds from each arrived command to the close frame. */
   readonly atOnce: number[];
-  /** Milliseconds from when the parts could talk to the last zombie's close frame, one per run that had any. */
+  /** Milliseconds from the restored connections to the last zombie's close frame, one per run that had any. */
   readonly madeGood: number[];
 }
 
@@ -50,12 +50,12 @@ export interface Real {
 }
 
 const deviceCount = 3;
-/** "At once" on a machine that does other things too; the figures show what it was. */
+/** "At once" on a machine that does other things too; the figures show the measured times. */
 const atOnceMs = 1_500 * patience;
-/** An access token's life, and the 30 s for which its stream may go on. */
+/** An access token's lifetime, and the 30 s for which its stream may outlive it. */
 const tokenLifeMs = 600_000 + 30_000;
 
-/** New devices, each with a stream. */
+/** Creates new devices, each with a stream. */
 export async function newWorld(real: Real): Promise<World> {
   const rows = await Promise.all(Array.from({ length: deviceCount }, () => real.scene.insertSession()));
   const devices = rows.map((row): Device => ({ ...row, isRevoked: false, ver: 1, tokenVer: 1, streams: [] }));
@@ -79,7 +79,7 @@ function command(name: string, run: (world: World, real: Real) => Promise<void>)
   };
 }
 
-/** Whoever may live, lives. */
+/** Asserts that no stream ended without a reason. */
 function expectNoneToEndUnasked({ devices }: World): void {
   for (const device of devices) {
     for (const { ended, ver, mayEnd } of device.streams) {
@@ -109,7 +109,7 @@ async function tryToOpen(device: Device, { scene, figures }: Real): Promise<Stre
   return stream;
 }
 
-/** Announces, and where both ends are there, expects every stream that it concerns to end at once. */
+/** Announces a change. If both ends are connected, expects every stream that it concerns to end at once. */
 async function announce(device: Device, world: World, { scene, figures }: Real): Promise<void> {
   const hears = !world.away.has('gateway') && (await isSubscribed(scene));
   const concerned = device.streams.filter((stream) => isZombie(device, stream));
@@ -225,7 +225,7 @@ const restarts = fc.constant(
   }),
 );
 
-/** With Redis away from the gateway no stream outlives its token. */
+/** While the gateway has no Redis, no stream outlives its token. */
 const outlives = fc.constant(
   command('cut gateway, and let the tokens expire', async ({ devices, away }, { scene }) => {
     scene.proxies.gateway.cut();
@@ -260,8 +260,8 @@ export const course = fc.commands(
 );
 
 /**
- * From here on all can talk: within the promised time every zombie is gone, one that gets in meanwhile included, and no
- * other gets in.
+ * Asserts that the parts converge once all are connected: within the promised time every zombie is gone, including one
+ * that gets in meanwhile, and no other gets in.
  */
 export async function expectToConverge(world: World, real: Real, promisedMs: number): Promise<void> {
   const { scene, figures } = real;
@@ -282,5 +282,5 @@ async function expectNoNewZombie(device: Device, real: Real, promisedMs: number)
   const isRefused = async () => (await tryToOpen(device, real)) === undefined;
   await eventually('the session is refused', isRefused, promisedMs);
   const isGone = () => device.streams.every((stream) => !isZombie(device, stream));
-  await eventually('what got in meanwhile is gone', isGone, promisedMs);
+  await eventually('streams that got in meanwhile are gone', isGone, promisedMs);
 }

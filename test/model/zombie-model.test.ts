@@ -33,7 +33,7 @@ function report(): void {
 }
 
 test(
-  'no stream outlives its session: gone at once where the command arrives, and soon where it was lost',
+  'no stream outlives its session: gone at once if the command arrives, and soon if it was lost',
   async () => {
     const property = fc.asyncProperty(course, async (commands) => {
       const real = { scene, figures };

@@ -13,20 +13,20 @@ import { serviceEnvironment, uniqueName } from '../support/test-api.ts';
 import { eventually } from '../support/worker-scene.ts';
 import { startTestWorker } from '../support/worker-service.ts';
 
-/** Who talks to Redis, each through a proxy of its own. */
+/** A client of Redis, through its own proxy. */
 export type Part = 'gateway' | 'api' | 'worker';
 
-/** Shorter than the defaults by that much together, so that a run takes about a second. */
+/** Shorter than the defaults by this time together, so that a run takes about a second. */
 const intervals = { RECONCILE_INTERVAL_MS: '200', DENY_LIST_INTERVAL_MS: '100' };
 const shortenedMs = 2_000 - 200 + (1_000 - 100);
 
-/** The promise of 5 s, less what the intervals are shorter here. */
+/** The promise of 5 s, reduced by the shorter intervals. */
 export const promisedMs = 5_000 - shortenedMs;
 
-/** Times as long is waited in the suite, where the machine has other tests to run. The long form takes every bound as it is. */
+/** Factor for bounds in the suite, whose machine runs other tests too. The long form takes every bound as it is. */
 export const patience = process.env.ZOMBIE_RUNS === undefined ? 10 : 1;
 
-/** The real gateway and worker on a real MongoDB, and a Redis of their own that each reaches through a proxy. */
+/** The real gateway and worker on a real MongoDB, and a separate Redis that each reaches through a proxy. */
 export interface ZombieScene {
   readonly env: Readonly<Record<string, string>>;
   readonly proxies: Readonly<Record<Part, HoldingProxy>>;
@@ -36,11 +36,11 @@ export interface ZombieScene {
   restartGateway(): Promise<void>;
   emptyRedis(): Promise<void>;
   insertSession(): Promise<{ sessionId: string; userId: string; groupId: string }>;
-  /** What a logout commits. */
+  /** Commits a logout. */
   revoke(sessionId: string): Promise<void>;
-  /** What a change of group commits. */
+  /** Commits a change of group. */
   move(sessionId: string, ver: number): Promise<void>;
-  /** What the api does after the commit; false where Redis did not take it. */
+  /** Announces as the api does after the commit. Returns false if Redis did not get it. */
   announce(sessionId: string, denial: Denial): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -16,24 +16,24 @@ import { testEnvironment } from '../support/test-api.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 import { dumpMongo, dumpRedis, findSecrets, type Places } from './secret-search.ts';
 
-/** The request id of this test: what must be found, so that the search is known to see. */
+/** The request id of this test. The search must find it, which proves that it works. */
 const requestId = 'canary-request-id';
 
-/** Every secret that was sent or handed out, by what it is. */
+/** Every secret that was sent or handed out, by its kind. */
 const secrets = new Map<string, string>();
-/** Personal data that belong into the database and nowhere else. */
+/** Personal data that belong in the database and nowhere else. */
 const emails = new Map<string, string>();
-/** What was answered to requests that failed. */
+/** Answers to requests that failed. */
 const refusals: string[] = [];
 
-/** A secret that nothing else contains. */
+/** Returns a secret that nothing else contains. */
 function canary(label: string): string {
   const secret = `Cnry ${randomBytes(18).toString('base64url')}?`;
   secrets.set(label, secret);
   return secret;
 }
 
-/** As `canary`, of characters that a header and a path may have. */
+/** Like `canary`, with characters that a header and a path may have. */
 function canaryToken(label: string): string {
   const secret = `cnry-${randomBytes(24).toString('hex')}`;
   secrets.set(label, secret);
@@ -46,7 +46,7 @@ function canaryEmail(label: string): string {
   return email;
 }
 
-/** The pair of an answer, from now on secret. */
+/** Records the tokens of an answer as secrets. */
 function keep(label: string, tokens: TokenPair): TokenPair {
   secrets.set(`refresh token ${label}`, tokens.refresh_token);
   secrets.set(`access token ${label}`, tokens.access_token);
@@ -116,7 +116,7 @@ async function expectStatus(status: number, answer: Promise<Answer>): Promise<An
   return got;
 }
 
-/** Registration as it should be, repeated by its key, with another body, and as an invite has it. */
+/** Sends a valid registration, repeats it with its key and with another body, and registers with an invite. */
 async function registrations(): Promise<{ email: string; password: string }> {
   const [email, password] = [canaryEmail('e-mail address'), canary('password')];
   const key = { 'Idempotency-Key': canaryToken('Idempotency-Key') };
@@ -150,7 +150,7 @@ async function registrations(): Promise<{ email: string; password: string }> {
   return { email, password };
 }
 
-/** Every way to name an invite: made, repeated, listed, looked at, accepted, revoked, and where the store refuses. */
+/** Handles an invite in every way: creates, repeats, lists, reads, accepts, revokes it, and lets the store refuse. */
 async function invitations(owner: TokenPair): Promise<void> {
   const headers = bearer(keep('of an owner', owner).access_token);
   const key = { ...headers, 'Idempotency-Key': canaryToken('Idempotency-Key of an invite') };
@@ -172,7 +172,7 @@ async function invitations(owner: TokenPair): Promise<void> {
   await expectStatus(200, ask({ method: 'DELETE', path, headers }));
 }
 
-/** Bodies and headers that are wrong, with secrets where they are not expected. */
+/** Sends wrong bodies and headers, with secrets in unexpected places. */
 async function malformed(): Promise<void> {
   for (const path of [registerPath, loginPath, refreshPath]) {
     const name = (what: string) => `${what} at ${path}`;
@@ -199,7 +199,7 @@ async function malformed(): Promise<void> {
   }
 }
 
-/** Wrong passwords up to 429, and every fate of a session. */
+/** Sends wrong passwords up to 429, and ends sessions in every way. */
 async function sessions({ email, password }: { email: string; password: string }): Promise<void> {
   for (let i = 0; i < 8; i += 1) {
     await api.post(loginPath, { email: canaryEmail(`e-mail address of nobody ${i}`), password: canary(`guess ${i}`) });
@@ -247,7 +247,7 @@ async function expiredToken({ session_id, device_id, home_group_id }: TokenPair)
   return sign({ user_id: randomUUID(), home_group_id, account_type: 'HOME', sid: session_id, ver: 1, device_id });
 }
 
-/** The gateway: good and bad handshakes by header and by subprotocol, and frames with tokens. */
+/** Uses the gateway: good and bad handshakes by header and by subprotocol, and frames with tokens. */
 async function streams(session: TokenPair): Promise<void> {
   const stream = await stack.openStream(session);
   const { push_stream_url: url } = session as TokenPair & { readonly push_stream_url: string };
@@ -272,7 +272,7 @@ async function streams(session: TokenPair): Promise<void> {
   stream.terminate();
 }
 
-/** Stores that refuse or are away, in the middle of everything. */
+/** Repeats requests while stores refuse or are away. */
 async function failures({ email, password }: { email: string; password: string }): Promise<void> {
   const never = (validator: object) => database().command({ collMod: 'users', validator });
   await never({ never: { $exists: true } });
@@ -303,7 +303,7 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   await malformed();
   await sessions(account);
   for (const connection of [monitor, monitored]) connection.disconnect();
-  // A scene of its own, without secrets: what the search is known to see.
+  // A separate scene, without secrets: a control for the search.
   const seen = await newSession(api);
   await failures(account);
   const last = await registerAccount(api);
@@ -323,7 +323,7 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   const elsewhere = { ...logs, ...metrics, 'commands to Redis': commands.join('\n') };
   const answers = { 'answers to requests that failed': refusals.join('\n') };
 
-  // The search sees what is there.
+  // The search finds what is there.
   const control = new Map([['session', seen.session_id]]);
   expect(findSecrets(control, { ...logs, ...stores })).toContain('session (plain) in log of api');
   expect(findSecrets(control, stores)).toContain('session (plain) in MongoDB user_sessions');
@@ -332,14 +332,14 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   expect(metrics['metrics of api']).toContain('auth_rate_limited_total{rule="login_source"}');
   expect(commands.some((command) => /^evalsha .* succeed /i.test(command))).toBe(true);
 
-  // What is stored by design: an invite is found by its token, and a session holds the SHA-256 of its newest token.
+  // Stored by design: an invite is found by its token, and a session holds the SHA-256 of its newest token.
   const stored = findSecrets(secrets, { ...elsewhere, ...stores });
   const byDesign =
     /^invite token( of its own)? \((plain|percent-encoded)\) in MongoDB (invites|idempotency)$|^refresh token .* \(sha256 in base64(url)?\) in MongoDB user_sessions$/;
   expect(stored.filter((where) => !byDesign.test(where))).toEqual([]);
   expect(stored).toContain('invite token (plain) in MongoDB invites');
 
-  // A refused invite token is told back to whoever sent it; nothing else is.
+  // A refused invite token is repeated to its sender; nothing else is.
   const told = findSecrets(secrets, answers);
   expect(
     told.filter((where) => !/^(unknown )?invite token( in a path)? \((plain|percent-encoded)\)/.test(where)),

@@ -9,7 +9,7 @@ import { createForger, type Forger } from '../support/token-forger.ts';
 import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
 import { logOutRaw, type RawAnswer, upgradeRaw } from '../support/token-wire.ts';
 
-/** How many of each kind go over the wire: every idea, not every position of every character. */
+/** Number of each kind that is sent over the wire: every idea, not every position of every character. */
 const samplesPerKind = 60;
 
 let tokens: TokenScene;
@@ -38,10 +38,10 @@ afterAll(async () => {
   await tokens.close();
 });
 
-/** uWebSockets.js answers 431 itself where the headers of a request are longer than 4 KiB. */
+/** uWebSockets.js itself answers 431 if the headers of a request are longer than 4 KiB. */
 const fitsIntoUpgrade = (token: string) => Buffer.byteLength(token) < 3_500;
 
-/** As many of them as are wanted, from all over the list. */
+/** Returns that many of them, spread over the list. */
 function sample(all: readonly string[]): string[] {
   const step = Math.max(1, all.length / samplesPerKind);
   return Array.from({ length: Math.min(samplesPerKind, all.length) }, (_, i) => all[Math.floor(i * step)] as string);
@@ -52,7 +52,7 @@ function fitsIntoHeader(token: string): boolean {
   return !/[\r\n\0]/.test(token) && token.trim() === token && token !== '';
 }
 
-/** The answers that are not the contract's 401, with the token. */
+/** Returns the answers that are not the contract's 401, with the token. */
 async function faultsOf(
   all: readonly string[],
   ask: (token: string) => Promise<RawAnswer>,
@@ -118,7 +118,7 @@ describe('the gateway', () => {
   });
 
   test('answers every forged one as subprotocol by 401', async () => {
-    // A comma and white space around it part the list of subprotocols: they are no part of a token.
+    // A comma and white space around it separate the subprotocols: they are no part of a token.
     const listed = forged.filter((token) => fitsIntoUpgrade(token) && !/[,\s]/.test(token));
     expect(listed.length).toBeGreaterThan(500);
     expect(await faultsOf(listed, (token) => upgrade(token, 'subprotocol'))).toEqual([]);

@@ -12,13 +12,13 @@ import { newSeeds } from '../model/new-seeds.ts';
 import { createForger, type Forger, newSigningKey } from '../support/token-forger.ts';
 import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
 
-/** Against the verifier that the api and the gateway share; over the wire: forged-tokens-wire.test.ts. */
-describe.each(['EdDSA', 'ES256'] as const)('forged tokens where %s is configured', (algorithm) => {
+/** Tests the verifier that the api and the gateway share; over the wire: forged-tokens-wire.test.ts. */
+describe.each(['EdDSA', 'ES256'] as const)('forged tokens if %s is configured', (algorithm) => {
   const at = 1_800_000_000;
   const settings = { algorithm, issuer: 'https://auth.local', audience: 'food-storage' };
   const key = newSigningKey(algorithm, 'key-2026');
   const forger: Forger = createForger({ ...settings, key, sessionId: randomUUID(), at });
-  /** As the services use it: with the genuine token remembered. */
+  /** As the services use it: with the genuine token cached. */
   let verify: VerifyAccessToken;
 
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe.each(['EdDSA', 'ES256'] as const)('forged tokens where %s is configured
     verify = createVerifierCache(bare, { keys, now, maxEntries: 100 });
   });
 
-  /** The answer to a token, where it is not the contract's 401. */
+  /** Returns the answer to a token if it is not the contract's 401. */
   async function faultOf(token: string): Promise<string | undefined> {
     try {
       await verify(token);

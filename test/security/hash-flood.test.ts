@@ -4,12 +4,12 @@ import { type Flood, floodLogins } from '../support/login-flood.ts';
 
 const hashMemoryMib = 256;
 
-/** MiB for everything but the hashes: a thousand connections, their requests, and what the collector leaves for later. */
+/** MiB for everything but the hashes: a thousand connections, their requests, and garbage not collected yet. */
 const otherMemoryMib = 192;
 
 let flood: Flood;
 beforeAll(async () => {
-  // On a machine of many cores nothing would be shed.
+  // On a machine with many cores nothing would be shed.
   const bounds = { HASH_CONCURRENCY: '2', HASH_QUEUE_LIMIT: '128', HASH_MEMORY_MIB: String(hashMemoryMib) };
   // A thousand new connections alone may take a busy machine a second.
   const env = { ...bounds, HASH_QUEUE_TIMEOUT_MS: '3000' };
@@ -49,7 +49,7 @@ describe('a thousand logins at once', () => {
 describe('hashes at once', () => {
   let small: Flood;
   beforeAll(async () => {
-    // Long enough for the slowest machine: here nobody is to be shed.
+    // Long enough for the slowest machine: here nobody must be shed.
     const env = { HASH_CONCURRENCY: '64', HASH_MEMORY_MIB: '132', HASH_QUEUE_TIMEOUT_MS: '60000' };
     small = await floodLogins({ logins: 40, isWarm: false, env });
   });
@@ -58,7 +58,7 @@ describe('hashes at once', () => {
     expect(small.slots).toBe(3);
   });
 
-  test('and whoever has waited is answered', () => {
+  test('and a client that has waited is answered', () => {
     expect(small.logins.filter(({ status }) => status !== 200 && status !== 401)).toEqual([]);
   });
 });

@@ -20,17 +20,17 @@ import { findLoss, findSurvival } from './hostile/try-frames.ts';
 import { tryUpgrade, upgradeAttacks } from './hostile/upgrade-attacks.ts';
 import { serviceNames, takeVitalSigns, type VitalSigns } from './hostile/vital-signs.ts';
 
-/** The long form (`npm run test:long hostile`) says more. */
+/** The long form (`npm run test:long hostile`) sets another number. */
 const slowCount = Number(process.env.HOSTILE_SLOW_CLIENTS ?? 100);
 const upgradeCount = Number(process.env.HOSTILE_UPGRADES ?? 800);
 const roundCount = Number(process.env.HOSTILE_ROUNDS ?? 2);
 const pairCount = Number(process.env.HOSTILE_PAIRS ?? 300);
 
-/** What a machine that is busy with other tests may add to a time-out, in milliseconds. */
+/** Milliseconds that a machine busy with other tests may add to a time-out. */
 const slackMs = 10_000;
-/** Where both sides are this quick, in milliseconds, twice as long is noise: the long form asks often enough. */
+/** If both sides are this quick, in milliseconds, twice as long is noise: the long form asks often enough. */
 const noiseMs = Number(process.env.HOSTILE_NOISE_MS ?? 25);
-/** MiB by which a process may grow in the second half of the rounds: V8 gives memory back when it likes. */
+/** MiB by which a process may grow in the second half of the rounds: V8 returns memory at any time. */
 const memoryBound = 64;
 
 const figures: Record<string, unknown> = {};
@@ -38,12 +38,12 @@ const figures: Record<string, unknown> = {};
 let stack: TestStack;
 let streamUrl: string;
 let surfaces: Surface[];
-/** Of the same stores as those that are attacked, and left in peace. */
+/** An api and a gateway on the same stores as those under attack, and not attacked. */
 let quiet: { readonly api: ApiProcess; readonly gateway: GatewayProcess };
 let env: Record<string, string>;
 let before: Record<string, VitalSigns>;
 let slow: { readonly name: string; readonly limitMs: number; readonly clients: SlowClients }[];
-/** Begun at once, as some of them last as long as a time-out. */
+/** Started at once, as some of them last as long as a time-out. */
 let exchanges: { readonly surface: Surface; readonly attack: Attack; readonly done: Promise<Exchange> }[];
 
 const attacksOn = (surface: Surface) => [
@@ -64,7 +64,7 @@ function startSlow(): typeof slow {
         clients: startSlowClients({ ...common, opening: head, drip: 'X: y\r\n' }),
       },
     ];
-    if (name !== 'api') return clients; // nobody else reads a body: the answer comes at once
+    if (name !== 'api') return clients; // no other service reads a body: the answer comes at once
     const body = `POST ${bodyPath} HTTP/1.1\r\nHost: a.example\r\nX-Request-ID: slow\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n`;
     return [
       ...clients,
@@ -130,12 +130,12 @@ async function floodUpgrades(count: number): Promise<Record<string, number>> {
   return outcomes;
 }
 
-/** What the gateway must not do with a bad handshake. */
+/** Returns what the gateway did wrong with bad handshakes. */
 function faultsOf(outcomes: Readonly<Record<string, number>>): string[] {
   return Object.keys(outcomes).filter((outcome) => !/^(?:101|4\d\d|505|aborted|ended)$/.test(outcome));
 }
 
-/** Problems by the name of what was sent. */
+/** Returns the problems, by the name of the attack. */
 async function problemsOf<T extends { readonly name: string }>(
   attacks: readonly T[],
   find: (attack: T) => Promise<string | undefined>,
@@ -202,8 +202,8 @@ describe('while slow clients drip', () => {
       const p99 = (name: keyof typeof measured) => percentilesOf(measured[name]).p99;
       return p99('api') < 2 * p99('quiet api') + noiseMs && p99('gateway') < 2 * p99('quiet gateway') + noiseMs;
     };
-    // The p99 of some hundred is its third-largest: where the machine stands still a moment, one of a pair has it. What the
-    // slow clients cost shows every time.
+    // The p99 of some hundred is the third-largest: if the machine stalls for a moment, one of a pair has it. A real
+    // cost of slow clients shows every time.
     let isBounded = false;
     for (let turn = 0; turn < 3 && !isBounded; turn += 1) {
       isBounded = await measure();
@@ -262,7 +262,7 @@ describe('after all of it', () => {
     }
   });
 
-  test('whoever registers, logs in, opens a stream and logs out, can', async () => {
+  test('a user who registers, logs in, opens a stream and logs out, can', async () => {
     const session = await newSession(stack);
     const stream = await stack.openStream(session);
     expect((await logOut(stack, session)).status).toBe(200);
@@ -271,12 +271,15 @@ describe('after all of it', () => {
   });
 });
 
-/** Resident memory by service, in MiB. */
+/** Returns resident memory by service, in MiB. */
 function memoryOf(signs: typeof before): Record<string, number> {
   return Object.fromEntries(Object.entries(signs).map(([name, { memory }]) => [name, Math.round(memory)]));
 }
 
-/** What is wrong with the answers to all of it, sent once more; what waits for a time-out is judged in the first round. */
+/**
+ * Sends everything again, and returns what is wrong with the answers. Attacks that wait for a time-out are judged in
+ * the first round.
+ */
 async function assault(): Promise<string[]> {
   const target = { base: new URL(streamUrl).origin, env };
   const heads = surfaces.map((surface) =>

@@ -5,18 +5,18 @@ import { seedAccounts } from '../support/seed-accounts.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 /**
- * 200 pairs unless `LOGIN_TIMING_PAIRS` says 1000. Of two equal distributions the AUC is normally distributed around 0.5
- * by √(1 / 6n): 0.029 for 200 pairs, 0.013 for 1,000. The bounds are four of these away.
+ * 200 pairs unless `LOGIN_TIMING_PAIRS` says 1000. For two equal distributions the AUC is normally distributed around
+ * 0.5 with √(1 / 6n): 0.029 for 200 pairs, 0.013 for 1,000. The bounds are four of these away.
  */
 const pairs = Number(process.env.LOGIN_TIMING_PAIRS || 200);
 const tolerance = pairs >= 1_000 ? 0.05 : 0.12;
 
-/** About 4 ms, several times what else a login takes. */
+/** About 4 ms, several times the rest of a login. */
 const cost = { memoryCost: 4_096, timeCost: 3, parallelism: 1 };
 let api: TestApi | undefined;
 afterEach(() => api?.close());
 
-/** How likely a random one of `a` is above a random one of `b`: 0.5 where nobody can tell them apart. */
+/** Returns the probability that a random one of `a` is above a random one of `b`: 0.5 if they are indistinguishable. */
 function areaUnderCurve(a: readonly number[], b: readonly number[]): number {
   const all = [...a.map((value) => ({ value, own: true })), ...b.map((value) => ({ value, own: false }))];
   all.sort((x, y) => x.value - y.value);
@@ -24,7 +24,9 @@ function areaUnderCurve(a: readonly number[], b: readonly number[]): number {
   return (ranks - (a.length * (a.length + 1)) / 2) / (a.length * b.length);
 }
 
-/** Wrong passwords for accounts with that hash and for addresses of nobody's, in turns; the first of a pair is drawn. */
+/**
+ * Sends wrong passwords for accounts with that hash and for unknown addresses, in turns; the first of a pair is random.
+ */
 async function measure(
   storedHash: string,
   count = pairs,

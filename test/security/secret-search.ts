@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { BSON, type Db } from 'mongodb';
 
-/** Text by the name of where it was found. */
+/** Text by the place where it was found. */
 export type Places = Record<string, string>;
 
 /** Every document of every collection. */
@@ -38,17 +38,17 @@ async function readValue(redis: Redis, key: string): Promise<unknown> {
     case 'stream':
       return redis.xrange(key, '-', '+');
     default:
-      // Gone since it was listed.
+      // Removed since it was listed.
       return null;
   }
 }
 
 const digests = ['md5', 'sha1', 'sha256', 'sha512'] as const;
 
-/** How a secret might be written down: as it is, encoded, or as a fast hash, which can be guessed at. */
+/** Returns the forms in which a secret might be written: plain, encoded, or as a fast hash, which can be guessed at. */
 function formsOf(secret: string): Map<string, string> {
   const bytes = Buffer.from(secret);
-  // Without its ends, which change with what stands around it.
+  // Without its ends, which depend on the surrounding text.
   const inner = bytes.subarray(3, bytes.length - (bytes.length % 3));
   const forms = new Map([
     ['plain', secret],
@@ -66,7 +66,7 @@ function formsOf(secret: string): Map<string, string> {
   return forms;
 }
 
-/** Where the secrets stand, as `label (form) in place`; nothing of the secrets themselves. */
+/** Returns where the secrets were found, as `label (form) in place`, without the secrets themselves. */
 export function findSecrets(secrets: ReadonlyMap<string, string>, places: Places): string[] {
   const found = new Set<string>();
   for (const [label, secret] of secrets) {

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from './http-client.ts';
 
-/** What these need of an api: `TestApi` has it, and a client of a running stack. */
+/** The part of an api that these functions need: a `TestApi` has it, and so has a client of a running stack. */
 export interface ApiClient {
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
 export const password = 'correct horse battery';
 
-/** An address that no other test uses. */
+/** Returns an address that no other test uses. */
 export function newEmail(): string {
   return `cook-${randomUUID()}@example.com`;
 }
@@ -19,7 +19,7 @@ export interface Account {
   readonly home_group_id: string;
 }
 
-/** Registers a household, and throws where that does not answer 201. */
+/** Registers a household. Throws if the answer is not 201. */
 export async function registerAccount(api: ApiClient, email = newEmail()): Promise<Account> {
   const answer = await api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   if (answer.status !== 201) throw new Error(`registration answered ${answer.status}: ${answer.text}`);
@@ -35,7 +35,7 @@ export interface TokenPair {
   readonly home_group_id: string;
 }
 
-/** Logs in, and throws where that does not answer 200. */
+/** Logs in. Throws if the answer is not 200. */
 export async function logIn(api: ApiClient, email: string, fields: object = {}): Promise<TokenPair> {
   const answer = await api.post('/api/v1/auth/login', { email, password, ...fields });
   if (answer.status !== 200) throw new Error(`login answered ${answer.status}: ${answer.text}`);

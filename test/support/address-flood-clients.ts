@@ -4,16 +4,16 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { newEmail, password } from './accounts.ts';
 import { send } from './http-client.ts';
 
-/** What the thread is given. */
+/** Input of the thread. */
 export interface AddressFloodOrder {
   readonly base: string;
   /** Addresses of the loopback network from which the flood comes. */
   readonly addresses: readonly string[];
-  /** Of each address; each asks again as soon as it was answered. */
+  /** Connections of each address. Each sends its next request when the last one was answered. */
   readonly connections: number;
 }
 
-/** What it gives when it was told to end: how often each status was answered; 0 where there was no answer. */
+/** Result of the thread when it is stopped: the number of answers by status, with 0 for no answer. */
 export type AddressFloodReport = Readonly<Record<string, number>>;
 
 const { base, addresses, connections } = workerData as AddressFloodOrder;
@@ -23,7 +23,7 @@ parentPort?.once('message', () => {
   isOver = true;
 });
 
-/** One connection: it repeats a registration with its key, or logs in at accounts of nobody's. */
+/** Runs one connection: it repeats a registration with its key, or logs in to accounts that do not exist. */
 async function ask(agent: Agent, replay: object | undefined, key: string): Promise<void> {
   while (!isOver) {
     const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'flood', 'Idempotency-Key': key };

@@ -9,14 +9,14 @@ import { send } from './http-client.ts';
 import { type Timed, timed } from './timed.ts';
 
 export interface AddressFloodOptions {
-  /** How many addresses flood. */
+  /** Number of addresses that flood. */
   readonly addresses: number;
-  /** Connections of each. */
+  /** Number of connections of each. */
   readonly connections: number;
   readonly seconds: number;
-  /** It ends earlier when users elsewhere have logged in, or tried to, so often. */
+  /** Ends the flood early after this number of logins, successful or not, of users elsewhere. */
   readonly logins?: number;
-  /** Milliseconds for which another address floods before, so that the process has compiled what it runs. */
+  /** Milliseconds for which another address floods first, so that the process has compiled its code. */
   readonly warmUpMs?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -24,7 +24,7 @@ export interface AddressFloodOptions {
 export interface AddressFlood {
   /** Logins of users elsewhere, each of whom logs in again and again while the flood lasts. */
   readonly victims: readonly Timed[];
-  /** What the flood was answered. */
+  /** The answers that the flood got. */
   readonly flood: AddressFloodReport;
 }
 
@@ -33,12 +33,13 @@ const warmUps = 10;
 /** Milliseconds between a user's answer and the next login. */
 const pauseMs = 200;
 
-/** As many as one address has in production; the tests' environment raises them. */
+/** Limits of one address in production, which the tests' environment raises. */
 const productionLimits = { REGISTER_LIMIT_PER_ADDRESS: '100', LOGIN_LIMIT_PER_ADDRESS: '300' };
 
 /**
  * Starts an api process with production's hashes and limits, and floods it from addresses of the loopback network: each
- * connection repeats a registration with its key, or logs in at accounts of nobody's. Meanwhile users elsewhere log in.
+ * connection repeats a registration with its key, or logs in to accounts that do not exist. Meanwhile users elsewhere
+ * log in.
  */
 export async function floodFromAddresses(options: AddressFloodOptions): Promise<AddressFlood> {
   const {
@@ -65,8 +66,8 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
   try {
     for (const user of users) {
       const { status } = await user.register();
-      if (status !== 201) throw new Error(`a registration was answered ${status}`);
-      // What a process does for the first time takes many times as long.
+      if (status !== 201) throw new Error(`a registration answered ${status}`);
+      // The first run of anything in a process takes many times as long.
       for (let each = 0; each < warmUps; each += 1) await user.logIn();
     }
     if (warmUpMs > 0) {
@@ -95,7 +96,7 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
 
 type Flood = Awaited<ReturnType<typeof startFlood>>;
 
-/** Begins a flood from a thread of its own; its end gives what it was answered. */
+/** Starts a flood in a separate thread. Its end returns the answers that it got. */
 async function startFlood(workerData: AddressFloodOrder) {
   const thread = new Worker(new URL('./address-flood-clients.ts', import.meta.url), { workerData, execArgv: [] });
   const report = once(thread, 'message');

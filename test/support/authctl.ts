@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runAuthctl } from '@auth-account/authctl/run';
 
-/** How a command line ended. */
+/** Outcome of a command line. */
 export interface AuthctlRun {
   readonly exitCode: number;
   readonly stdout: string;
@@ -13,7 +13,7 @@ export interface AuthctlRun {
 
 export interface AuthctlOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What somebody at a terminal answers; without it nobody is there. */
+  /** The answer of a person at the terminal; without it nobody is there. */
   readonly answer?: string;
   readonly now?: () => Date;
 }
@@ -37,7 +37,7 @@ export async function authctl(args: readonly string[], options: AuthctlOptions =
   return { exitCode, stdout: await out, stderr: await err };
 }
 
-/** Runs it with `--json` and gives what it printed; throws where it did not exit with `exitCode`. */
+/** Runs it with `--json` and returns the parsed output. Throws if it did not exit with `exitCode`. */
 // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape that it asserts.
 export async function authctlJson(args: readonly string[], options: AuthctlOptions = {}, exitCode = 0): Promise<any> {
   const run = await authctl([...args, '--json'], options);
@@ -47,7 +47,7 @@ export async function authctlJson(args: readonly string[], options: AuthctlOptio
 
 const main = fileURLToPath(new URL('../../services/authctl/src/main.ts', import.meta.url));
 
-/** Runs it as a process of its own. */
+/** Runs it as a separate process. */
 export function authctlProcess(args: readonly string[], env: Readonly<Record<string, string>>): Promise<AuthctlRun> {
   const { promise, resolve } = Promise.withResolvers<AuthctlRun>();
   execFile(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...env } }, (error, stdout, stderr) => {

@@ -2,10 +2,13 @@ interface Part {
   close(): Promise<void>;
 }
 
-/** Takes over what is to be closed when the test ends, and gives it back. */
+/** Registers a part to be closed when the test ends, and returns it. */
 export type Closing = <T extends Part>(part: T) => T;
 
-/** Makes a test that may run beside others of its file: what it opens is closed at its end, the last first. */
+/**
+ * Creates a test that may run in parallel with others of its file: everything that it opens is closed at its end, in
+ * reverse order.
+ */
 export function closingAll(work: (closing: Closing) => Promise<void>): () => Promise<void> {
   return async () => {
     const parts: Part[] = [];

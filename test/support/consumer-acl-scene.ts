@@ -8,11 +8,11 @@ import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import type { Redis } from 'ioredis';
 import { readDocumentedAcl } from './documented-acl.ts';
 
-/** A Redis of its own, in which docs/consumers.md has made its user: the names here are those of the page. */
+/** A separate Redis with the user that docs/consumers.md creates; the names here are those of the page. */
 export interface ConsumerAclScene {
-  /** Has all rights, as the services have. */
+  /** Client with all rights, like the services. */
   readonly admin: Redis;
-  /** Where the subscriber reaches Redis, as its user. */
+  /** URL of Redis for the subscriber's user. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export const keyPrefix = 'auth';
 export const keys = redisKeys(keyPrefix);
 export const queueName = subscriberQueueName(registeredTopic, subscriber);
 
-/** How Redis refuses: a command, and within a script in the words of version 7 and of version 6. */
+/** Redis's refusals: of a command, and within a script in the words of version 7 and of version 6. */
 export const refusal = /NOPERM|ACL failure in script|The user executing the script can't/;
 
 const password = 'secret';

@@ -4,8 +4,8 @@ import { type ClientSession, MongoClient } from 'mongodb';
 import { startExampleConsumer } from '../tools/demo/example-consumer.ts';
 
 /**
- * The example consumer as a process. With HANG_AT=commit it stops for ever after its first effect and before the commit,
- * with HANG_AT=acknowledgement after the commit and before the job completes; it says so on standard output.
+ * Runs the example consumer as a process. With HANG_AT=commit it hangs after its first effect and before the commit,
+ * with HANG_AT=acknowledgement after the commit and before the job completes. It reports that on standard output.
  */
 const { MONGODB_URI = '', MONGODB_DATABASE = '', REDIS_URL = '', KEY_PREFIX = '', HANG_AT } = process.env;
 const { SUBSCRIBER = '' } = process.env;

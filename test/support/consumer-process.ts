@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { processEnvironment } from './process-environment.ts';
 
-/** The example consumer as a process of its own. */
+/** The example consumer as a separate process. */
 export interface ConsumerProcess {
-  /** What it has written to standard output. */
+  /** Returns its standard output so far. */
   output(): string;
   kill(): Promise<void>;
 }

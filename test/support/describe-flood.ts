@@ -1,10 +1,10 @@
 import type { Flood } from './login-flood.ts';
 import type { Timed } from './timed.ts';
 
-/** Milliseconds after which an answer to an admitted login is a late one, as its client sees it. */
+/** Milliseconds after which the answer to an admitted login counts as late, measured by its client. */
 const deadlineMs = 5_000;
 
-/** What a flood came to, by name. */
+/** Returns the figures of a flood, by name. */
 export function describeFlood({ logins, quiet, flooded, memoryBefore, memoryPeak, slots }: Flood) {
   const of = (...statuses: number[]) => logins.filter(({ status }) => statuses.includes(status));
   const others = logins.filter(({ status }) => ![200, 401, 503].includes(status));

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 
-/** How a page of the documentation makes a Redis user. Its names are `KEY_PREFIX=auth` and a sibling's. */
+/** Redis user that a page of the documentation creates. Its names are `KEY_PREFIX=auth` and a sibling's. */
 export interface DocumentedAcl {
-  /** The user in the page's line. */
+  /** Name of the user in the page's line. */
   readonly user: string;
-  /** The arguments of `ACL SETUSER` after the user, with this password. */
+  /** Returns the arguments of `ACL SETUSER` after the user, with this password. */
   rightsFor(password: string): string[];
-  /** What the page adds to these on a Redis Cluster. */
+  /** Rights that the page adds on a Redis Cluster. */
   readonly clusterRights: readonly string[];
 }
 
-/** Finds the one line with `ACL SETUSER` in a page of docs/: what a test tries is what the page says. */
+/** Finds the one line with `ACL SETUSER` in a page of docs/, so that a test tries the documented rights themselves. */
 export function readDocumentedAcl(page: string): DocumentedAcl {
   const text = readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
   const [line, ...others] = text.match(/^ACL SETUSER .+$/gm) ?? [];

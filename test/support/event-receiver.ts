@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { RegisteredEvent } from '@auth-account/contracts';
 import { Webhook } from 'standardwebhooks';
 
-/** A delivery as a subscriber sees it; its signature has been verified. */
+/** A delivery as a subscriber sees it. Its signature has been verified. */
 export interface Received {
   readonly event: RegisteredEvent;
   readonly headers: IncomingHttpHeaders;
@@ -12,12 +12,12 @@ export interface Received {
   readonly at: number;
 }
 
-/** A subscriber of its own: an HTTP server that takes signed webhooks. */
+/** A separate subscriber: an HTTP server that accepts signed webhooks. */
 export interface EventReceiver {
   readonly url: string;
   readonly secret: string;
   readonly received: readonly Received[];
-  /** Resolves with the first delivery that is about the user. */
+  /** Resolves with the first delivery about the user. */
   waitFor(userId: string, timeoutMs?: number): Promise<Received>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { type MongoClient, MongoServerError } from 'mongodb';
 
-/** What `failCommand` does to the commands it meets (MongoDB, server fail points). */
+/** Effect of `failCommand` on the commands that it matches (MongoDB, server fail points). */
 export interface FailCommand {
   readonly failCommands: readonly string[];
   readonly errorCode?: number;
@@ -10,13 +10,13 @@ export interface FailCommand {
   readonly writeConcernError?: { readonly code: number; readonly errmsg: string };
   /** `database.collection`. */
   readonly namespace?: string;
-  /** Only connections of that name: other tests use the same server. */
+  /** Name of the only connections that fail: other tests use the same server. */
   readonly appName: string;
 }
 
 export type FailMode = 'alwaysOn' | { readonly times: number } | { readonly skip: number };
 
-/** Runs `work` while the server fails those commands; MongoDB has to run with `enableTestCommands`. */
+/** Runs `work` while the server fails those commands. MongoDB must run with `enableTestCommands`. */
 export async function withFailPoint<T>(
   mongo: MongoClient,
   mode: FailMode,

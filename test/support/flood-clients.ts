@@ -6,21 +6,21 @@ import { password } from './accounts.ts';
 import { send } from './http-client.ts';
 import { type Timed, timed } from './timed.ts';
 
-/** What the thread is given: logins for these addresses, all at once, and then as many again. */
+/** Input of the thread: logins for these addresses, all at once, and then the same number again. */
 export interface FloodOrder {
   readonly base: string;
   readonly rounds: readonly (readonly string[])[];
   /**
-   * A round begins so long after the one before, on connections that are kept, as a proxy keeps them; without it, when all
-   * of that were answered, on new ones.
+   * Milliseconds from the start of one round to the next, on connections that are kept, as a proxy keeps them. Without
+   * it, a round starts when the one before was answered, on new connections.
    */
   readonly everyMs?: number | undefined;
 }
 
-/** What it gives when all were answered. */
+/** Result of the thread when all were answered. */
 export interface FloodReport {
   readonly answers: readonly Timed[];
-  /** From the first to when the last was sent. */
+  /** Milliseconds from the first login until the last was sent. */
   readonly sendingMs: number;
 }
 

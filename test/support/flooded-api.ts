@@ -13,23 +13,23 @@ import { send } from './http-client.ts';
 import type { MemoryCgroup } from './memory-cgroup.ts';
 import { serviceEnvironment, uniqueName } from './test-api.ts';
 
-/** An api process as in production, with a database of its own. */
+/** An api process as in production, with a separate database. */
 export interface FloodedApi {
   readonly base: string;
   readonly database: string;
   readonly mongodbUri: string;
-  /** Resident memory in MiB. */
+  /** Returns its resident memory in MiB. */
   memory(): Promise<number>;
-  /** As the api logged it: how many hashes at once. */
+  /** Returns the number of hashes at once that the api has logged. */
   slots(): number;
-  /** How often the process was started again. */
+  /** Returns the number of restarts of the process. */
   restarts(): number;
   close(): Promise<void>;
 }
 
 const mib = 1_048_576;
 
-/** Starts it, within a memory cgroup where one is given. */
+/** Starts it, within the memory cgroup if there is one. */
 export async function startFloodedApi(
   settings: Readonly<Record<string, string>>,
   cgroup?: MemoryCgroup,

@@ -5,24 +5,24 @@ import { fileURLToPath } from 'node:url';
 import { processEnvironment } from './process-environment.ts';
 import { gatewayEnvironment } from './test-api.ts';
 
-/** A push gateway as a process of its own. */
+/** A push gateway as a separate process. */
 export interface GatewayProcess {
   /** `ws://…` of its streams. */
   readonly base: string;
   /** `http://…` of its probes. */
   readonly opsBase: string;
-  /** What it has written so far. */
+  /** Returns its output so far. */
   output(): string;
   signal(name: NodeJS.Signals): void;
-  /** How the process ended. */
+  /** Exit code or signal of the process. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
 const main = fileURLToPath(new URL('../../services/push-gateway/src/main.ts', import.meta.url));
 
 /**
- * Starts the process and waits until it listens. `env`: what a scene gives, and more. If the process ends before, that is an
- * error with its exit code and all that it has written.
+ * Starts the process and waits until it listens. `env`: the environment of a scene, and more. Throws with the exit code
+ * and the output if the process ends before.
  */
 export async function startGatewayProcess(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [main], {

@@ -20,25 +20,25 @@ export interface Device {
   readonly ver: number;
 }
 
-/** What stands around a gateway in a test: the api's and the worker's part, with a key prefix of its own. */
+/** Everything around a gateway in a test: the parts of the api and of the worker, with a separate key prefix. */
 export interface GatewayScene {
   readonly env: Readonly<Record<string, string>>;
   readonly redis: Redis;
   readonly keys: RedisKeys;
   readonly denyList: DenyList;
   publish(command: GatewayCommand): Promise<void>;
-  /** Publishes a close command as it follows a logout. */
+  /** Publishes a close command as after a logout. */
   publishClose(device: Device, reason: CloseReason): Promise<void>;
   /** Writes the deny list and publishes, as the api does. */
   denyAndClose(device: Device, denial: Denial): Promise<void>;
   /** Writes the deny list only: the message is lost. */
   denySilently(device: Device, value: string): Promise<void>;
-  /** As the worker does when it has written the list again. */
+  /** Marks the deny list as complete, as the worker does after it has written the list again. */
   completeDenyList(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `redisUrl`: a Redis of the test's own in place of the shared one. */
+/** `redisUrl`: a separate Redis instead of the shared one. */
 export async function openGatewayScene(redisUrl?: string): Promise<GatewayScene> {
   const name = uniqueName();
   const env = { ...serviceEnvironment(name), ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }) };
@@ -73,7 +73,7 @@ export async function openGatewayScene(redisUrl?: string): Promise<GatewayScene>
   return scene;
 }
 
-/** A new device; `of`: another one of the same user or group. */
+/** Returns a new device; `of`: another device of the same user or group. */
 export function newDevice(of: Partial<Device> = {}): Device {
   return { userId: randomUUID(), groupId: randomUUID(), ver: 1, ...of, sessionId: randomUUID() };
 }
@@ -83,7 +83,7 @@ export interface TokenOptions {
   readonly now?: () => number;
 }
 
-/** An access token as the api would sign it for the device. */
+/** Signs an access token for the device as the api would. */
 export async function signToken(
   env: GatewayScene['env'],
   { userId, sessionId, groupId, ver }: Device,
@@ -104,16 +104,16 @@ export async function signToken(
 export interface TestGateway {
   /** `ws://…` of its streams. */
   readonly base: string;
-  /** Opens the device's stream with a fresh token, and takes its `hello`. */
+  /** Opens the device's stream with a fresh token, and reads its `hello`. */
   open(device: Device): Promise<PushClient>;
-  /** Sum of a metric's values whose labels are these. */
+  /** Returns the sum of a metric's values with these labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
-  /** Of each check that fails: its name and reason. */
+  /** Returns name and reason of each check that fails. */
   unreadiness(): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** A gateway in this process. `env` goes over the scene's. */
+/** Starts a gateway in this process. `env` overrides the scene's environment. */
 export async function startTestGateway(
   scene: Pick<GatewayScene, 'env'>,
   env: Readonly<Record<string, string>> = {},

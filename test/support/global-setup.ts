@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { startTestServers, type TestServers } from '@auth-account/local-stack';
 
 declare global {
-  /** Handed from the set-up to the teardown; Jest runs both in its parent process. */
+  /** Passed from the set-up to the teardown; Jest runs both in its parent process. */
   var testServers: TestServers | undefined;
 }
 
-/** Starts what the tests share; each test file makes a database and key prefix of its own in it. */
+/** Starts the servers that the tests share. Each test file creates its own database and key prefix in them. */
 export default async function setUp(): Promise<void> {
   const servers = await startTestServers((line) => console.error(line));
-  // The services' processes compile the same files dozens of times: it goes when the servers go.
+  // The services' processes compile the same files dozens of times. The cache is removed with the servers.
   process.env.NODE_COMPILE_CACHE = join(servers.keysDir, '..', 'compile-cache');
   globalThis.testServers = servers;
   process.env.TEST_MONGODB_URI = servers.mongo.uri;

@@ -14,8 +14,8 @@ export interface GoodRequest {
 const ownHeaders = async (on: GroupApi) => ({ headers: bearer(await newSession(on)) });
 
 /**
- * By route: makes what the request needs, and the request. Each has an account of its own. A body has all the fields that
- * it can have: the property test of bodies changes them one by one.
+ * Creates, by route, what a request needs, and the request. Each has its own account. A body has all the fields that it
+ * can have: the property test of bodies changes them one by one.
  */
 export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<GoodRequest>>> = {
   register: async () => ({
@@ -64,7 +64,7 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
   jwks: async () => ({}),
 };
 
-/** The request of a route as `TestApi.send` takes it. */
+/** Returns the request of a route in the form that `TestApi.send` takes. */
 export function requestTo(name: RouteName, { body, headers = {}, params = {} }: GoodRequest) {
   const path = routes[name].path.replaceAll(/:(\w+)/g, (_, param: string) => params[param] ?? '');
   return { method: routes[name].method.toUpperCase(), path, headers, body };

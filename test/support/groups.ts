@@ -6,10 +6,10 @@ import { type Account, logIn, newEmail, password, type TokenPair } from './accou
 import type { Answer } from './http-client.ts';
 import type { TestApi } from './test-api.ts';
 
-/** What these need of an api. */
+/** The part of an api that these functions need. */
 export type GroupApi = Pick<TestApi, 'collections' | 'post' | 'send'>;
 
-/** Passwords are no part of these tests: hashes as cheap as Argon2 makes them. */
+/** These tests are not about passwords: hashes as cheap as Argon2 allows. */
 export const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
 export type Caller = Pick<TokenPair, 'access_token'>;
@@ -32,7 +32,7 @@ export const accept = (
 export const removeMember = (api: Pick<GroupApi, 'send'>, caller: Caller, userId: string): Promise<Answer> =>
   api.send({ method: 'DELETE', path: `/api/v1/groups/current/members/${userId}`, headers: bearer(caller) });
 
-/** Refreshes, and throws where that does not answer 200. */
+/** Refreshes. Throws if the answer is not 200. */
 export async function refresh(
   api: Pick<GroupApi, 'post'>,
   tokens: Pick<TokenPair, 'refresh_token'>,
@@ -42,7 +42,7 @@ export async function refresh(
   return answer.json.data;
 }
 
-/** Writes an invite into the group, and gives its token. */
+/** Writes an invite into the group, and returns its token. */
 export async function insertInvite(
   { collections }: Pick<GroupApi, 'collections'>,
   home_group_id: string,
@@ -69,9 +69,9 @@ export async function joinByInvite(api: GroupApi, invite_token: string): Promise
 }
 
 /**
- * What is true of the stores whatever has happened: a group counts as many members as it has users, one of them owns it,
- * and nobody else does; a closed one has none, and no invite that is still good; and every live session says of its user
- * what the user's document says.
+ * Asserts what holds in the stores after any sequence of operations. A group counts as many members as it has users,
+ * and exactly one of them owns it. A closed group has no members, and no valid invite. Every live session has the same
+ * claims as its user's document.
  */
 export async function expectSound({ collections }: Pick<GroupApi, 'collections'>): Promise<void> {
   const [users, groups, sessions, invites] = await Promise.all([

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy that can hold back the answers to a command, cut everything off, or fall silent. */
+/** A TCP proxy that can hold back the answers to a command, cut all connections, or go silent. */
 export interface HoldingProxy {
   readonly url: string;
-  /** From now on, a connection on which `command` is sent gets no more answers until `release`. */
+  /** Holds back, until `release`, all answers on each connection on which `command` is sent from now on. */
   hold(command: string): void;
-  /** How many connections are held. */
+  /** Returns the number of connections that are held. */
   held(): number;
   release(): void;
-  /** Ends every connection, and each new one at once. */
+  /** Ends every connection, and from now on each new one at once. */
   cut(): void;
   mend(): void;
-  /** From now on, nothing passes on the connections that there are, as if their host had vanished. New ones work. */
+  /** Lets nothing pass on the present connections, as if their host had vanished. New ones work. */
   freeze(): void;
   close(): Promise<void>;
 }

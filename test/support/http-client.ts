@@ -4,9 +4,9 @@ export interface SentRequest {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** An object goes as JSON; text and bytes go as they are. */
+  /** An object is sent as JSON; text and bytes are sent as they are. */
   readonly body?: unknown;
-  /** Whose connections it takes; without one it has a connection of its own. */
+  /** Agent whose connections are used; without one the request has a separate connection. */
   readonly agent?: Agent;
 }
 
@@ -18,7 +18,10 @@ export interface Answer {
   readonly json: any;
 }
 
-/** One request, on a connection of its own unless an agent has some: the global `fetch` keeps connections, and with them Jest, alive for seconds. */
+/**
+ * Sends one request, on a separate connection unless there is an agent. The global `fetch` keeps connections, and with
+ * them Jest, alive for seconds.
+ */
 export function send(base: string, { method = 'POST', path, headers = {}, body, agent }: SentRequest): Promise<Answer> {
   const payload = encodeBody(body);
   const length = payload === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(payload)) };

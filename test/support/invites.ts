@@ -1,7 +1,7 @@
 import { type ApiClient, newEmail, password, type TokenPair } from './accounts.ts';
 import type { Answer } from './http-client.ts';
 
-/** Makes an invite into the group of these tokens, gives its token, and throws where that does not answer 201. */
+/** Creates an invite into the group of these tokens, and returns its token. Throws if the answer is not 201. */
 export async function newInvite(
   api: ApiClient,
   { access_token }: Pick<TokenPair, 'access_token'>,
@@ -12,7 +12,7 @@ export async function newInvite(
   return answer.json.data.invite_token;
 }
 
-/** Registers somebody by the invite, whatever that answers. */
+/** Registers a new user by the invite, and returns the answer, whatever it is. */
 export function joinBy(api: ApiClient, invite_token: string, email = newEmail()): Promise<Answer> {
   const body = { email, password, space_creation_mode: 'JOIN_EXISTING', invite_token };
   return api.post('/api/v1/auth/register', body);

@@ -16,17 +16,17 @@ import { type Timed, timed } from './timed.ts';
 
 export interface Flood {
   readonly logins: readonly Timed[];
-  /** From the first login to when the last was sent. */
+  /** Milliseconds from the first login until the last was sent. */
   readonly sendingMs: number;
-  /** What was asked beside the logins: before they began, and while they were under way. */
+  /** Times of other requests: before the logins began, and while they were under way. */
   readonly quiet: Probes;
   readonly flooded: Probes;
-  /** Resident memory of the api, in MiB: before, and the most that was seen. */
+  /** Resident memory of the api, in MiB: before, and the highest seen. */
   readonly memoryBefore: number;
   readonly memoryPeak: number;
-  /** As the api logged it: how many hashes at once. */
+  /** Number of hashes at once that the api has logged. */
   readonly slots: number;
-  /** How often its process was started again. */
+  /** Number of restarts of its process. */
   readonly restarts: number;
 }
 
@@ -36,16 +36,16 @@ export interface Probes {
 }
 
 export interface FloodOptions {
-  /** Logins at once. */
+  /** Number of logins at once. */
   readonly logins: number;
-  /** How often as many come, each time when all were answered. */
+  /** Number of rounds; each starts when the one before was answered. */
   readonly rounds?: number;
-  /** They come so often, whether or not those before were answered. */
+  /** Milliseconds from one round to the next, whether or not the one before was answered. */
   readonly everyMs?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** False where times are of no interest. */
+  /** False if the times do not matter. */
   readonly isWarm?: boolean;
-  /** The cgroup in which the api runs, where it is to have one. */
+  /** The cgroup in which the api runs, if it should have one. */
   readonly cgroup?: MemoryCgroup | undefined;
 }
 
@@ -53,9 +53,9 @@ const quietMs = 1_000;
 const memoryIntervalMs = 100;
 
 /**
- * Starts an api process with production's hashes and sends it that many logins at once, half of them right, half for
- * addresses of nobody's, from a thread of their own. Meanwhile it asks for the public keys and refreshes a session, one
- * after another and over a connection that stays, as an ingress would.
+ * Starts an api process with production's hashes, and sends it that many logins at once from a separate thread: half of
+ * them right, half for addresses that do not exist. Meanwhile it reads the public keys and refreshes a session, one
+ * after another and over a kept connection, as an ingress would.
  */
 export async function floodLogins(options: FloodOptions): Promise<Flood> {
   const { logins, rounds = 1, everyMs, env = {}, isWarm = true, cgroup } = options;
@@ -101,7 +101,7 @@ export async function floodLogins(options: FloodOptions): Promise<Flood> {
   }
 }
 
-/** Writes so many accounts, and gives their addresses. */
+/** Writes that many accounts, and returns their addresses. */
 async function seed({ mongodbUri, database }: FloodedApi, count: number): Promise<string[]> {
   const mongo = new MongoClient(mongodbUri);
   try {
@@ -119,7 +119,10 @@ function postTo({ base }: FloodedApi) {
     send(base, { path, body, headers: { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() } });
 }
 
-/** What a process does for the first time takes many times as long: logins of nobody's, ten at a time. */
+/**
+ * Sends logins to addresses that do not exist, ten at a time: the first run of anything in a process takes many times
+ * as long.
+ */
 async function warmUp(post: Post): Promise<void> {
   for (let round = 0; round < 10; round++) {
     const emails = Array.from({ length: 10 }, newEmail);

@@ -1,7 +1,10 @@
 // Loaded with `require` by Jest.
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** Files that take longest, longest first. Jest knows that only where it ran before; on a fresh clone it begins with the largest. */
+/**
+ * Files that take longest, longest first. Jest knows that only after a first run; on a fresh clone it begins with the
+ * largest.
+ */
 const longest = [
   'test/tools/faults/faults.test.ts',
   'test/security/hostile-input.test.ts',
@@ -11,7 +14,7 @@ const longest = [
   'libs/lifecycle/src/run-service.test.ts',
 ];
 
-/** Begins with what takes longest, so that the run does not end with one worker at it and the others idle. */
+/** Begins with the longest files, so that the run does not end with one busy worker and the others idle. */
 module.exports = class LongOnesFirst extends Sequencer {
   async sort(tests) {
     const sorted = await super.sort(tests);

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 
-/** A cgroup (version 1) that holds its processes to so much memory: past it the kernel kills them. */
+/** A cgroup (version 1) that limits the memory of its processes: above the limit the kernel kills them. */
 export interface MemoryCgroup {
-  /** Puts a process in it, before that has taken memory. */
+  /** Puts a process into it, which must not have taken memory yet. */
   take(pid: number): void;
-  /** The most memory that was in use at once, in MiB, the kernel's own for the processes included. */
+  /** Returns the highest memory use, in MiB, the kernel's own for the processes included. */
   peak(): number;
-  /** How often memory ran out so that a process was killed. */
+  /** Returns how often a process was killed because memory ran out. */
   kills(): number;
   /** Removes it; its processes must have ended. */
   remove(): void;
@@ -15,7 +15,7 @@ export interface MemoryCgroup {
 const controller = '/sys/fs/cgroup/memory';
 const mib = 1_048_576;
 
-/** Makes one; undefined where this process may not, or where the machine has version 2 only. */
+/** Creates one; undefined if this process may not, or if the machine has version 2 only. */
 export function findMemoryCgroup(limitMib: number): MemoryCgroup | undefined {
   const directory = `${controller}/auth-account-flood-${process.pid}`;
   const read = (file: string) => readFileSync(`${directory}/${file}`, 'utf8');

@@ -1,12 +1,12 @@
 import { openRawStream, type RawHandshake } from './raw-stream.ts';
 
-/** What an app saw of a drain, in `performance.now()`. */
+/** The moments of a drain as an app saw them, in `performance.now()`. */
 export interface Move {
-  /** The close frame, and what the `reconnect` frame before it said. */
+  /** Time of the close frame; then the content of the `reconnect` frame before it. */
   readonly closedAt: number;
   readonly closeCode: number;
   readonly afterMs: number;
-  /** When it connected to the other gateway, and with what answer. */
+  /** Time at which it connected to the other gateway; then the status that it got. */
   readonly arrivedAt: number;
   readonly status: number;
 }
@@ -17,7 +17,10 @@ export interface ObedientApp {
   close(): void;
 }
 
-/** Opens a stream on the first gateway; when it is told to go, it connects to the second one after the time it was told. */
+/**
+ * Opens a stream on the first gateway. When it is told to reconnect, it connects to the second one after the given
+ * time.
+ */
 export async function startObedientApp(first: string, second: string, handshake: RawHandshake): Promise<ObedientApp> {
   const frames: { readonly opcode: number; readonly payload: Buffer; readonly at: number }[] = [];
   const stream = openRawStream(first, handshake, (frame) => frames.push({ ...frame, at: performance.now() }));
@@ -29,7 +32,8 @@ export async function startObedientApp(first: string, second: string, handshake:
     await stream.ended;
     const [told, closed] = frames.slice(-2);
     const frame = JSON.parse(told?.payload.toString() ?? '{}') as { type?: string; after_ms?: number };
-    if (frame.type !== 'reconnect' || closed?.opcode !== 8) throw new Error('the stream ended without a word');
+    if (frame.type !== 'reconnect' || closed?.opcode !== 8)
+      throw new Error('the stream ended without a reconnect frame');
     const afterMs = frame.after_ms ?? Number.NaN;
     const wait = Math.max(0, (told?.at ?? 0) + afterMs - performance.now());
     await new Promise((resolve) => setTimeout(resolve, wait));

@@ -3,16 +3,18 @@ import addFormats from 'ajv-formats';
 import type { Answer } from './http-client.ts';
 
 export interface OperationRef {
-  /** As the document has it. */
+  /** In the form that the document has. */
   readonly path: string;
   readonly method: string;
 }
 
-/** Holds real answers against the OpenAPI document. */
+/** Checks real answers against the OpenAPI document. */
 export interface OpenApiChecker {
-  /** What of the body does not fit; undefined where all does. */
+  /** Returns what is wrong with the body; undefined if nothing is. */
   bodyFault(ref: OperationRef & { readonly status: number }, body: unknown): string | undefined;
-  /** The same for a whole answer: status, content type, body, and the headers that the document requires or leaves out. */
+  /**
+   * The same for a whole answer: status, content type, body, and the headers that the document requires or leaves out.
+   */
   answerFault(ref: OperationRef, answer: Answer): string | undefined;
 }
 

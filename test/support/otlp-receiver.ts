@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as it came over OTLP. */
+/** A span as received over OTLP. */
 export interface ReceivedSpan {
   readonly service: string;
   readonly name: string;
@@ -17,9 +17,9 @@ export interface OtlpReceiver {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`, with the protocol `http/json`. */
   readonly url: string;
   spans(): readonly ReceivedSpan[];
-  /** Every request body as it came. */
+  /** Returns every request body as received. */
   raw(): string;
-  /** Resolves with the spans once `isThere` holds for them. Throws after `timeoutMs`. */
+  /** Resolves with the spans once `isThere` returns true for them. Throws after `timeoutMs`. */
   waitFor(isThere: (spans: readonly ReceivedSpan[]) => boolean, timeoutMs?: number): Promise<readonly ReceivedSpan[]>;
   close(): Promise<void>;
 }
@@ -46,8 +46,8 @@ interface OtlpTraces {
 }
 
 /**
- * Takes traces over OTLP/HTTP (OTLP specification, "OTLP/HTTP") and keeps them where they come as JSON; with `keep: false`
- * it only takes them, in any encoding.
+ * Starts a receiver of traces over OTLP/HTTP (OTLP specification, "OTLP/HTTP"). It keeps traces that are sent as JSON;
+ * with `keep: false` it accepts any encoding and keeps nothing.
  */
 export async function startOtlpReceiver({ keep = true }: { readonly keep?: boolean } = {}): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
@@ -71,7 +71,7 @@ export async function startOtlpReceiver({ keep = true }: { readonly keep?: boole
       const deadline = performance.now() + timeoutMs;
       while (!isThere(spans)) {
         if (performance.now() > deadline) {
-          throw new Error(`the spans did not come; there are: ${spans.map(({ name }) => name).join(', ')}`);
+          throw new Error(`the spans did not arrive; received: ${spans.map(({ name }) => name).join(', ')}`);
         }
         await new Promise((resolve) => setTimeout(resolve, 50));
       }

@@ -9,7 +9,7 @@ export interface StreamEnd {
   readonly reason: string;
 }
 
-/** A push stream as an app has it. */
+/** A push stream as an app sees it. */
 export interface PushClient {
   readonly socket: WebSocket;
   /** Of the answer 101. */
@@ -18,7 +18,7 @@ export interface PushClient {
   readonly closed: Promise<StreamEnd>;
   isOpen(): boolean;
   send(frame: unknown): void;
-  /** The next frame; each is given once. */
+  /** Returns the next frame; each is returned once. */
   next(): Promise<Record<string, unknown>>;
 }
 
@@ -51,7 +51,7 @@ function begin(
   return new WebSocket(`${base}${pushStreamPath(sessionId)}`, [...subprotocols], options);
 }
 
-/** Opens a stream; throws where the gateway refuses. */
+/** Opens a stream. Throws if the gateway refuses it. */
 export async function openStream(base: string, handshake: HandshakeOptions): Promise<PushClient> {
   const socket = begin(base, handshake);
   const frames: Record<string, unknown>[] = [];
@@ -67,7 +67,7 @@ export async function openStream(base: string, handshake: HandshakeOptions): Pro
   });
   const upgraded = once(socket, 'upgrade') as Promise<[IncomingMessage]>;
   const [[{ headers }]] = await Promise.all([upgraded, once(socket, 'open')]);
-  socket.on('error', () => undefined); // what follows it is the close event, with code 1006
+  socket.on('error', () => undefined); // the close event follows, with code 1006
   return {
     socket,
     headers,
@@ -82,7 +82,7 @@ export async function openStream(base: string, handshake: HandshakeOptions): Pro
   };
 }
 
-/** The error answer to a handshake; throws where the gateway opens the stream. */
+/** Returns the error answer to a handshake. Throws if the gateway opens the stream. */
 export async function refusalOf(base: string, handshake: HandshakeOptions): Promise<Refusal> {
   const socket = begin(base, handshake);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

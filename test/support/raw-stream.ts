@@ -1,29 +1,29 @@
 import { connect, type Socket } from 'node:net';
 import { pushStreamPath } from '@auth-account/contracts';
 
-/** What a handshake needs. */
+/** Input of a handshake. */
 export interface RawHandshake {
   readonly sessionId: string;
   readonly token: string;
 }
 
-/** A frame as it came over the wire. */
+/** A frame as received over the wire. */
 export interface RawFrame {
   /** RFC 6455 section 5.2: 1 text, 8 close, 9 ping. */
   readonly opcode: number;
   readonly payload: Buffer;
 }
 
-/** A push stream on a bare TCP socket: light, and nothing of what the gateway sends is kept from the test. */
+/** A push stream on a plain TCP socket: cheap, and the test sees every byte that the gateway sends. */
 export interface RawStream {
   readonly socket: Socket;
-  /** HTTP status of the answer; 0 where the connection ended before. */
+  /** HTTP status of the answer; 0 if the connection ended before. */
   readonly status: Promise<number>;
-  /** The connection has ended, in whatever way. */
+  /** Resolves when the connection has ended, in whatever way. */
   readonly ended: Promise<void>;
 }
 
-/** The request that opens a stream. */
+/** Returns the request that opens a stream. */
 export function handshakeText({ sessionId, token }: RawHandshake): string {
   const lines = [
     `GET ${pushStreamPath(sessionId)} HTTP/1.1`,
@@ -37,14 +37,14 @@ export function handshakeText({ sessionId, token }: RawHandshake): string {
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** Connects to the gateway, without a word. */
+/** Connects to the gateway, and sends nothing. */
 export function connectRaw(base: string): Socket {
   const socket = connect({ port: Number(new URL(base).port), host: '127.0.0.1', noDelay: true });
   socket.on('error', () => undefined); // its close event follows
   return socket;
 }
 
-/** Opens a stream. It answers neither pings nor the close frame; the gateway ends the connection. */
+/** Opens a stream that answers neither pings nor the close frame, so that the gateway ends the connection. */
 export function openRawStream(
   base: string,
   handshake: RawHandshake,
@@ -74,7 +74,7 @@ export function openRawStream(
   return { socket, status: status.promise, ended: ended.promise };
 }
 
-/** Servers' frames: not masked, and none of ours is longer than 65,535 bytes. Gives back what is not complete. */
+/** Reads the server's frames, which are not masked, and at most 65,535 bytes long. Returns the incomplete rest. */
 function takeFrames(bytes: Buffer, onFrame: (frame: RawFrame) => void): Buffer {
   let at = 0;
   while (bytes.length >= at + 2) {

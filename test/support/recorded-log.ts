@@ -1,18 +1,18 @@
 import { createLogger, type Logger } from '@auth-account/telemetry';
 
-/** A line of a log, as it was written. */
+/** A line of a log, as written. */
 export type Line = Readonly<Record<string, unknown>>;
 
 /** The log of a service in this process. */
 export interface RecordedLog {
   readonly logger: Logger;
-  /** What it has written. */
+  /** The lines so far. */
   readonly lines: Line[];
-  /** The audit lines since they were last taken, without what every line has. */
+  /** Takes the audit lines since the last call, without the fields that every line has. */
   takeEvents(): Line[];
 }
 
-/** A log that is kept: errors, and the audit log, which is written at every level. */
+/** Creates a log that is recorded: errors, and the audit log, which is written at every level. */
 export function recordLog(service: string): RecordedLog {
   const lines: Line[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
@@ -27,7 +27,9 @@ export function recordLog(service: string): RecordedLog {
   };
 }
 
-/** How many events these lines of the audit log stand for: each for its own, and for those that were left out. */
+/**
+ * Returns the number of events that these lines of the audit log represent: one each, plus those that were left out.
+ */
 export function countEvents(lines: readonly Line[]): number {
   return lines.reduce((sum, { suppressed = 0 }) => sum + 1 + Number(suppressed), 0);
 }

@@ -9,11 +9,11 @@ export interface RedisCluster {
   readonly url: string;
   /** The servers, masters first. */
   readonly nodes: readonly LocalRedis[];
-  /** The server that is master of the key's slot, as the others see it. */
+  /** Returns the master of the key's slot, as the other servers see it. */
   masterOf(key: string): Promise<LocalRedis>;
-  /** Makes this replica the master in its master's place at once, whether or not that is there. */
+  /** Makes this replica the master at once, whether or not its master is there. */
   promote(replica: LocalRedis): Promise<void>;
-  /** Hands the key's slot, with all that is in it, to another master. */
+  /** Moves the key's slot, with everything in it, to another master. */
   moveSlotOf(key: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -27,7 +27,10 @@ interface Node {
   readonly client: Redis;
 }
 
-/** Starts it and waits until every node says that it is whole. Its replica stands in `nodes` three places behind a master. */
+/**
+ * Starts it and waits until every node reports the cluster as complete. A master's replica is three places behind it in
+ * `nodes`.
+ */
 export async function startRedisCluster(dir: string, onSpawn: OnSpawn, binary: string): Promise<RedisCluster> {
   const nodes = await Promise.all(
     Array.from({ length: masters * 2 }, (_, index) => startNode(dir, index, onSpawn, binary)),
@@ -55,7 +58,7 @@ export async function startRedisCluster(dir: string, onSpawn: OnSpawn, binary: s
       await client.cluster('REPLICATE', String(id));
     }),
   );
-  await eventually('the cluster is whole', async () => {
+  await eventually('the cluster is complete', async () => {
     const states = await Promise.all(nodes.map(({ client }) => client.cluster('INFO')));
     const links = await Promise.all(nodes.slice(masters).map(({ client }) => client.info('replication')));
     return (
@@ -117,7 +120,7 @@ async function startNode(dir: string, index: number, onSpawn: OnSpawn, binary: s
     dir: join(dir, `node-${index}`),
     binary,
     extraArgs: [
-      // A failover comes by `promote`: a machine that stands still for seconds makes none.
+      // Only `promote` causes a failover: a machine that stalls for seconds does not.
       ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '15000', '--cluster-port', String(busPort)],
       ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
     ],

@@ -6,15 +6,15 @@ import { findFreePort, type LocalRedis, type OnSpawn, startRedis } from '@auth-a
 import { Redis } from 'ioredis';
 import { eventually } from './worker-scene.ts';
 
-/** A primary, its replica, and one sentinel that alone decides, on loopback. */
+/** A primary, its replica, and one sentinel that decides alone, on loopback. */
 export interface SentinelGroup {
   /** `redis+sentinel://…` */
   readonly url: string;
   readonly primary: LocalRedis;
   readonly replica: LocalRedis;
-  /** The port of the server that the sentinel has clients use. */
+  /** Returns the port of the server to which the sentinel sends clients. */
   currentPort(): Promise<number>;
-  /** Has the sentinel promote the replica at once. */
+  /** Makes the sentinel promote the replica at once. */
   failOver(): Promise<void>;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
     'bind 127.0.0.1',
     `dir ${dir}`,
     `sentinel monitor ${groupName} 127.0.0.1 ${primary.port} 1`,
-    // A failover comes by `failOver`: a machine that stands still for seconds makes none.
+    // Only `failOver` causes a failover: a machine that stalls for seconds does not.
     `sentinel down-after-milliseconds ${groupName} 60000`,
     `sentinel failover-timeout ${groupName} 60000`,
   ];

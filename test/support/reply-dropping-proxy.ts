@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy in front of one server that can lose the reply to a command which the server has carried out. */
+/** A TCP proxy in front of one server that can drop the reply to a command that the server has carried out. */
 export interface ReplyDroppingProxy {
   readonly port: number;
-  /** The next request that contains the text is passed on; in place of its reply the connection breaks. */
+  /** Passes on the next request that contains the text, and breaks the connection instead of sending the reply. */
   dropReplyTo(text: string): void;
-  /** How many replies have been dropped. */
+  /** Returns the number of replies that have been dropped. */
   dropped(): number;
   close(): Promise<void>;
 }

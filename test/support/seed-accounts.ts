@@ -3,7 +3,7 @@ import type { Collections } from '@auth-account/stores';
 import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
 import { newEmail } from './accounts.ts';
 
-/** A household of one, which has yet to be written. */
+/** A household of one member that is still to be written. */
 export interface AccountSeed {
   readonly user: UserDocument;
   readonly group: GroupDocument;
@@ -27,7 +27,7 @@ export function newAccountSeed(passwordHash: string): AccountSeed {
   };
 }
 
-/** Writes accounts with this password hash, as an import would, and gives their addresses. */
+/** Writes accounts with this password hash, as an import would, and returns their addresses. */
 export async function seedAccounts(collections: Collections, count: number, passwordHash: string): Promise<string[]> {
   const seeds = Array.from({ length: count }, () => newAccountSeed(passwordHash));
   await collections.groups.insertMany(seeds.map(({ group }) => group));

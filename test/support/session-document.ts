@@ -3,7 +3,7 @@ import type { Collections } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { Binary } from 'mongodb';
 
-/** A live session of nobody in particular, as the store has it. */
+/** Returns a live session of an arbitrary user, as the store has it. */
 export function newSessionDocument(): SessionDocument {
   const now = new Date();
   const later = new Date(now.getTime() + 86_400_000);
@@ -29,7 +29,7 @@ export function newSessionDocument(): SessionDocument {
   };
 }
 
-/** Adds sessions of the same user on other devices, all used since that one was. */
+/** Adds sessions of the same user on other devices, all used later than this one. */
 export async function insertSessionsBeside(
   { sessions }: Pick<Collections, 'sessions'>,
   sessionId: string,

@@ -1,13 +1,12 @@
 import { MongoClient } from 'mongodb';
 
-/** No test lasts as long, in seconds. */
+/** Longer than any test, in seconds. */
 const longEnough = 3_600;
 
 /**
- * Keeps the member of a replica set that listens on this port from taking what the primary writes, until the function that
- * it returns is called. The member goes on voting and answering, but does not stand for election, so that the primary
- * stays: where these members are so many that the others are no majority, the majority lags. MongoDB has to run with
- * `enableTestCommands`.
+ * Keeps the replica set member on this port from applying the primary's writes, until the returned function is called.
+ * The member still votes and answers, but does not stand for election, so that the primary stays. If the other members
+ * are no majority, the majority lags. MongoDB must run with `enableTestCommands`.
  */
 export async function stopReplication(port: number): Promise<() => Promise<void>> {
   await order(port, { replSetFreeze: longEnough }, { configureFailPoint: 'stopReplProducer', mode: 'alwaysOn' });
@@ -15,8 +14,8 @@ export async function stopReplication(port: number): Promise<() => Promise<void>
 }
 
 /**
- * Has the members of this replica set wait so long for each other before they look for another primary that none does because the
- * machine stood still: for tests in which the primary is to stay.
+ * Sets the election time-out of this replica set so high that no member seeks another primary because the machine
+ * stalled: for tests whose primary must stay.
  */
 export async function keepPrimary(uri: string): Promise<void> {
   const client = new MongoClient(uri);

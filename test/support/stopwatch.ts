@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Longer than this process waits for its turn, but if the machine stands still. */
+/** Longest wait of this process for its turn, unless the machine stalls. */
 const longestTurnMs = 100;
 const everyMs = 10;
 
 export interface Stopwatch {
-  /** Milliseconds so far. Ends the watch. */
+  /** Returns the milliseconds so far, and ends the watch. */
   stop(): number;
 }
 
 /**
- * Counts time only while this process gets its turns: a machine that stands still for seconds, and with it what is measured, adds
- * a tenth of a second. For upper bounds of what runs beside this process; it does not see work that blocks this one.
+ * Counts time only while this process gets its turns: a machine that stalls for seconds, and everything measured with
+ * it, adds a tenth of a second. It is for upper bounds on work outside this process, and does not see work that blocks
+ * this one.
  */
 export function startStopwatch(): Stopwatch {
   let [last, sum] = [performance.now(), 0];
@@ -30,7 +31,9 @@ export function startStopwatch(): Stopwatch {
   };
 }
 
-/** Sleeps for so long by the same count: what has that much time is not cut short by a machine that stands still meanwhile. */
+/**
+ * Sleeps for this time, counted in the same way, so that the work has all of it even if the machine stalls meanwhile.
+ */
 export async function sleepAwake(ms: number): Promise<void> {
   for (let left = ms; left > 0; ) {
     const start = performance.now();

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 
-/** How a stream ended, as the client saw it. */
+/** The end of a stream, as the client saw it. */
 export interface Closed {
   readonly code: number;
   readonly reason: string;
@@ -8,7 +8,7 @@ export interface Closed {
   readonly at: number;
 }
 
-/** An app's end of a push stream, open and greeted. */
+/** An app's end of a push stream, open and with its `hello` received. */
 export interface StreamClient {
   readonly hello: Readonly<Record<string, unknown>>;
   readonly closed: Promise<Closed>;
@@ -17,7 +17,7 @@ export interface StreamClient {
   terminate(): void;
 }
 
-/** Opens a stream with the token in the header and waits for `hello`; throws where the upgrade is refused. */
+/** Opens a stream with the token in the header and waits for `hello`. Throws if the upgrade is refused. */
 export async function openStream(url: string, accessToken: string): Promise<StreamClient> {
   const socket = new WebSocket(url, {
     headers: { Authorization: `Bearer ${accessToken}`, 'X-Request-ID': 'test-stream' },

@@ -12,23 +12,25 @@ import { testEnvironment, uniqueName } from './test-environment.ts';
 
 export { testEnvironment, uniqueName };
 
-/** An api in this process, on MongoDB and Redis as they are, with a database and a key prefix of its own. */
+/** An api in this process, on the shared MongoDB and Redis, with a separate database and key prefix. */
 export interface TestApi {
   readonly base: string;
   readonly database: string;
   readonly keyPrefix: string;
   readonly mongo: MongoClient;
   readonly collections: Collections;
-  /** Sends with the headers that every request needs; those given go over them, `undefined` leaves one out. */
+  /** Sends with the headers that every request needs. Given headers override them, and `undefined` removes one. */
   send(request: SentRequest): Promise<Answer>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** Sum of a metric's values whose labels are these. */
+  /** Returns the sum of a metric's values with these labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
   /** Ends the api and drops its database. */
   close(options?: { readonly keepData?: boolean }): Promise<void>;
 }
 
-/** Environment variables of a service in a test: the shared servers, and names of its own in them. */
+/**
+ * Returns the environment of a service in a test: the shared servers, and a separate database and key prefix in them.
+ */
 export function serviceEnvironment(name: string): Record<string, string> {
   const { mongodbUri, redisUrl, keysDir } = testEnvironment();
   return {
@@ -41,9 +43,9 @@ export function serviceEnvironment(name: string): Record<string, string> {
     ACCESS_TOKEN_KEYS_FILE: join(keysDir, 'access-token-keys.json'),
     REFRESH_TOKEN_KEYS_FILE: join(keysDir, 'refresh-token-keys.json'),
     SERVER_KEYS_FILE: join(keysDir, 'server-keys.json'),
-    // A machine that is busy with other tests has other things to shed.
+    // No shedding under load: other tests keep the machine busy.
     HASH_QUEUE_TIMEOUT_MS: '60000',
-    // Every test comes from one address.
+    // All tests share one address.
     REGISTER_LIMIT_PER_ADDRESS: '1000000',
     REFRESH_LIMIT_PER_ADDRESS: '1000000',
     INVITE_LIMIT_PER_ADDRESS: '1000000',
@@ -54,8 +56,8 @@ export function serviceEnvironment(name: string): Record<string, string> {
 }
 
 /**
- * The environment of a gateway: like that of the api, but with the public halves of the run's access token keys. A key file of
- * a test's own stays.
+ * Returns the environment of a gateway: like the api's, but with the public halves of the run's access token keys. A
+ * test's own key file stays.
  */
 export function gatewayEnvironment<E extends Readonly<Record<string, string | undefined>>>(env: E): E {
   const { keysDir } = testEnvironment();
@@ -79,7 +81,7 @@ export async function startTestApi(
   const db = mongo.db(config.MONGODB_DATABASE);
   await ensureIndexes(db);
   const metrics = createMetrics({ service: 'api' });
-  // Limits are counted in memory instead where Redis is slow to answer: a machine that stands still must not change counts.
+  // If Redis answers slowly, limits are counted in memory instead: a machine that stalls must not change counts.
   const api = await compose({ config, logger, metrics }, { limitTimeoutMs: 5_000, ...overrides });
   await api.start();
   if (env.REDIS_URL === undefined) await untilRedisIsReady(api.readiness);

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
-/** What the shared servers of the test run are: set by the global set-up. */
+/** Returns the addresses of the shared servers of the test run, which the global set-up has set. */
 export function testEnvironment(): { mongodbUri: string; redisUrl: string; keysDir: string } {
   const { TEST_MONGODB_URI, TEST_REDIS_URL, TEST_KEYS_DIR } = process.env;
   if (!TEST_MONGODB_URI || !TEST_REDIS_URL || !TEST_KEYS_DIR) throw new Error('the global set-up has not run');
   return { mongodbUri: TEST_MONGODB_URI, redisUrl: TEST_REDIS_URL, keysDir: TEST_KEYS_DIR };
 }
 
-/** A name for a test's database and key prefix that no other test has. */
+/** Returns a name for a test's database and key prefix that no other test has. */
 export function uniqueName(): string {
   return `test-${randomUUID().slice(0, 13)}`;
 }

@@ -5,7 +5,7 @@ import { openStream, type StreamClient } from './stream-client.ts';
 import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
 import { startTestWorker, type TestWorker } from './worker-service.ts';
 
-/** The three services in this process, on one database and key prefix of their own. */
+/** The three services in this process, with a separate database and key prefix. */
 export interface TestServices {
   /** `KEY_PREFIX` and the database's name. */
   readonly name: string;
@@ -14,7 +14,7 @@ export interface TestServices {
   readonly worker: TestWorker;
   readonly receiver: EventReceiver;
   openStream(tokens: StreamTokens): Promise<StreamClient>;
-  /** The status with which the gateway refuses this handshake; throws where it opens a stream. */
+  /** Returns the status with which the gateway refuses this handshake. Throws if it opens a stream. */
   refusal(tokens: StreamTokens): Promise<number>;
   close(): Promise<void>;
 }
@@ -25,7 +25,10 @@ export interface StreamTokens {
   readonly push_stream_path: string;
 }
 
-/** `settings` go over what a test has; `only` over that, by service: say its own way to Redis. */
+/**
+ * `settings` override the environment of a test; `only` overrides that for one service, for example with another
+ * address of Redis.
+ */
 export async function startTestServices(
   settings: Readonly<Record<string, string>>,
   only: Readonly<Partial<Record<'api' | 'gateway' | 'worker', Readonly<Record<string, string>>>>> = {},

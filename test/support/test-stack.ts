@@ -17,23 +17,23 @@ import { type Answer, send } from './http-client.ts';
 import { openStream, type StreamClient } from './stream-client.ts';
 import { gatewayEnvironment, serviceEnvironment, uniqueName } from './test-api.ts';
 
-/** The three services as processes, on the shared MongoDB, a Redis of their own and a subscriber. */
+/** The three services as processes, on the shared MongoDB, a separate Redis and a subscriber. */
 export interface TestStack {
   readonly services: Readonly<Record<ServiceName, LocalService>>;
-  /** Where each answers probes and metrics. */
+  /** Port of each service's probes and metrics. */
   readonly opsPorts: Readonly<Record<ServiceName, string>>;
   readonly redis: LocalRedis;
   readonly receiver: EventReceiver;
-  /** Where apps reach the api. */
+  /** Address of the api for apps. */
   readonly apiUrl: string;
-  /** And the gateway: `ws://…`. */
+  /** Address of the gateway for apps: `ws://…`. */
   readonly pushUrl: string;
   readonly collections: Collections;
-  /** What the services have written, by service. */
+  /** Output of the services, by service. */
   readonly logs: Readonly<Record<ServiceName, string[]>>;
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** `/readyz` or `/metrics` of a service. */
+  /** Requests `/readyz` or `/metrics` of a service. */
   ops(service: ServiceName, path: string): Promise<Answer>;
   openStream(tokens: { readonly push_stream_path: string; readonly access_token: string }): Promise<StreamClient>;
   close(): Promise<void>;
@@ -41,7 +41,7 @@ export interface TestStack {
 
 const names = ['api', 'push-gateway', 'worker'] as const satisfies readonly ServiceName[];
 
-/** Starts all of it, or nothing: what had started before a failure is ended again. */
+/** Starts all of it, or nothing: if one part fails to start, those before it are ended. */
 export async function startTestStack(settings: Readonly<Record<string, string>> = {}): Promise<TestStack> {
   const endings: (() => Promise<unknown>)[] = [];
   const close = async () => {
@@ -122,7 +122,7 @@ async function startParts(
   };
 }
 
-/** A failure shows what the service has written last. */
+/** Adds the services' last output to a failure. */
 async function withLogs<T>(lines: readonly string[], work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -5,11 +5,11 @@ export interface Timed {
   readonly status: number;
   readonly ms: number;
   readonly retryAfter: string | undefined;
-  /** Code of the socket's error where there was no answer; the status is 0 then. */
+  /** Error code of the socket if there was no answer; the status is 0 then. */
   readonly error?: string | undefined;
 }
 
-/** How long a request took, and what was answered. */
+/** Runs the request, and returns its duration and its answer. */
 export async function timed(work: () => Promise<Pick<Answer, 'status' | 'headers'>>): Promise<Timed> {
   const start = performance.now();
   const { status, headers } = await work();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { processEnvironment } from './process-environment.ts';
 
-/** An api as a process of its own. */
+/** An api as a separate process. */
 export interface ApiProcess {
   readonly base: string;
   /** Ends it as a crash would, and waits until it is gone. */
@@ -12,7 +12,7 @@ export interface ApiProcess {
 
 const main = fileURLToPath(new URL('../../services/api/src/main.ts', import.meta.url));
 
-/** Starts the process and waits until it listens. `env`: all that it needs but the ports. */
+/** Starts the process and waits until it listens. `env`: its whole environment except for the ports. */
 export async function startApiProcess(env: Readonly<Record<string, string>>): Promise<ApiProcess> {
   const child = spawn(process.execPath, [main], {
     env: { ...processEnvironment(), API_PORT: '0', API_OPS_PORT: '0', ...env },

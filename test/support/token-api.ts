@@ -8,7 +8,7 @@ import type { ApiClient } from './accounts.ts';
 import { type Answer, type SentRequest, send } from './http-client.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from './test-api.ts';
 
-/** The time of every api of a scene. It stands still but for what the test lets pass. */
+/** The clock of all apis of a scene. It moves only when the test moves it. */
 export interface TestClock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -17,7 +17,7 @@ export interface TestClock {
 
 export interface TokenApi extends ApiClient {
   readonly base: string;
-  /** Sends with the headers that every request needs; those given go over them. */
+  /** Sends with the headers that every request needs. Given headers override them. */
   send(request: SentRequest): Promise<Answer>;
   refresh(refreshToken: string): Promise<Answer>;
   close(): Promise<void>;
@@ -29,21 +29,21 @@ export interface TokenScene {
   readonly database: string;
   readonly mongo: MongoClient;
   readonly collections: Collections;
-  /** `env` goes over what every test's api has; `logger` writes nothing unless the test brings its own. */
+  /** `env` overrides the environment of a test's api; `logger` writes nothing unless the test passes its own. */
   start(env?: Readonly<Record<string, string>>, logger?: Logger): Promise<TokenApi>;
-  /** Ends the apis that still run and drops the database. */
+  /** Ends the apis that still run, and drops the database. */
   close(): Promise<void>;
 }
 
 const silentLogger = () => createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
-/** Passwords are no part of these tests: hashes as cheap as Argon2 makes them. */
+/** These tests are not about passwords: hashes as cheap as Argon2 allows. */
 const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
 export interface TokenSceneOptions {
-  /** Milliseconds between two looks at a key file. */
+  /** Milliseconds between two checks of a key file. */
   readonly keyFileIntervalMs?: number;
-  /** A MongoDB of the test's own in place of the shared one. */
+  /** A separate MongoDB instead of the shared one. */
   readonly mongodbUri?: string;
 }
 

@@ -1,7 +1,7 @@
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import type { AccessTokenAlgorithm, KeyEntry } from '@auth-account/tokens';
 
-/** What a forger is given: more than any attacker has, the signing key among it. */
+/** Input of a forger: more than any attacker has, including the signing key. */
 export interface ForgeryMaterial {
   readonly algorithm: AccessTokenAlgorithm;
   /** The key in force, with its private part. */
@@ -16,21 +16,21 @@ export interface ForgeryMaterial {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Makes tokens by hand, so that nothing keeps them from being wrong. */
+/** Creates tokens by hand, so that they can be wrong in any way. */
 export interface Forger {
   readonly material: ForgeryMaterial;
   readonly header: Json;
   readonly claims: Json;
-  /** A token that is good in every respect. */
+  /** A token that is valid in every respect. */
   readonly genuine: string;
-  /** Keys that are not in force: one that was, and one of the other kind. */
+  /** Keys that are not in force: a former one, and one of the other kind. */
   readonly retired: KeyEntry;
   readonly foreign: KeyEntry;
-  /** Public half of the key in force, in the ways in which it could be taken for a secret. */
+  /** Public half of the key in force, in the forms in which it could be mistaken for a secret. */
   readonly publicSpellings: readonly (string | Buffer)[];
-  /** A token of these parts, text as it is, anything else as JSON, signed by the key in force or another. */
+  /** Returns a token of these parts, text as it is and anything else as JSON, signed by the key in force or another. */
   signed(header: unknown, payload: unknown, key?: KeyEntry): string;
-  /** The same with a signature of one's own. */
+  /** The same with a given signature. */
   sealed(header: unknown, payload: unknown, signature: string | Buffer): string;
   hmac(header: unknown, payload: unknown, secret: string | Buffer): string;
 }

@@ -20,7 +20,7 @@ const kids = [
   ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'undefined', 'null', 'x'.repeat(2_000)],
 ];
 
-/** Every systematic forgery, some two thousand; what only changes characters is in `spellingsOf`. */
+/** Returns every systematic forgery, some two thousand; those that only change characters are in `spellingsOf`. */
 export function forgeriesOf(forger: Forger): Forgeries {
   return {
     algorithms: forgedAlgorithms(forger),
@@ -150,7 +150,7 @@ function forgedSignatures({ header, claims, genuine, sealed }: Forger): string[]
   return [...bytes.map((signature) => sealed(header, claims, signature)), ...sameBytes(text).map(withSignature)];
 }
 
-/** Other spellings of the very same signature, which base64 readers take. */
+/** Returns other spellings of the same signature that base64 readers accept. */
 function sameBytes(text: string): string[] {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const last = alphabet.indexOf(text.at(-1) as string);
@@ -160,11 +160,11 @@ function sameBytes(text: string): string[] {
   const spaced = [1, 20, 43, 85].flatMap((at) =>
     [' ', '\n', '=', '\r\n', '\u00a0'].map((gap) => insert(text, at, gap)),
   );
-  // Without a - or _ the standard alphabet spells it the same: then it is no other spelling.
+  // Without a - or _ the standard alphabet spells it the same way, so there is no other spelling.
   return [...trailing, ...(standard === text ? [] : [standard]), `${standard}==`, ...padded, ...spaced];
 }
 
-/** The signature's two halves as ASN.1 integers, as other libraries write ES256. */
+/** Returns the signature's two halves as ASN.1 integers, as other libraries write ES256. */
 function derOf(signature: Buffer): Buffer {
   const integers = [signature.subarray(0, 32), signature.subarray(32)].map((half) => {
     return Buffer.concat([Buffer.from([2, 33, 0]), half]);
@@ -385,7 +385,7 @@ function insert(text: string, at: number, gap: string): string {
   return text.slice(0, at) + gap + text.slice(at);
 }
 
-/** The genuine token with one character other than it is, one too many, or cut: some nine thousand. */
+/** Returns the genuine token with one character changed, one too many, or cut off: some nine thousand. */
 export function spellingsOf({ genuine }: Forger): Forgeries {
   const places = [...genuine].map((_, at) => at);
   const replacements = [...'AgQwZz09-_', '=', '+', '.', ' ', 'é'];

@@ -7,7 +7,7 @@ export interface RawAnswer {
   readonly json: any;
 }
 
-/** The bytes of a header value as an attacker writes them: what HTTP clients would refuse to send goes out too. */
+/** Sends the bytes of a header value as an attacker writes them, also those that HTTP clients refuse to send. */
 function sendRaw(base: string, lines: readonly string[], body = ''): Promise<RawAnswer> {
   const { hostname, port, host } = new URL(base);
   const [start, ...headers] = lines;
@@ -23,7 +23,7 @@ function sendRaw(base: string, lines: readonly string[], body = ''): Promise<Raw
       socket.destroy();
     });
     socket.on('error', reject);
-    socket.on('close', () => reject(new Error(`no answer, but ${Buffer.concat(chunks).toString('utf8')}`)));
+    socket.on('close', () => reject(new Error(`no complete answer, but ${Buffer.concat(chunks).toString('utf8')}`)));
     socket.write(head + body, 'utf8');
   });
 }
@@ -45,7 +45,7 @@ function parse(text: string): RawAnswer | undefined {
   return { status, headers, json: headers.get('content-type') === 'application/json' ? JSON.parse(body) : undefined };
 }
 
-/** Logs out with that token: the endpoint whose authorization is checked before all else. */
+/** Logs out with that token: the endpoint that checks authorization before anything else. */
 export function logOutRaw(base: string, token: string): Promise<RawAnswer> {
   const body = JSON.stringify({ refresh_token: 'none' });
   return sendRaw(
@@ -62,7 +62,7 @@ export function logOutRaw(base: string, token: string): Promise<RawAnswer> {
   );
 }
 
-/** Asks for a push stream with that token, in the header or as the second subprotocol. */
+/** Requests a push stream with that token, in the header or as the second subprotocol. */
 export function upgradeRaw(
   base: string,
   { sessionId, token, place }: { sessionId: string; token: string; place: 'header' | 'subprotocol' },

@@ -26,35 +26,38 @@ import { createIssueTokens, type IssueTokens } from '../../services/api/src/usec
 import { newSessionDocument } from './session-document.ts';
 import { testEnvironment, uniqueName } from './test-environment.ts';
 
-/** What stands around the use cases of sessions: real stores and tokens, a clock that stands still, and what they tell others. */
+/**
+ * Everything around the use cases of sessions: real stores and tokens, a clock that stands still, and a record of their
+ * announcements and audit events.
+ */
 export interface UseCaseScene {
   readonly mongo: MongoClient;
   readonly collections: Collections;
   readonly users: UserStore;
   readonly sessions: SessionStore;
-  /** Also asks `isCommitted` after the work was taken back and after the commit: see {@link verdicts}. */
+  /** Also calls `isCommitted` after the work was rolled back and after the commit: see {@link verdicts}. */
   readonly transaction: RunTransaction;
-  /** What `isCommitted` said of each transaction, before and after its commit. */
+  /** Results of `isCommitted` for each transaction, before and after its commit. */
   readonly verdicts: boolean[];
   readonly refreshTokens: RefreshTokens;
   readonly issueTokens: IssueTokens;
   readonly audit: Audit;
-  /** What was written down, in order. */
+  /** Audit events, in order. */
   readonly audited: Parameters<Audit>[];
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly announced: Announcement[];
-  /** Redis has heard of nothing. */
+  /** Redis has no denial. */
   readonly isDenied: IsDenied;
   readonly origin: RequestOrigin;
   readonly now: () => Date;
   /** Moves the clock. */
   pass(ms: number): void;
-  /** A live session with its newest refresh token. */
+  /** Stores a live session, and returns it with its newest refresh token. */
   session(fields?: Partial<SessionDocument>): Promise<StoredSession>;
   user(fields?: Partial<UserDocument>): Promise<UserDocument>;
   tokenOf(document: SessionDocument, generation?: number): string;
   asStored(sessionId: string): Promise<SessionDocument | null>;
-  /** Forgets what was told, and empties the collections. */
+  /** Forgets what was recorded, and empties the collections. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,13 +70,13 @@ export interface StoredSession {
 const accessTokenTtlSeconds = 600;
 const pushPublicUrl = 'wss://push.example.com//';
 
-/** The bearer of the session's access token. */
+/** Returns the claims of the session's access token. */
 export function bearerOf({ document }: Pick<StoredSession, 'document'>): VerifiedAccessToken {
   const { _id: sid, user_id, device_id, claims } = document;
   return { user_id, sid, device_id, ...claims, exp: 2_000_000_000 };
 }
 
-/** The scene's sessions, and which reads of one session were asked for, in order. */
+/** Returns the scene's sessions, and a list of the reads of one session, in order. */
 export function readsOf({ sessions }: Pick<UseCaseScene, 'sessions'>) {
   const reads: ('find' | 'confirmed')[] = [];
   const counted: SessionStore = {
@@ -84,7 +87,7 @@ export function readsOf({ sessions }: Pick<UseCaseScene, 'sessions'>) {
   return { sessions: counted, reads };
 }
 
-/** SHA-256, base64url: what a session holds of its newest token. */
+/** SHA-256, base64url: a session's stored hash of its newest token. */
 export const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 
 export async function openUseCaseScene(): Promise<UseCaseScene> {
@@ -92,7 +95,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   const db = mongo.db(uniqueName());
   const collections = collectionsOf(db);
   const { users, sessions } = createStores(collections);
-  // The rules of these do not hang on any index, and making all of them takes longer than the tests.
+  // These rules do not depend on any index, and creating all indexes takes longer than the tests.
   for (const { collectionName } of [collections.users, collections.sessions]) await db.createCollection(collectionName);
   let time = Date.parse('2026-11-21T10:00:00.000Z');
   const now = () => new Date(time);
@@ -170,7 +173,7 @@ function newUserDocument(at: Date): UserDocument {
   };
 }
 
-/** A session that begins at this time, lasts an hour unused and a day in all. */
+/** Returns a session that begins at this time, and lasts an hour if unused and a day in all. */
 function sessionDocumentOf(kid: string, at: Date): SessionDocument {
   const hour = 3_600_000;
   return {
@@ -185,7 +188,10 @@ function sessionDocumentOf(kid: string, at: Date): SessionDocument {
   };
 }
 
-/** Rolls each transaction back once before it is run, and notes whether the request counts as committed before and after. */
+/**
+ * Rolls each transaction back once before it runs, and records whether the request counts as committed before and
+ * after.
+ */
 function transactionAfterRollback(mongo: MongoClient, verdicts: boolean[]): RunTransaction {
   return async (work, request) => {
     await mongo.withSession(async (session) => {

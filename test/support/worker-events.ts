@@ -5,7 +5,7 @@ import { collectionsOf, createStores } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { Db, MongoClient } from 'mongodb';
 
-/** A registration event as the api makes it, of a user that nobody else has. */
+/** Returns a registration event as the api creates it, of a new user. */
 export function newEvent(): RegisteredEvent {
   const data = {
     user_id: randomUUID(),
@@ -25,7 +25,10 @@ export async function commitEvent(mongo: MongoClient, db: Db, event: RegisteredE
   await mongo.withSession((session) => session.withTransaction(() => outbox.append(event, at, session)));
 }
 
-/** The outbox row of a new event that a minute ago was committed and not published: it is due to the relay now. */
+/**
+ * Returns the outbox row of a new event that was committed a minute ago and not published: the relay is due to publish
+ * it.
+ */
 export function dueRow(fields: Partial<OutboxDocument> = {}): OutboxDocument {
   const event = newEvent();
   const at = longAgo();
@@ -42,12 +45,12 @@ export function dueRow(fields: Partial<OutboxDocument> = {}): OutboxDocument {
   };
 }
 
-/** A time at which a row is committed whose publish is due to the relay now. */
+/** Returns a commit time that is old enough for the relay to be due. */
 export function longAgo(): Date {
   return new Date(Date.now() - 60_000);
 }
 
-/** A UUIDv7, as the api's. */
+/** Returns a UUIDv7, like the api. */
 function newEventId(): string {
   const milliseconds = Date.now().toString(16).padStart(12, '0');
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${randomUUID().slice(15)}`;

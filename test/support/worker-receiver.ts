@@ -7,13 +7,13 @@ import { Webhook } from 'standardwebhooks';
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** `id` of the event; the signature was checked. */
+  /** `id` of the event. Its signature was verified. */
   readonly id: string;
-  /** `performance.now()` when it had come in. */
+  /** `performance.now()` when all of it was received. */
   readonly at: number;
 }
 
-/** A webhook subscriber on 127.0.0.1 that keeps what it gets. */
+/** A webhook subscriber on 127.0.0.1 that records its deliveries. */
 export interface Receiver {
   readonly name: string;
   /** Its item of EVENT_SUBSCRIBERS. */
@@ -25,21 +25,21 @@ export interface Receiver {
   };
   readonly received: readonly Received[];
   ids(): string[];
-  /** How it answers from now on. */
+  /** Sets its answer from now on. */
   answerWith(answer: Answer): void;
   close(): Promise<void>;
 }
 
 export type Answer = (response: ServerResponse, received: Received) => void;
 
-/** Answers with that status and no body. */
+/** Creates an answer with that status and no body. */
 export function status(code: number, headers: Readonly<Record<string, string>> = {}): Answer {
   return (response) => {
     response.writeHead(code, headers).end();
   };
 }
 
-/** One answer to the first delivery, another to all others, however late the test looks. */
+/** Creates an answer to the first delivery, and another to all others, however late the test looks. */
 export function firstThen(first: Answer, then: Answer): Answer {
   let count = 0;
   return (response, received) => {
@@ -48,7 +48,7 @@ export function firstThen(first: Answer, then: Answer): Answer {
   };
 }
 
-/** Milliseconds between the first two deliveries. */
+/** Returns the milliseconds between the first two deliveries. */
 export function firstPause({ received: [first, second] }: Receiver): number {
   return (second?.at ?? Number.NaN) - (first?.at ?? Number.NaN);
 }
@@ -56,7 +56,7 @@ export function firstPause({ received: [first, second] }: Receiver): number {
 /** Never answers. */
 export const hang: Answer = () => undefined;
 
-/** Starts a receiver. What is not signed as Standard Webhooks wants it is answered 401 and not kept. */
+/** Starts a receiver. A delivery without a valid signature (Standard Webhooks) is answered 401 and not kept. */
 export async function startReceiver(name: string, initially: Answer = status(204)): Promise<Receiver> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const received: Received[] = [];

@@ -9,7 +9,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { serviceEnvironment, uniqueName } from './test-api.ts';
 import { commitEvent } from './worker-events.ts';
 
-/** A database and key prefix of a test's own, with what stands around a worker: the api's part and the bystander's look. */
+/** A separate database and key prefix, with everything around a worker: the api's part, and functions that observe. */
 export interface WorkerScene {
   readonly env: Readonly<Record<string, string>>;
   readonly mongo: MongoClient;
@@ -17,14 +17,14 @@ export interface WorkerScene {
   readonly collections: Collections;
   readonly redis: Redis;
   readonly keys: RedisKeys;
-  /** Commits the event, as if at that time, and hands it over, as the api does. */
+  /** Commits the event, as if at that time, and publishes it, as the api does. */
   publish(event: RegisteredEvent, at?: Date): Promise<void>;
   row(event: RegisteredEvent): Promise<OutboxDocument>;
   isDelivered(event: RegisteredEvent): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** `redisUrl`: a Redis of the test's own in place of the shared one. */
+/** `redisUrl`: a separate Redis instead of the shared one. */
 export async function openWorkerScene(subscribers: readonly object[] = [], redisUrl?: string): Promise<WorkerScene> {
   const name = uniqueName();
   const env: Record<string, string> = {
@@ -70,7 +70,7 @@ export async function openWorkerScene(subscribers: readonly object[] = [], redis
   };
 }
 
-/** Polls until it is so. */
+/** Polls until the check passes. */
 export function eventually(what: string, check: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
   return waitUntil(async () => check(), { what, timeoutMs, intervalMs: 20 });
 }

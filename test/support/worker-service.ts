@@ -8,17 +8,17 @@ import { workerConfig } from '@auth-account/worker/config';
 import { processEnvironment } from './process-environment.ts';
 
 export interface TestWorker {
-  /** Sum of a metric's values whose labels are these. */
+  /** Returns the sum of a metric's values with these labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
   readiness(): Promise<Record<string, { readonly ok: boolean; readonly reason?: string }>>;
   /** Stops it in order, once. */
   close(): Promise<void>;
 }
 
-/** Short intervals, on which a test need not wait. */
+/** Short intervals, so that tests need not wait. */
 const quick = { RELAY_INTERVAL_MS: '50', DENY_LIST_INTERVAL_MS: '50' };
 
-/** A worker in this process. `env`: what `serviceEnvironment` gives, and more. */
+/** Starts a worker in this process. `env`: the result of `serviceEnvironment`, and more. */
 export async function startTestWorker(env: Readonly<Record<string, string>>): Promise<TestWorker> {
   const config = loadConfig(workerConfig, { env: { ...quick, ...env } });
   const metrics = createMetrics({ service: 'worker' });
@@ -51,13 +51,13 @@ export async function startTestWorker(env: Readonly<Record<string, string>>): Pr
   };
 }
 
-/** A worker as a process of its own. */
+/** A worker as a separate process. */
 export interface WorkerProcess {
   readonly pid: number;
   readonly opsPort: number;
-  /** What it has written to standard output. */
+  /** Returns its standard output so far. */
   log(): string;
-  /** Sends the signal and gives how the process ended. */
+  /** Sends the signal, and returns how the process ended. */
   end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   readonly exited: Promise<unknown>;
 }

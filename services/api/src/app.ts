@@ -12,7 +12,7 @@ import { type MountDeps, mountRoutes, nameRoute } from './http/mount-routes.ts';
 
 export interface AppDeps extends MountDeps {
   readonly requestIdMode: 'require' | 'generate';
-  /** How many proxies in front are ours: as many addresses of `X-Forwarded-For` count, from the right. */
+  /** Number of our own proxies in front: this many addresses of `X-Forwarded-For` are trusted, from the right. */
   readonly trustedProxyHops: number;
   readonly logger: Logger;
   readonly audit: Audit;
@@ -44,7 +44,7 @@ export function createApp(deps: AppDeps): Express {
   mountRoutes(app, mount);
   mountDocs(app);
   app.use(refuseUnknownRoute);
-  // Twice: if answers are validated, the second answers for an error that the first one may not send.
+  // Registered twice: if answers are validated, the second one answers for an error that the first may not send.
   app.use(handleError(logger, audit), handleError(logger, audit));
   return app;
 }

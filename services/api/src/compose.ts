@@ -33,9 +33,9 @@ export interface ApiParts extends ServiceParts {
   address(): AddressInfo;
 }
 
-/** Replacements that tests make. */
+/** Overrides for tests. */
 export interface ApiTestOverrides extends TestOverrides {
-  /** Milliseconds for which a login or refresh waits for its limits if Redis hangs. */
+  /** Milliseconds that a login or refresh waits for its limits if Redis hangs. */
   readonly limitTimeoutMs?: number;
 }
 
@@ -47,7 +47,7 @@ interface Connections {
   readonly queue: EventQueue;
 }
 
-/** Milliseconds that the last request has which is taken on a stop: for as long a transaction may be tried again. */
+/** Milliseconds that the last request accepted before a stop has to end: transactions are tried again for as long. */
 const lastRequestMs = 5_000;
 
 /** A client that connects when it is first used. */
@@ -62,7 +62,7 @@ function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: nu
 }
 
 function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 250 }: ApiTestOverrides): Connections {
-  // A connection of its own for events: a burst of them must not delay a close command.
+  // A separate connection for events: a burst of them must not delay a close command.
   const queueRedis = openConnection(config, logger);
   const queue = openEventQueue(registeredTopic, queueRedis, redisKeys(config.KEY_PREFIX));
   queue.on('error', (error) => logger.warn({ err: error }, 'event queue failed'));
@@ -75,7 +75,7 @@ function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 2
   };
 }
 
-/** Wires the api: the only place that opens its connections. */
+/** Wires the api. This is the only place that opens its connections. */
 export async function compose(
   context: ServiceContext<typeof apiConfig>,
   overrides: ApiTestOverrides = {},
@@ -83,7 +83,7 @@ export async function compose(
   const { config, logger, metrics } = context;
   const { now = Date.now } = overrides;
   const apiMetrics = createApiMetrics(metrics);
-  // The key files are read first: what is wrong with them should show before anything is open.
+  // Key files are read first, so that a problem with them shows before any connection is open.
   const security = await composeSecurity(config, apiMetrics, logger, overrides);
   const connections = openConnections(config, logger, overrides);
   const { mongo, limitRedis, queue } = connections;
@@ -140,7 +140,7 @@ function transactionHooks(metrics: ApiMetrics): TransactionHooks {
 
 interface Served {
   readonly argon2Name: string;
-  /** Steps between the server's end and that of the connections. */
+  /** Steps between the end of the server and the end of the connections. */
   readonly stop: readonly ShutdownStep[];
 }
 
@@ -186,7 +186,7 @@ function readinessChecks({ mongo, redis, limitRedis, queueRedis }: Connections, 
       },
     },
     {
-      // Nothing that the api answers needs Redis: what it misses there, the worker makes good.
+      // No answer of the api needs Redis: the worker repeats what Redis misses.
       name: 'redis',
       run() {
         const away = [redis, limitRedis, queueRedis].find(({ status }) => status !== 'ready');

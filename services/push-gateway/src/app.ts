@@ -47,7 +47,7 @@ type Listen = (
 ) => void;
 
 /**
- * Makes the gateway's server: push streams on their path, the contract's errors everywhere else. It does not listen
+ * Creates the gateway's server: push streams on their path, the contract's errors everywhere else. It does not listen
  * yet.
  */
 export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSeconds }: PushAppDeps): PushApp {
@@ -99,7 +99,8 @@ function mountRefusals(app: TemplatedApp): void {
 }
 
 function answer(res: HttpResponse, req: HttpRequest, error: AppError): void {
-  // uWebSockets.js would answer the bytes behind this request too, which may not be this client's: the connection ends.
+  // uWebSockets.js would answer the bytes behind this request too. They may belong to another client, so the connection
+  // ends.
   if (hasAmbiguousLength(req)) res.close();
   else sendError(res, error, readRequestHead(req));
 }
@@ -114,9 +115,9 @@ function listen(app: TemplatedApp, port: number, host: string): Promise<number> 
 }
 
 /**
- * Tells whether two readers might see two ends of this request. uWebSockets.js takes the first of several lengths and
- * is lenient with chunks; RFC 9112 sections 6.3 and 11.2 want such a request refused and its connection ended. Nothing
- * here needs a body, so any transfer coding is refused.
+ * Returns true if two readers might see two ends of this request. uWebSockets.js takes the first of several lengths and
+ * is lenient with chunks; RFC 9112 sections 6.3 and 11.2 demand that such a request is refused and its connection
+ * ended. Nothing here needs a body, so any transfer coding is refused.
  */
 function hasAmbiguousLength(req: HttpRequest): boolean {
   const lengths: string[] = [];

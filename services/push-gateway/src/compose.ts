@@ -95,7 +95,7 @@ interface AppParts {
   readonly logger: Logger;
 }
 
-/** The server, with the handshake and the frames of clients. */
+/** Creates the server, with the handshake and the handling of clients' frames. */
 function composeApp({ config, redis, keys, denyList, sampler, streams, ...shared }: AppParts): PushApp {
   const opener = createSocketOpener();
   const auditRefusal = createAuditRefusal({ sampler, metrics: shared.metrics });
@@ -117,7 +117,7 @@ function composeApp({ config, redis, keys, denyList, sampler, streams, ...shared
   });
 }
 
-/** Wires the push gateway: the only place that opens its connections. */
+/** Wires the push gateway. This is the only place that opens its connections. */
 export async function compose(
   { config, logger, metrics }: ServiceContext<typeof pushGatewayConfig>,
   overrides: TestOverrides = {},

@@ -69,7 +69,7 @@ function openConnections(config: WorkerConfig, logger: Logger) {
   return {
     mongo: new MongoClient(config.MONGODB_URI, mongoOptions('auth-worker', config.MONGODB_URI)),
     denying: open(failFastOptions()),
-    // A connection of its own: a burst of events must not delay a close command.
+    // A separate connection: a burst of events must not delay a close command.
     adding: open(failFastOptions()),
     consuming: open(workerOptions()),
   };
@@ -161,7 +161,7 @@ function composeReconcile(shared: Shared, denyList: DenyList, lifetimeMs: number
   });
 }
 
-/** Wires the worker: the only place that opens its connections. */
+/** Wires the worker. This is the only place that opens its connections. */
 export function compose({ config, logger, metrics: serviceMetrics }: Context): ServiceParts {
   const { mongo, denying, adding, consuming } = openConnections(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);

@@ -51,7 +51,7 @@ describe('EVENT_SUBSCRIBERS', () => {
     expect(problem).not.toContain(secret);
   });
 
-  test('allows the hosts of EVENT_ALLOWED_HOSTS only, where there are any', () => {
+  test('allows the hosts of EVENT_ALLOWED_HOSTS only, if there are any', () => {
     expect(() => load([webhook('a')], 'A.example.com,other.example')).not.toThrow();
     expect(() => load([webhook('a')], '*.example.com')).not.toThrow();
     for (const hosts of ['example.com', '*.a.example.com', 'xa.example.com', 'le.com']) {
@@ -59,7 +59,7 @@ describe('EVENT_SUBSCRIBERS', () => {
     }
   });
 
-  test('is refused as a whole where it is no list or holds anything else', () => {
+  test('is refused as a whole if it is no list or holds anything else', () => {
     expect(problemOf([{ name: 1 }])).toContain('/0/name must be string');
     expect(problemOf({ a: 1 } as never)).toContain('JSON array');
   });

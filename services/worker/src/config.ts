@@ -12,7 +12,7 @@ const Secret = Type.String({
 const WebhookSubscriber = Type.Object({
   name: Name,
   kind: Type.Literal('webhook'),
-  // A user name and password are not sent.
+  // A user name and password would not be sent.
   url: Type.String({ pattern: '^https?://[^\\s/?#@]+([/?#]\\S*)?$' }),
   // One of the two: see `checkSubscribers`.
   secret: Type.Optional(Secret),
@@ -20,7 +20,7 @@ const WebhookSubscriber = Type.Object({
 });
 export type WebhookSubscriber = Static<typeof WebhookSubscriber>;
 
-/** All secrets of a webhook, each of which signs what it gets. */
+/** Returns all secrets of a webhook. Each of them signs every delivery. */
 export function secretsOf({ secret, secrets = [] }: Pick<WebhookSubscriber, 'secret' | 'secrets'>): readonly string[] {
   return secret === undefined ? secrets : [secret];
 }
@@ -86,8 +86,8 @@ export const workerConfig = Type.Object({
 export type WorkerConfig = Static<typeof workerConfig>;
 
 /**
- * What EVENT_SUBSCRIBERS must be beyond its schema: each name once, a webhook with `secret` or `secrets`, and its host
- * among EVENT_ALLOWED_HOSTS where there are any. What the schema refuses already is passed over.
+ * Checks EVENT_SUBSCRIBERS beyond its schema: each name is unique, a webhook has either `secret` or `secrets`, and its
+ * host is among EVENT_ALLOWED_HOSTS unless that is empty. Values that the schema refuses are skipped.
  */
 function checkSubscribers(value: unknown, variables: Readonly<Record<string, unknown>>): CheckProblem[] {
   const { EVENT_ALLOWED_HOSTS: allowed } = variables;

@@ -21,7 +21,7 @@ async function writeProgram(name: string, output: string): Promise<void> {
   await chmod(join(dir, name), 0o755);
 }
 
-/** Nothing on the PATH but what a test puts there, an empty cache, and no download host. */
+/** Nothing on the PATH except what a test puts there, an empty cache, and no download host. */
 const bareEnv = () => ({
   PATH: dir,
   LOCAL_STACK_CACHE_DIR: join(dir, 'cache'),
@@ -30,7 +30,7 @@ const bareEnv = () => ({
 });
 
 describe('the order in which MongoDB and Redis are provided', () => {
-  test('an address in the environment is used as it is, and nothing else is looked at', async () => {
+  test('an address in the environment is used as it is, and nothing else is tried', async () => {
     const env = { ...bareEnv(), MONGODB_URI: 'mongodb://db.example/?replicaSet=rs0' };
     expect(await provideMongodb({ log, env })).toEqual({ external: true });
     expect(lines).toEqual(['MongoDB: MONGODB_URI set? yes']);
@@ -47,7 +47,7 @@ describe('the order in which MongoDB and Redis are provided', () => {
     expect(lines).toEqual(['MongoDB: MONGODB_URI set? no', `MongoDB: mongod on the PATH? yes, ${join(dir, 'mongod')}`]);
   });
 
-  test('valkey-server will do where redis-server is too old', async () => {
+  test('valkey-server will do if redis-server is too old', async () => {
     await writeProgram('redis-server', 'echo "Redis server v=6.0.16 sha=0:0"');
     await writeProgram('valkey-server', 'echo "Valkey server v=8.0.1 sha=0:0"');
     expect(await provideRedis({ log, env: bareEnv() })).toEqual({ binary: join(dir, 'valkey-server') });
@@ -59,7 +59,7 @@ describe('the order in which MongoDB and Redis are provided', () => {
     expect(lines[1]).toMatch(/mongod on the PATH\? no \(.*libcurl\.so\.4/);
   });
 
-  test('where nothing can be had the error gives each reason and says what to install', async () => {
+  test('if nothing can be had the error gives each reason and says what to install', async () => {
     const failure = await provideMongodbBinary({ log, env: bareEnv() }).catch((error: Error) => error.message);
     expect(lines.map((line) => line.split('?')[0])).toEqual([
       'MongoDB: mongod on the PATH',

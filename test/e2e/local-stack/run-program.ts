@@ -4,11 +4,9 @@ import { waitUntil } from '@auth-account/local-stack';
 
 export interface Program {
   readonly child: ChildProcess;
-  /** Everything that it has written to stdout and stderr so far. */
+  /** Returns everything that it has written to stdout and stderr so far. */
   output(): string;
-  /**
-   * Waits until the output contains this text; throws with the output when the program ends without having written it.
-   */
+  /** Waits until the output contains this text. Throws with the output if the program ends before that. */
   waitFor(text: string): Promise<void>;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;

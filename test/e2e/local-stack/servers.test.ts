@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { type Closing, closingAll } from '../../support/closing.ts';
 
-/** Where the servers of a test live, and what ends those that it leaves running. */
+/** The directory of a test's servers, and a function that ends those that it leaves running. */
 interface Place {
   readonly dir: string;
   readonly onSpawn: OnSpawn;
@@ -35,7 +35,7 @@ async function withMongo<T>(uri: string, work: (client: MongoClient) => Promise<
   }
 }
 
-/** Side by side, on a machine that is busy otherwise. */
+/** Tests run concurrently, on a machine that is busy otherwise. */
 const timeoutMs = 90_000;
 
 describe('startMongo', () => {

@@ -13,7 +13,7 @@ interface RunFile {
   readonly children: readonly ProcessRecord[];
 }
 
-/** A directory and ports of its own, and what is started with them. */
+/** A separate directory and ports, and the programs that are started with them. */
 interface Scene {
   readonly dir: string;
   readonly env: NodeJS.ProcessEnv;
@@ -23,7 +23,7 @@ interface Scene {
   close(): Promise<void>;
 }
 
-/** Tests run side by side: none is given a port that another one is going to use. */
+/** Tests run concurrently: none gets a port that another one is going to use. */
 const given = new Set<number>();
 
 async function reservePort(): Promise<string> {
@@ -95,7 +95,7 @@ async function end(program: Program): Promise<void> {
 
 const count = (client: MongoClient) => client.db('test').collection('kept').countDocuments();
 
-/** Side by side, on a machine that is busy otherwise. */
+/** Tests run concurrently, on a machine that is busy otherwise. */
 const timeoutMs = 90_000;
 
 describe('npm run up', () => {
@@ -143,7 +143,7 @@ describe('npm run up', () => {
   );
 
   test.concurrent(
-    'the push gateway gets the public halves of the keys, also where these are of one’s own',
+    'the push gateway gets the public halves of the keys, also if these are the user’s',
     closingAll(async (closing) => {
       const { dir, up } = closing(await openScene());
       const own = join(dir, 'own.json');

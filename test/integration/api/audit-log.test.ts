@@ -27,7 +27,7 @@ beforeAll(async () => {
   const env = { ...serviceEnvironment(name), API_PORT: '0', TRUST_PROXY_HOPS: '1', REFRESH_LIMIT_PER_ADDRESS: '50' };
   const config = loadConfig(apiConfig, { env });
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  // Where only errors are logged, the audit log is written all the same.
+  // With a log level of errors only, the audit log is still written.
   const logger = createLogger({ service: 'api', level: 'error', destination });
   const api = await compose({ config, logger, metrics }, { now: () => time });
   await api.start();
@@ -60,7 +60,7 @@ const api = {
 const refresh = (refresh_token: string) => api.post('/api/v1/auth/refresh', { refresh_token });
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** The audit lines since they were last taken, without what every one of them has. */
+/** Takes the audit lines since the last call, without the fields that every line has. */
 function takeEvents(): Line[] {
   return lines.splice(0).map(({ level, time: at, service, audit, msg, request_id, address, ...event }) => {
     expect({ level, at, service, audit, msg, request_id, address }).toEqual({

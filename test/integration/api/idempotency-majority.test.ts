@@ -11,7 +11,7 @@ import type { Answer } from '../../support/http-client.ts';
 import { keepPrimary } from '../../support/stop-replication.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 
-/** Two members: what the secondary does not take, no majority has. */
+/** Two members: what the secondary does not apply, no majority has. */
 let mongo: LocalMongo;
 let guard: ReturnType<typeof createProcessGuard>;
 let dir: string;
@@ -20,7 +20,7 @@ let api: TokenApi;
 /** Another pod of the same deployment: in one process two invitations into a group wait for each other anyway. */
 let other: TokenApi;
 let owner: Account & TokenPair;
-/** Straight to one member each. */
+/** Each connects to one member directly. */
 let [primary, secondary]: MongoClient[] = [];
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ const patience = { timeoutMs: 60_000, intervalMs: 10 };
 
 type Sending = (on: TokenApi) => Promise<Answer>;
 
-/** Does a read of that collection wait for the majority, or the end of a transaction that was refused? */
+/** Returns true if a read of that collection, or the end of a refused transaction, waits for the majority. */
 async function isWaiting(collection: string): Promise<boolean> {
   const reading = { 'command.find': collection, 'command.readConcern.level': 'linearizable' };
   const waiting = { $or: [reading, { 'command.abortTransaction': { $exists: true } }] };
@@ -65,7 +65,7 @@ async function isWaiting(collection: string): Promise<boolean> {
   return (await found.toArray()).length > 0;
 }
 
-/** What was answered to two requests of which the second could see what no majority had taken from the first. */
+/** Answers to two requests, of which the second could see a write of the first that no majority had. */
 interface Pair {
   readonly first: Answer;
   readonly again: Answer;
@@ -74,9 +74,9 @@ interface Pair {
 }
 
 /**
- * Sends it while no majority takes writes, and once more, to another pod, when the first one has taken effect on the
- * primary. The secondary goes on when the second one has been answered, or waits for the
- * majority: in a read of that collection, or at the end of its transaction.
+ * Sends the request while no majority takes writes, and again, to another pod, when the first one has taken effect on
+ * the primary. The secondary goes on when the second one has been answered, or waits for the majority: in a read of
+ * that collection, or at the end of its transaction.
  */
 async function sendTwice(send: Sending, collection: string, hasTakenEffect: () => Promise<boolean>): Promise<Pair> {
   await admin(secondary).command({ fsync: 1, lock: true });
@@ -138,8 +138,8 @@ test('a refresh that converges hands nothing out before a majority has what the 
   expect(again.json.data.refresh_token).toBe(first.json.data.refresh_token);
 });
 
-// The last one: another member is the primary then, or none for a while.
-test('a retry whose primary is lost meanwhile is told 503', async () => {
+// Must be the last test: afterwards another member is the primary, or none for a while.
+test('a retry whose primary is lost meanwhile gets 503', async () => {
   const email = newEmail();
   const send = register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID());
   await admin(secondary).command({ fsync: 1, lock: true });

@@ -70,7 +70,7 @@ test('the key of one caller is another key for another caller', async () => {
   expect(theirs.json.data.user_id).not.toBe(mine.json.data.user_id);
 });
 
-test('without a key a retry is told that its address is taken', async () => {
+test('without a key a retry gets the answer that its address is taken', async () => {
   const { email } = await registerAccount(api);
   expect((await api.post('/api/v1/auth/register', household(email))).status).toBe(409);
 });

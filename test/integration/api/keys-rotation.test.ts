@@ -34,11 +34,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-/** As `authctl keys public` writes them. */
+/** In the form that `authctl keys public` writes. */
 const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) =>
   publicKeySet({ keys: [first, ...others] }, 'EdDSA').keys;
 
-/** Puts the file in its place as a whole, as a mount does. */
+/** Replaces the file as a whole, as a mount does. */
 async function write(name: string, ...keys: KeyEntry[]): Promise<string> {
   const path = join(dir, name);
   await writeFile(`${path}.new`, JSON.stringify({ keys }));
@@ -57,7 +57,7 @@ const untilPublished = (api: TokenApi, ...kids: string[]) =>
     timeoutMs: 60_000,
   });
 
-/** A token as the api would make it, for a session of nobody. */
+/** Signs a token as the api would, for a session that does not exist. */
 async function signedBy(key: KeyEntry, sid: string = randomUUID()): Promise<string> {
   const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
   const sign = await createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });
@@ -75,7 +75,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
       ({ access_token, refresh_token } = (await api.refresh(refresh_token)).json.data);
       return access_token;
     };
-    /** 404: the token was good, the refresh token in the body is none. */
+    /** 404: the token was accepted, but the refresh token in the body is not genuine. */
     const statusWith = async (token: string) => (await logOutRaw(api.base, token)).status;
 
     await write('access.json', first, second);
@@ -90,7 +90,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
     expect([await statusWith(former), await statusWith(latter)]).toEqual([404, 404]);
 
     await write('access.json', newSecret('no signing key'));
-    // An unknown kid makes the api look at the file, which is not right.
+    // An unknown kid makes the api read the file, whose content is wrong.
     expect(await statusWith(await signedBy(newSigningKey('EdDSA', 'third')))).toBe(401);
     expect([await statusWith(former), await statusWith(latter)]).toEqual([404, 404]);
 
@@ -141,7 +141,7 @@ describe('the gateway', () => {
     };
   }
 
-  test('knows a new first key before it would have looked at its file again', async () => {
+  test('knows a new first key before it would have read its file again', async () => {
     const upgradeBy = await begin(hour);
     expect(await upgradeBy(first)).toBe(101);
     await write('public.json', ...publicHalves(second, first));
@@ -221,7 +221,7 @@ describe('the keys of refresh tokens rotate', () => {
     const session = await newSession(former);
     const { refresh_token } = session;
     const lost = (await latter.refresh(refresh_token)).json.data.refresh_token;
-    // A logout by the token that the app still has: 404 would say that the session is dead.
+    // A logout with the token that the app still has: 404 would mean that the session is dead.
     for (const ask of [
       () => former.refresh(lost),
       () => former.refresh(refresh_token),
@@ -231,7 +231,7 @@ describe('the keys of refresh tokens rotate', () => {
       expect([answer.status, answer.headers['retry-after']]).toEqual([503, '2']);
     }
     await write('former.json', newer, elder);
-    // The source looks again at most once a second, and at every poll.
+    // The source reads again at most once a second, and at every poll.
     await waitUntil(async () => (await former.refresh(refresh_token)).status === 200, {
       what: 'the key to come',
       timeoutMs: 60_000,
@@ -275,7 +275,7 @@ describe('the keys of refresh tokens rotate', () => {
         scene.clock.pass(hour);
       }
     };
-    /** A session that only asks what key is in use. */
+    /** Uses a session only to see which key is in use. */
     const untilUsed = (api: TokenApi, kid: string) =>
       waitUntil(
         async () => {

@@ -12,7 +12,7 @@ const lifetime = { idleSeconds: 7_200, absoluteSeconds: 86_400 };
 const madeUp = 'a device id that was made up';
 
 let scene: UseCaseScene;
-/** What the limits were told, in order. */
+/** Calls of the limits, in order. */
 let told: unknown[];
 beforeAll(async () => {
   scene = await openUseCaseScene();
@@ -30,7 +30,7 @@ const limits: LogInDeps['limits'] = {
   },
 };
 
-/** Passwords are no part of these tests: a hash is its password with a word before it. */
+/** These tests are not about passwords: a hash is its password behind a prefix. */
 const turn: HashTurn = {
   hash: async (text) => `hash of: ${text}`,
   verify: async (stored, text) => stored === `hash of: ${text}` || stored === `weak hash of: ${text}`,
@@ -40,7 +40,7 @@ const hasher: LogInDeps['hasher'] = {
   isWeak: (stored) => stored.startsWith('weak'),
 };
 
-/** The hasher with turns of another kind, which are told whom they are for. */
+/** Creates the hasher with other turns, which get the client that they are for. */
 const hasherWith = (other: (client: HashedFor) => Partial<HashTurn>): LogInDeps['hasher'] => ({
   ...hasher,
   admit: (client, use) => use({ ...turn, ...other(client) }),

@@ -20,7 +20,7 @@ afterAll(() => api.close());
 const household = (email = newEmail(), headers = {}) =>
   api.post(path, { email, password, space_creation_mode: 'CREATE_NEW_HOME' }, headers);
 
-/** What a metric gained by the work, by the values of one label. */
+/** Returns by how much the work raised a metric, by the values of one label. */
 async function gains(name: string, label: string, values: readonly string[], work: () => Promise<unknown>) {
   const read = () => Promise.all(values.map((value) => api.metric(name, { [label]: value })));
   const before = await read();
@@ -29,7 +29,7 @@ async function gains(name: string, label: string, values: readonly string[], wor
   return Object.fromEntries(values.map((value, index) => [value, (after[index] ?? 0) - (before[index] ?? 0)]));
 }
 
-/** MongoDB refuses the outbox row of each registration. */
+/** Makes MongoDB refuse the outbox row of each registration. */
 function failing<T>(work: () => Promise<T>): Promise<T> {
   const namespace = `${api.database}.outbox`;
   const data = { failCommands: ['insert'], errorCode: operationFailed, namespace, appName };

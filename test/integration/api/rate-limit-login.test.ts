@@ -11,7 +11,7 @@ import { startTestApi, type TestApi } from '../../support/test-api.ts';
 const path = '/api/v1/auth/login';
 const wrong = 'wrong password';
 
-/** Tests here are about counting: hashes as cheap as Argon2 makes them. */
+/** These tests are about counting: hashes as cheap as Argon2 allows. */
 const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
 let api: TestApi;
@@ -106,16 +106,16 @@ describe('the address of a client', () => {
     expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `2001:db8:0:${i}::1`))).toEqual(Array(6).fill(401));
   });
 
-  test('is IPv4 also where it is written as IPv6', async () => {
+  test('is IPv4 also if it is written as IPv6', async () => {
     const both = ['192.0.2.8', '::ffff:192.0.2.8'];
     expect(await statusesOf([...both, ...both, ...both])).toEqual(sixth);
   });
 
-  test('is one and the same where it is none', async () => {
+  test('is one and the same if it is none', async () => {
     expect(await statusesOf(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `unknown-${name}`))).toEqual(sixth);
   });
 
-  test('is the connection where no proxy is trusted', async () => {
+  test('is the connection if no proxy is trusted', async () => {
     const direct = await startTestApi(cheap);
     const email = newEmail();
     const statuses: number[] = [];
@@ -148,7 +148,7 @@ describe('totals of an address', () => {
     expectRefused(refused);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_500);
     expect((await from('192.0.2.10').post('/api/v1/auth/register', register)).status).toBe(201);
-    // What is malformed is told so: the schema comes first.
+    // A malformed request is answered as such: the schema comes first.
     expect((await here.post('/api/v1/auth/register', {})).status).toBe(422);
 
     const tokens = await logIn(here, first.email);
@@ -162,7 +162,7 @@ describe('totals of an address', () => {
       refresh_token = answer.json.data.refresh_token;
     }
     expectRefused(await here.post('/api/v1/auth/refresh', { refresh_token }));
-    // The refused one burnt nothing.
+    // The refused one was not counted.
     expect((await from('192.0.2.10').post('/api/v1/auth/refresh', { refresh_token })).status).toBe(200);
     await strict.close();
   });
@@ -184,7 +184,7 @@ describe('Redis', () => {
     await rm(dir, { recursive: true, force: true });
   });
 
-  // Half a second. The sign is that they are answered before SIGCONT: without a limit they would wait for it, for ever.
+  // Half a second. The proof is an answer before SIGCONT: without a time limit it would never come.
   test('that hangs holds a login up for no more than its limits wait, and that is away for nothing', async () => {
     await newSession(own); // by now the connection is ready
     const session = await newSession(own);
@@ -197,7 +197,7 @@ describe('Redis', () => {
 
     await redis.kill();
     await own.post(path, { email: newEmail(), password });
-    // Redis comes back only below: who waited for it would not be answered.
+    // Redis comes back only below: a login that waited for it would not be answered.
     expect([(await logInAgain()).status, (await logInAgain()).status]).toEqual([200, 200]);
     const statuses: number[] = [];
     const email = newEmail();

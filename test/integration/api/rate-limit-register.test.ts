@@ -6,13 +6,13 @@ import { newEmail, password } from '../../support/accounts.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 
-/** Tests here are about counting: hashes as cheap as Argon2 makes them. */
+/** These tests are about counting: hashes as cheap as Argon2 allows. */
 const env = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', TRUST_PROXY_HOPS: '1' };
 
 let api: TestApi;
 let strict: TestApi;
 beforeAll(async () => {
-  // Waits pass by this clock: on a slow machine a second would be over before the next guess.
+  // Waits are measured by this clock: on a slow machine a second would be over before the next guess.
   const now = Date.now();
   api = await startTestApi(env, { now: () => now });
   strict = await startTestApi({ ...env, REGISTER_LIMIT_PER_ADDRESS: '3' });
@@ -39,7 +39,7 @@ const logIn = (body: object, address: string) =>
 
 const count = (answers: readonly Answer[], wanted: number) => answers.filter(({ status }) => status === wanted).length;
 
-describe('whoever knows an Idempotency-Key and guesses at the password', () => {
+describe('a client that knows an Idempotency-Key and guesses at the password', () => {
   test('gets as many verdicts as by logins, and each is a failed login', async () => {
     const [email, key] = [newEmail(), randomUUID()];
     await register({ email }, { key, address: '192.0.2.10' });
@@ -52,7 +52,7 @@ describe('whoever knows an Idempotency-Key and guesses at the password', () => {
     expect(count(guesses, 429)).toBe(55);
     expect(guesses.find(({ status }) => status === 422)?.json.error_code).toBe('ERR-IDEMPOTENCY-KEY-REUSED');
     expect((await api.metric('auth_logins_total', { outcome: 'failed' })) - failedBefore).toBe(5);
-    // What was guessed at here is guessed at there: the next login from that address has to wait as well.
+    // A guess here counts there: the next login from that address has to wait too.
     expect((await logIn({ email, password: 'wrong' }, '192.0.2.11')).status).toBe(429);
   });
 
@@ -124,7 +124,7 @@ describe('the limit of an address', () => {
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429, 429]);
   });
 
-  test('goes before everything that costs: whoever is past it is not told that an address is taken', async () => {
+  test('goes before everything that costs: a client past it is not told that an address is taken', async () => {
     const email = newEmail();
     for (let each = 0; each < 3; each += 1) await register({ email }, { address: '192.0.2.31', on: strict });
     expect((await register({ email }, { address: '192.0.2.31', on: strict })).status).toBe(429);
@@ -156,7 +156,7 @@ describe('the limit of an address', () => {
   });
 });
 
-/** Counts the commands in which that text stands. */
+/** Counts the commands that contain the text. */
 async function watchRedis(text: string) {
   const redis = new Redis(testEnvironment().redisUrl);
   const monitor = await redis.monitor();
@@ -168,7 +168,7 @@ async function watchRedis(text: string) {
   });
   return {
     async count() {
-      // What was sent before this has been seen when this has.
+      // When the mark has been seen, so has everything that was sent before it.
       const mark = randomUUID();
       await redis.echo(mark);
       await waitUntil(async () => seen.has(mark), { what: 'the last command', timeoutMs: 60_000, intervalMs: 5 });

@@ -13,7 +13,7 @@ import {
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
-/** The defaults of production, but for the total of an address. */
+/** Production's defaults, except for the total of an address. */
 const rules = {
   perAddress: 1_000,
   freeFailures: 5,
@@ -63,12 +63,12 @@ const identity = (change: Partial<LoginIdentity> = {}): LoginIdentity => ({
 });
 const stranger = (i: number) => identity({ prefix: `198.51.${i >> 8}.${i & 255}/32` });
 
-/** A wrong password: what refuses it, undefined where it gets the verdict. */
+/** Tries a wrong password. Returns the rule that refuses it, undefined if it gets the verdict. */
 async function guess(limits: LoginSteps, who: LoginIdentity): Promise<Refusal | undefined> {
   return (await limits.check(who)) ?? (await limits.fail(who));
 }
 
-/** The right password. */
+/** Tries the right password. */
 async function enter(limits: LoginSteps, who: LoginIdentity): Promise<Refusal | undefined> {
   return (await limits.check(who)) ?? (await limits.succeed(who));
 }
@@ -116,7 +116,7 @@ describe('one account from one address', () => {
     expect(checks.filter(isVerdict)).toHaveLength(100);
     const verdicts = await Promise.all(Array.from({ length: 100 }, () => limits.fail(identity())));
     expect(verdicts.filter(isVerdict)).toHaveLength(5);
-    // The right one among them tells nothing either.
+    // The right one among them reveals nothing either.
     expect(await limits.succeed(identity())).toMatchObject({ rule: 'login_source' });
     expect(await enter(limits, identity())).toMatchObject({ rule: 'login_source' });
   });
@@ -152,7 +152,7 @@ describe('one account from one address', () => {
 });
 
 describe('one account from many addresses', () => {
-  /** Wrong passwords from ever new addresses, each as soon as nothing stands against it but the day. */
+  /** Tries wrong passwords, each from a new address, as soon as only the daily limit could refuse it. */
   async function spread(limits: LoginSteps, tries: number, from = 0): Promise<number> {
     let verdicts = 0;
     for (let i = 0; i < tries; i += 1) {
@@ -183,7 +183,7 @@ describe('one account from many addresses', () => {
     time = start + day - 3_000_000;
     expect(await spread(limits, 1_000, 1_000)).toBe(100 - early);
     time = start + day - 1;
-    // What came first falls out of the day first.
+    // The oldest failures leave the 24 hours first.
     expect(await guess(limits, stranger(5_000))).toEqual({ rule: 'login_account_day', waitMs: 1 });
     time += 1;
     expect(await guess(limits, stranger(5_001))).toBeUndefined();
@@ -214,7 +214,7 @@ describe('one account from many addresses', () => {
       expect(refusal?.waitMs).toBeGreaterThan(quarter);
     });
 
-    test('the owner gets in on the known device where the attacker sits at the same address', async () => {
+    test('the owner gets in on the known device if the attacker sits at the same address', async () => {
       const limits = await attacked();
       await guessTimes(limits, 30, identity());
       expect(await enter(limits, identity())).toMatchObject({ rule: 'login_source' });
@@ -319,7 +319,7 @@ test('a login is one round trip before the hash, and one after it', async () => 
     events.length = 0;
     expect(await limits[step](identity())).toBeUndefined();
     const commands = events.filter((event) => event === 'command').length;
-    // Every command was on its way before the first reply came.
+    // Every command was sent before the first reply came.
     return [commands, events.slice(0, commands).includes('reply') ? 'more' : 'one round trip'];
   };
   expect(await tripsOf('check')).toEqual([2, 'one round trip']);
@@ -338,7 +338,7 @@ test('while Redis is away nobody is blocked or held up, and each process still s
   const watch = startStopwatch();
   for (let i = 0; i < 50; i += 1) expect(await enter(limits, identity())).toBeUndefined();
   const answers = await guessTimes(limits, 20, identity());
-  // One that waits for Redis waits as long as its client does, seventy times.
+  // If one waited for Redis, it would wait as long as its client does, seventy times.
   expect(watch.stop()).toBeLessThan(2_000);
   expect(answers.filter(isVerdict)).toHaveLength(10);
   expect(answers.at(-1)).toMatchObject({ rule: 'login_source' });

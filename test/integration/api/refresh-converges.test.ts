@@ -60,7 +60,7 @@ describe('the phone that lost its answer', () => {
     expect(await documentOf()).toMatchObject({ is_revoked: false, gen: 1 + 4 * 6 });
   });
 
-  test('gets the same answer again where it asks at once', async () => {
+  test('gets the same answer again if it asks at once', async () => {
     const kept = await begin();
     const lost = tokenOf(await api.refresh(kept));
     scene.clock.pass(20 * second);
@@ -110,7 +110,7 @@ describe('the slow twin', () => {
       Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? api : other).refresh(token)),
     );
     const successors = new Set(answers.map(tokenOf));
-    // The first of them makes a child and opens the window in which the rest get the same.
+    // The first of them creates a child and opens the window in which the others get the same one.
     expect(successors.size).toBe(1);
     expect(await documentOf()).toMatchObject({ gen: 3, parent: 1, is_revoked: false });
   });
@@ -151,7 +151,7 @@ test('a restart of the api between two refreshes is not noticed', async () => {
   await again.close();
 });
 
-// After a failover another change of group may have the version of one that was read and rolled back.
+// After a failover, another change of group can have the version of one that was read and then rolled back.
 test.each([
   ['group', { 'claims.home_group_id': randomUUID() }],
   ['kind of account', { 'claims.account_type': 'OFFICE' as const }],

@@ -22,7 +22,7 @@ let api: TokenApi;
 let end: () => Promise<void>;
 const processes: ApiProcess[] = [];
 
-/** A MongoDB of its own: a server has one fail point of a name, and other tests set it too. */
+/** A separate MongoDB: a server has one fail point of a name, and other tests set it too. */
 beforeAll(async () => {
   const dir = await mkdtemp(join(tmpdir(), 'auth-account-refresh-'));
   const guard = createProcessGuard(dir);

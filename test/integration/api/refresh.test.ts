@@ -164,7 +164,7 @@ describe('IAD_JWT_REFRESH_EXPIRED is raised, and written down', () => {
 });
 
 describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
-  test('for a session that is revoked, of which nothing changes: a majority has that, and all are told once more', async () => {
+  test('for a session that is revoked, of which nothing changes: a majority has that, and it is announced again', async () => {
     const revoked_at = new Date(scene.now().getTime() - minute);
     const ended = { revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-0' } as const;
     const { document, token } = await scene.session({ is_revoked: true, expires_at: scene.now(), ...ended });
@@ -193,7 +193,7 @@ describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
     expect(scene.audited.map(([{ event }]) => event)).toEqual(['refresh.revoked']);
   });
 
-  test('not where the end of the session has been rolled back since it was seen: it is refreshed', async () => {
+  test('not if the end of the session has been rolled back since it was seen: it is refreshed', async () => {
     const { document, token } = await scene.session();
     const sessions = { ...scene.sessions, find: async () => ({ ...document, is_revoked: true }) };
     expect(await refresh(token, { sessions })).toMatchObject({ session_id: document._id });
@@ -223,7 +223,7 @@ describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
     expect(scene.announced).toEqual([announcement]);
   });
 
-  test('not where its sender has gone: that ends nothing, and is written down', async () => {
+  test('not if its sender has gone: that ends nothing, and is audited', async () => {
     const { document } = await reused();
     const origin = { ...scene.origin, isAbandoned: () => true };
     await expect(refresh(scene.tokenOf(document, 1), {}, origin)).rejects.toThrow(RequestAbandoned);
@@ -255,7 +255,7 @@ describe('a session whose newest token was made by a key that is not here', () =
     expect(await refresh(elder)).toMatchObject({ session_id: document._id });
   });
 
-  test('goes on where a look at the key file finds it, and a key that is here costs no look', async () => {
+  test('goes on if a read of the key file finds it, and a key that is here costs no read', async () => {
     const { document, token } = await scene.session();
     let looks = 0;
     const set = (...keys: [typeof newKey, ...(typeof newKey)[]]) => ({ keys });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterEach(() => void log.lines.splice(0));
 afterAll(() => api.close());
 
-/** Each test's refusals come from a network of their own, so that none of them is left out. */
+/** Each test's refusals come from a separate network, so that none of them is left out. */
 let network = 0;
 beforeEach(() => {
   network += 1;
@@ -73,7 +73,7 @@ test('a token of a session that was revoked is an event that names it', async ()
   ]);
 });
 
-test('what only the owner of a group may do is an event where a member tries it, and says by the route what it was', async () => {
+test('what only the owner of a group may do is an event if a member tries it, and says by the route what it was', async () => {
   const owner = await newSession(api);
   const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
   const { user_id, session_id, access_token } = member;
@@ -95,8 +95,8 @@ test('a wrong password, and a refresh token of nobody, are events of their own a
 });
 
 /**
- * An api of its own gets so many requests over twenty connections, and stops: what it held back is written by then. Gives
- * its audit log and its metrics.
+ * Sends that many requests to a separate api over twenty connections, and stops it, so that it writes what it held
+ * back. Returns its audit log and its metrics.
  */
 async function flood(
   times: number,
@@ -144,7 +144,7 @@ test.each([
       new Set([`authorization.failed ${code}`]),
     );
     expect(countEvents(lines)).toBe(2_000);
-    // Each window but the last, which may be short, ends with a line for what was left out.
+    // Each window except the last, which may be short, ends with a line for what was left out.
     const windows = 1 + lines.filter(({ suppressed }) => suppressed !== undefined).length;
     expect(lines.length).toBeLessThanOrEqual(windows * linesOfWindow);
   },

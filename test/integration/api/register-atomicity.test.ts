@@ -16,7 +16,7 @@ let proxy: ReplyDroppingProxy;
 beforeAll(async () => {
   const direct = new URL(testEnvironment().mongodbUri);
   proxy = await startReplyDroppingProxy(Number(direct.port));
-  // Through the proxy only: what the replica set says of its members' addresses would lead round it.
+  // Connects through the proxy only: the member addresses of the replica set would bypass it.
   const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
   api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });
 });
@@ -100,7 +100,7 @@ test.each([
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
   const retry = () => api.post(path, body, { 'Idempotency-Key': randomUUID() });
   const failing = { failCommands: ['find'], errorCode, namespace: `${api.database}.idempotency`, appName };
-  // The first look finds nothing; the second one comes before the 409.
+  // The first read finds nothing; the second one comes before the 409.
   const answer = await withFailPoint(api.mongo, { skip: 1 }, failing, retry);
   expect([answer.status, answer.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
   expect((await retry()).status).toBe(409);
@@ -126,7 +126,7 @@ describe('a commit whose reply is lost', () => {
   test('is read back before the work is tried again: never 409 for one’s own address', async () => {
     const email = newEmail();
     const noSuchTransaction = 251;
-    // The first commit takes effect and its reply is lost; the second is told that there is no such transaction.
+    // The first commit takes effect and its reply is lost; the second answer is that there is no such transaction.
     const second = {
       failCommands: ['commitTransaction'],
       errorCode: noSuchTransaction,
@@ -143,7 +143,7 @@ describe('a commit whose reply is lost', () => {
     await expectOne(email);
   });
 
-  test('is read back where the store never says what became of it', async () => {
+  test('is read back if the store never says what became of it', async () => {
     const email = newEmail();
     const shutdownInProgress = 91;
     const unknown = {

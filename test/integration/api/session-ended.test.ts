@@ -12,7 +12,7 @@ import {
 } from '../../support/use-case-scene.ts';
 
 let scene: UseCaseScene;
-/** Reads of one session that the last use case has asked for. */
+/** Reads of one session by the last use case. */
 let reads: readonly string[];
 beforeAll(async () => {
   scene = await openUseCaseScene();
@@ -20,7 +20,7 @@ beforeAll(async () => {
 beforeEach(() => scene.clear());
 afterAll(() => scene.close());
 
-/** What the use cases share, and what is given over that. */
+/** Returns the use cases' shared dependencies, with overrides. */
 function depsWith<T extends object>(also: T) {
   const { users, transaction, refreshTokens, announce, isDenied, audit, now } = scene;
   const { sessions, ...counted } = readsOf(scene);
@@ -36,7 +36,7 @@ const logOutAll = (body: { except_current?: boolean }, caller: StoredSession) =>
   createLogOutAll(depsWith({}))(body, bearerOf(caller), scene.origin);
 
 const aMinuteAgo = () => new Date(scene.now().getTime() - 60_000);
-/** A session that another request has ended a minute ago. */
+/** Stores a session that another request ended a minute ago. */
 const endedBy = (revoked_reason: RevocationReason, fields: Partial<SessionDocument> = {}) => {
   const ended = { is_revoked: true, revoked_at: aMinuteAgo(), revoked_reason, revoked_request_id: 'request-0' };
   return scene.session({ ...ended, ...fields });
@@ -49,7 +49,7 @@ const toldNow = (sessionIds: string[], reason: string) => {
 };
 const notFound = { code: 'ERR-LOGOUT-TARGET-NOT-FOUND', name: 'AppError' };
 
-/** Nothing has come of it but these announcements. */
+/** Asserts that these announcements are the only effect. */
 async function expectOnlyTold(announcements: object[], ...sessions: StoredSession[]): Promise<void> {
   for (const { document } of sessions) expect(await scene.asStored(document._id)).toEqual(document);
   expect(scene.audited).toEqual([]);
@@ -102,7 +102,7 @@ describe('a logout', () => {
     await expectOnlyTold([], own, theirs);
   });
 
-  test('is carried out where an end that was seen has been rolled back', async () => {
+  test('is carried out if an end that was seen has been rolled back', async () => {
     const own = await scene.session({ gen: 2 });
     const find = async () => ({ ...own.document, is_revoked: true });
     await logOut(scene.tokenOf(own.document, 1), own, { sessions: { ...scene.sessions, find } });
@@ -136,7 +136,7 @@ describe('the end by its id', () => {
     expect(reads).toEqual([]);
   });
 
-  test('is carried out where an end that was seen has been rolled back', async () => {
+  test('is carried out if an end that was seen has been rolled back', async () => {
     const own = await scene.session();
     const { _id } = own.document;
     const misses = [false];
@@ -151,7 +151,7 @@ describe('the end by its id', () => {
 
 describe('a logout everywhere', () => {
   test.each([{}, { except_current: true }])(
-    '%j tells all again of the caller’s session, where it has ended before',
+    '%j announces the caller’s session again if it has ended before',
     async (body) => {
       const { _id: user_id } = await scene.user();
       const own = await endedBy('logout', { user_id });
@@ -167,7 +167,7 @@ describe('a logout everywhere', () => {
     },
   );
 
-  test('reads no session by itself where the caller’s lives', async () => {
+  test('reads no session by itself if the caller’s lives', async () => {
     const { _id: user_id } = await scene.user();
     await logOutAll({}, await scene.session({ user_id }));
     expect(reads).toEqual([]);
@@ -176,7 +176,7 @@ describe('a logout everywhere', () => {
   test('that finds nothing to end is not said to be committed, as nothing it wrote could tell', async () => {
     const { _id: user_id } = await scene.user();
     await logOutAll({ except_current: true }, await scene.session({ user_id }));
-    // The scene asks before and after the commit; if the commit is acknowledged nobody does.
+    // The scene asks before and after the commit; after an acknowledged commit nobody asks.
     expect(scene.verdicts).toEqual([false, false]);
     expect(reads).toEqual([]);
   });

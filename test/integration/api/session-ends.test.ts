@@ -48,7 +48,7 @@ describe('a logout', () => {
     );
   };
 
-  test('by the newest token ends the session without reading it, and all are told', async () => {
+  test('by the newest token ends the session without reading it, and announces that', async () => {
     const own = await scene.session();
     const { _id: session_id, user_id } = own.document;
     expect(await logOut(own.token, bearerOf(own))).toEqual({
@@ -142,7 +142,7 @@ describe('a logout everywhere', () => {
     return { user_id, own, others, stranger, ids: others.map(({ document }) => document._id) };
   }
 
-  test('ends every session of the caller’s, and all are told', async () => {
+  test('ends every session of the caller’s, and announces that', async () => {
     const { user_id, own, others, stranger, ids } = await household();
     const timestamp = scene.now().toISOString();
     const answer = { message: 'SESSIONS_TERMINATED', terminated_sessions: 3, timestamp };

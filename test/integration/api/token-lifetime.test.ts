@@ -14,7 +14,7 @@ const [long, short] = [400, 60];
 const good = { status: 200, code: undefined };
 const invalid = { status: 401, code: 'IAD_JWT_ACCESS_INVALID' };
 
-/** Apis on one store: of the setting before, of the one after, and of that while it is told the former one too. */
+/** Apis on one store: with the setting before, with the one after, and with that one and the former one as well. */
 let before: TestApi;
 let after: TestApi;
 let between: TestApi;
@@ -43,7 +43,7 @@ async function answerOf(api: TestApi, tokens: TokenPair) {
   return { status, code: json.error_code };
 }
 
-/** Ends the session, and gives its key in the deny list with the seconds for which that will be there. */
+/** Ends the session. Returns its key in the deny list, and the seconds until that expires. */
 async function logOutOn(api: TestApi, tokens: TokenPair): Promise<{ readonly key: string; readonly seconds: number }> {
   const { status } = await logOut(api, tokens);
   if (status !== 200) throw new Error(`the logout answered ${status}`);
@@ -57,7 +57,7 @@ describe('ACCESS_TOKEN_TTL_SECONDS lowered', () => {
     expect(await answerOf(before, tokens)).toEqual(good);
     const { key, seconds } = await logOutOn(after, await refresh(after, tokens));
     expect(seconds).toBeLessThan(long);
-    // As at its end.
+    // As if it had expired.
     await redis.del(key);
     expect(await answerOf(after, tokens)).toEqual(invalid);
   });

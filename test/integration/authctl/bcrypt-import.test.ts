@@ -3,7 +3,7 @@ import { logIn, password } from '../../support/accounts.ts';
 import { seedAccounts } from '../../support/seed-accounts.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
-/** Of the password `U*U` with cost 5: a vector of Openwall's crypt_blowfish. */
+/** Hash of the password `U*U` with cost 5: a vector of Openwall's crypt_blowfish. */
 const vector = '$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
 
 let api: TestApi;

@@ -52,7 +52,7 @@ async function deliveredTo(event: RegisteredEvent, ...names: string[]): Promise<
   return event;
 }
 
-/** `analytics` has it, `billing` did not take it. */
+/** `analytics` has the event, `billing` refused it. */
 async function dead(): Promise<RegisteredEvent> {
   const event = await deliveredTo(await pending(), 'analytics');
   const at = new Date();
@@ -150,7 +150,7 @@ describe('events replay', () => {
     expect(await authctlJson(['events', 'list', '--dead-letters'], options)).toEqual({ dead_letters: [] });
   });
 
-  test('asks first: no is no, yes is yes, and where nobody can be asked it needs --yes', async () => {
+  test('asks first: no is no, yes is yes, and if nobody can be asked it needs --yes', async () => {
     const event = await dead();
     const args = ['events', 'replay', event.id];
     const nobody = await authctl(args, options);
@@ -166,7 +166,7 @@ describe('events replay', () => {
     expect((await row(event))?.state).toBe('pending');
   });
 
-  test('refuses to send everything because an option was forgotten, and says where there is nothing', async () => {
+  test('refuses to send everything because an option was forgotten, and says if there is nothing', async () => {
     expect(await authctl(['events', 'replay', '--yes'], options)).toMatchObject({ exitCode: 2, stdout: '' });
     const unknown = await authctlJson(['events', 'replay', randomUUID(), '--yes'], options, 1);
     expect(unknown).toEqual({ selected: 1, replayed: 0, deliveries: 0, skipped: 1 });

@@ -21,7 +21,7 @@ const path = (kind: 'access' | 'refresh' | 'server') => join(dir, `${kind}.json`
 const standings = (shown: { keys: { standing: string }[] }) => shown.keys.map(({ standing }) => standing);
 const minute = 60_000;
 
-/** Every member of a JWK that makes signatures or MACs. */
+/** Returns the members of a JWK that create signatures or MACs. */
 async function privateParts(file: string): Promise<string[]> {
   const { keys } = await loadKeyFile(file);
   return keys.flatMap(({ d, k }) => [d, k]).filter((part) => typeof part === 'string');
@@ -39,7 +39,7 @@ describe('keys generate', () => {
     assertRefreshTokenKeys(await loadKeyFile(path('server')));
   });
 
-  test('makes ES256 keys where that is asked for, into the file that is named', async () => {
+  test('makes ES256 keys if that is asked for, into the file that is named', async () => {
     const file = join(dir, 'other.json');
     await authctlJson(['keys', 'generate', 'access', '--algorithm', 'ES256', '--file', file], { env: {} });
     await assertAccessTokenKeys(await loadKeyFile(file), 'ES256', 'sign');
@@ -180,7 +180,7 @@ describe('the public file, for the push gateway', () => {
     }
   });
 
-  test('is asked for where an access key changes without it', async () => {
+  test('is asked for if an access key changes without it', async () => {
     await authctl(['keys', 'generate', 'access'], { env });
     expect((await authctl(['keys', 'rotate', 'access'], { env })).stdout).toContain('authctl keys public');
     await authctl(['keys', 'generate', 'server'], { env });

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** How many documents there are, by collection; those that have none are left out. */
+/** Returns the number of documents by collection, without empty collections. */
 async function stored(): Promise<Record<string, number>> {
   const { subscribers: _, ...collections } = stack.collections;
   const counts = await Promise.all(
@@ -59,7 +59,7 @@ describe('one run', () => {
     expect(report.close.since_request_ms).toBeGreaterThan(0);
     expect(report.close.since_request_ms).toBeGreaterThan(report.close.since_answer_ms);
     expect(await stored()).toEqual({});
-    // Subscribers were told, and can tell by the request id.
+    // Subscribers got the event, and can recognize the probe by the request id.
     expect(stack.receiver.received.map(({ event }) => event.requestid)).toContain(report.request_id);
   });
 
@@ -71,7 +71,7 @@ describe('one run', () => {
     expect(run.stdout).not.toMatch(/eyJ|@probe\.invalid/);
   });
 
-  test('says so where it has no database to clean up in', async () => {
+  test('says so if it has no database to clean up in', async () => {
     const { MONGODB_URI: _, ...blind } = env;
     const run = await authctl(['probe'], { env: blind });
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('what the run has made stays') });
@@ -81,7 +81,7 @@ describe('one run', () => {
     await eventually('the event is delivered', async () => {
       return (await stack.collections.outbox.countDocuments({ state: 'delivered' })) === 1;
     });
-    // What a run has left the next one takes along.
+    // The next run cleans up what a run has left.
     expect(await authctlJson(['probe'], { env })).toMatchObject({ clean_up: { outcome: 'done', leftovers: 1 } });
     expect(await stored()).toEqual({});
   });
@@ -140,7 +140,7 @@ describe('a system that is not well', () => {
     ]);
   });
 
-  test('no api, and a database that lets nobody in: both are told, with exit code 1', async () => {
+  test('no api, and a database that lets nobody in: both are reported, with exit code 1', async () => {
     const locked = { ...env, MONGODB_URI: env.MONGODB_URI?.replace('://', '://nobody:wrong@') };
     const args = ['probe', '--api-url', `http://127.0.0.1:${deadPort}`];
     const report = await authctlJson(args, { env: locked }, 1);
@@ -185,7 +185,8 @@ describe('what runs before have left', () => {
     expect(new Set(await users.distinct('_id'))).toEqual(new Set(kept.map(({ user_id }) => user_id)));
     expect(new Set(await groups.distinct('_id'))).toEqual(new Set(kept.map(({ home_group_id }) => home_group_id)));
 
-    // The accounts' own events bear a request id of no probe and stay; of those that do, only what is over goes.
+    // The accounts' own events have a request id of no probe and stay. Of those of probes, only finished ones are
+    // removed.
     const [row] = await outbox.find({ 'event.subject': young.user_id }).toArray();
     if (!row) throw new Error('there is no event');
     const rowOf = (name: string, subject: string, state: 'dead' | 'pending', created_at = hoursAgo(2)) => {
@@ -212,11 +213,11 @@ describe('what runs before have left', () => {
   });
 });
 
-/** A probe that runs again and again, as a process. */
+/** A probe that runs repeatedly, as a process. */
 interface RunningProbe {
   ops(path: string): ReturnType<typeof send>;
   metric(name: string): Promise<number>;
-  /** Sends SIGTERM and gives the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -250,7 +251,7 @@ async function startProbe(args: readonly string[]): Promise<RunningProbe> {
   };
 }
 
-/** Waits until so many runs with that outcome have ended. */
+/** Waits until this many runs with that outcome have ended. */
 function untilRuns({ metric }: RunningProbe, outcome: 'success' | 'failure', count: number): Promise<void> {
   const hasEnded = async () => {
     try {
@@ -263,7 +264,7 @@ function untilRuns({ metric }: RunningProbe, outcome: 'success' | 'failure', cou
   return eventually(`${count} runs: ${outcome}`, hasEnded, 40_000);
 }
 
-/** Accounts of which the api remembers from where they have logged in. */
+/** Returns the number of accounts for which the api remembers devices and addresses. */
 async function knownPlaces(): Promise<number> {
   const redis = new Redis(stack.redis.url);
   try {
@@ -292,11 +293,11 @@ describe('--interval', () => {
     expect(await well.metric('auth_probe_clean_ups_total{outcome="done"}')).toBeGreaterThan(1);
     expect(await unwell.metric('auth_probe_success')).toBe(0);
     expect(await unwell.metric('auth_probe_close_seconds')).toBeNaN();
-    // One address each, time and again: the api remembers for long from where an account has logged in.
+    // One address each, every time: the api remembers for long from where an account has logged in.
     expect((await knownPlaces()) - before).toBe(2);
     // A run may be under way: it is cut short and cleaned up.
     expect(await Promise.all([well.stop(), unwell.stop()])).toEqual([0, 0]);
-    // But for an event that was just on its way.
+    // Except for an event that was under way.
     const { outbox: _, ...left } = await stored();
     expect(left).toEqual({});
     await clear();

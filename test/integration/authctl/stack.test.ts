@@ -28,10 +28,10 @@ type Step = { readonly what: string; readonly after_ms: number } & Readonly<Reco
 const trace = async (requestId: string): Promise<Step[]> => (await authctlJson(['trace', requestId], options)).steps;
 const whats = (steps: readonly Step[]) => steps.map(({ what }) => what);
 
-/** Traces until that has happened. */
+/** Traces the request until the text appears. */
 async function traceUntil(requestId: string, what: string): Promise<Step[]> {
   let steps: Step[] = [];
-  await eventually(`the trace tells: ${what}`, async () => {
+  await eventually(`the trace has: ${what}`, async () => {
     const run = await authctl(['trace', requestId, '--json'], options);
     steps = run.exitCode === 0 ? JSON.parse(run.stdout).steps : [];
     return whats(steps).includes(what);
@@ -281,7 +281,7 @@ describe('doctor', () => {
   });
 });
 
-describe('where a store is away', () => {
+describe('if a store is away', () => {
   test('commands end with 69 and say which, doctor with 1, and trace shows what is known', async () => {
     const port = await findFreePort();
     const noMongo = { env: { ...env, MONGODB_URI: `mongodb://user:hunter2@127.0.0.1:${port}/?directConnection=true` } };

@@ -17,7 +17,7 @@ import { refusalOf } from '../../support/push-client.ts';
 import { testEnvironment } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
-/** So long that no test is saved by it. */
+/** Long enough that it helps no test. */
 const rarely = { RECONCILE_INTERVAL_MS: '4000' };
 
 const isReady = async (gateway: TestGateway) => (await gateway.unreadiness()).length === 0;
@@ -124,7 +124,7 @@ describe('a close command whose message was lost', () => {
     const [left, moved, stayed] = [await gateway.open(leaver), await gateway.open(mover), await gateway.open(stayer)];
     const renewer = newDevice();
     const replaced = await gateway.open(renewer);
-    await eventually('a look at what is new', async () => {
+    await eventually('a round of recent revocations', async () => {
       return (await gateway.metric('push_reconcile_rounds_total', { kind: 'recent', result: 'done' })) > 0;
     });
     const since = performance.now();
@@ -260,7 +260,7 @@ describe('a Redis that is killed and started again', () => {
     expect(await client.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
     expect(stayed.isOpen()).toBe(true);
     await eventually('readiness', () => isReady(gateway));
-    // And commands come in again.
+    // Commands are received again.
     await scene.publishClose(other, 'LOGOUT_CONFIRMED');
     expect(await stayed.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
   });

@@ -59,7 +59,7 @@ async function openApps(): Promise<ObedientApp[]> {
   return opened;
 }
 
-/** The most that came within any time of that length. */
+/** Returns the highest number of arrivals within any time of that length. */
 function mostWithin(windowMs: number, times: readonly number[]): number {
   let from = 0;
   const counts = times.map((time, index) => {
@@ -69,7 +69,7 @@ function mostWithin(windowMs: number, times: readonly number[]): number {
   return Math.max(...counts);
 }
 
-/** How long this process stood still at a time: what came meanwhile is stamped when it goes on. */
+/** Measures for how long this process stalled: arrivals during a stall get the time of its end. */
 function watchForStalls() {
   const everyMs = 20;
   let [last, longestMs] = [performance.now(), 0];
@@ -116,11 +116,11 @@ test('apps that were sent away by a gateway that stops come to the next one no f
   expect(new Set(moves.map(({ closeCode, status }) => `${closeCode} ${status}`))).toEqual(new Set(['1001 101']));
   const arrivals = moves.map(({ arrivedAt }) => arrivedAt).toSorted((a, b) => a - b);
   if (process.env.DRAIN_CLIENTS) printArrivals(moves, arrivals, start);
-  // Nobody comes before the slot of its number: a busy machine makes apps late, and never early.
+  // Nobody arrives before the slot of its number: on a busy machine apps are late, never early.
   const slotMs = 1_000 / reconnectsPerSecond;
   const early = arrivals.filter((time, index) => time - start < index * slotMs * 0.98);
   expect(early).toEqual([]);
-  // And all together would be 2.5 times the rate, or more.
+  // All together would be 2.5 times the rate, or more.
   const stalledMs = stalls.longestMs();
   expect(mostWithin(1_000, arrivals)).toBeLessThan(reconnectsPerSecond * (2 + stalledMs / 1_000));
   const closes = moves.map(({ closedAt }) => closedAt);

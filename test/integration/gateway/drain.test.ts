@@ -26,7 +26,7 @@ async function open(base: string, device = newDevice()) {
 }
 
 describe('a gateway that is told to stop', () => {
-  test('closes its streams with 1001 SERVER_DRAINING and exits with 0, quickly where they are few', async () => {
+  test('closes its streams with 1001 SERVER_DRAINING and exits with 0, quickly if they are few', async () => {
     const gateway = await startGatewayProcess({ ...scene.env, DRAIN_SECONDS: '6' });
     await eventually('readiness', async () => (await readyStatus(gateway.opsBase)) === 200);
     const clients = await Promise.all(Array.from({ length: 10 }, () => open(gateway.base)));
@@ -85,7 +85,7 @@ describe('a gateway that is told to stop', () => {
         (check) => check.name === 'lifecycle' && 'reason' in check && check.reason === 'stopping',
       );
     });
-    // It keeps the time itself: past its 10 s it exits with 1.
+    // It limits its own time: after 10 s it exits with 1.
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 });

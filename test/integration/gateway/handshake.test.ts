@@ -19,7 +19,7 @@ import { eventually } from '../../support/worker-scene.ts';
 let scene: GatewayScene;
 let gateway: TestGateway;
 
-/** Whether the device gets its stream; a place counts as free a moment after its stream's end was seen, or counted. */
+/** Returns true if the device gets its stream; a place is free a moment after its stream's end was seen, or counted. */
 const opens = (from: TestGateway, device: Device) =>
   from.open(device).then(
     (client) => client.isOpen(),
@@ -106,7 +106,7 @@ describe('a handshake', () => {
     });
   });
 
-  test('is refused in Russian where the app asks for it, and a malformed request id is not echoed', async () => {
+  test('is refused in Russian if the app asks for it, and a malformed request id is not echoed', async () => {
     const headers = { 'Accept-Language': 'ru-RU', 'X-Request-ID': 'two words' };
     const refusal = await refusalOf(gateway.base, { ...newDevice(), headers });
     expect(refusal.headers['content-language']).toBe('ru');
@@ -261,7 +261,7 @@ describe('a request that is no handshake', () => {
 });
 
 describe('a client that goes away', () => {
-  /** Connects, sends the handshake whole or in part, and is gone after so many turns of the event loop. */
+  /** Connects, sends the handshake whole or in part, and leaves after this many turns of the event loop. */
   async function abandon(base: string, text: string, turns: number): Promise<void> {
     const socket = connectRaw(base);
     await once(socket, 'connect');
@@ -296,7 +296,7 @@ describe('a client that goes away', () => {
       await abandon(narrow.base, text, turns);
     }
     const member = newDevice({ groupId: device.groupId });
-    // The gateway may still be at the last handshake: no stream is open then, and the place is rightly taken.
+    // The gateway may still be busy with the last handshake: no stream is open then, and the place is rightly taken.
     await eventually('a place for another member', () => opens(narrow, member));
     await narrow.close();
   });

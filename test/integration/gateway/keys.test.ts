@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-/** Puts the file in its place as a whole, as a mount does. */
+/** Replaces the file as a whole, as a mount does. */
 async function write(keys: readonly KeyEntry[]): Promise<void> {
   await writeFile(`${file}.new`, JSON.stringify({ keys }));
   await rename(`${file}.new`, file);
@@ -35,7 +35,7 @@ const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) =>
 
 const start = () => startGatewayProcess({ ...scene.env, ACCESS_TOKEN_KEYS_FILE: file, LOG_LEVEL: 'info' });
 
-/** How the start ended: its exit code and all that it wrote, or `started`. */
+/** Returns how the start ended: its exit code and its output, or `started`. */
 async function outcomeOfStart(): Promise<string> {
   try {
     const gateway = await start();
@@ -89,7 +89,7 @@ describe('a running gateway whose key file gets a private key', () => {
     await gateway.exited;
   });
 
-  /** The gateway's answer to a token that the key has signed; an unknown key makes it look at its file. */
+  /** Returns the gateway's answer to a token that the key has signed; an unknown key makes it read its file. */
   async function upgradeBy(key: KeyEntry): Promise<number> {
     const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
     const sign = await createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });

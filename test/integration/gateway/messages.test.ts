@@ -46,7 +46,7 @@ afterAll(async () => {
 
 const counted = (result: string) => gateway.metric('push_messages_total', { result });
 
-/** The texts of data frames and the codes of close frames that a stream's client gets, in their order. */
+/** Opens a stream and records, in order, the texts of its data frames and the codes of its close frames. */
 async function openRecorded(device: ReturnType<typeof newDevice>) {
   const heard: (string | number)[] = [];
   const stream = openRawStream(gateway.base, { ...device, token: await signToken(scene.env, device) }, (frame) => {
@@ -144,7 +144,7 @@ describe('a message', () => {
     expect([await counted('malformed'), await counted('too_big')]).toEqual([malformed.length, tooBig.length]);
   });
 
-  test('is refused by the publisher where it is malformed or has more than 16 KiB', async () => {
+  test('is refused by the publisher if it is malformed or has more than 16 KiB', async () => {
     const groupId = randomUUID();
     const sized = (length: number) => push.toGroup(groupId, { topic: 'x', payload: 'x'.repeat(length) });
     await expect(sized(17_000)).rejects.toThrow(/^the message has 17\d+ bytes of JSON, and 16384 are the most$/);
@@ -287,7 +287,7 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
       sibling.flushall(),
       sibling.config('GET', '*'),
     ];
-    // All are waited for together: one that is refused before its turn would count as unhandled.
+    // All are awaited together: one that is refused before its turn would count as unhandled.
     const outcomes = await Promise.allSettled(attempts);
     expect(outcomes.map((each) => each.status === 'rejected' && String(each.reason))).toEqual(
       attempts.map(() => expect.stringContaining('NOPERM')),

@@ -37,7 +37,7 @@ afterEach(() => {
   ahead = 0;
 });
 
-/** A stream whose token lasts so long; its `hello` is taken. */
+/** Opens a stream with a token of this lifetime, and reads its `hello`. */
 async function openBriefly(ttlSeconds: number) {
   const device = newDevice();
   const client = await openStream(gateway.base, {
@@ -49,7 +49,7 @@ async function openBriefly(ttlSeconds: number) {
 }
 
 describe('a client of which nothing is heard', () => {
-  test('is pinged, and its stream ends where it does not answer, and only there', async () => {
+  test('is pinged, and its stream ends if it does not answer, and only then', async () => {
     const idle = await startTestGateway(scene, { PUSH_IDLE_TIMEOUT_SECONDS: '8' });
     await eventually('readiness', async () => (await idle.unreadiness()).length === 0);
     const device = newDevice();
@@ -190,7 +190,7 @@ describe('an auth frame', () => {
     await quiet.close();
   });
 
-  test('while another one is looked at is refused', async () => {
+  test('while another one is handled is refused', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const frame = await auth(device);

@@ -21,7 +21,7 @@ let proxy: ReplyDroppingProxy;
 
 beforeAll(async () => {
   proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
-  // Through the proxy only: what the replica set says of its members' addresses would lead round it.
+  // Connects through the proxy only: the member addresses of the replica set would bypass it.
   const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
   api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });
 });
@@ -40,7 +40,7 @@ async function everything(): Promise<unknown[]> {
   );
 }
 
-/** An owner with a member, and an invite of another household. */
+/** Creates an owner with a member, and an invite into another household. */
 async function newScene() {
   const [owner, target] = [await newSession(api), await newSession(api)];
   const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
@@ -85,7 +85,7 @@ describe('a failure at a write of a change of group leaves everything as it was'
   });
 });
 
-/** Somebody whose leaving opens a household and closes an office. */
+/** Creates a user whose leaving opens a household and closes an office. */
 async function lastOfAnOffice(): Promise<Person> {
   const last = await newSession(api);
   const { home_group_id } = last;
@@ -144,7 +144,7 @@ describe('a commit whose reply is lost', () => {
 test('an answer that is lost is healed by the refresh that the app does anyway', async () => {
   const { owner, target, invite } = await newScene();
   await accept(api, owner, invite);
-  // The app knows nothing of the answer: it sends the request again, as it was.
+  // The app does not know the answer: it sends the same request again.
   const repeated = await accept(api, owner, invite);
   expect([repeated.status, repeated.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
   const tokens = await refresh(api, owner);

@@ -31,7 +31,7 @@ afterAll(() => api.close());
 
 test('a closed group’s document goes 30 days later, and no other', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'closed-groups-'));
-  // It looks for what is over each second, not each minute.
+  // Removes expired documents each second, not each minute.
   const mongo = await startMongo({ dir, setParameters: { ttlMonitorSleepSecs: '1' }, log: () => undefined });
   const client = new MongoClient(mongo.uri);
   try {
@@ -60,7 +60,7 @@ test('a closed group’s document goes 30 days later, and no other', async () =>
   }
 });
 
-test('its index holds closed groups only, and authctl misses it where it is not there', async () => {
+test('its index holds closed groups only, and authctl reports it if it is missing', async () => {
   const { groups } = api.collections;
   const db = api.mongo.db(api.database);
   const index = (await groups.indexes()).find(({ key }) => 'closed_at' in key);
@@ -76,12 +76,12 @@ test('its index holds closed groups only, and authctl misses it where it is not 
   expect(await missingIndexes(db)).toEqual([]);
 });
 
-test('whoever asks about a group whose document has gone is answered as about a closed one, never by a 500', async () => {
+test('a request about a group whose document has gone is answered as about a closed one, never by a 500', async () => {
   const [former, stranger] = [await newSession(api), await newSession(api)];
   const { home_group_id } = former;
   const [dead, open] = [await insertInvite(api, home_group_id), await insertInvite(api, home_group_id)];
   expect((await leave(api, former)).status).toBe(200);
-  // As if one of them had not died with its group.
+  // As if one of them had not ended with its group.
   await api.collections.invites.updateOne({ _id: open }, { $set: { revoked_at: null } });
   const answersOf = async () => {
     const asked = [
@@ -101,7 +101,7 @@ test('whoever asks about a group whose document has gone is answered as about a 
     ];
     return (await Promise.all(asked)).map(({ status, json }) => [status, json.error_code]);
   };
-  // The token speaks of the group that was left, and nobody has heard of that: as where Redis and the session have not.
+  // The token names the group that was left, and neither Redis nor the session has the change.
   await api.collections.sessions.updateOne({ _id: former.session_id }, { $set: { 'claims.ver': 1 } });
   const closed = await answersOf();
   expect(await api.collections.groups.deleteOne({ _id: home_group_id })).toMatchObject({ deletedCount: 1 });

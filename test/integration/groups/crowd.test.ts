@@ -18,7 +18,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Asks again where the service says that it is too busy, after as long as that says. */
+/** Asks again if the service answers that it is too busy, after the time that it asks for. */
 async function untilServed(ask: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await ask();
@@ -55,7 +55,7 @@ test('a hundred who join one group at once over two pods, half of them new, are 
   expect(answers.filter(({ status }) => status >= 300).map(({ text }) => text)).toEqual([]);
   expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({ member_count: 101 });
   expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: 100 });
-  // Only the two pods can hinder each other.
+  // Only the two pods can conflict with each other.
   expect((await retries()) - before).toBeLessThan(100);
   await expectSound(api);
 });

@@ -51,7 +51,7 @@ interface Plan {
   readonly examined: number;
 }
 
-/** How the server finds the documents of each command that the work sends. */
+/** Returns how the server finds the documents of each command that the work sends. */
 async function plansOf(work: () => Promise<unknown>): Promise<Plan[]> {
   const commands: Document[] = [];
   const keep = ({ command, commandName }: CommandStartedEvent) => {

@@ -87,7 +87,7 @@ test('only a success is kept: what was refused is tried anew', async () => {
   expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([201, undefined]);
 });
 
-test('whoever has moved to another group meanwhile gets no invite by the old key, into neither', async () => {
+test('a user who has moved to another group meanwhile gets no invite by the old key, into neither', async () => {
   const own = await newSession(api);
   const key = randomUUID();
   const email = `${randomUUID()}@example.com`;

@@ -12,7 +12,7 @@ const daySeconds = 86_400;
 const cheapHashes = { ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' };
 
 let api: TestApi;
-/** Another pod, whose answers from MongoDB can be held back, and whose clock can be put forward. */
+/** Another pod, whose answers from MongoDB can be held back, and whose clock can be moved forward. */
 let held: TestApi;
 let proxy: HoldingProxy;
 let ahead = 0;
@@ -43,7 +43,9 @@ async function newOffice(): Promise<TokenPair> {
   return logIn(api, email);
 }
 
-/** What the held pod answers, where `meanwhile` happens after it has sent `text` to MongoDB and before it goes on. */
+/**
+ * Returns the answer of the held pod, if `meanwhile` happens after it has sent `text` to MongoDB and before it goes on.
+ */
 async function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () => Promise<void>): Promise<Answer> {
   proxy.hold(text);
   try {
@@ -97,10 +99,10 @@ describe('a revocation', () => {
     const late = [await joinBy(api, token), await joinBy(held, token)];
     expect(revoked.status).toBe(200);
     expect(late.map(({ status }) => status)).toEqual([410, 410]);
-    // Whoever was told 2xx had been decided when the revocation was answered.
+    // All that were answered 2xx had been decided when the revocation was answered.
     expect((await stored(token))?.uses).toBe(usesThen);
     expect(countOf(answers, 201) + countOf(answers, 200)).toBe(usesThen);
-    // 503: no turn at the group within 5 s, as on a machine that stands still.
+    // 503: no turn at the group within 5 s, for example on a machine that stalls.
     expect(countOf(answers, 410) + countOf(answers, 503)).toBe(answers.length - usesThen);
     const home_group_id = owner.home_group_id;
     expect(await api.collections.users.countDocuments({ home_group_id })).toBe(usesThen + 1);
@@ -110,7 +112,7 @@ describe('a revocation', () => {
     const owner = await newSession(api);
     const token = await newInvite(api, owner);
     const email = newEmail();
-    // The transaction has its snapshot, in which the invite is good.
+    // The transaction has its snapshot, in which the invite is valid.
     const answer = await heldAt(
       'password_hash',
       () => joinBy(held, token, email),

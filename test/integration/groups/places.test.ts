@@ -6,7 +6,7 @@ import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 const places = 3;
 
-/** Two pods of one deployment, whose groups take in as many beside their owner. */
+/** Two pods of one deployment, whose groups take this many members besides their owner. */
 let pods: [TestApi, TestApi];
 beforeAll(async () => {
   const settings = { ...cheapHashes, MAX_GROUP_MEMBERS: String(places + 1) };
@@ -32,7 +32,7 @@ test('fifty at once for the last three places of a group, over two pods, are thr
   const joins = movers.flatMap((mover, i) => [accept(podFor(i), mover, invite), joinBy(podFor(i + 1), invite)]);
   const statuses = (await Promise.all(joins)).map(({ status }) => status);
   expect(statuses.filter((status) => status < 300)).toHaveLength(places);
-  // 503: no turn at the group within 5 s, as on a machine that stands still.
+  // 503: no turn at the group within 5 s, for example on a machine that stalls.
   expect(statuses.filter((status) => status >= 300 && status !== 410 && status !== 503)).toEqual([]);
 
   const registered = statuses.filter((status) => status === 201).length;

@@ -24,7 +24,7 @@ import {
 import type { Answer } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
-/** How often each race is run: who wins is up to chance. `RACE_ROUNDS` asks for more. */
+/** Runs of each race: the winner is up to chance. `RACE_ROUNDS` asks for more. */
 const rounds = Number(process.env.RACE_ROUNDS ?? 4);
 
 type Person = Account & TokenPair;
@@ -44,7 +44,7 @@ async function inviteOf({ home_group_id }: Pick<Person, 'home_group_id'>, fields
   return insertInvite(api, home_group_id, fields);
 }
 
-/** A household: its owner first, then members in the order in which they came. */
+/** Creates a household: its owner first, then its members in the order in which they came. */
 async function household(size: number): Promise<[Person, ...Person[]]> {
   const owner = await newSession(api);
   const invite = await inviteOf(owner);
@@ -53,7 +53,7 @@ async function household(size: number): Promise<[Person, ...Person[]]> {
   return [owner, ...members];
 }
 
-/** Accepts an invite for one twice at once; the answer that moved comes first. */
+/** Accepts an invite for one user twice at once; the answer that moved comes first. */
 async function doubleTap(): Promise<[Answer, Answer]> {
   const [target, mover] = [await newSession(api), await newSession(api)];
   const invite = await inviteOf(target, { max_uses: 1 });
@@ -64,14 +64,14 @@ async function doubleTap(): Promise<[Answer, Answer]> {
 const groupOf = async (userId: string) => (await api.collections.users.findOne({ _id: userId }))?.home_group_id;
 const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort();
 
-/** Whatever came before: an app that only knows how to refresh is in the group that its user is in now. */
+/** Asserts that an app that can only refresh is in its user's present group, whatever happened before. */
 async function expectAtHome({ user_id, ...tokens }: Person): Promise<void> {
   const home_group_id = await groupOf(user_id);
   const answer = await currentGroup(api, await refresh(api, tokens));
   expect([answer.status, answer.json.data?.home_group_id]).toEqual([200, home_group_id]);
 }
 
-/** A token is good only if it says what is so now. */
+/** Asserts that a token is accepted only if its claims are current. */
 async function expectNoStaleToken(userId: string, tokens: readonly TokenPair[]): Promise<void> {
   const home_group_id = await groupOf(userId);
   for (const each of tokens) {

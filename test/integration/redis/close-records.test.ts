@@ -61,7 +61,7 @@ describe('a stream that is closed on a command', () => {
     expect(await find('logout-1', Date.now() + 60_000)).toEqual([]);
   });
 
-  test('is closed all the same where the record cannot be written, and that is counted', async () => {
+  test('is closed even if the record cannot be written, and that is counted', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const { closeRecords } = scene.keys;
@@ -87,7 +87,7 @@ describe('the records', () => {
     expect((await find('many')).map(({ at }) => at)).toEqual(Array.from({ length: 2_500 }, (_, index) => index));
     record(() => Date.now() + 25 * 60 * 60_000, 'tomorrow', 1);
     await eventually('the end of the old ones', async () => (await scene.redis.xlen(scene.keys.closeRecords)) < 200);
-    // In pieces: other tests use this Redis too, and a script holds all of them up.
+    // In pieces: other tests use this Redis too, and a script blocks them all.
     for (let piece = 0; piece < 101; piece += 1) {
       await scene.redis.eval(
         "for i = 1, 1000 do redis.call('XADD', KEYS[1], '*', 'request_id', 'other') end",
@@ -96,7 +96,7 @@ describe('the records', () => {
       );
     }
     record(Date.now, 'last', 1);
-    await eventually('the end of what is too many', async () => {
+    await eventually('the surplus records are removed', async () => {
       return (await scene.redis.xlen(scene.keys.closeRecords)) < 100_200;
     });
     expect(await find('last')).toHaveLength(1);

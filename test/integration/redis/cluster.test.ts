@@ -85,7 +85,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     const { code, reason, at } = await stream.closed;
     expect([code, reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
     expect(at - since).toBeLessThan(closeBoundMs);
-    // By the channel, not by a later look at the deny list.
+    // By the channel, not by a later read of the deny list.
     expect(await services.gateway.metric('push_commands_total', { result: 'applied' })).toBe(1);
     expect(await services.refusal(tokens)).toBe(401);
     const { access_token } = refreshed.json.data;
@@ -218,7 +218,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     const master = await cluster.masterOf(slotKey);
     const replica = cluster.nodes[cluster.nodes.indexOf(master) + 3];
     if (replica === undefined) throw new Error('the master has no replica');
-    // From here on the replica gets nothing: it cannot log in.
+    // From here on the replica receives nothing: it cannot log in.
     await commandTo(replica, 'CONFIG', 'SET', 'masterauth', 'wrong');
     await commandTo(master, 'CLIENT', 'KILL', 'TYPE', 'replica');
     expect((await logOut(api, before)).status).toBe(200);
@@ -245,7 +245,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
       return isReady();
     });
     answers.add(await services.refusal(before));
-    // 401 by the deny list or MongoDB, 503 while neither can be asked: never 101 or 200.
+    // 401 by the deny list or MongoDB, 503 while neither can be read: never 101 or 200.
     expect([...answers].filter((status) => status !== 401 && status !== 503)).toEqual([]);
     expect(await services.refusal(before)).toBe(401);
     expect(await services.worker.metric('auth_deny_list_rebuilds_total')).toBeGreaterThan(rebuilds);

@@ -39,7 +39,7 @@ afterAll(async () => {
   await proxy.close();
 });
 
-/** A connection through the proxy, with how often it was lost. */
+/** Opens a connection through the proxy, and counts how often it is lost. */
 function open(settings: RedisSettings, url = proxy.url) {
   const redis = openRedis({ REDIS_URL: url }, settings);
   const lost = { count: 0 };
@@ -51,7 +51,7 @@ function open(settings: RedisSettings, url = proxy.url) {
   return { redis, lost };
 }
 
-/** A subscription that keeps what it is told. */
+/** Opens a subscription that records its messages. */
 function listen(redis: RedisClient, channel: string, renewalMs: number) {
   const [messages, errors]: string[][] = [[], []];
   const subscription = createSubscription({
@@ -71,7 +71,7 @@ describe('a Redis host that vanishes without a word is left for a new connection
     await eventually('the connection', () => redis.status === 'ready');
     proxy.freeze();
     await expect(redis.ping()).rejects.toThrow('Command timed out');
-    // An answer can come over a new connection only.
+    // An answer can come only over a new connection.
     await eventually('an answer', () => redis.ping().then(Boolean, () => false));
     expect(lost.count).toBeGreaterThan(0);
   });
@@ -84,7 +84,7 @@ describe('a Redis host that vanishes without a word is left for a new connection
     proxy.freeze();
     const subscriptions = () => messages?.filter((message) => message === 'subscribed').length ?? 0;
     await eventually('another subscription', () => subscriptions() > 1);
-    // It may be lost once more by a machine that stands still.
+    // It may be lost again on a machine that stalls.
     await eventually('the message', async () => {
       await direct.publish(channel, 'heard');
       return messages?.includes('heard') === true;
@@ -123,7 +123,7 @@ describe('a Redis host that vanishes without a word is left for a new connection
     const { subscription } = listen(subscriber.redis, uniqueName(), 60_000);
     await eventually('an answer', () => commands.redis.ping().then(Boolean, () => false));
     await eventually('both', () => commands.redis.status === 'ready' && subscription.isSubscribed());
-    // Until here something was asked, and a tenth of a second may have been too short for it.
+    // Up to here there were requests, and a tenth of a second may have been too short for them.
     commands.lost.count = 0;
     subscriber.lost.count = 0;
     await delay(500);

@@ -55,7 +55,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     }
   });
 
-  /** The consumer of the package, as that user; `name` for another subscriber's. */
+  /** Starts the package's consumer as that user; `name` for another subscriber's. */
   async function consume(handle: (context: HandlerContext<ClientSession>) => Promise<void>, name: string = subscriber) {
     await scene.admin.call('ACL', 'LOG', 'RESET');
     const reports: ConsumerReport[] = [];
@@ -75,7 +75,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
       onError: (error) => errors.push(error.message),
     });
     open.push({ consumer, connection });
-    /** What the consumer complained of, and what Redis has refused the user, also where nobody complains. */
+    /** Returns the errors of the consumer, and Redis's refusals to the user, also those that nobody reports. */
     const refusals = async () => [...errors, ...((await scene.admin.call('ACL', 'LOG')) as unknown[])];
     return { reports, errors, refusals, outcomes: () => reports.map(({ outcome }) => outcome) };
   }
@@ -118,7 +118,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
       let last = await scene.admin.pttl(lock);
       await eventually('two renewals of the lock', async () => {
         const now = await scene.admin.pttl(lock);
-        // It only falls by itself.
+        // Without a renewal it only falls.
         if (now > last) renewals += 1;
         last = now;
         return renewals === 2;
@@ -141,7 +141,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
       await killed.kill();
     }
     const { reports, refusals } = await consume(async () => undefined);
-    await eventually('the event comes again', () => reports.length === 1);
+    await eventually('the event is delivered again', () => reports.length === 1);
     expect(reports.map(({ eventId, outcome }) => [eventId, outcome])).toEqual([[event.id, 'duplicate']]);
     expect(await refusals()).toEqual([]);
   });

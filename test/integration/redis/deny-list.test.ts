@@ -29,7 +29,7 @@ test('the other stream that a logout closes is closed by a logout, however the s
   });
   const end = { reason: 'SESSION_REVOKED', requestId: 'request-1', at: new Date(1_000) } as const;
   await announce({ sessionIds: ['tablet'], ...end, alsoClose: 'phone' });
-  await eventually('both are told', () => published.length === 2);
+  await eventually('both are published', () => published.length === 2);
   const close = { type: 'close', request_id: 'request-1', decided_at: 1_000 };
   expect(published).toEqual([
     { ...close, session_id: 'tablet', reason: 'SESSION_REVOKED' },

@@ -50,7 +50,7 @@ afterAll(async () => {
   await mongo.close();
 });
 
-/** A subscriber of the test's own, with its end of the queue: the worker's fan-out adds jobs just so. */
+/** Creates a separate subscriber, with its end of the queue: the worker's fan-out adds jobs in the same way. */
 function newSubscriber(jobOptions: JobsOptions = {}) {
   const subscriber = `kitchen-${randomUUID().slice(0, 8)}`;
   const options = { ...consumedJobOptions, ...jobOptions };
@@ -60,7 +60,7 @@ function newSubscriber(jobOptions: JobsOptions = {}) {
   return {
     subscriber,
     queue,
-    /** Another job each time: as after Redis was lost, or when an operator replays. */
+    /** Adds another job each time, as after Redis was lost, or when an operator replays. */
     async deliver(event: RegisteredEvent): Promise<string> {
       deliveries += 1;
       const jobId = eventJobId(event.id, new Date(deliveries));
@@ -70,7 +70,7 @@ function newSubscriber(jobOptions: JobsOptions = {}) {
   };
 }
 
-/** A consumer in this process with what it reported and said. */
+/** Starts a consumer in this process, and records its errors and its log. */
 async function startConsumer(subscriber: string, around: ExampleConsumerOptions['around'] = {}) {
   const reports: ConsumerReport[] = [];
   const said: string[] = [];
@@ -176,7 +176,7 @@ test('a malformed event fails for good at once, is reported without its content,
   ] as unknown as RegisteredEvent[];
   for (const [index, event] of poison.entries()) await queue.add('poison', event, { jobId: `poison-${index}` });
   await deliver(good);
-  await eventually('all were looked at', () => outcomes().length === poison.length + 1);
+  await eventually('all have an outcome', () => outcomes().length === poison.length + 1);
   await eventually('the poison has failed', async () => (await queue.getFailedCount()) === poison.length);
   expect(outcomes().sort()).toEqual([...poison.map(() => 'malformed'), 'processed']);
   const malformed = reports.filter(({ outcome }) => outcome === 'malformed');
@@ -225,7 +225,7 @@ test('close tells a handler to break off when its patience ends, and the event c
   expect(await preparedOf(event)).toBe(1);
 });
 
-/** Ends the transactions that clients of that name have left open, as MongoDB does a minute after they have gone. */
+/** Ends the transactions that clients of that name have left open, as MongoDB does a minute after they have left. */
 async function endTransactionsOf(appName: string): Promise<number> {
   const admin = mongo.db('admin');
   const open = { appName, transaction: { $exists: true } };
@@ -256,7 +256,7 @@ test('a consumer killed before its commit, and one killed before its acknowledge
   expect(await Promise.all(cases.map(({ event }) => preparedOf(event)))).toEqual([0, 1]);
   expect(await Promise.all(cases.map(({ subscriber }) => endTransactionsOf(subscriber)))).toEqual([1, 0]);
   const next = await Promise.all(cases.map(({ subscriber }) => startConsumer(subscriber)));
-  await eventually('the events came again', () => next.every(({ outcomes }) => outcomes().length > 0));
+  await eventually('the events are delivered again', () => next.every(({ outcomes }) => outcomes().length > 0));
   expect(next.map(({ outcomes }) => outcomes())).toEqual([['processed'], ['duplicate']]);
   expect(await Promise.all(cases.map(({ event }) => preparedOf(event)))).toEqual([1, 1]);
 });

@@ -36,7 +36,7 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
   const { api } = services;
   const [before, meanwhile, after] = [await newSession(api), await newSession(api), await newSession(api)];
   const [meanwhileStream, afterStream] = [await services.openStream(meanwhile), await services.openStream(after)];
-  // The replica keeps what it has, its sentinel key included, and gets nothing more: it cannot log in.
+  // The replica keeps its data, the sentinel key included, and receives nothing more: it cannot log in.
   const [onPrimary, onReplica] = [new Redis(group.primary.url), new Redis(group.replica.url)];
   for (const client of [onPrimary, onReplica]) client.on('error', () => undefined);
   await onReplica.config('SET', 'masterauth', 'wrong');
@@ -66,7 +66,7 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
     return isReady();
   });
   await ask();
-  // 401 by the deny list or MongoDB, 503 while neither can be asked: never 101 or 200.
+  // 401 by the deny list or MongoDB, 503 while neither can be read: never 101 or 200.
   expect([...answers].filter((status) => status !== 401 && status !== 503)).toEqual([]);
   expect(await services.refusal(before)).toBe(401);
 

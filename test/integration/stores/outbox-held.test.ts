@@ -48,7 +48,7 @@ const claimHeld = (opened: string[], now = new Date()) =>
 const ids = (rows: readonly OutboxDocument[]) => rows.map(({ _id }) => _id);
 const row = (event: RegisteredEvent) => collections.outbox.findOne({ _id: event.id });
 
-/** A row that waits for `stuck` alone; `isAll` false: for another too. */
+/** Stores a row that waits for `stuck` alone; if `isAll` is false, for another subscriber too. */
 async function held(isAll = true): Promise<RegisteredEvent> {
   const event = await pending();
   const [claimed] = await claim();
@@ -77,7 +77,7 @@ describe('a row that is held', () => {
     expect(ids(await claim(new Date(Date.now() + 60_000)))).toEqual([event.id]);
   });
 
-  test('is not released where all leases end, as it was in no queue; all others are, however many', async () => {
+  test('is not released when all leases end, as it was in no queue; all others are, however many', async () => {
     const event = await held();
     const leased = { state: 'pending', topic: 'a', event, attempts: 3, deliveries: {}, created_at: longAgo() } as const;
     const rows = Array.from({ length: 2_500 }, (_, index) => {
@@ -100,7 +100,7 @@ describe('a row that is held', () => {
   });
 });
 
-test('whoever has lost the lease of a row neither holds it nor marks it', async () => {
+test('a relay that has lost the lease of a row neither holds it nor marks it', async () => {
   const event = await pending();
   const [former] = await claim();
   const [present] = await claim(new Date(Date.now() + 60_000));

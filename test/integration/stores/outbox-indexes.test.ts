@@ -21,7 +21,7 @@ afterAll(async () => {
   await mongo.close();
 });
 
-/** How the server finds the documents of each command that the work sends. */
+/** Returns how the server finds the documents of each command that the work sends. */
 async function plansOf(work: () => Promise<unknown>): Promise<Set<string>> {
   const commands: Document[] = [];
   const keep = ({ command, commandName }: CommandStartedEvent) => {
@@ -38,7 +38,7 @@ async function plansOf(work: () => Promise<unknown>): Promise<Set<string>> {
   return stages;
 }
 
-/** Without the fields that belong to the session; each statement of a bulk write by itself. */
+/** Removes the fields that belong to the session, and splits a bulk write into its statements. */
 function explainable(command: Document): Document[] {
   const { lsid, txnNumber, startTransaction, autocommit, readConcern, writeConcern, $clusterTime, $db, ...bare } =
     command;

@@ -26,7 +26,7 @@ afterAll(async () => {
   await mongo.close();
 });
 
-/** A row as an event is committed with, but for the fields given. */
+/** Stores a row as an event is committed with, except for the given fields. */
 async function stored(fields: Partial<OutboxDocument> = {}): Promise<OutboxDocument> {
   const row = dueRow({ created_at: at(0), locked_until: at(5_000), ...fields });
   await collections.outbox.insertOne(row);
@@ -60,7 +60,7 @@ describe('an event', () => {
     expect(publishGraceMs).toBe(5_000);
   });
 
-  test('is not stored where its transaction is taken back', async () => {
+  test('is not stored if its transaction is rolled back', async () => {
     const event = newEvent();
     await append(event, false);
     expect(await row(event.id)).toBeNull();
@@ -105,8 +105,8 @@ describe('a claim', () => {
     expect(idsOf(await claim(at(99), 2))).toEqual([third._id]);
   });
 
-  test('finds others where somebody was quicker with those it saw', async () => {
-    // Three at once see the same twenty. They may also share them, so that nobody has to look again: not every time.
+  test('finds others if another relay was quicker with those it saw', async () => {
+    // Three at once see the same twenty. They may also share them, so that none has to read again, but not every time.
     for (let most = 0, round = 0; most <= 20; round += 1) {
       expect(round).toBeLessThan(50);
       await Promise.all(Array.from({ length: 60 }, () => stored({ locked_until: at(0) })));

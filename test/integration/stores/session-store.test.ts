@@ -39,7 +39,7 @@ const revokedFields = {
   revoked_request_id: 'request-1',
 } as const;
 
-/** Runs the work in a transaction and takes it back. */
+/** Runs the work in a transaction and rolls it back. */
 async function inVain<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
   return mongo.withSession(async (session) => {
     session.startTransaction();
@@ -77,7 +77,7 @@ describe('a session is found', () => {
   });
 });
 
-/** The read concern that each command was sent with. */
+/** Returns the read concern of each command. */
 async function concernsOf(work: () => Promise<unknown>): Promise<unknown[]> {
   const concerns: unknown[] = [];
   const keep = ({ command }: CommandStartedEvent) => concerns.push({ ...command.readConcern });

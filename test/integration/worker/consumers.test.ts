@@ -47,7 +47,7 @@ async function add(...jobIds: string[]): Promise<void> {
   for (const jobId of jobIds) await queue.add('event', newEvent(), { jobId });
 }
 
-/** Ids of the jobs that a consumer has put back into the queue, by the queue's events. */
+/** Returns the ids of the jobs that a consumer has put back into the queue, from the queue's events. */
 async function givenBack(): Promise<unknown[]> {
   const events = await redis.xrange(queue.toKey('events'), '-', '+');
   return events
@@ -55,7 +55,7 @@ async function givenBack(): Promise<unknown[]> {
     .flatMap(({ event, jobId, prev }) => (event === 'waiting' && prev === 'active' ? [jobId] : []));
 }
 
-/** Does a consumer of this test wait at the queue? BullMQ names its connections by prefix and queue. */
+/** Returns true if a consumer of this test waits at the queue. BullMQ names its connections by prefix and queue. */
 async function isBlocked(): Promise<boolean> {
   const clients = String(await redis.client('LIST')).split('\n');
   return clients.some((line) => line.includes(keys.queuePrefix) && /flags=\w*b.* cmd=bzpopmin/.test(line));
@@ -173,7 +173,7 @@ describe('a consumer of jobs', () => {
     await eventually('it waits for the next', async () => done.length === 1 && (await isBlocked()));
     consumer.hold('reason', true);
     await add('b');
-    // The block on the queue that was under way has taken it.
+    // The blocking command on the queue that was under way has taken it.
     await eventually('it has been taken and given back', async () => (await givenBack()).includes('b'));
     expect([await stateOf('b'), done]).toEqual(['waiting', ['a']]);
     consumer.hold('reason', false);
@@ -222,7 +222,7 @@ describe('a consumer of jobs', () => {
 });
 
 describe('a consumer of outcomes', () => {
-  test('hears what the subscriber has done with its jobs, also where a handler fails', async () => {
+  test('reports what the subscriber has done with its jobs, also if a handler fails', async () => {
     const heard: string[] = [];
     const outcomes = createOutcomeConsumer(options(), {
       async onCompleted(jobId) {
@@ -245,13 +245,13 @@ describe('a consumer of outcomes', () => {
     );
     endings.push(() => subscriber.close());
     let probes = 0;
-    // It hears what happens after it has begun to listen.
+    // It sees only what happens after it has begun to listen.
     await eventually('it listens', async () => {
       await add(`probe-${probes++}`);
       return heard.length > 0;
     });
     await add('a', 'b', 'c');
-    await eventually('it hears of all', () => heard.includes('completed c'));
+    await eventually('it has all outcomes', () => heard.includes('completed c'));
     expect(heard.filter((line) => !line.includes('probe')).sort()).toEqual(['completed a', 'completed c', 'failed b']);
     expect(errors).toEqual([
       [expect.objectContaining({ message: 'MongoDB is away' }), { queue: queueName }],
@@ -337,7 +337,7 @@ describe('a webhook’s consumer', () => {
         status(429, { 'retry-after': String(refusals) })(response, received);
       };
       if (refusals === 1) refuse();
-      else void eventually('the first is noted', () => recorded.length === 1).then(refuse);
+      else void eventually('the first is recorded', () => recorded.length === 1).then(refuse);
     });
     consumer.setParked(false);
     await eventually('both are refused', () => recorded.length === 2);

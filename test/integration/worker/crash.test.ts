@@ -7,7 +7,7 @@ import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-service.ts';
 
-// Most of their time goes by in waiting for locks, deadlines and intervals: they wait side by side.
+// Most of their time passes in waiting for locks, deadlines and intervals, so they run concurrently.
 
 test.concurrent(
   'a worker killed at each delivery loses nothing: the same event comes again until it is acknowledged',
@@ -16,8 +16,8 @@ test.concurrent(
     const scene = closing(await openWorkerScene([receiver.subscriber]));
     let worker: WorkerProcess | undefined;
     closing({ close: async () => void (await worker?.end('SIGKILL')) });
-    // The receiver has taken the event, and the worker dies before it hears so. BullMQ's defaults give a job up when that
-    // happens for the second time.
+    // The receiver has accepted the event, and the worker dies before it learns that. With BullMQ's defaults, a job is
+    // given up the second time.
     receiver.answerWith(() => void worker?.end('SIGKILL'));
     const event = newEvent();
     await scene.publish(event);
@@ -45,7 +45,7 @@ test.concurrent(
     await scene.publish(event);
     const first = await startWorkerProcess({ ...scene.env, DELIVERY_TIMEOUT_MS: '60000' });
     await eventually('the delivery is under way', () => receiver.received.length === 1);
-    // It keeps the time itself: past 10 s it exits with 1.
+    // It limits its own time: after 10 s it exits with 1.
     expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
     receiver.answerWith(status(204));
@@ -70,7 +70,7 @@ test.concurrent(
     const [waiting, stopped] = await Promise.all([startWorkerProcess(env), startWorkerProcess(env)]);
     closing({ close: async () => void (await waiting.end('SIGKILL')) });
     for (const worker of [waiting, stopped]) {
-      await eventually('it has tried in vain', () => worker.log().includes('MongoDB connection'));
+      await eventually('a failed attempt is logged', () => worker.log().includes('MongoDB connection'));
     }
     expect(await stopped.end('SIGTERM')).toEqual({ code: 0, signal: null });
 

@@ -19,7 +19,7 @@ function closing<T extends { close(): Promise<void> }>(part: T): T {
   return part;
 }
 
-/** What an operator has: MongoDB, and nothing else. */
+/** Creates an operator, who has MongoDB and nothing else. */
 function operator({ collections }: WorkerScene) {
   const { deadLetters: letters, replay, subscribers } = createStores(collections);
   return { letters, replay, subscribers };
@@ -49,7 +49,7 @@ describe('an event that is given up', () => {
     expect(await scene.collections.outbox.countDocuments({ state: 'pending' })).toBe(0);
     await first.close();
 
-    // With nothing but MongoDB at hand, and before there is a worker.
+    // With nothing but MongoDB, and before there is a worker.
     failing.answerWith(status(204));
     const tried = failing.received.length;
     const order = { eventId: event.id, deadOnly: true, at: new Date() };
@@ -143,7 +143,7 @@ test('a delivered event goes again to one subscriber when it is replayed, under 
   expect(await replay({ eventId: event.id, subscriber: 'one', deadOnly: true, at: new Date() })).toEqual([]);
   expect(await replay({ eventId: newEvent().id, deadOnly: false, at: new Date() })).toEqual([]);
   expect(await replay({ eventId: event.id, subscriber: 'one', deadOnly: false, at: new Date() })).toEqual(['one']);
-  await eventually('it came again', () => one.received.length === 2);
+  await eventually('it is delivered again', () => one.received.length === 2);
   await eventually('it is delivered', () => scene.isDelivered(event));
   expect([one.ids(), other.ids()]).toEqual([[event.id, event.id], [event.id]]);
   const { attempt_log = [] } = await scene.row(event);
@@ -176,7 +176,7 @@ test('a webhook that answers 410 is parked for all workers, until an operator ha
   await eventually('the other subscriber has them', () => new Set(good.ids()).size === 6);
   for (const worker of workers) await worker.close();
 
-  // What waits grows older than the limit meanwhile.
+  // Meanwhile the waiting job becomes older than the limit.
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   const restarted = closing(await startTestWorker(env));
   await eventually(
@@ -206,6 +206,6 @@ test('a webhook that answers 429 with Retry-After gets nothing for so long', asy
   await eventually('it was tried', () => busy.received.length > 0);
   const second = newEvent();
   await scene.publish(second);
-  await eventually('the second has come', () => busy.ids().includes(second.id));
+  await eventually('the second is delivered', () => busy.ids().includes(second.id));
   expect(firstPause(busy)).toBeGreaterThan(990);
 });

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const part of toClose.splice(0).reverse()) await part.close();
 });
 
-/** Has the part closed at the test's end, the last one first. */
+/** Registers a part to be closed at the test's end, in reverse order. */
 function closing<T extends { close(): Promise<void> }>(part: T): T {
   toClose.push(part);
   return part;
@@ -53,7 +53,7 @@ describe('delivery to webhooks', () => {
     await publish(event);
     await eventually('the good subscriber has it', () => good.received.length === 1);
     await eventually('the others were tried', () => failing.received.length > 0 && hanging.received.length > 0);
-    await eventually('their errors are noted', async () => (await row(event)).last_error !== undefined);
+    await eventually('their errors are recorded', async () => (await row(event)).last_error !== undefined);
     expect(Object.keys((await row(event)).deliveries)).toEqual(['analytics']);
     expect(await isDelivered(event)).toBe(false);
 
@@ -97,7 +97,7 @@ describe('delivery to webhooks', () => {
     await worker(env);
     const event = newEvent();
     await publish(event);
-    await eventually('the failure is noted', async () => (await row(event)).last_error === 'moved: answered 307');
+    await eventually('the failure is recorded', async () => (await row(event)).last_error === 'moved: answered 307');
     expect(target.received).toEqual([]);
   });
 
@@ -150,7 +150,7 @@ describe('delivery to queue consumers', () => {
     await publish(event);
     await eventually('the webhook has it', async () => 'analytics' in (await row(event)).deliveries);
     expect(await isDelivered(event)).toBe(false);
-    // The relay, which looks too, shall not come first.
+    // The relay, which reads it too, must not come first.
     const later = { $set: { locked_until: new Date(Date.now() + 600_000) } };
     await collections.outbox.updateOne({ _id: event.id }, later);
 

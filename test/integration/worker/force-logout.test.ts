@@ -73,7 +73,7 @@ const isDenied = async (sessionIds: readonly string[]) => {
   return denials.map((denial) => denial?.kind === 'revoked');
 };
 
-/** Counts from now on, by the worker's metric. */
+/** Returns a count that starts now, from the worker's metric. */
 async function startCount(
   metric: string,
   labels: Readonly<Record<string, string>> = {},
@@ -167,7 +167,7 @@ describe('a forced logout', () => {
   });
 
   describe('and a login at the same time', () => {
-    /** A login that has written the user's document and its session, and has not committed. */
+    /** Starts a login that has written the user's document and its session, and has not committed. */
     async function loginHalfway(phone: { user_id: string; session_id: string }) {
       const begun = Promise.withResolvers<void>();
       const end = Promise.withResolvers<void>();
@@ -285,7 +285,7 @@ describe('a forced logout, in a scene of its own', () => {
       onRevoked: () => undefined,
       now: () => new Date(),
     });
-    // The worker, whose reconciliation would make it good, is not to come first.
+    // The worker's reconciliation would repair it, and must not come first.
     await worker.close();
     const command = { user_id: phone.user_id, reason };
     await expect(forceLogout(command, 'incident-3')).rejects.toBe(lost);

@@ -23,7 +23,7 @@ import { startTestWorker } from '../../support/worker-service.ts';
 
 const lifetimeMs = denialLifetimeMs(600);
 
-/** Two members: what the secondary does not take, no majority has. */
+/** Two members: what the secondary does not apply, no majority has. */
 let mongo: LocalMongo;
 let dir: string;
 let guard: ReturnType<typeof createProcessGuard>;
@@ -53,13 +53,13 @@ afterAll(async () => {
 });
 
 let scene: TokenScene;
-/** What the primary alone has taken. */
+/** Documents that the primary alone has. */
 let unconfirmed: Collections;
 let redis: Redis;
 let denyList: DenyList;
 let env: Readonly<Record<string, string>>;
 let api: TokenApi;
-/** Another one, which waits for an answer of MongoDB's for a second at most. */
+/** Another api, which waits for an answer of MongoDB for a second at most. */
 let impatient: TokenApi;
 let gateway: TestGateway;
 
@@ -80,7 +80,7 @@ afterEach(async () => {
   redis?.disconnect();
 });
 
-/** Does it while no majority takes writes. */
+/** Runs the work while no majority takes writes. */
 async function whileLagging<T>(work: () => Promise<T>): Promise<T> {
   const goOn = await stopReplication(secondaryPort);
   try {
@@ -100,8 +100,8 @@ const majorityHas = (...sessions: readonly Session[]) =>
     createStores(scene.collections).sessions.areRevoked(sessions.map(({ session_id }) => session_id)),
   );
 
-test('a logout that was told 503 is carried out all the same: the worker tells the others when a majority has it', async () => {
-  // For the worker the api's decisions are older than they are: a lag of seconds is as one of half a minute.
+test('a logout that got 503 is carried out nevertheless: the worker announces it when a majority has it', async () => {
+  // For the worker the api's decisions are older than they are: a lag of seconds acts like one of half a minute.
   scene.clock.pass(-20_000);
   const worker = await startTestWorker(env);
   try {
@@ -118,7 +118,7 @@ test('a logout that was told 503 is carried out all the same: the worker tells t
   }
 });
 
-/** What ends a session once more, and what it answers then. */
+/** Requests that end a session once more, and their answers. */
 const again: readonly [name: string, send: (on: TokenApi, session: Session) => Promise<Answer>, status: number][] = [
   ['a logout', logOut, 404],
   ['a refresh', (on, { refresh_token }) => on.refresh(refresh_token), 401],
@@ -133,7 +133,7 @@ const again: readonly [name: string, send: (on: TokenApi, session: Session) => P
   ['a logout of all', (on, session) => on.post('/api/v1/auth/logout-all', {}, bearer(session)), 200],
 ];
 
-test('a logout that was told 503 is announced by whatever ends the session once more, which is told nothing before a majority has it', async () => {
+test('a logout that got 503 is announced by any request that ends the session again, which gets 503 itself until a majority has it', async () => {
   // No worker runs.
   await (await denyList.beginRebuild()).complete();
   const scenes = await Promise.all(
@@ -178,7 +178,7 @@ test('no round of the worker steps over a revocation or a change of group that n
     await store.revokeAll([revoked._id], { reason: 'logout', at, requestId });
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId } as const;
     await primary.withSession((session) => store.changeClaims(moved.user_id, change, session));
-    // More than a round looks back, and a round that looks at everything.
+    // Further than a round reads back, and a round that reads everything.
     time += 120_000;
     return reconcile().then(
       () => 'done',

@@ -37,21 +37,21 @@ test.each([
 ])('a queue in which %s has no more room, and others have', async (_what, addOne, fill) => {
   const room = createQueueRoom({ queues, redis, now: () => new Date() });
   await fill();
-  expect([...(await room.look())]).toEqual(names);
+  expect([...(await room.read())]).toEqual(names);
   await addOne();
-  expect([...(await room.look())]).toEqual(['billing', 'catering']);
+  expect([...(await room.read())]).toEqual(['billing', 'catering']);
 });
 
 test.each(names)('each queue is counted by itself: %s is full', async (full) => {
   const room = createQueueRoom({ queues, redis, now: () => new Date() });
   await push('wait', 5_000, full);
-  expect([...(await room.look())]).toEqual(names.filter((name) => name !== full));
+  expect([...(await room.read())]).toEqual(names.filter((name) => name !== full));
 });
 
 test('what cannot be counted is an error', async () => {
   await redis.set(keyOf('billing', 'wait'), 'no list');
   const room = createQueueRoom({ queues, redis, now: () => new Date() });
-  await expect(room.look()).rejects.toThrow('WRONGTYPE');
+  await expect(room.read()).rejects.toThrow('WRONGTYPE');
 });
 
 test('what was found is good for a second', async () => {
@@ -69,7 +69,7 @@ test('what was found is good for a second', async () => {
 test('without a queue it only asks whether Redis is there', async () => {
   const gone = new Redis(process.env.TEST_REDIS_URL ?? '', { enableOfflineQueue: false, lazyConnect: true });
   const now = () => new Date();
-  expect([...(await createQueueRoom({ queues: new Map(), redis, now }).look())]).toEqual([]);
-  await expect(createQueueRoom({ queues: new Map(), redis: gone, now }).look()).rejects.toThrow('writeable');
+  expect([...(await createQueueRoom({ queues: new Map(), redis, now }).read())]).toEqual([]);
+  await expect(createQueueRoom({ queues: new Map(), redis: gone, now }).read()).rejects.toThrow('writeable');
   gone.disconnect();
 });

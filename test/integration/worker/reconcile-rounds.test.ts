@@ -11,11 +11,11 @@ const minute = 60_000;
 
 let scene: WorkerScene;
 let denyList: DenyList;
-/** The worker's time: it stands still but for what a test lets pass. */
+/** The worker's time: it moves only when a test moves it. */
 let time: number;
 /** The other sessions of logouts, whose streams were closed. */
 let told: string[];
-/** How many each round has found. */
+/** Number of sessions that each round has found. */
 let found: number[];
 
 beforeEach(async () => {
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** A worker's rounds, of which the first is done. */
+/** Starts a worker's rounds, and completes the first. */
 async function startRounds(write: DenyList['denyAndClose'] = denyList.denyAndClose): Promise<() => Promise<void>> {
   const reconcile = createReconcile({
     sessions: createStores(scene.collections).sessions,
@@ -46,7 +46,7 @@ async function startRounds(write: DenyList['denyAndClose'] = denyList.denyAndClo
   return reconcile;
 }
 
-/** A session that is revoked in MongoDB from now on, by a request that took the time so many milliseconds ago. */
+/** Revokes a session in MongoDB, by a request that took the time this many milliseconds ago. */
 async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
@@ -58,7 +58,7 @@ async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
   return session._id;
 }
 
-/** The same of a session whose user changed the group. */
+/** The same for a session whose user changed the group. */
 async function move(agoMs: number): Promise<string> {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
@@ -73,7 +73,7 @@ const revoked = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' };
 const below = { kind: 'below', ver: 2 };
 
 describe('a change whose write came late is found', () => {
-  test('by the next round, where it took all of the driver’s time-outs', async () => {
+  test('by the next round, if it took all of the driver’s time-outs', async () => {
     const round = await startRounds();
     time += 1_000;
     const sessions = [await revoke(45_000), await move(45_000)];
@@ -81,7 +81,7 @@ describe('a change whose write came late is found', () => {
     expect(await denyList.peek(sessions)).toEqual([revoked, below]);
   });
 
-  test('within a minute, where a machine stood still for minutes', async () => {
+  test('within a minute, if a machine stood still for minutes', async () => {
     const round = await startRounds();
     time += 1_000;
     const sessions = [await revoke(5 * minute), await move(5 * minute)];
@@ -110,7 +110,7 @@ test('a round does not find again what the list no longer has to hold', async ()
   expect(found).toEqual([]);
 });
 
-describe('the other session of a logout is told to close its stream', () => {
+describe('the other session of a logout has its stream closed', () => {
   test('once, however often Redis forgets the logout', async () => {
     const round = await startRounds();
     const other = randomUUID();
@@ -125,7 +125,7 @@ describe('the other session of a logout is told to close its stream', () => {
     expect(told).toEqual([other]);
   });
 
-  test('not where Redis had heard of the logout before it forgot it', async () => {
+  test('not if Redis had heard of the logout before it forgot it', async () => {
     const round = await startRounds();
     const session = await revoke(0, randomUUID());
     const denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const;
@@ -154,7 +154,7 @@ describe('the other session of a logout is told to close its stream', () => {
     expect(told).toEqual([]);
   });
 
-  test('once, where the list could not be written at the first attempt', async () => {
+  test('once, if the list could not be written at the first attempt', async () => {
     let failures = 1;
     const round = await startRounds(async (entries) => {
       failures -= 1;

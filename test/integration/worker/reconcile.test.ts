@@ -34,7 +34,7 @@ interface Revoking {
   readonly alsoClose?: string;
 }
 
-/** A session that is revoked in MongoDB, and of which Redis was told nothing. */
+/** Stores a session that is revoked in MongoDB and unknown to Redis. */
 async function revokeUnheard(scene: WorkerScene, { reason = 'logout', at = new Date(), alsoClose }: Revoking = {}) {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
@@ -43,7 +43,7 @@ async function revokeUnheard(scene: WorkerScene, { reason = 'logout', at = new D
   return session._id;
 }
 
-/** What a gateway hears, from now on. */
+/** Records from now on the commands that a gateway receives. */
 async function listen(scene: WorkerScene, redisUrl = scene.env.REDIS_URL ?? ''): Promise<object[]> {
   const heard: object[] = [];
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
@@ -54,7 +54,7 @@ async function listen(scene: WorkerScene, redisUrl = scene.env.REDIS_URL ?? ''):
   return heard;
 }
 
-/** A session whose user changed the group in MongoDB, twice, and of which Redis was told nothing. */
+/** Stores a session whose user changed the group twice in MongoDB, unknown to Redis. */
 async function moveUnheard(scene: WorkerScene, at = new Date()) {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
@@ -70,7 +70,7 @@ function denyListOf(scene: WorkerScene) {
   return createDenyList(scene.redis, scene.keys, lifetimeMs);
 }
 
-/** How many of them the list, complete or not, has as revoked. */
+/** Returns how many of them the list, complete or not, has as revoked. */
 async function countRevoked(denyList: DenyList, sessionIds: readonly string[]): Promise<number> {
   return (await denyList.peek(sessionIds)).filter((denial) => denial?.kind === 'revoked').length;
 }
@@ -87,7 +87,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const replaced = await revokeUnheard(scene, { at, reason: 'replaced' });
     const limited = await revokeUnheard(scene, { at, reason: 'session_limit' });
 
-    await eventually('all is told', () => heard.length >= 4);
+    await eventually('all commands are published', () => heard.length >= 4);
     const close = { type: 'close', decided_at: at.getTime() };
     expect(heard).toHaveLength(4);
     expect(heard).toEqual(
@@ -116,11 +116,11 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const heard = await listen(scene);
     closing(await startTestWorker(scene.env));
     const unknown = await revokeUnheard(scene);
-    await eventually('the other is told', () => heard.length > 0);
+    await eventually('the other close is published', () => heard.length > 0);
     expect(heard).toMatchObject([{ session_id: unknown }]);
   });
 
-  test('where Redis is emptied, the other session of an old logout hears nothing: it lives, and may have a new stream', async () => {
+  test('if Redis is emptied, the other session of an old logout gets no command: it lives, and may have a new stream', async () => {
     const scene = closing(await openWorkerScene());
     closing(await startTestWorker(scene.env));
     await eventually('the list is complete', () => denyListOf(scene).isComplete());
@@ -129,11 +129,14 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const countOf = (id: string) =>
       heard.filter((command) => 'session_id' in command && command.session_id === id).length;
     const old = await revokeUnheard(scene, { alsoClose: lasting });
-    await eventually('the logout is told', () => countOf(old) > 0);
+    await eventually('the logout is published', () => countOf(old) > 0);
     expect(countOf(lasting)).toBe(1);
     await scene.redis.del(scene.keys.denyListComplete, scene.keys.denied(old));
     const fresh = await revokeUnheard(scene, { alsoClose: passing });
-    await eventually('all is told', () => countOf(old) > 1 && countOf(fresh) > 0 && countOf(passing) > 0);
+    await eventually(
+      'all commands are published',
+      () => countOf(old) > 1 && countOf(fresh) > 0 && countOf(passing) > 0,
+    );
     await eventually('the list is complete', () => denyListOf(scene).isComplete());
     expect(await countRevoked(denyListOf(scene), [old, fresh])).toBe(2);
     expect(countOf(lasting)).toBe(1);
@@ -156,15 +159,17 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     await eventually('the list is complete', () => denyListOf(scene).isComplete());
     const at = new Date();
     const moved = await moveUnheard(scene, at);
-    await eventually('it is told', () => heard.some((command) => 'below' in command && command.below === 3));
+    await eventually('the change is published', () =>
+      heard.some((command) => 'below' in command && command.below === 3),
+    );
     const close = { type: 'close', session_id: moved, reason: 'GROUP_CHANGED', decided_at: at.getTime() };
     expect(heard.at(-1)).toEqual({ ...close, below: 3, request_id: 'leave' });
     expect(await denyListOf(scene).find([moved])).toEqual([{ kind: 'below', ver: 3 }]);
     const told = heard.length;
     const found = await worker.metric('auth_revocations_reconciled_total');
-    // Further rounds look back at it and find nothing to do.
+    // Further rounds read back to it and find nothing to do.
     const later = await moveUnheard(scene);
-    await eventually('the next is told', () =>
+    await eventually('the next change is published', () =>
       heard.some((command) => 'session_id' in command && command.session_id === later),
     );
     expect(heard.slice(told).filter((command) => 'session_id' in command && command.session_id === moved)).toEqual([]);
@@ -191,7 +196,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     await commitEvent(scene.mongo, scene.db, event, longAgo());
     const later = new Date(Date.now() + 600_000);
     await scene.collections.outbox.updateOne({ _id: event.id }, { $set: { attempts: 7, locked_until: later } });
-    // It can be read, and no row written that would then not have this member.
+    // It can be read, but no row without this member can be written.
     await scene.db.command({ collMod: 'outbox', validator: { unwritable: { $exists: true } } });
     closing(await startTestWorker(scene.env));
     await eventually('the list is complete', () => denyListOf(scene).isComplete());
@@ -253,7 +258,7 @@ describe('with a Redis that fails', () => {
     await eventually('it is denied', async () => (await countRevoked(denyListOf(scene), [session])) === 1);
     await eventually('the list is complete, on the server as it is now', () => denyListOf(scene).isComplete());
     expect(await denyListOf(scene).find([moved])).toEqual([{ kind: 'below', ver: 3 }]);
-    // The listener may have come back later than the worker: the list, not the command, is what counts then.
+    // The listener may have come back later than the worker: then the list counts, not the command.
     const reasons = new Set(heard.map((command) => ('reason' in command ? command.reason : undefined)));
     expect([...reasons].filter((reason) => reason !== 'SESSION_REVOKED' && reason !== 'GROUP_CHANGED')).toEqual([]);
   });

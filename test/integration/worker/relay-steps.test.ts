@@ -95,7 +95,7 @@ describe('the states of jobs', () => {
     expect(await findJobStates(redis, queueOf('billing'), [])).toEqual([]);
   });
 
-  test('are not guessed where Redis says something odd', async () => {
+  test('are not guessed if Redis answers something odd', async () => {
     await redis.set(queueOf('billing').toKey('odd'), 'no hash');
     await expect(findJobStates(redis, queueOf('billing'), ['odd'])).rejects.toThrow('WRONGTYPE');
   });
@@ -136,14 +136,14 @@ describe('rows that are enqueued to a subscriber', () => {
     expect(await waiting('billing')).toEqual([other._id]);
   });
 
-  test('are held back where there is no room, unless they are on the queue already', async () => {
+  test('are held back if there is no room, unless they are on the queue already', async () => {
     const [there, other] = [await stored(), await stored()];
     await enqueue([there]);
     expect(await enqueue([there, other], false)).toEqual({ had: [], heldBack: [other] });
     expect(await waiting('billing')).toEqual([there._id]);
   });
 
-  test('are known to be there where their jobs are completed, also without room', async () => {
+  test('are known to be there if their jobs are completed, also without room', async () => {
     const done = await stored();
     await enqueue([done]);
     await end('billing', done._id, 'completed');
@@ -152,7 +152,7 @@ describe('rows that are enqueued to a subscriber', () => {
     expect(await waiting('billing')).toEqual([]);
   });
 
-  test('become dead letters where their jobs have failed for good', async () => {
+  test('become dead letters if their jobs have failed for good', async () => {
     const [lost, fine] = [await stored(), await stored()];
     await enqueue([lost, fine]);
     await end('billing', lost._id, 'failed', 'x'.repeat(600));
@@ -208,11 +208,11 @@ describe('a round of the relay', () => {
       return leases.at(-1) ?? '';
     };
     const onClaimed = (rows: number) => claimed.push(rows);
-    const room = { look: async () => all };
+    const room = { read: async () => all };
     const now = () => new Date();
     return createRelay({ outbox, queues, room, batch: 2, now, newLease, onClaimed, redis, buryFailedJob, ...deps })();
   };
-  const roomFor = (...opened: string[]): Partial<RelayDeps> => ({ room: { look: async () => new Set(opened) } });
+  const roomFor = (...opened: string[]): Partial<RelayDeps> => ({ room: { read: async () => new Set(opened) } });
 
   test('hands all that is due on, batch by batch, each under a lease of its own', async () => {
     const rows = [await stored(), await stored(), await stored()];
@@ -253,7 +253,7 @@ describe('a round of the relay', () => {
     expect((await row(empty._id))?.deliveries).toEqual({});
   });
 
-  test('holds what finds no room, wholly where nobody else waits, and takes it up once there is some', async () => {
+  test('holds what finds no room, wholly if nobody else waits, and takes it up once there is some', async () => {
     const [shared, alone] = [await stored(), await stored({ deliveries: { analytics: new Date(0) } })];
     await relay(roomFor('analytics'));
     const far = new Date(8_640_000_000_000_000);
@@ -300,7 +300,7 @@ describe('a round of the relay', () => {
   test('leases nothing while all queues are full, or while Redis is away', async () => {
     const before = await stored();
     await relay(roomFor());
-    await expect(relay({ room: { look: () => Promise.reject(new Error('Redis is away')) } })).rejects.toThrow('away');
+    await expect(relay({ room: { read: () => Promise.reject(new Error('Redis is away')) } })).rejects.toThrow('away');
     expect(await row(before._id)).toEqual(before);
     expect(leases).toEqual([]);
   });
@@ -341,7 +341,7 @@ describe('the fan-out of an event', () => {
     expect((await queueOf('billing').getJob(event.id))?.data).toEqual(event);
   });
 
-  test('counts as its delivery where there is no subscriber', async () => {
+  test('counts as its delivery if there is no subscriber', async () => {
     const { event } = await stored();
     await fanOut(event, { to: new Map() });
     expect(await row(event.id)).toMatchObject({ state: 'delivered', delivered_at: new Date(7) });

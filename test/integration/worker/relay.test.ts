@@ -25,7 +25,7 @@ describe('the relay', () => {
 
       for (const event of events) await eventually('the row is delivered', () => isDelivered(event));
       expect(good.ids().sort()).toEqual(events.map(({ id }) => id).sort());
-      // A worker that starts ends the leases there are, its own first ones perhaps too.
+      // A worker that starts ends the existing leases, possibly its own first ones too.
       expect(await worker.metric('auth_outbox_claims_total')).toBeGreaterThanOrEqual(25);
     }),
   );
@@ -123,9 +123,9 @@ describe('a queue that nobody empties', () => {
       closing(await startTestWorker(scene.env));
       for (const event of [published, left]) {
         await eventually('the other subscriber has it', async () => 'analytics' in (await scene.row(event)).deliveries);
-        // Looked at once more, when the other subscriber has it: that is due after 5 s at the latest.
+        // Read again when the other subscriber has it: that is due after 5 s at the latest.
         const isHeld = async () => (await scene.row(event)).locked_until.getTime() > Date.now() + 3_600_000;
-        await eventually('it waits for room and is looked at no more', isHeld);
+        await eventually('it waits for room and is not read again', isHeld);
         expect(await scene.row(event)).toMatchObject({ state: 'pending', held: { for: ['stuck'] } });
       }
       expect(await scene.redis.llen(queue.toKey('wait'))).toBe(5_000);
@@ -216,7 +216,7 @@ describe('with a Redis that fails', () => {
       await eventually('it is not ready', async () => (await worker.readiness()).redis?.ok === false);
       const events = Array.from({ length: 5 }, newEvent);
       for (const event of events) await commitEvent(scene.mongo, scene.db, event, longAgo());
-      // Looks at it in vain, several times.
+      // Reads it in vain, several times.
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect(await scene.collections.outbox.countDocuments({ attempts: { $gt: 0 } })).toBe(0);
 
@@ -236,7 +236,7 @@ describe('with a Redis that fails', () => {
       await scene.publish(newEvent());
       await eventually('the delivery is under way', () => hanging.received.length > 0);
       await redis.kill();
-      // It keeps the time itself: past 10 s it exits with 1.
+      // It limits its own time: after 10 s it exits with 1.
       expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
       const neverConnected = await startWorkerProcess(scene.env);

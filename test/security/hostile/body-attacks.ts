@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
-/** A request to the api that is no good. */
+/** A bad request to the api. */
 export interface BodyAttack {
   readonly name: string;
   readonly bytes: Buffer;
@@ -24,7 +24,10 @@ const bombs = {
 
 const plain = ['Content-Type: application/json'];
 
-/** Bodies that a JSON reader, a decompressor or a decoder might choke on; each is answered and its connection ended. */
+/**
+ * Returns bodies on which a JSON reader, a decompressor or a decoder might fail; each is answered and its connection
+ * ended.
+ */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, which is read from top to bottom
 export function bodyAttacks(path: string): BodyAttack[] {
   const post = (name: string, { status, body, headers = plain }: Sent): BodyAttack => {
@@ -106,7 +109,7 @@ export function bodyAttacks(path: string): BodyAttack[] {
   ];
 }
 
-/** Paths and headers of the api that no client sends by mistake, with the answer that they get. */
+/** Returns requests with paths and headers that no client sends by mistake, with the expected answers. */
 export function oddRequests(): BodyAttack[] {
   const request = (line: string, status: number, ...headers: readonly string[]): BodyAttack => {
     const all = ['Host: a.example', 'Connection: close', ...headers];

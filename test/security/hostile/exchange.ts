@@ -1,23 +1,25 @@
 import { connect } from 'node:net';
 
-/** What came of bytes that were sent to a port. */
+/** Outcome of bytes that were sent to a port. */
 export interface Exchange {
   /** Status codes of the answers, in order. */
   readonly statuses: readonly number[];
-  /** All that came back, byte for byte. */
+  /** Everything that came back, byte for byte. */
   readonly text: string;
-  /** Milliseconds until the server ended the connection; undefined where it was still there at the end of the wait. */
+  /** Milliseconds until the server ended the connection; undefined if it was still open at the end of the wait. */
   readonly endedMs: number | undefined;
 }
 
 export interface ExchangeOptions {
   /** Milliseconds after which it is given up. */
   readonly waitMs: number;
-  /** Ends our half of the connection behind the last byte. */
+  /** Ends our half of the connection after the last byte. */
   readonly isHalfClosed?: boolean;
 }
 
-/** Sends the bytes on a connection of their own, and reads until the server ends it. Refused connections throw. */
+/**
+ * Sends the bytes on a separate connection, and reads until the server ends it. Throws if the connection is refused.
+ */
 export function exchange(
   port: number,
   bytes: string | Buffer,
@@ -51,7 +53,7 @@ export function exchange(
   return promise;
 }
 
-/** Nothing that is answered here repeats the request, so that a status line is one of the server's. */
+/** No answer here repeats the request, so every status line is one of the server's. */
 function statusesOf(text: string): number[] {
   return Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
 }

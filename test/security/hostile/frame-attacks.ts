@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A frame as RFC 6455 section 5.2 has it, or nearly. */
+/** The parts of a frame as in RFC 6455 section 5.2, correct or almost. */
 export interface FrameParts {
   readonly opcode: number;
   readonly payload?: string | Buffer;
@@ -8,9 +8,9 @@ export interface FrameParts {
   /** The three reserved bits. */
   readonly reserved?: number;
   readonly isMasked?: boolean;
-  /** The encoding of the length in bytes: 0 within the second byte, 2 or 8 behind it; the shortest unless told otherwise. */
+  /** Bytes that encode the length: 0 within the second byte, 2 or 8 after it; the shortest by default. */
   readonly lengthBytes?: 0 | 2 | 8;
-  /** What the length says, where that is not what comes. */
+  /** The claimed length, if it differs from the real one. */
   readonly claimed?: bigint;
 }
 
@@ -45,7 +45,7 @@ function shortestEncoding(length: bigint): 0 | 2 | 8 {
   return length < 65_536n ? 2 : 8;
 }
 
-/** What an open stream gets to read. */
+/** Bytes that an open stream receives. */
 export interface FrameAttack {
   readonly name: string;
   readonly bytes: Buffer;
@@ -65,15 +65,15 @@ const ended = (name: string, ...frames: readonly FrameParts[]): FrameAttack => (
 });
 
 /**
- * uWebSockets.js takes every frame for a masked one and reads four bytes more. Behind those come reserved bits, which end
- * the stream whatever was made of the frame.
+ * uWebSockets.js reads every frame as a masked one, and four bytes more. After those come reserved bits, which end the
+ * stream whatever the frame was read as.
  */
 const unmasked = (opcode: number): FrameAttack => ({
   name: `an unmasked frame of opcode ${opcode}`,
   bytes: Buffer.concat([encodeFrame({ opcode, payload: ping, isMasked: false }), Buffer.from('a'.repeat(200))]),
 });
 
-/** RFC 6455 sections 5.1 to 5.5, 7.4: one of each kind that no client may send. */
+/** Returns one frame of each kind that no client may send (RFC 6455 sections 5.1 to 5.5, 7.4). */
 export function frameAttacks(): FrameAttack[] {
   const { continuation, text, binary, close, ping: pingCode, pong } = opcodes;
   const badText = Buffer.from([0x22, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0xff, 0x22]);
@@ -144,7 +144,7 @@ export function frameAttacks(): FrameAttack[] {
   ];
 }
 
-/** What looks odd and is right: the stream goes on, and says `pong` so often. */
+/** Frames that look odd and are correct: the stream goes on, and the gateway sends this number of `pong`s. */
 export interface OddFrames extends FrameAttack {
   readonly pongs: number;
 }

@@ -1,31 +1,31 @@
-/** Bytes that a server must not take for what a proxy in front of it may have taken them for. */
+/** Bytes that a server must not read differently from a proxy in front of it. */
 export interface Attack {
   readonly name: string;
   readonly bytes: Buffer;
   /**
-   * `refused`: one answer of 4xx (or none), the end of the connection, and nothing behind it is answered. `answered`: it is
-   * right, if odd: one answer to each of its requests.
+   * `refused`: one answer of 4xx (or none), then the end of the connection, and nothing after it is answered.
+   * `answered`: it is correct, if odd: one answer to each of its requests.
    */
   readonly fate: 'refused' | 'answered';
-  /** Two readers may see two ends of it: whoever answers, answers once. */
+  /** Two readers may see two ends of it: a server must answer once. */
   readonly isAmbiguous: boolean;
 }
 
-/** Where to send what on a port. */
+/** A port, and the paths to use on it. */
 export interface Target {
   /** Answers a GET without a body. */
   readonly readPath: string;
-  /** Takes a body, as far as anything does on that port. */
+  /** Takes a body, as far as any path on that port does. */
   readonly bodyPath: string;
 }
 
 const host = 'Host: a.example';
 const json = 'Content-Type: application/json';
 
-/** A request that asks for the end of the connection. Behind a refused one it must never be answered. */
+/** A request that asks for the end of the connection. After a refused one it must never be answered. */
 const last = (path: string) => `GET ${path} HTTP/1.1\r\n${host}\r\nX-Request-ID: behind\r\nConnection: close\r\n\r\n`;
 
-/** Text goes as Latin-1: a byte for a character. */
+/** Text is sent as Latin-1: one byte per character. */
 const refused = (name: string, bytes: string | Buffer): Attack => ({
   name,
   bytes: typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes,
@@ -33,7 +33,10 @@ const refused = (name: string, bytes: string | Buffer): Attack => ({
   isAmbiguous: false,
 });
 
-/** Requests whose length two readers can understand in two ways (RFC 9112 sections 6.3, 11.2), with one behind each. */
+/**
+ * Returns requests whose length two readers can understand in two ways (RFC 9112 sections 6.3, 11.2), each followed by
+ * another one.
+ */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, which is read from top to bottom
 export function smugglingAttacks({ readPath, bodyPath }: Target): Attack[] {
   const behind = last(readPath);
@@ -106,7 +109,7 @@ export function smugglingAttacks({ readPath, bodyPath }: Target): Attack[] {
   ];
 }
 
-/** Heads that are none (RFC 9112 section 3, RFC 9110 sections 5.1 and 5.5). */
+/** Returns malformed heads (RFC 9112 section 3, RFC 9110 sections 5.1 and 5.5). */
 export function malformedHeads({ readPath }: Target): Attack[] {
   const behind = last(readPath);
   const lines = [
@@ -167,7 +170,7 @@ export function malformedHeads({ readPath }: Target): Attack[] {
   ];
 }
 
-/** More of a head than anybody needs. */
+/** Returns heads that are far too large. */
 export function headerFloods({ readPath }: Target): Attack[] {
   const behind = last(readPath);
   const get = (name: string, headers: string) =>

@@ -1,7 +1,9 @@
-/** Milliseconds of each request, by whom it was sent to. */
+/** Milliseconds of each request, by target. */
 export type Latencies<Name extends string> = Readonly<Record<Name, readonly number[]>>;
 
-/** Asks each in turn, one request at a time, so that whatever else the machine does falls on all of them alike. */
+/**
+ * Requests from each in turn, one request at a time, so that all other load of the machine affects all of them alike.
+ */
 export async function measureSideBySide<Name extends string>(
   sides: Readonly<Record<Name, () => Promise<unknown>>>,
   rounds: number,

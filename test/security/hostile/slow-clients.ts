@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net';
 
-/** How long a slow client was suffered. */
+/** Times for which slow clients stayed connected. */
 export interface Lifetimes {
   /** Connections that the server has ended. */
   readonly count: number;
-  /** Clients of which the server has not ended any connection yet. */
+  /** Clients that have not had a connection ended yet. */
   readonly spared: number;
-  /** The longest in milliseconds, whether ended or open. */
+  /** The longest, in milliseconds, whether ended or open. */
   readonly longestMs: number;
 }
 
 export interface SlowClients {
-  /** Connections that are open now. */
+  /** Returns the number of connections that are open now. */
   open(): number;
-  /** Of all connections so far. */
+  /** Returns the times of all connections so far. */
   lifetimes(): Lifetimes;
   stop(): void;
 }
@@ -23,15 +23,15 @@ export interface SlowClientOptions {
   readonly count: number;
   /** Sent at once. */
   readonly opening: string;
-  /** Sent by a client in each interval, for ever. */
+  /** Sent by a client in each interval, until the connection ends. */
   readonly drip: string;
   readonly intervalMs: number;
 }
 
-/** Ticks in each interval, at each of which a part of the clients sends: writes that come all at once would be a load of their own. */
+/** Ticks in each interval. At each of them a part of the clients sends: simultaneous writes would be an extra load. */
 const parts = 10;
 
-/** Clients that take their time. A connection that the server ends is replaced: as many stay. */
+/** Starts slow clients. A connection that the server ends is replaced, so that their number stays the same. */
 export function startSlowClients({ port, count, opening, drip, intervalMs }: SlowClientOptions): SlowClients {
   const sockets = new Map<number, Socket>();
   const begun = new Map<Socket, number>();

@@ -6,14 +6,14 @@ import type { Attack, Target } from './http-attacks.ts';
 export interface Surface extends Target {
   readonly name: string;
   readonly port: number;
-  /** Whose HTTP parser it is. */
+  /** The HTTP parser behind it. */
   readonly parser: 'node' | 'uWebSockets.js';
   /** Milliseconds that a head, and a whole request, may take (docs/security.md). */
   readonly headMs: number;
   readonly requestMs: number;
 }
 
-/** Every port of the three services. */
+/** Returns every port of the three services. */
 export function surfacesOf({ apiUrl, opsPorts }: TestStack, streamUrl: string): Surface[] {
   const ops = (name: keyof TestStack['opsPorts']): Surface => ({
     name: `ops port of the ${name}`,
@@ -40,7 +40,7 @@ export function surfacesOf({ apiUrl, opsPorts }: TestStack, streamUrl: string): 
       parser: 'uWebSockets.js',
       readPath: '/nothing-is-here',
       bodyPath: '/nothing-is-here',
-      // 10 s, looked at every 4 s.
+      // 10 s, checked every 4 s.
       headMs: 14_000,
       requestMs: 14_000,
     },
@@ -51,8 +51,9 @@ export function surfacesOf({ apiUrl, opsPorts }: TestStack, streamUrl: string): 
 }
 
 /**
- * What is wrong with the answer to an attack; undefined: nothing. uWebSockets.js has 505 for every request line that it
- * can't read, and is lenient with methods and names of headers: there the gateway answers 404, to what is behind it too.
+ * Returns what is wrong with the answer to an attack; undefined: nothing. uWebSockets.js answers 505 to every request
+ * line that it can't read, and is lenient with methods and names of headers: the gateway answers 404 to those, and to
+ * the request after them too.
  */
 export function findMisdeed(
   { parser }: Surface,

@@ -2,7 +2,7 @@ import { type GatewayScene, newDevice, signToken } from '../../support/gateway-s
 import { openRawStream, type RawStream } from '../../support/raw-stream.ts';
 import { encodeFrame, type FrameAttack, type OddFrames, opcodes, ping } from './frame-attacks.ts';
 
-/** Whom the streams are opened with: any key of the services makes a session that the gateway takes. */
+/** Gateway and user of the streams: with any key of the services, tests can sign a session that the gateway accepts. */
 export interface FrameTarget {
   /** `ws://…` of the gateway. */
   readonly base: string;
@@ -11,7 +11,7 @@ export interface FrameTarget {
 
 const deadlineMs = 10_000;
 
-/** What is wrong where illegal frames do not end their stream; undefined: nothing. */
+/** Returns what is wrong if illegal frames do not end their stream; undefined: nothing. */
 export async function findSurvival(target: FrameTarget, { bytes }: FrameAttack): Promise<string | undefined> {
   const { stream } = await open(target);
   stream.socket.write(bytes);
@@ -20,7 +20,7 @@ export async function findSurvival(target: FrameTarget, { bytes }: FrameAttack):
   return isEnded ? undefined : 'the stream was not ended';
 }
 
-/** What is wrong where odd frames end their stream, or are not answered as they should; undefined: nothing. */
+/** Returns what is wrong if odd frames end their stream, or get a wrong answer; undefined: nothing. */
 export async function findLoss(target: FrameTarget, { bytes, pongs }: OddFrames): Promise<string | undefined> {
   const { stream, heard } = await open(target, pongs + 1);
   stream.socket.write(Buffer.concat([bytes, encodeFrame({ opcode: opcodes.text, payload: ping })]));
@@ -29,7 +29,7 @@ export async function findLoss(target: FrameTarget, { bytes, pongs }: OddFrames)
   return isHeard ? undefined : 'the stream was not kept';
 }
 
-/** `heard` resolves at so many pongs. */
+/** `heard` resolves after this number of pongs. */
 async function open(
   { base, env }: FrameTarget,
   pongs = 1,
@@ -47,7 +47,7 @@ async function open(
   return { stream, heard: heard.promise };
 }
 
-/** Whether it comes to a good end in time. */
+/** Returns true if the work succeeds in time. */
 async function within(work: Promise<void>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(resolve, deadlineMs, false);

@@ -8,7 +8,7 @@ export interface Credentials {
   readonly token: string;
 }
 
-/** One try to open a stream, or to seem to. */
+/** An attempt to open a stream, or to seem to. */
 export interface UpgradeAttack {
   readonly name: string;
   readonly bytes: Buffer;
@@ -26,7 +26,7 @@ interface Head {
 
 const goodKey = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-/** Handshakes that must open nothing, whatever is wrong with them, and some that are cut. */
+/** Returns handshakes that must open nothing, and some that are cut. */
 export function upgradeAttacks({ sessionId, token }: Credentials): UpgradeAttack[] {
   const own = pushStreamPath(sessionId);
   const handshake = ({ path = own, key = goodKey, version = '13', token: bearer = token, more = [] }: Head = {}) =>
@@ -86,10 +86,10 @@ export function upgradeAttacks({ sessionId, token }: Credentials): UpgradeAttack
   ];
 }
 
-/** What came of a try: the status of the first answer, or how it ended without one. */
+/** Outcome of a try: the status of the first answer, or how it ended without one. */
 export type UpgradeOutcome = number | 'aborted' | 'ended' | 'hangs';
 
-/** Makes one try on a connection of its own. It leaves nothing open. */
+/** Makes one try on a separate connection. It leaves nothing open. */
 export function tryUpgrade(
   port: number,
   { bytes, isAborted = false }: UpgradeAttack,

@@ -1,13 +1,13 @@
 import type { ServiceName } from '@auth-account/local-stack';
 import type { TestStack } from '../../support/test-stack.ts';
 
-/** How a service's process is. */
+/** Condition of a service's process. */
 export interface VitalSigns {
   readonly pid: number | undefined;
   readonly restarts: number;
   /** Resident memory in MiB. */
   readonly memory: number;
-  /** Answers of 5xx since the start, and what the gateway refused for a fault of its own. */
+  /** Answers of 5xx since the start, and refusals of the gateway for its own faults. */
   readonly faults: number;
   /** Lines of the log at `error` and above. */
   readonly errorLines: readonly string[];

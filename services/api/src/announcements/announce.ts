@@ -18,7 +18,7 @@ interface Changed {
   readonly reason: Extract<CloseReason, 'GROUP_CHANGED'>;
 }
 
-/** A committed change of sessions, for the api's own check and the gateways. */
+/** A committed change of sessions, for the api's own check and for the gateways. */
 export type Announcement = (Revoked | Changed) & {
   readonly requestId: string;
   readonly at: Date;
@@ -35,8 +35,8 @@ export interface AnnounceDeps {
 const maximumWaitMs = 250;
 
 /**
- * Creates the function that has a committed change denied and its streams closed. It waits for Redis for 250 ms at most
- * and never fails: the worker makes good what is lost here, from MongoDB.
+ * Creates the function that denies the sessions of a committed change and closes their streams. It waits for Redis for
+ * 250 ms at most and never fails. The worker repeats from MongoDB every announcement that is lost here.
  */
 export function createAnnounce({
   denyList,
@@ -69,26 +69,26 @@ export interface AnnounceAgainDeps {
   readonly isDenied: IsDenied;
 }
 
-/** Says whether Redis has heard of the session's end; false if it cannot be asked. */
+/** Returns true if Redis has the session's end, false also if Redis cannot be asked. */
 export type IsDenied = (sessionId: string) => Promise<boolean>;
 
 export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
   return async (sessionId) => {
-    // Without an answer the end is announced once more, which is right as well and only costs more.
+    // Without an answer the end is announced once more. That is correct too, and only costs more.
     const [denial] = await denyList.peek([sessionId]).catch(() => []);
     return denial?.kind === 'revoked';
   };
 }
 
 /**
- * Creates the function that announces the end of a session once more, as MongoDB remembers it: the request that ended
- * it may have been killed, or answered 503, before anybody heard of it. To be called by what is about to say that the
- * session is over. It answers false, and announces nothing, if the session is not revoked after all: what was seen of
- * it has been rolled back.
+ * Creates the function that announces the end of a session once more, as MongoDB has it. The request that ended the
+ * session may have been killed, or answered 503, before it announced anything. A use case calls this before it answers
+ * that the session is over. Returns false, and announces nothing, if the session is not revoked: the write that was
+ * read has been rolled back.
  *
- * It waits until a majority has the end, and throws the driver's error (503) if none has it in time. An end that Redis
- * has heard of was announced when a majority had it, so one question to Redis is enough: to repeat such a request costs
- * neither the majority nor the gateways anything.
+ * It waits until a majority has the end, and throws the driver's error (503) if that takes too long. An end that Redis
+ * has was announced after a majority had it. So one question to Redis is enough, and a repeated request costs neither a
+ * majority read nor another close command.
  */
 export function createAnnounceAgain({ sessions, announce, isDenied }: AnnounceAgainDeps) {
   return async (sessionId: string, alsoClose?: string): Promise<boolean> => {

@@ -3,7 +3,7 @@ import { addEvent, type EventQueue } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 
 export interface EventPublisherDeps {
-  /** On a connection that fails at once while Redis is away: a queue that waits for it would pile up. */
+  /** A connection that fails at once while Redis is away. Events that wait for Redis would pile up. */
   readonly queue: EventQueue;
   readonly logger: Logger;
   /** Called for each event that is left to the relay. */

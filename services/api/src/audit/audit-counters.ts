@@ -102,15 +102,15 @@ export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) =
   };
 }
 
-/** Statuses of a request that may not have what it asks for. */
+/** Statuses that refuse authorization. */
 const statuses: readonly number[] = [401, 403];
 
-/** Says whether the status refuses authorization. */
+/** Returns true if the status refuses authorization. */
 export const isAuthorizationStatus = (status: number): boolean => statuses.includes(status);
 
 const guarded: readonly Route[] = Object.values<Route>(routes).filter(({ auth }) => auth !== 'none');
 
-/** Every code by which a route that asks for authorization refuses it, in the order of the contract. */
+/** All codes with which a route that requires authorization refuses it, in the order of the contract. */
 export const authorizationCodes: readonly ThrowableCode[] = [
   ...new Set(guarded.flatMap(({ errors }) => errors).filter(isThrowableCode)),
 ].filter((code) => isAuthorizationStatus(rowOf(code).http));

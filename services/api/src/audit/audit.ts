@@ -2,12 +2,12 @@ import { type AuditSampler, loggedNetwork, type WriteAudit } from '@auth-account
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { type AuditEvent, auditEvents } from './events.ts';
 
-/** Writes an event down, with the request that brought it about. */
+/** Writes an event to the audit log, with the request that caused it. */
 export type Audit = (event: AuditEvent, origin: Pick<RequestOrigin, 'requestId' | 'address'>) => void;
 
 export interface AuditDeps {
   readonly write: WriteAudit;
-  /** Takes the events that anybody can cause as often as they like. */
+  /** Takes the events that any client can cause without limit. */
   readonly sampler: Pick<AuditSampler, 'write'>;
   /** Sees every event. */
   readonly count: (event: AuditEvent) => void;
@@ -31,8 +31,8 @@ function kindOf(event: AuditEvent): string {
 }
 
 /**
- * By what an event is sampled; undefined if every one of them is written, as somebody's account is at stake or a
- * limit bounds them: a `login.failed` is one of the tries that the limits let through.
+ * Returns the key by which an event is sampled; undefined if all of them are written, because they concern an account
+ * or because a limit bounds them. A `login.failed`, for example, is a try that the limits let through.
  */
 function sampledBy(event: AuditEvent): 'network' | 'kind' | undefined {
   switch (event.event) {
@@ -41,7 +41,8 @@ function sampledBy(event: AuditEvent): 'network' | 'kind' | undefined {
     case 'refresh.expired':
       return event.reason === 'not_genuine' ? 'network' : undefined;
     case 'authorization.failed':
-      // Every-day, from everywhere: apps that were asleep. By network they would fill the log, and the sampler.
+      // Common, and from everywhere: apps that were asleep. Sampled by network, they would fill the log and the
+      // sampler.
       return event.reason === 'IAD_JWT_ACCESS_EXPIRED' ? 'kind' : 'network';
     default:
       return undefined;

@@ -2,9 +2,9 @@ import type { ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
- * The reasons for which a request is refused: too many tries from its address, too many invites or moves made by its
- * account, too many failures for this account from this device or address, or too many for this account from devices
- * and addresses that it does not know.
+ * Rules that refuse a request: too many tries from its address, too many invites or moves by its account, too many
+ * failures for the account from this device or address, or too many for the account from devices and addresses that it
+ * does not know.
  */
 export const limitRules = [
   'register_address',
@@ -19,13 +19,16 @@ export const limitRules = [
 ] as const;
 export type LimitRule = (typeof limitRules)[number];
 
-/** Fields of each event beside its request. Ids only: no secret and no e-mail address has a place here. */
+/**
+ * Fields of each event, in addition to those of its request. They are ids only: no secret and no e-mail address may be
+ * added.
+ */
 interface EventFields {
   'account.registered': { readonly user_id: string };
   'login.succeeded': { readonly user_id: string; readonly session_id: string };
   'login.failed': {
     readonly user_id: string | undefined;
-    /** `idempotency_key_reused`: a registration that guessed at the one before it with the same key. */
+    /** `idempotency_key_reused`: a registration whose key is known, but with another password. */
     readonly reason: 'unknown_account' | 'wrong_password' | 'idempotency_key_reused';
   };
   'refresh.rotated': { readonly user_id: string; readonly session_id: string };
@@ -45,7 +48,7 @@ interface EventFields {
   'group.left': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
   'group.removed': {
     readonly user_id: string;
-    /** Of who removed the member. */
+    /** Session of the owner who removed the member. */
     readonly session_id: string;
     readonly home_group_id: string;
     readonly removed_by: string;
@@ -55,7 +58,7 @@ interface EventFields {
   'invite.created': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
   'invite.revoked': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
   'authorization.failed': {
-    /** Of the token, if it was genuine. */
+    /** User of the token, if it was genuine. */
     readonly user_id: string | undefined;
     readonly session_id: string | undefined;
     readonly reason: ThrowableCode;

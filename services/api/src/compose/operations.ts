@@ -1,7 +1,10 @@
 import type { Operations } from '../http/operations.ts';
 import type { UseCases } from './use-cases.ts';
 
-/** Says by route which use case carries it out, and what of the request it is given. Ids in paths may be in upper case. */
+/**
+ * Maps each route to its use case, and to the part of the request that the use case gets. Ids in paths may be in upper
+ * case.
+ */
 export function composeOperations(useCases: UseCases): Operations {
   return {
     register: ({ body, origin }) => useCases.register(body, origin),

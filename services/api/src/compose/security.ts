@@ -20,32 +20,32 @@ import type { PasswordHasher } from '../security/password-hasher.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
 import type { ApiMetrics } from './metrics.ts';
 
-/** Replacements that tests make. */
+/** Overrides for tests. */
 export interface TestOverrides {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
-  /** Milliseconds between two looks at a key file. */
+  /** Milliseconds between two checks of a key file. */
   readonly keyFileIntervalMs?: number;
 }
 
-/** Passwords and tokens: what needs keys or the processor, and no connection. */
+/** Passwords and tokens: everything that needs keys or CPU, and no connection. */
 export interface Security {
   readonly hasher: PasswordHasher;
-  /** Is it one that nobody may choose? */
+  /** Returns true if nobody may choose the password. */
   readonly isBlockedPassword: (password: string) => boolean;
-  /** Which Argon2 binding was loaded. */
+  /** Name of the Argon2 binding that was loaded. */
   readonly argon2Name: string;
   readonly signAccessToken: (claims: AccessTokenClaims) => Promise<string>;
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   readonly refreshTokens: RefreshTokens;
   readonly serverSecrets: ServerSecrets;
-  /** The answer of `/.well-known/jwks.json`: always the keys as they now are. */
+  /** Answer of `/.well-known/jwks.json`, with the present keys at each read. */
   readonly publicKeys: unknown;
-  /** Looks at the key files no more, and ends the hash threads. */
+  /** Stops the checks of the key files, and ends the hash threads. */
   close(): Promise<void>;
 }
 
-/** Reads the key files and loads Argon2. Throws if a key file is not there or not right. */
+/** Reads the key files and loads Argon2. Throws if a key file is missing or wrong. */
 export async function composeSecurity(
   config: ApiConfig,
   metrics: ApiMetrics,

@@ -36,25 +36,25 @@ export interface GuardParts {
   readonly config: ApiConfig;
   readonly logger: Logger;
   readonly metrics: ApiMetrics;
-  /** A connection that fails fast: every login waits for it. */
+  /** A connection that fails fast, because every login waits for it. */
   readonly redis: RedisClient;
   readonly secrets: ServerSecrets;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** Audit log and rate limits, which watch over the use cases. */
+/** Audit log and rate limits, which the use cases share. */
 export interface Guards {
   readonly audit: Audit;
   readonly limits: Limits;
-  /** Writes what the audit log holds back. */
+  /** Writes what the audit log still holds back. */
   readonly flushAudit: () => void;
 }
 
 export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly config: ApiConfig;
   readonly stores: Stores;
-  /** One for all use cases: those that want the same group take turns in it. */
+  /** Shared by all use cases, so that those which change the same group take turns. */
   readonly transaction: RunTransaction;
   readonly security: Security;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -83,7 +83,7 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
   return { audit, limits, flushAudit: sampler.flush };
 }
 
-/** Gives every use case the few things that it names. */
+/** Gives each use case the dependencies that it names. */
 export function composeUseCases(parts: UseCaseParts) {
   const shared = sharedParts(parts);
   return { ...accountUseCases(parts, shared), ...groupUseCases(shared), ...inviteUseCases(shared) };

@@ -26,7 +26,7 @@ const good = {
   },
 };
 
-/** An api whose registration answers so, whatever comes; and what it logs and warns of. */
+/** Starts an api whose registration always gives this answer, and records its log and its warnings. */
 async function register(handler: RequestHandler, { validateResponses = true } = {}) {
   const logger = createLogger({ service: 'api', level: 'silent' });
   const logged = jest.spyOn(logger, 'error');
@@ -81,7 +81,7 @@ const internal = {
   details: { action: expect.any(String) },
 };
 
-describe('where answers are validated', () => {
+describe('if answers are validated', () => {
   test('one of the contract is sent as it is', async () => {
     const answer = await register(answering(201, good));
     expect(answer).toEqual({ status: 201, json: good, warnings: [], logged: 0 });
@@ -132,7 +132,7 @@ describe('where answers are validated', () => {
   });
 });
 
-test('where they are not, anything is sent', async () => {
+test('if they are not, anything is sent', async () => {
   const { status, json } = await register(answering(201, { anything: true }), { validateResponses: false });
   expect([status, json]).toEqual([201, { anything: true }]);
 });

@@ -6,15 +6,15 @@ import type { TSchema } from 'typebox';
 import { extendContext } from './request-context.ts';
 import { compileSchema } from './validation/ajv.ts';
 
-/** An answer that breaks the contract. Nobody catches it but the error handler, which makes it a 500. */
+/** An answer that breaks the contract. Only the error handler catches it, and makes it a 500. */
 class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
 }
 
 /**
- * For tests: `sendJson` refuses what the operation does not declare. A success has to have its status and fit its
- * schema, without a property more; an error has to have one of the operation's codes, a status of its row, and exactly
- * its body.
+ * Makes `sendJson` refuse an answer that the operation does not declare; for tests. A success must have its status and
+ * fit its schema, without additional properties. An error must have one of the operation's codes, a status of its row
+ * in the catalogue, and exactly its body.
  */
 export function checkAnswersOf(route: Route): RequestHandler {
   const success = compileWhenUsed(route.success.body);
@@ -35,7 +35,7 @@ export function checkAnswersOf(route: Route): RequestHandler {
         const sent: unknown = JSON.parse(JSON.stringify(body));
         const fault = check(status, sent);
         if (fault === undefined) return;
-        // The 500 that follows is ours, whatever the operation declares.
+        // The 500 that follows is sent in any case, even if the operation does not declare it.
         extendContext(res, { checkAnswer: undefined });
         const message = `${route.operationId} must not answer ${status}: ${fault}`;
         process.emitWarning(message, 'ContractViolation');
@@ -57,7 +57,9 @@ function errorCheck(code: string, own?: readonly number[]): ErrorCheck {
   return { statuses: own ?? [http, ...httpAlternatives], body: compileWhenUsed(errorBodyOf(code, details)) };
 }
 
-/** All schemas of all routes would take an api half a second of its start, and a test sees few of them. */
+/**
+ * Compiles on first use: all schemas of all routes would add half a second to the start, and a test uses few of them.
+ */
 function compileWhenUsed(schema: TSchema): () => ValidateFunction {
   let validate: ValidateFunction | undefined;
   return () => {

@@ -19,7 +19,7 @@ async function serve(answerAfterMs = 0): Promise<number> {
   return (await server.listen(0, '127.0.0.1')).port;
 }
 
-/** A connection that a client keeps; `got` is all that came on it. */
+/** Opens a connection that stays open; `got` is all that was received on it. */
 function keepConnection(port: number) {
   const socket = connect(port, '127.0.0.1');
   clients.push(socket);
@@ -85,7 +85,7 @@ describe('drain', () => {
     await drained;
   });
 
-  test('ends at once where there is no connection', async () => {
+  test('ends at once if there is no connection', async () => {
     await serve();
     const start = performance.now();
     await server.drain();
@@ -96,7 +96,7 @@ describe('drain', () => {
 describe('requests that come before the answers to those before them', () => {
   const request = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
 
-  /** Answers when told to; `taken` is what has come to the listener. */
+  /** Starts a server that answers on command; `taken` lists the requests that it received. */
   async function serveLate() {
     const taken: ServerResponse[] = [];
     const answer = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ describe('requests that come before the answers to those before them', () => {
     socket.destroy();
     await once(taken[0] as ServerResponse, 'close');
     await server.drain(0);
-    // Only what is still to be answered is told that the connection ends with it.
+    // Only answers that are still to be sent say that the connection ends with them.
     expect(taken.map(({ shouldKeepAlive }) => shouldKeepAlive)).toEqual([true, true]);
   });
 });

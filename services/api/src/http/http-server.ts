@@ -5,10 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { rejectMalformedRequests } from '@auth-account/lifecycle';
 
-/**
- * Longer than a load balancer keeps an idle connection (60 s at the usual ones), so that it is never the first to
- * close.
- */
+/** Longer than load balancers keep an idle connection (usually 60 s), so that this side never closes first. */
 const keepAliveTimeoutMs = 65_000;
 
 const serverOptions = {
@@ -19,37 +16,38 @@ const serverOptions = {
   connectionsCheckingInterval: 1_000,
 } satisfies ServerOptions;
 
-/** Connections that the kernel may hold for us; a burst past it costs its clients a second of TCP's own retry. */
+/** Connections that the kernel may queue for us. In a larger burst, clients lose a second to TCP's retry. */
 const backlog = 4_096;
 
-/** Past this a new connection is closed at once: what those that send nothing may take together stays bounded. */
+/** Above this a new connection is closed at once, to bound what silent clients take together. */
 const maxConnections = 10_000;
 
-/** Requests of one connection that may wait for their answers: Node takes in whatever comes, and runs it at once. */
+/** Requests of one connection that may wait for their answers: Node accepts any number, and starts each at once. */
 const maxUnderWay = 16;
 
-/** How long a connection that a client keeps has for one more request before it is cut. */
+/** Milliseconds in which a client may send one more request on a kept connection before it is cut. */
 export const retireMs = 2_000;
 
 export interface HttpServer {
-  /** Listens, or throws (`EADDRINUSE` and the like). */
+  /** Listens, or throws (`EADDRINUSE` and others). */
   listen(port: number, host: string): Promise<AddressInfo>;
   /**
-   * Ends the server without a request lost: for up to `retireForMs` every answer, those under way too, says
-   * `Connection: close`, so that clients part with the connections they keep (RFC 9112, section 9.6: who cuts an idle
-   * one may meet a request on its way); then takes no new connection, lets what is in flight end, and closes idle
-   * connections as they fall idle.
+   * Ends the server without losing a request. For up to `retireForMs` every answer, also to requests under way, says
+   * `Connection: close`, so that clients give up the connections that they keep: a server that cuts an idle one may
+   * cross a request on its way (RFC 9112, section 9.6). Then it accepts no new connection, lets requests under way end,
+   * and closes connections as they fall idle.
    */
   drain(retireForMs?: number): Promise<void>;
 }
 
 /**
- * An HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, from any
- * client. A connection has as many requests as it likes, one after the other: past `maxRequestsPerSocket` Node answers
- * 503 to what is under way. More than {@link maxUnderWay} that do not wait for their answers end it.
+ * Creates an HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, from
+ * any client. A connection may send any number of requests, one after the other: `maxRequestsPerSocket` would make Node
+ * answer 503 to requests under way. More than {@link maxUnderWay} that do not wait for their answers end the
+ * connection.
  */
 export function createHttpServer(listener: RequestListener): HttpServer {
-  /** By connection: of an answer whose turn had not come when the connection ended, nobody says that it is over. */
+  /** By connection, because no event reports the end of an answer that was still queued when its connection ended. */
   const underWay = new Map<Socket, Set<ServerResponse>>();
   let isRetiring = false;
   const sound = rejectMalformedRequests(listener);

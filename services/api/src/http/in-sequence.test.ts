@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Request, RequestHandler, Response } from 'express';
 import { inSequence } from './in-sequence.ts';
 
-/** What was called, and what `next` was called with at the end. */
+/** Returns the calls, and the arguments of `next` at the end. */
 function runAll(...handlers: RequestHandler[]): Promise<unknown[]> {
   const { promise, resolve } = Promise.withResolvers<unknown[]>();
   const calls: unknown[] = [];

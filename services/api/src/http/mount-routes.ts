@@ -12,7 +12,7 @@ import { validateBody } from './middleware/validate-body.ts';
 import { extendContext } from './request-context.ts';
 import type { BodyChecks } from './validation/body-checks.ts';
 
-/** One handler per route of the contract: neither can exist without the other. */
+/** One handler per route of the contract; a missing or an extra one does not compile. */
 export type Handlers = Readonly<Record<RouteName, RequestHandler>>;
 
 export interface MountDeps {
@@ -43,7 +43,7 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
     app[route.method](route.path, inSequence(steps));
   }
   for (const [path, group] of Map.groupBy(all, ([, route]) => route.path)) {
-    // Express answers HEAD by the handler of GET.
+    // Express answers HEAD with the handler of GET.
     const methods = group.flatMap(([, { method }]) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
     const allow = methods.join(', ');
     app.all(path, () => {
@@ -52,7 +52,7 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
   }
 }
 
-/** A path with parameters has its name from here on. */
+/** The name of a path with parameters is known only here. */
 function nameOperation({ path: route, auth }: Route): RequestHandler {
   const operation = { route, isGuarded: auth !== 'none' };
   return (_req, res, next) => {

@@ -13,7 +13,7 @@ type SuccessOf<N extends RouteName> = Static<Routes[N]['success']['body']>;
 /** Routes that answer in the envelope of a success; the key set of RFC 7517 does not. */
 type OperationName = { [N in RouteName]: SuccessOf<N> extends { readonly data: unknown } ? N : never }[RouteName];
 
-/** The parts of a request that the route declares; the body has passed its schema. */
+/** The parts of a request that the route declares. The body has passed its schema. */
 interface OperationInput<N extends RouteName> {
   readonly body: Routes[N] extends { readonly body: infer B extends TSchema } ? Static<B> : undefined;
   readonly params: Routes[N] extends { readonly params: infer P } ? Readonly<Record<keyof P, string>> : undefined;
@@ -33,15 +33,15 @@ type OutputOf<N extends RouteName> = 'Idempotency-Key' extends Routes[N]['header
   ? Replayable<DataOf<N>>
   : DataOf<N>;
 
-/** By route: what carries it out, without Express. Its types come from the route table. */
+/** Maps each route to the function that carries it out, without Express. Its types come from the route table. */
 export type Operations = {
   readonly [N in OperationName]: (input: OperationInput<N>) => Promise<OutputOf<N>>;
 };
 
-/** One of them, whichever it is. */
+/** Any one of the operations. */
 type AnyOperation = (input: Readonly<Record<keyof OperationInput<RouteName>, unknown>>) => Promise<unknown>;
 
-/** Makes the handlers of all routes. `publicKeys` is the key set, which is read anew for each answer. */
+/** Creates the handlers of all routes. `publicKeys` is the key set, which is read again for each answer. */
 export function createHandlers(operations: Operations, publicKeys: unknown): Handlers {
   const all = Object.entries(operations) as [OperationName, AnyOperation][];
   const derived = all.map(([name, operation]) => [name, createHandler(routes[name], operation)]);

@@ -3,14 +3,14 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
 
-/** Facts about a request that the middlewares have found; kept in `res.locals`. */
+/** Facts about a request that the middlewares have established; kept in `res.locals`. */
 export interface RequestContext extends RequestOrigin {
   readonly locale: Locale;
   /** Route template, for logs and metrics; undefined if no route matched. */
   readonly route?: string;
   /** The route requires authorization; set once one matched. */
   readonly isGuarded?: boolean;
-  /** Claims of a genuine token, set before the deny list is asked: for the audit log only. */
+  /** Claims of a genuine token, set before the deny list is read: for the audit log only. */
   readonly bearer?: VerifiedAccessToken;
   /** Set by `authenticate`. */
   readonly caller?: VerifiedAccessToken;
@@ -27,7 +27,7 @@ export function extendContext(res: Response, part: Partial<RequestContext>): voi
   Object.assign(res.locals, part);
 }
 
-/** The caller of a route with `auth: 'bearer'`. */
+/** Returns the caller of a route with `auth: 'bearer'`. */
 export function callerOf(res: Response): VerifiedAccessToken {
   const { caller } = contextOf(res);
   if (caller === undefined) throw new Error('the route is mounted without authentication');

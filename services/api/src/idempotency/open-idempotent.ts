@@ -8,38 +8,38 @@ import type { TObject } from 'typebox';
 /** The answer to the first request with the same key. */
 export interface EarlierAnswer<T> {
   readonly answer: T;
-  /** False if that request had another body: then the answer is not for this one. */
+  /** False if that request had another body: then this answer must not be repeated. */
   readonly isSame: boolean;
 }
 
 /** A request with an `Idempotency-Key`, which may get an earlier answer instead of being carried out. */
 export interface IdempotentRequest<T> {
-  /** The first answer, if there is one. */
+  /** Returns the first answer, if there is one. */
   find(): Promise<EarlierAnswer<T> | undefined>;
   /**
-   * The same, to be asked before the request fails with that error: what it is refused for may be what its own first
-   * try has left. It misses no such try, and waits for the majority as long as that one does. Errors that refuse
-   * nothing, a store that is away say, are not looked into.
+   * Like `find`, for a request that is about to fail with this error: its own first try may have caused the refusal. It
+   * misses no such try, and waits for the majority as long as that try does. If the error is not a refusal (for example
+   * if a store is away), nothing is looked up.
    */
   findInsteadOf(error: unknown): Promise<EarlierAnswer<T> | undefined>;
-  /** Keeps the answer, in the transaction of the work; called first in it, so that a twin waits here. */
+  /** Stores the answer, in the transaction of the work. Must be the first call in it, so that a twin waits here. */
   keep(answer: T, session: ClientSession): Promise<void>;
 }
 
-/** Where the key belongs: keys of other routes and other callers are other keys. */
+/** Scope of the key: the same key on another route or from another caller is a different one. */
 export interface IdempotencyScope {
   readonly route: string;
   /** `email_key` or `user_id`. */
   readonly caller: string;
-  /** Undefined if the request carried none: then nothing is found or kept. */
+  /** Undefined if the request had none: then nothing is found or stored. */
   readonly key: string | undefined;
-  /** The parts of the request that make it the same, as text. */
+  /** The parts of the request by which two requests count as the same, as text. */
   readonly body: string;
 }
 
 export interface OpenIdempotentDeps {
   readonly store: IdempotencyStore;
-  /** Secrets of the server, the newest first: record and fingerprint are HMACs under it. */
+  /** The server's secrets, newest first: record and fingerprint are HMACs under it. */
   readonly secrets: () => readonly Buffer[];
   readonly now: () => Date;
 }
@@ -55,8 +55,8 @@ const withoutKey: IdempotentRequest<never> = {
 };
 
 /**
- * Creates the opener of idempotent requests (decisions, "Idempotency-Key"). Neither the key nor the body, which holds a
- * password, is stored, and no fast hash of it that could be guessed at without the server's secret.
+ * Creates the opener of idempotent requests (decisions, "Idempotency-Key"). Neither the key nor the body is stored: the
+ * body holds a password. Only HMACs of them are, so that without the server's secret nobody can guess at them.
  */
 export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
   return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {
@@ -88,7 +88,9 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
   };
 }
 
-/** Returns the answer for a repeated request. Raises `ERR-IDEMPOTENCY-KEY-REUSED` if the key came with another body. */
+/**
+ * Returns the answer for a repeated request. Raises `ERR-IDEMPOTENCY-KEY-REUSED` if the key was used with another body.
+ */
 export function replayed<T>({ answer, isSame }: EarlierAnswer<T>): T {
   if (!isSame) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
   return answer;
@@ -103,8 +105,9 @@ function hmac(secret: Buffer, text: string): string {
 }
 
 /**
- * The same text for the same request, in whatever order its members came. Only those that the schema names count, which
- * are scalars: a member that is ignored makes no other request, and may be nested deeper than `JSON.stringify` can go.
+ * Returns the same text for the same request, in whatever order its members came. Only members that the schema names
+ * count, and these are scalars. An ignored member makes no difference, and may be nested deeper than `JSON.stringify`
+ * can go.
  */
 export function canonicalBody({ properties }: TObject, body: Readonly<Record<string, unknown>>): string {
   const named = Object.keys(properties).filter((name) => Object.hasOwn(body, name));

@@ -7,44 +7,43 @@ import type { LimitKeys } from './limit-keys.ts';
 export interface AddressLimitOptions {
   readonly redis: RedisClient;
   readonly keys: LimitKeys;
-  /** Whose requests are counted together: those of a network, or of an account. */
+  /** Groups the requests that are counted together: by network or by account. */
   readonly per?: 'address' | 'account';
-  /** Stands in the keys. */
+  /** Part of the keys. */
   readonly name: string;
   /** Requests within the window. */
   readonly points: number;
-  /** The window, which begins with its first request. */
+  /** Length of the window, which begins with its first request. */
   readonly seconds: number;
 }
 
-/** Counts what comes from a client's network, or from an account. */
+/** Counts the requests of a client's network, or of an account. */
 export interface AddressLimit {
-  /** The key in Redis of that network or account, whose value is the number of requests in the present window. */
+  /** Returns the Redis key of the network or account. Its value is the number of requests in the present window. */
   keyOf(who: string): string;
   /**
-   * Milliseconds for which this process refuses from memory, as Redis has said that the present window is full; 0 if
-   * Redis is to be asked.
+   * Returns for how many milliseconds this process still refuses from memory, because Redis has reported the present
+   * window as full; 0 if Redis must be asked.
    */
   refusedFor(who: string): number;
   /**
-   * Counts one request. Milliseconds to wait if it was one too many, undefined if not. It never fails. A client that
-   * goes on after {@link patience} refusals is told a second later each time.
+   * Counts one request. Returns the milliseconds to wait if it exceeds the limit, else undefined. Never fails. After
+   * {@link patience} refusals each further one is answered a second later.
    */
   count(who: string): Promise<number | undefined>;
 }
 
-/** Networks or accounts that a process remembers to have refused, some 200 bytes each. */
+/** Refused networks or accounts that a process remembers, some 200 bytes each. */
 const rememberedRefusals = 10_000;
 /** Refusals within a window that are answered at once. */
 const patience = 10;
-/** By how many milliseconds each further one is held back. */
+/** Milliseconds by which each further refusal is delayed. */
 const holdMs = 1_000;
 
 /**
- * A limit by network or by account, in Redis; while Redis is away, each process counts for itself. A refused client is
- * refused from memory until the window ends, so that a flood reaches Redis only as far as the limit goes, and after
- * some refusals is held back: a client that asks again as soon as it was answered asks once a second on each
- * connection.
+ * Creates a limit by network or by account, in Redis. While Redis is away, each process counts for itself. A refused
+ * client is refused from memory until the window ends, so that a flood costs Redis no more than the limit. After some
+ * refusals the answers are delayed: a client that asks again at once gets one answer a second per connection.
  */
 export function createAddressLimit({
   redis,

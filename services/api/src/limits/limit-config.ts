@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 /** NIST SP 800-63B-4, section 3.2.2: no more failures than this for one account. */
 const nistFailures = 100;
 
-/** How many tries are too many. To be spread into the api's schema. */
+/** The limits on tries. The api's schema spreads it. */
 export const limitConfig = {
   REGISTER_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
@@ -77,7 +77,7 @@ export const limitConfig = {
 
 const schema = Type.Object(limitConfig);
 
-/** The rules as configured. */
+/** Returns the rules as configured. */
 export function limitRulesOf(config: Static<typeof schema>): LimitRules {
   return {
     registerPerAddress: config.REGISTER_LIMIT_PER_ADDRESS,
@@ -97,31 +97,31 @@ export function limitRulesOf(config: Static<typeof schema>): LimitRules {
   };
 }
 
-/** How fast passwords may be guessed. */
+/** Limits on guessing passwords. */
 export interface LoginRules {
-  /** Tries of one network within its window. */
+  /** Tries of one network within the window. */
   readonly perAddress: number;
-  /** Failures for an account from one device or network, from which on each delays the next try. */
+  /** Failures for an account from one device or network before each further one delays the next try. */
   readonly freeFailures: number;
   readonly longestDelaySeconds: number;
-  /** The same for an account, from all devices and networks that it does not know. */
+  /** The same for an account, over all devices and networks that it does not know. */
   readonly accountFreeFailures: number;
   readonly accountLongestDelaySeconds: number;
-  /** Failures for an account within any 24 hours, from all devices and networks that it does not know. */
+  /** Failures for an account within 24 hours, over all devices and networks that it does not know. */
   readonly accountFailuresPerDay: number;
-  /** Failures within any 24 hours that each device and network with a success has to itself. */
+  /** Failures within 24 hours for each known device or network, that is, one with a successful login. */
   readonly knownFailuresPerDay: number;
 }
 
-/** All limits that are configuration. */
+/** All configured limits. */
 export interface LimitRules {
   /** Registrations of one network within an hour. */
   readonly registerPerAddress: number;
   /** Refreshes of one network within a minute. */
   readonly refreshPerAddress: number;
-  /** Looks at invites of one network within a minute. */
+  /** Reads of invites by one network within a minute. */
   readonly findInvitePerAddress: number;
-  /** Invites that one account makes within an hour. */
+  /** Invites that one account creates within an hour. */
   readonly createInvitePerUser: number;
   /** Changes of group of one account within an hour. */
   readonly movePerUser: number;

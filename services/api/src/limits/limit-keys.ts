@@ -1,19 +1,22 @@
 import { createHmac } from 'node:crypto';
 import { redisKeys } from '@auth-account/redis';
 
-/** Names of limits in Redis. Accounts, devices and addresses stand in them as HMACs: a dump of Redis names nobody. */
+/**
+ * Names of limits in Redis. Accounts, devices and addresses appear in them as HMACs only, so that a dump of Redis
+ * identifies nobody.
+ */
 export interface LimitKeys {
-  /** The name of a limit: `{prefix}:limit:name`. */
+  /** Returns the name of a limit: `{prefix}:limit:name`. */
   nameOf(limit: string): string;
-  /** The pseudonym of what is limited: 128 bits, always the same while the server's key is. */
+  /** Returns the pseudonym of what is limited: 128 bits, the same for as long as the server's key is. */
   tagOf(kind: 'account' | 'address' | 'account-address' | 'account-device', ...parts: readonly string[]): string;
 }
 
 const tagLength = 22;
 
 /**
- * The names under a deployment's `KEY_PREFIX`, whose hash tag they share. `secret` is the server's newest key: after it
- * was rotated every limit begins anew.
+ * Creates the names under a deployment's `KEY_PREFIX`, whose hash tag they share. `secret` returns the server's newest
+ * key: every limit starts again after it was rotated.
  */
 export function createLimitKeys(prefix: string, secret: () => Buffer): LimitKeys {
   return {

@@ -10,34 +10,43 @@ import type { LimitRules } from './limit-config.ts';
 import { createLimitKeys } from './limit-keys.ts';
 import { createLoginLimits, type Refusal } from './login-limits.ts';
 
-/** The account that a password is claimed for, and the device that it comes from. */
+/** The account that is logged in to, and the device that asks. */
 export interface Login {
   readonly email: string;
   /** In lower case. */
   readonly deviceId: string;
 }
 
-/** A try that may be hashed. It counts for nothing until its verdict is told, and the verdict is not final before. */
+/**
+ * A try whose password may be hashed. It is counted, and its verdict is final, only when `fail` or `succeed` resolves.
+ */
 export interface LoginAttempt {
   /** The password was wrong, or there is no such account. */
   fail(): Promise<void>;
-  /** The password was right: the account knows this device and address from now on. */
+  /** The password was right: from now on the account knows this device and address. */
   succeed(): Promise<void>;
 }
 
-/** The rate limits, as use cases see them. Each raises `ERR-RATE-LIMITED` with `Retry-After`, and writes it down. */
+/** The rate limits, as use cases see them. Each raises `ERR-RATE-LIMITED` with `Retry-After`, and audits that. */
 export interface Limits {
   register(origin: RequestOrigin): Promise<void>;
   refresh(origin: RequestOrigin): Promise<void>;
   findInvite(origin: RequestOrigin): Promise<void>;
   createInvite(userId: string, origin: RequestOrigin): Promise<void>;
-  /** Into another group: by leaving, or by an invite. */
+  /** A change of group: by leaving, or by an invite. */
   move(userId: string, origin: RequestOrigin): Promise<void>;
-  /** The steps of the attempt raise it as well: of tries that come at once only so many get a verdict. */
+  /**
+   * The steps of the attempt raise the error too: of simultaneous tries, only as many as the rules allow get a verdict.
+   */
   logIn(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
-  /** The same for a password that comes by another way than a login, which counts for no address's total of logins. */
+  /**
+   * Like `logIn`, for a password that is checked outside a login. It does not count for the address's total of logins.
+   */
   guess(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
-  /** The account has just been made: it knows where from, and owes nothing for what came before it. It never raises. */
+  /**
+   * The account has just been created. It knows this device and address, and earlier failures no longer count. Never
+   * raises.
+   */
   registered(login: Login, origin: RequestOrigin): Promise<void>;
 }
 
@@ -51,11 +60,11 @@ export interface LimitsDeps {
   readonly audit: Audit;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Redis did not answer; the process counted a login for itself. */
+  /** Called if Redis did not answer and the process counted a login itself. */
   readonly onInsured: () => void;
 }
 
-/** The usual size of one subscriber's line: an IPv4 address, or a /64 with as many addresses as it likes. */
+/** Usual size of one subscriber's line: an IPv4 address, or a /64 with any number of addresses. */
 const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
 
 /** Seconds. */
@@ -66,7 +75,10 @@ const inviteWindow = 60;
 const createInviteWindow = 60 * 60;
 const moveWindow = 60 * 60;
 
-/** Creates the rate limits (docs/decisions.md, "Guessing"). Redis away never refuses anybody, and holds nobody up. */
+/**
+ * Creates the rate limits (docs/decisions.md, "Guessing"). While Redis is away they refuse nobody for that, and do not
+ * wait.
+ */
 export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
   const keys = createLimitKeys(keyPrefix, secret);
   const limitOf = (name: string, points: number, seconds: number) =>

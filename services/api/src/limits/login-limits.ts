@@ -13,11 +13,11 @@ export interface Refusal {
   readonly waitMs: number;
 }
 
-/** Whose try it is. */
+/** The account, device and network of a try. */
 export interface LoginIdentity {
-  /** The key under which the address is unique, whether there is such an account or not. */
+  /** The key under which the address is unique, even if it has no account. */
   readonly emailKey: string;
-  /** In lower case. A new one, if none came, is one that the account does not know. */
+  /** In lower case. If the client sent none, a new one, which no account knows. */
   readonly deviceId: string;
   /** The client's network. */
   readonly prefix: string;
@@ -26,19 +26,21 @@ export interface LoginIdentity {
 /**
  * The steps of a try. Each returns the refusal, if there is one, and never fails.
  *
- * The two after the hash look again: of tries that come at once only as many get a verdict as the rules allow, and the
- * others learn nothing, whether their password was right or not.
+ * The two after the hash check again: of simultaneous tries, only as many as the rules allow get a verdict. The others
+ * learn nothing about their password.
  */
 export interface LoginSteps {
   /** Before the hash. */
   check(identity: LoginIdentity): Promise<Refusal | undefined>;
-  /** The password was wrong, or there is no such account: counts it. */
+  /** The password was wrong, or there is no such account: counts the failure. */
   fail(identity: LoginIdentity): Promise<Refusal | undefined>;
-  /** The password was right: the account knows this device and network from now on, and they owe nothing. */
+  /**
+   * The password was right: the account knows this device and network from now on, and their failures are forgotten.
+   */
   succeed(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
-   * The account has just been made: it knows this device and network, and whatever failed at its address before was no
-   * guess at it. Nothing stands against it.
+   * The account has just been created: it knows this device and network. Failures at its address before that were no
+   * guesses at its password, and are forgotten.
    */
   register(identity: LoginIdentity): Promise<Refusal | undefined>;
 }
@@ -51,23 +53,23 @@ export interface LoginLimitsDeps {
   readonly rules: LoginRules;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Redis did not answer; the process counted for itself. */
+  /** Called if Redis did not answer and the process counted itself. */
   readonly onInsured: (error: unknown) => void;
 }
 
 const dayMs = 86_400_000;
-/** As long as a session can live: a source with one login in that time stays known. */
+/** The longest life of a session: a source with one login in that time stays known. */
 const knownMs = 180 * dayMs;
-/** Devices and networks that an account knows; past it the one unseen for longest is forgotten. */
+/** Devices and networks that an account knows. Above this the one not seen for longest is forgotten. */
 const knownLimit = 20;
-/** After this long without a failure a delay is forgotten, if it is not longer itself. */
+/** A delay is forgotten after this time without a failure, unless the delay itself is longer. */
 const forgetMs = 3_600_000;
 
 type LoginScript = (keyCount: number, ...args: (string | number)[]) => Promise<[rule: LimitRule | '', waitMs: number]>;
 
-/** The steps of a login, and the first step of a guess by another way. */
+/** The steps of a login, and the first step of a guess outside a login. */
 export interface LoginLimits extends LoginSteps {
-  /** As `check`, but it counts for no address's total of logins. */
+  /** Like `check`, but does not count for the address's total of logins. */
   checkGuess(identity: LoginIdentity): Promise<Refusal | undefined>;
 }
 
@@ -113,7 +115,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     async check(identity) {
       const { prefix } = identity;
       const isRefused = addresses.refusedFor(prefix) > 0;
-      // Sent together, in this order: the script sees what the first has counted.
+      // Sent together, in this order: the script reads what the first command has counted.
       const [addressWaitMs, refusal] = await Promise.all([
         addresses.count(prefix),
         isRefused ? undefined : checkGuess(identity),
@@ -131,8 +133,8 @@ const sourceWindowSeconds = 15 * 60;
 const daySeconds = 86_400;
 
 /**
- * Creates the limits on guessing for while Redis is away: coarser rules, which each process counts in its memory. It
- * knows no device and no network, so that past the day's failures of an account everybody waits.
+ * Creates the limits on guessing passwords that apply while Redis is away: coarser rules, counted in the memory of each
+ * process. They know no device and no network: once an account has its failures of a day, every client waits.
  */
 function createLoginInsurance(rules: Pick<LoginRules, 'freeFailures' | 'accountFailuresPerDay'>): LoginSteps {
   const sources = new RateLimiterMemory({ points: 2 * rules.freeFailures, duration: sourceWindowSeconds });

@@ -1,6 +1,6 @@
 /**
- * The rules of guessing as one script: which of them apply depends on what the account knows, and a try must be judged
- * and counted in one step. rate-limiter-flexible decides by one key at a time.
+ * Judges and counts a try in one step, as a script: which rules apply depends on what the account knows.
+ * rate-limiter-flexible decides by one key at a time.
  *
  * KEYS: 1 the requests of the client's network (rate-limiter-flexible counts them), 2 what the account knows (sorted
  * set: tag of a device or network → time of its last success), then pairs of a delay (hash: `n` failures, `until` when
@@ -8,12 +8,12 @@
  * account's. Times are milliseconds since the epoch, by the clock of the api.
  *
  * ARGV: 1 the step (`check` before the hash, `fail` or `succeed` after it, `register` of a new account), 2 now, 3 tag
- * of the device, 4 tag of the network, 5 for how long a success is remembered, 6 how many of them, 7 requests of a
- * network, 8 a day, 9 failures a day of what is known, 10 of all that is not, 11 failures of a source before it is
- * delayed, 12 its longest delay, 13 and 14 the same for the account, 15 after how long without a failure a delay is
- * forgotten.
+ * of the device, 4 tag of the network, 5 for how long a success is remembered, 6 number of successes remembered, 7
+ * requests of a network, 8 a day, 9 failures a day of a known device or network, 10 of all unknown ones, 11 failures of
+ * a source before it is delayed, 12 its longest delay, 13 and 14 the same for the account, 15 time without a failure
+ * after which a delay is forgotten.
  *
- * Answers the rule that refuses (or '') and milliseconds to wait. A step that is refused changes nothing.
+ * Returns the rule that refuses (or '') and the milliseconds to wait. A step that is refused changes nothing.
  */
 export const loginScript = `
 local step, now, device, network = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]

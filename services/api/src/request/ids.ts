@@ -5,9 +5,9 @@ import { v7 } from 'uuid';
 export interface Ids {
   /** UUIDv7, for users, sessions and events: they sort by time. */
   entityId(): string;
-  /** UUIDv4 from the system's CSPRNG, for groups and device ids: they tell nothing. */
+  /** UUIDv4 from the system's CSPRNG, for groups and device ids: it reveals nothing. */
   groupId(): string;
-  /** UUIDv4 from the same: its holder can join. */
+  /** UUIDv4 from the same source: its holder can join. */
   inviteToken(): string;
 }
 

@@ -1,14 +1,14 @@
-/** The part of a request that goes into everything it causes: use cases see this, and never the HTTP request. */
+/** The part of a request that goes into everything it causes. Use cases see this, never the HTTP request. */
 export interface RequestOrigin {
   readonly requestId: string;
-  /** When all of it had come in, in milliseconds on the clock of `performance.now()`. */
+  /** Time at which all of it was received, in milliseconds on the clock of `performance.now()`. */
   readonly receivedAt?: number;
-  /** Has the client's connection ended? Then it may have asked for the same again since, and gone on. */
+  /** Returns true if the client's connection has ended. The client may have repeated the request since, and gone on. */
   readonly isAbandoned?: () => boolean;
-  /** `Idempotency-Key`, if the route takes one and it came. */
+  /** `Idempotency-Key`, if the route takes one and the client sent it. */
   readonly idempotencyKey?: string | undefined;
-  /** Address of the client, by the hops that are trusted; undefined if its connection is gone. */
+  /** Address of the client, behind the trusted hops; undefined if its connection is gone. */
   readonly address: string | undefined;
-  /** W3C trace context: of the active span, or without tracing of the request, if that had a well-formed one. */
+  /** W3C trace context: of the active span, or without tracing that of the request, if it is well-formed. */
   readonly traceparent?: string | undefined;
 }

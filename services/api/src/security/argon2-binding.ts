@@ -5,17 +5,17 @@ export interface Argon2Cost {
   readonly lanes: number;
 }
 
-/** Argon2id as PHC strings, by whichever binding. */
+/** Argon2id as PHC strings, by one of two bindings. */
 export interface Argon2Binding {
   readonly name: string;
   hash(password: string, cost: Argon2Cost): Promise<string>;
-  /** Throws if the string is no Argon2 hash. */
+  /** Throws if the string is not an Argon2 hash. */
   verify(phc: string, password: string): Promise<boolean>;
 }
 
 /**
- * The Rust binding: half the CPU of the other, prebuilt for the usual platforms only. It hashes on the thread that
- * calls it: see `hash-thread.ts`.
+ * Loads the Rust binding: half the CPU of the other, but prebuilt for the usual platforms only. It hashes on the
+ * calling thread: see `hash-thread.ts`.
  */
 export async function loadNodeRsBinding(): Promise<Argon2Binding> {
   const { hashSync, verifySync } = await import('@node-rs/argon2');
@@ -30,8 +30,8 @@ export async function loadNodeRsBinding(): Promise<Argon2Binding> {
 }
 
 /**
- * The C binding, which compiles itself if it has no binary. It hashes on libuv's threads, from whichever thread it is
- * called.
+ * Loads the C binding, which is compiled on installation if there is no binary. It hashes on libuv's threads, from any
+ * calling thread.
  */
 export async function loadNodeBinding(): Promise<Argon2Binding> {
   const { default: argon2 } = await import('argon2');
@@ -43,7 +43,7 @@ export async function loadNodeBinding(): Promise<Argon2Binding> {
   };
 }
 
-/** The faster binding if it loads, else the other; `onFallback` is told why. */
+/** Loads the faster binding, or the other if that fails; `onFallback` gets the error. */
 export async function loadArgon2(onFallback?: (error: unknown) => void): Promise<Argon2Binding> {
   try {
     return await loadNodeRsBinding();

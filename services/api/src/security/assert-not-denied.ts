@@ -5,18 +5,18 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 
 export interface AssertNotDeniedDeps {
   readonly denyList: Pick<DenyList, 'find'>;
-  /** The truth behind the list. */
+  /** The source of truth, which the list only copies. */
   readonly sessions: Pick<SessionStore, 'findStanding'>;
-  /** The list could not be asked, and MongoDB was. */
+  /** Called if the list could not be read and MongoDB was read instead. */
   readonly onFallback: () => void;
 }
 
 /**
- * Creates the last check of an access token: is its session revoked, or the token older than the session's claims? It
- * asks the deny list, and MongoDB if Redis is away, was emptied, or is not known to be complete; never does it mean
- * "allow" that nobody could be asked.
+ * Creates the last check of an access token: it refuses one whose session is revoked, or that is older than the
+ * session's claims. It reads the deny list; if Redis is away, was emptied or may be incomplete, it reads MongoDB. If
+ * neither answers, the token is not accepted.
  *
- * Raises `IAD_JWT_ACCESS_INVALID`; if MongoDB is away too, its error, which is a 503.
+ * Raises `IAD_JWT_ACCESS_INVALID`; if MongoDB is away too, MongoDB's error, which is a 503.
  */
 export function createAssertNotDenied({ denyList, sessions, onFallback }: AssertNotDeniedDeps) {
   async function find(sessionId: string): Promise<Denial | undefined> {

@@ -1,12 +1,10 @@
-/** bcrypt, for hashes that were made elsewhere; none are made here. */
+/** Verifies bcrypt hashes that were imported. The service itself creates none. */
 export interface BcryptBinding {
-  /** Compares the password's bytes as they are with the hash; only the first 72 count, as ever with bcrypt. */
+  /** Compares the bytes of the password as they are; bcrypt takes only the first 72 into account. */
   verify(hash: string, password: string): Promise<boolean>;
 }
 
-/**
- * `$2a$`, `$2b$` and `$2y$` name one algorithm; `$2x$` names a faulty one, and what remains of it cannot be verified.
- */
+/** `$2a$`, `$2b$` and `$2y$` name one algorithm. `$2x$` names a faulty one, whose hashes cannot be verified. */
 const bcryptPattern = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
 
 export function isBcryptHash(stored: string): boolean {
@@ -14,8 +12,8 @@ export function isBcryptHash(stored: string): boolean {
 }
 
 /**
- * Its code is loaded with the first such hash: if there is none, its binary need not be there. It compares on the
- * thread that calls it: see `hash-thread.ts`.
+ * Creates the binding. Its code is loaded with the first such hash: without one, its binary need not be there. It
+ * compares on the calling thread: see `hash-thread.ts`.
  */
 export function createBcryptBinding(): BcryptBinding {
   return {

@@ -3,7 +3,7 @@ import { createHashGate, type HashGateOptions } from './hash-gate.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A gate of one slot whose hashes end when they are told to, and what became of the requests. */
+/** Opens a gate of one slot whose hashes end on command, and records what became of each request. */
 function openGate(options: Partial<HashGateOptions> = {}) {
   const shed: string[] = [];
   const gate = createHashGate({ slots: 1, queueLimit: 7, waitMs: 10_000, onShed: (why) => shed.push(why), ...options });
@@ -15,7 +15,7 @@ function openGate(options: Partial<HashGateOptions> = {}) {
     shed,
     begun,
     refused,
-    /** A request of that source, by a name for it. */
+    /** Sends a request of that source, under a name. */
     async ask(source: string, name = source): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       const work = () => {
@@ -44,7 +44,7 @@ describe('places at the hash gate', () => {
   test('are a quarter at most for one source while others wait', async () => {
     const { ask, refused, shed, gate } = openGate();
     for (const source of ['cook', 'office', 'office', 'office', 'guest', 'office']) await ask(source);
-    // Of the eight places two are a quarter.
+    // A quarter of the eight places is two.
     expect([refused, shed]).toEqual([['office'], ['share']]);
     expect(gate.waiting).toBe(4);
   });

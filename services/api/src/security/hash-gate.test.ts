@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHashGate, type HashGate } from './hash-gate.ts';
 
-/** Work that ends when it is told to. */
+/** Creates work that ends on command. */
 function controlled() {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let isStarted = false;
@@ -14,7 +14,7 @@ function controlled() {
 
 const source = '192.0.2.1/32';
 
-/** Has the gate make one hash. */
+/** Makes one hash behind the gate. */
 const hashFor = (gate: HashGate, work: () => Promise<unknown>, receivedAt?: number) =>
   gate.admit({ source, receivedAt }, (run) => run(work));
 
@@ -153,7 +153,7 @@ describe('the hash gate', () => {
     };
     expect(await countAdmitted()).toBe(200);
     await hashOf(50);
-    // Those that are in need 20 × 50 ms / 2 slots = 500 ms before one more.
+    // The 20 that are in take 20 × 50 ms / 2 slots = 500 ms; then comes one more.
     expect(await countAdmitted()).toBe(21);
     for (let each = 0; each < 100; each++) await hashOf(10);
     expect(await countAdmitted()).toBe(100);

@@ -2,16 +2,17 @@ import { AppError } from '@auth-account/errors';
 import { createHashPlaces, type HashPlace, type HashPlaces } from './hash-places.ts';
 
 export interface HashGateOptions {
-  /** Hashes at once. */
+  /** Number of hashes at once. */
   readonly slots: number;
-  /** How many may wait. */
+  /** Number of hashes that may wait. */
   readonly queueLimit: number;
-  /** Milliseconds within which a request's hash must begin, from when it was received. */
+  /** Milliseconds after a request was received within which its hash must begin. */
   readonly waitMs: number;
-  /** One was refused: there was no place for it, its client held its share already, or its time was over. */
+  /** Called if a hash was refused: no place was free, its client held its share already, or its time was over. */
   readonly onShed?: (reason: ShedReason) => void;
   /**
-   * Work that had a slot has ended, well or not: the milliseconds that it waited for the slot, and that it took then.
+   * Called when work that had a slot has ended, successful or not: the milliseconds that it waited for the slot, and
+   * that it took then.
    */
   readonly onDone?: (times: { readonly waitedMs: number; readonly tookMs: number }) => void;
   /** Milliseconds on the clock of `performance.now()`. */
@@ -21,51 +22,52 @@ export interface HashGateOptions {
 export const shedReasons = ['full', 'share', 'late'] as const;
 export type ShedReason = (typeof shedReasons)[number];
 
-/** The client that a hash is made for. */
+/** The client that a hash is for. */
 export interface HashClient {
-  /** Its network: the clients of one source share what one may hold. */
+  /** The client's network: the clients of one source share its part of the places. */
   readonly source: string;
-  /** When its request was received, on the clock of `performance.now()`; now if it is not said. */
+  /** Time at which its request was received, on the clock of `performance.now()`; the present time by default. */
   readonly receivedAt?: number | undefined;
 }
 
-/** Runs the one hash of a place when a slot is free. Raises `ERR-OVERLOADED` if that comes too late, or never. */
+/** Runs the one hash of a place when a slot is free. Raises `ERR-OVERLOADED` if none is free in time. */
 export type RunHash = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Admits work on password hashes. */
 export interface HashGate {
   /**
-   * Takes a place for one hash, and gives it back when the hash has been made or `use` has ended. There are as many
-   * places as there are slots and room in the queue, and as can be expected to be through in half of the time there is.
-   * Raises `ERR-OVERLOADED` at once if there is no place.
+   * Takes a place for one hash, and gives it back when the hash was made or `use` has ended. There are as many places
+   * as slots and room in the queue, but no more than are expected to finish in half of the time limit. Raises
+   * `ERR-OVERLOADED` at once if there is no place.
    *
-   * - While others wait, no source gets more than a quarter of the places, but for those that a slot is free for.
-   * - If all are taken, a source that holds fewer takes over the youngest of the one that holds most.
+   * - While others wait, no source gets more than a quarter of the places, unless a slot is free for each.
+   * - If all are taken, a source that holds fewer takes over the youngest of the source that holds most.
    *
-   * So a flood costs those who flood: a source that comes new waits for the hashes that run and one of each other
-   * source.
+   * So a flood slows down the sources that cause it. A new source waits for the hashes that run, and for one of each
+   * other source.
    */
   admit<T>(client: HashClient, use: (run: RunHash) => Promise<T>): Promise<T>;
-  /** How many wait now. */
+  /** Number of hashes that wait now. */
   readonly waiting: number;
-  /** How many run now. */
+  /** Number of hashes that run now. */
   readonly running: number;
 }
 
 const retryAfterSeconds = 2;
 
-/** Weight of the newest hash in the mean duration: the last ten or so count. */
+/** Weight of the newest hash in the mean duration: about the last ten count. */
 const newestShare = 0.1;
 
-/** The other half is for what nobody foresaw. */
+/** Part of the time limit that is planned; the rest is reserve. */
 const plannedShare = 0.5;
 
-/** Of all places, what one source may hold while others wait. */
+/** Part of all places that one source may hold while others wait. */
 const largestShare = 0.25;
 
 /**
- * The one door to Argon2, the only expensive thing that the service does: more hashes at once than cores gain nothing
- * and cost memory each, and a queue without an end answers those who have long gone. Sources take turns at the slots.
+ * Creates the gate before Argon2, the only expensive work of the service. More hashes at once than cores gain nothing
+ * and take memory each. In an unbounded queue, answers would come after their clients have left. Sources take turns at
+ * the slots.
  */
 export function createHashGate(options: HashGateOptions): HashGate {
   const { slots, waitMs, onShed, onDone, now = () => performance.now() } = options;
@@ -92,7 +94,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
     const next = places.next();
     if (next === undefined) running -= 1;
     else {
-      // The slot passes on.
+      // Hands the slot on.
       places.begin(next);
       next.settle?.();
     }
@@ -133,7 +135,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
   };
 }
 
-/** Waits for a slot, which another hash's end hands over; gives the place back if none comes in time. */
+/** Waits for a slot, which the end of another hash frees. Gives the place back if none is free in time. */
 function awaitSlot(places: HashPlaces, place: HashPlace, leftMs: number, lateError: () => Error): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(() => {
@@ -149,14 +151,16 @@ function awaitSlot(places: HashPlaces, place: HashPlace, leftMs: number, lateErr
   return promise;
 }
 
-/** As many as can expect their hash in time: those that are in may each need one before the last. */
+/** Returns how many can expect their hash in time: each that is in may need one before the last. */
 function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: number): number {
   const most = slots + queueLimit;
   const inTime = hashMs === 0 ? most : Math.floor((waitMs * plannedShare * slots) / hashMs) + 1;
   return Math.max(slots, Math.min(most, inTime));
 }
 
-/** Makes room for one place more of that source, by taking away another if need be. Returns why there is none. */
+/**
+ * Makes room for one more place of that source, if necessary by taking one away. Returns the reason if there is none.
+ */
 function makeRoom(
   places: HashPlaces,
   source: string,
@@ -165,7 +169,7 @@ function makeRoom(
 ): 'full' | 'share' | undefined {
   const own = places.heldBy(source);
   const share = Math.max(1, Math.floor(capacity * largestShare));
-  // While there is a slot for each, nobody waits for this one's.
+  // While there is a slot for each, nobody waits for a slot of this source.
   if (own >= share && places.held() >= slots && places.othersWait(source)) return 'share';
   if (places.held() < capacity) return undefined;
   const displaced = places.youngestOfMoreThan(own + 1);

@@ -13,7 +13,7 @@ const waitBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5
 
 export type HashMetrics = ReturnType<typeof createHashMetrics>;
 
-/** Metrics of password hashes and of their gate. */
+/** Creates the metrics of password hashes and of their gate. */
 export function createHashMetrics(registry: Metrics['registry']) {
   const registers = [registry];
   const loads: (() => HashLoad)[] = [];
@@ -35,7 +35,7 @@ export function createHashMetrics(registry: Metrics['registry']) {
     },
   });
   return {
-    /** `load` is read at each scrape. */
+    /** Registers the gauges of the load; `load` is read at each scrape. */
     observeHashLoad(load: () => HashLoad) {
       loads.push(load);
     },

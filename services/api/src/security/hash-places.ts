@@ -1,6 +1,6 @@
 /** Room for one hash at the gate. */
 export interface HashPlace {
-  /** The network of the client that it is for. */
+  /** The network of the client. */
   readonly source: string;
   /** When the request was received, on the clock of `performance.now()`. */
   readonly receivedAt: number;
@@ -10,16 +10,19 @@ export interface HashPlace {
   settle?: (error?: Error) => void;
 }
 
-/** The places of one source, in the order in which they were taken. */
+/** The places of one source, oldest first. */
 interface Held {
   readonly places: Set<HashPlace>;
-  /** Those that do not run: they can be taken away without loss. */
+  /** Number of places that do not run: they can be taken away without loss. */
   idle: number;
 }
 
 export type HashPlaces = ReturnType<typeof createHashPlaces>;
 
-/** The places that are held at the hash gate, by source, and whose turn is next. It knows no limits: the gate does. */
+/**
+ * Creates the record of the places that are held at the hash gate, by source, and of whose turn is next. It knows no
+ * limits: the gate does.
+ */
 export function createHashPlaces() {
   const bySource = new Map<string, Held>();
   const turns = createTurns();
@@ -34,12 +37,15 @@ export function createHashPlaces() {
   return {
     held: () => held,
     waiting: turns.waiting,
-    /** The place whose turn is next, out of the queue. */
+    /** Takes the place whose turn is next out of the queue. */
     next: turns.next,
     heldBy: (source: string) => bySource.get(source)?.places.size ?? 0,
-    /** Says whether another source has a place whose hash has not begun. */
+    /** Returns true if another source has a place whose hash has not begun. */
     othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
-    /** The place taken last by the source that holds most, if it holds more than `count` and one that does not run. */
+    /**
+     * Returns the newest place of the source that holds most, if it holds more than `count` and has one that does not
+     * run.
+     */
     youngestOfMoreThan: (count: number) => youngestOfLargest(bySource.values(), count),
     take(source: string, receivedAt: number): HashPlace {
       const place: HashPlace = { source, receivedAt, state: 'free' };
@@ -50,7 +56,7 @@ export function createHashPlaces() {
       held += 1;
       return place;
     },
-    /** The place gets a slot. */
+    /** Gives the place a slot. */
     begin(place: HashPlace): void {
       place.state = 'running';
       countIdle(bySource.get(place.source), -1);
@@ -59,7 +65,7 @@ export function createHashPlaces() {
       place.state = 'waiting';
       turns.add(place);
     },
-    /** Gives a place back; does nothing if it was given back before. */
+    /** Gives a place back. Does nothing if it was given back before. */
     giveBack(place: HashPlace): void {
       if (place.state === 'over') return;
       const own = bySource.get(place.source);
@@ -73,7 +79,7 @@ export function createHashPlaces() {
   };
 }
 
-/** The places that wait for a slot. Sources take turns; within one, the place that came first is first. */
+/** Creates the queue of places that wait for a slot. Sources take turns; within a source, the first come is first. */
 function createTurns() {
   /** By source; the source whose turn is next comes first. */
   const turns = new Map<string, Set<HashPlace>>();

@@ -9,7 +9,7 @@ function slotsOf(input: Partial<HashSlotsInput>) {
 }
 
 describe('hashes at once', () => {
-  test('are as many as there are cores, where half of the memory is enough for them', () => {
+  test('are as many as there are cores, if half of the memory is enough for them', () => {
     expect(slotsOf({})).toEqual({ slots: 4, memoryMib: 512, isTooSmall: false });
   });
 
@@ -22,7 +22,7 @@ describe('hashes at once', () => {
     expect(slotsOf({ limits: { ...pod, cores } }).slots).toBe(slots);
   });
 
-  test('are fewer where the memory for them is less', () => {
+  test('are fewer if the memory for them is less', () => {
     expect(slotsOf({ memoryMib: 132 }).slots).toBe(3);
     expect(slotsOf({ limits: { ...pod, memoryBytes: 200 * mib } })).toMatchObject({ slots: 2, memoryMib: 100 });
   });
@@ -31,11 +31,11 @@ describe('hashes at once', () => {
     expect(slotsOf({ concurrency: 64, memoryMib: 256 }).slots).toBe(5);
   });
 
-  test('are as many as are asked for where there is memory', () => {
+  test('are as many as are configured if there is memory', () => {
     expect(slotsOf({ concurrency: 2 }).slots).toBe(2);
   });
 
-  test('are one, and said to be too many, where not even one fits', () => {
+  test('are one, and reported as too many, if not even one fits', () => {
     expect(slotsOf({ memoryMib: 16 })).toEqual({ slots: 1, memoryMib: 16, isTooSmall: true });
   });
 });

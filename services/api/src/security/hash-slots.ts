@@ -2,9 +2,9 @@ import type { ProcessLimits } from './process-limits.ts';
 
 export interface HashSlotsInput {
   readonly limits: ProcessLimits;
-  /** Hashes at once that are asked for; 0: as many as the process has cores. */
+  /** Configured number of hashes at once; 0: as many as the process has cores. */
   readonly concurrency: number;
-  /** MiB for all hashes and their threads together; 0: half of what the process may have. */
+  /** MiB for all hashes and their threads together; 0: half of the memory that the process may use. */
   readonly memoryMib: number;
   /** KiB of one hash. */
   readonly hashKib: number;
@@ -14,16 +14,16 @@ export interface HashSlots {
   readonly slots: number;
   /** MiB that all hashes and their threads together may take. */
   readonly memoryMib: number;
-  /** Not even one hash fits; one is made at a time all the same. */
+  /** True if not even one hash fits. One is made at a time nevertheless. */
   readonly isTooSmall: boolean;
 }
 
-/** KiB that a hash thread takes beside its hashes: 22 MiB as measured. */
+/** KiB that a hash thread takes in addition to its hashes: 22 MiB as measured. */
 const threadKib = 24 * 1_024;
 
 /**
- * How many password hashes may be made at once: no more than there are whole cores, since more gain nothing, and no
- * more than there is memory for. At least one.
+ * Returns how many password hashes may be made at once: at least one, no more than whole cores, since more gain
+ * nothing, and no more than fit into memory.
  */
 export function hashSlots({ limits, concurrency, memoryMib, hashKib }: HashSlotsInput): HashSlots {
   const memory = memoryMib || Math.floor(limits.memoryBytes / 2 / 1_048_576);

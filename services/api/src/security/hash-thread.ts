@@ -4,10 +4,10 @@ import { loadArgon2 } from './argon2-binding.ts';
 import { createBcryptBinding } from './bcrypt-binding.ts';
 import type { HashJob, HashJobResult, HashThreadHello } from './start-hash-thread.ts';
 
-/** A tenth of a core that the event loop wants too, the whole of one that nobody else does (ADR 0006). */
+/** Leaves a hash a tenth of a core that the event loop wants too, and the whole of one that is idle (ADR 0006). */
 const niceness = 10;
 
-// On Linux 0 means the calling thread, elsewhere the whole process. Who is nicer already may not be made less so.
+// On Linux 0 means the calling thread, elsewhere the whole process. A nicer thread may not be made less nice.
 if (process.platform === 'linux' && getPriority(0) < niceness) setPriority(0, niceness);
 
 let fallbackReason: unknown;

@@ -16,7 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => threads.close());
 
-/** Niceness of each thread of this process, by its id: field 19 of proc(5)'s stat, the second of which is in brackets. */
+/**
+ * Returns the niceness of each thread of this process, by its id: field 19 of proc(5)'s stat, whose second field is in
+ * brackets.
+ */
 function nicenesses(): Map<string, number> {
   const tasks = readdirSync('/proc/self/task');
   return new Map(
@@ -27,7 +30,10 @@ function nicenesses(): Map<string, number> {
   );
 }
 
-/** Starts a hash thread in a process that is nicer than they are, and may not take that back, and gives what it does. */
+/**
+ * Starts a hash thread in a process that is nicer than hash threads are and may not become less nice. Returns its
+ * output.
+ */
 function startNicer(): string {
   const program = `
     import { startHashThread } from ${JSON.stringify(new URL('./start-hash-thread.ts', import.meta.url).href)};
@@ -42,7 +48,7 @@ function startNicer(): string {
 
 describe('hash threads', () => {
   (process.platform === 'linux' ? test : test.skip)(
-    'start where the process is nicer already and may not be less so',
+    'start even if the process is nicer already and may not be less so',
     () => {
       expect(startNicer()).toBe('@node-rs/argon2\n');
     },

@@ -2,7 +2,7 @@ import type { Argon2Binding } from './argon2-binding.ts';
 import type { BcryptBinding } from './bcrypt-binding.ts';
 import { type HashJob, type HashJobs, type HashThread, startHashThread } from './start-hash-thread.ts';
 
-/** Argon2 and bcrypt on threads of their own, which give way to everything else that wants a core. */
+/** Runs Argon2 and bcrypt on separate threads, which yield to all other work that wants a core. */
 export interface HashThreads {
   readonly argon2: Argon2Binding;
   readonly bcrypt: BcryptBinding;
@@ -11,16 +11,16 @@ export interface HashThreads {
 }
 
 export interface HashThreadsOptions {
-  /** Is told why the faster Argon2 binding did not load. */
+  /** Called with the reason if the faster Argon2 binding did not load. */
   readonly onFallback: (error: unknown) => void;
-  /** A thread died. The job that it had is rejected with the same error. */
+  /** Called if a thread died. Its job is rejected with the same error. */
   readonly onDeath: (error: unknown) => void;
 }
 
 /**
- * Starts the first hash thread; each of the others starts when a job finds the former ones at work, and stays. So there
- * are as many as there have ever been jobs at once, which is for the hash gate to bound. A thread that dies fails its
- * job and is replaced when another is needed.
+ * Starts the first hash thread. Each further one starts when a job finds all others busy, and stays. So there are as
+ * many as there have ever been jobs at once, and the hash gate bounds these. A thread that dies fails its job, and is
+ * replaced when another is needed.
  */
 export async function createHashThreads({ onFallback, onDeath }: HashThreadsOptions): Promise<HashThreads> {
   const threads = new Set<HashThread>();

@@ -16,7 +16,7 @@ export interface OpenHasherOptions {
   /** MiB for all hashes together; 0: half of the memory of the process. */
   readonly memoryMib: number;
   readonly queueLimit: number;
-  /** Milliseconds within which a hash must begin after its request came. */
+  /** Milliseconds after its request was received within which a hash must begin. */
   readonly queueTimeoutMs: number;
   readonly metrics: HashMetrics;
   readonly logger: Logger;
@@ -31,9 +31,7 @@ export interface OpenedHasher {
   close(): Promise<void>;
 }
 
-/**
- * Starts the hash threads, and puts them behind a gate that has as many slots as the process has cores and memory for.
- */
+/** Starts the hash threads, behind a gate with as many slots as the process has cores and memory for. */
 export async function openHasher(options: OpenHasherOptions): Promise<OpenedHasher> {
   const { cost, logger } = options;
   const { argon2, bcrypt, close } = await createHashThreads({
@@ -67,7 +65,10 @@ function openGate({ cost, metrics, logger, ...options }: OpenHasherOptions): Has
   return gate;
 }
 
-/** The kernel's files are small and in memory; the files of the other cgroup version are not there. */
+/**
+ * Returns the text of a file, undefined if it cannot be read. The kernel's files are small and in memory; those of the
+ * other cgroup version do not exist.
+ */
 function findText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

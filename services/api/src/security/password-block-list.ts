@@ -9,11 +9,11 @@ export interface PasswordBlockList {
 }
 
 /**
- * Creates a list of public passwords, compared after NFKC and without regard to case, as people put the capital where
- * everybody does (NIST SP 800-63B-4, section 3.1.1.2: common, expected or compromised passwords).
+ * Creates a list of public passwords, compared after NFKC and without regard to case, since most people put the capital
+ * in the same place (NIST SP 800-63B-4, section 3.1.1.2: common, expected or compromised passwords).
  *
- * Of each password 64 bits of its SHA-256 are kept, 8 bytes: of a million, one innocent password in 10^13 is taken for
- * one of them. The digests are of what is public anyway; no user's password is stored as one.
+ * For each password 64 bits of its SHA-256 are kept, which is 8 bytes. With a million of them, one other password in
+ * 10^13 is mistaken for one. The digests are of public passwords only: no user's password is stored this way.
  */
 function createPasswordBlockList(passwords: Iterable<string>): PasswordBlockList {
   const digests = digestsOf(passwords);
@@ -22,11 +22,11 @@ function createPasswordBlockList(passwords: Iterable<string>): PasswordBlockList
 
 export interface BlockListSources {
   readonly name: 'none' | 'common';
-  /** Path of a list of one's own. */
+  /** Path of an additional list. */
   readonly file?: string | undefined;
 }
 
-/** Reads the lists that are configured, and creates the check of a password against all of them. */
+/** Reads the configured lists, and creates the check of a password against all of them. */
 export async function loadBlockLists(
   { name, file }: BlockListSources,
   logger: Logger,
@@ -44,9 +44,7 @@ export async function loadBlockLists(
 /** A shorter one is refused for its length (decisions, "Registration"). In code points. */
 const shortest = 8;
 
-/**
- * Reads the list of common passwords that zxcvbn-ts keeps. It is imported by this call and not before: it takes 20 MB.
- */
+/** Reads the list of common passwords in zxcvbn-ts, which is imported only by this call: it takes 20 MB. */
 export async function loadCommonPasswords(): Promise<PasswordBlockList> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   const passwords = dictionary['passwords-common'];
@@ -55,10 +53,7 @@ export async function loadCommonPasswords(): Promise<PasswordBlockList> {
   );
 }
 
-/**
- * Reads a list from UTF-8 text, one password in each line. Throws if the file can't be read, is no UTF-8 or holds
- * nothing.
- */
+/** Reads a list from UTF-8 text, one password a line. Throws if the file can't be read, is not UTF-8 or is empty. */
 export async function loadPasswordBlockList(path: string): Promise<PasswordBlockList> {
   const list = createPasswordBlockList(linesOf(await readText(path)));
   if (list.size === 0) throw new Error(`the list of blocked passwords ${path} is empty`);
@@ -77,7 +72,7 @@ function* linesOf(text: string): Iterable<string> {
   for (const [line] of text.matchAll(/[^\r\n]+/g)) yield line;
 }
 
-/** Sorted, each once. */
+/** Returns the digests, sorted, each once. */
 function digestsOf(passwords: Iterable<string>): BigUint64Array {
   let digests = new BigUint64Array(1_024);
   let count = 0;

@@ -28,7 +28,7 @@ describe('the two bindings', () => {
     expect(await other.verify(phc, 'Käsekuchen')).toBe(false);
   });
 
-  test('the faster one is taken where it loads', async () => {
+  test('the faster one is taken if it loads', async () => {
     expect((await loadArgon2()).name).toBe('@node-rs/argon2');
   });
 });

@@ -5,26 +5,26 @@ import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
 import type { HashGate } from './hash-gate.ts';
 
 /**
- * The usual size of what a home or an office is given (RFC 6177): an IPv4 address, or a /56, which is 256 subscribers'
- * lines of /64. One line must not be able to take the whole gate, even if neighbours then share one share.
+ * Usual size of a home's or an office's network (RFC 6177): an IPv4 address, or a /56, which is 256 lines of /64. One
+ * line must not be able to take the whole gate, even if neighbours then share one part of it.
  */
 const sitePrefix: PrefixLength = { v4: 32, v6: 56 };
 
 /** The client that a hash is made for. */
 export interface HashedFor {
-  /** Its address: what clients of one network may hold of the gate they share. */
+  /** Its address. The clients of one network share its part of the gate. */
   readonly address: string | undefined;
-  /** When its request was received, on the clock of `performance.now()`; now if it is not said. */
+  /** Time at which its request was received, on the clock of `performance.now()`; the present time by default. */
   readonly receivedAt?: number;
 }
 
-/** A place at the hash gate. It is for one call, which raises `ERR-OVERLOADED` if its slot comes too late or never. */
+/** A place at the hash gate, for one call. The call raises `ERR-OVERLOADED` if no slot is free in time. */
 export interface HashTurn {
-  /** PHC string of the password after NFKC, with a random salt. */
+  /** Returns the PHC string of the password after NFKC, with a random salt. */
   hash(password: string): Promise<string>;
   /**
-   * Compares with the stored hash, an Argon2 one or one of bcrypt's that was imported; without one, with a hash of
-   * nobody's, so that both take the same time.
+   * Compares the password with the stored hash, which is an Argon2 or an imported bcrypt hash. Without one it compares
+   * with a dummy hash, so that both take the same time.
    */
   verify(stored: string | undefined, password: string): Promise<boolean>;
 }
@@ -32,11 +32,11 @@ export interface HashTurn {
 /** Hashes and verifies passwords, behind the hash gate. */
 export interface PasswordHasher {
   /**
-   * Takes a place at the gate for what is going to need a hash, for as long as it needs one. Raises `ERR-OVERLOADED` at
-   * once if there is no place: see {@link HashGate}.
+   * Takes a place at the gate while `use` runs, which may need a hash. Raises `ERR-OVERLOADED` at once if there is no
+   * place: see {@link HashGate}.
    */
   admit<T>(client: HashedFor, use: (turn: HashTurn) => Promise<T>): Promise<T>;
-  /** Was the hash made with less than the configured cost, or by something else than Argon2id? */
+  /** Returns true if the hash was made with less than the configured cost, or with another algorithm than Argon2id. */
   isWeak(stored: string): boolean;
 }
 
@@ -47,7 +47,7 @@ export interface PasswordHasherDeps {
   readonly cost: Argon2Cost;
 }
 
-/** Creates the hasher, and with it the hash that stands in for unknown accounts. */
+/** Creates the hasher, with the dummy hash that is compared for unknown accounts. */
 export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<PasswordHasher> {
   const { argon2, bcrypt, gate, cost } = deps;
   const nobodys = await argon2.hash(randomBytes(24).toString('base64url'), cost);
@@ -62,7 +62,7 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
             const isEqual = await withSpan('password.verify', {}, () =>
               run(() => compare(stored ?? nobodys, password)),
             );
-            // The bindings take a lone surrogate for U+FFFD: what is no text equals no password.
+            // The bindings read a lone surrogate as U+FFFD: a string that is not well-formed equals no password.
             return isEqual && stored !== undefined && password.isWellFormed();
           },
         }),

@@ -9,7 +9,7 @@ function limitsOf(files: Readonly<Record<string, string>>) {
 }
 
 describe('the limits of a process', () => {
-  test('are the machine’s where there is no cgroup', () => {
+  test('are the machine’s if there is no cgroup', () => {
     expect(limitsOf({})).toEqual(machine);
   });
 
@@ -26,7 +26,7 @@ describe('the limits of a process', () => {
     expect(limitsOf({ '/sys/fs/cgroup/cpu.max': '50000 100000\n' }).cores).toBe(0.5);
   });
 
-  test('are the machine’s where cgroup v2 sets none', () => {
+  test('are the machine’s if cgroup v2 sets none', () => {
     const files = { '/sys/fs/cgroup/cpu.max': 'max 100000\n', '/sys/fs/cgroup/memory.max': 'max\n' };
     expect(limitsOf(files)).toEqual(machine);
   });
@@ -70,7 +70,7 @@ describe('the limits of a process', () => {
     expect(limitsOf(files)).toEqual({ cores: 8, memoryBytes: 128 * mib });
   });
 
-  test('are the machine’s where cgroup v1 says -1 and its huge number', () => {
+  test('are the machine’s if cgroup v1 says -1 and its huge number', () => {
     const files = {
       '/sys/fs/cgroup/cpu/cpu.cfs_quota_us': '-1\n',
       '/sys/fs/cgroup/cpu/cpu.cfs_period_us': '100000\n',

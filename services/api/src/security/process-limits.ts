@@ -2,23 +2,23 @@ import { posix } from 'node:path';
 
 /** The part of the machine that the process may use. */
 export interface ProcessLimits {
-  /** May be a fraction: a pod with a CPU limit of 500m has 0.5. */
+  /** Can be a fraction: a pod with a CPU limit of 500m has 0.5. */
   readonly cores: number;
   readonly memoryBytes: number;
 }
 
 export interface ProcessLimitsSources {
-  /** The text of a file, undefined if it is not there. */
+  /** Returns the text of a file, undefined if it is not there. */
   readonly readText: (path: string) => string | undefined;
-  /** The whole machine, which counts if no cgroup says less. */
+  /** The whole machine, which applies if no cgroup limits it. */
   readonly machine: ProcessLimits;
 }
 
 const root = '/sys/fs/cgroup';
 
 /**
- * Reads the limits of the process's cgroup and of those above it, the smallest of which counts: version 2 (`cpu.max`,
- * `memory.max`), else version 1 (`cpu.cfs_quota_us`, `memory.limit_in_bytes`). In a container its own cgroup often is
+ * Reads the limits of the process's cgroup and of those above it, and returns the smallest: version 2 (`cpu.max`,
+ * `memory.max`), else version 1 (`cpu.cfs_quota_us`, `memory.limit_in_bytes`). In a container, its own cgroup is often
  * the root of what it sees, although `/proc/self/cgroup` names a path that only the host has.
  */
 export function readProcessLimits({ readText, machine }: ProcessLimitsSources): ProcessLimits {
@@ -52,7 +52,7 @@ function cgroupPaths(text: string): Map<string, string> {
   );
 }
 
-/** The directory and all those above it, the mount's own last. */
+/** Returns the directory and all those above it, the mount's own last. */
 function upwards(mount: string, path: string): string[] {
   // A path that leads out of the mount belongs to a cgroup namespace of another process.
   const inside = posix.normalize(path).replace(/^(\/\.\.)+/, '') || '/';
@@ -66,7 +66,7 @@ function coresOf(text: string | undefined): number | undefined {
   return quota === undefined || period === undefined ? undefined : quota / period;
 }
 
-/** A number above zero; undefined for `max`, -1 and what is not there. */
+/** Returns a number above zero; undefined for `max`, -1 and no text. */
 function positive(text: string | undefined): number | undefined {
   const value = Number.parseInt(text ?? '', 10);
   return value > 0 ? value : undefined;

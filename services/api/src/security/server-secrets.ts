@@ -1,11 +1,11 @@
 import { type KeySet, type KeySource, readSecret } from '@auth-account/tokens';
 
-/** The secrets of a set of symmetric keys, in its order. Throws if a key is none, or too short. */
+/** Returns the secrets of a set of symmetric keys, in its order. Throws if a key is not symmetric, or too short. */
 export function readServerSecrets({ keys }: KeySet): Buffer[] {
   return keys.map(readSecret);
 }
 
-/** The server's secrets as they now are, the newest first. */
+/** Returns the server's present secrets, newest first. */
 export type ServerSecrets = () => readonly [Buffer, ...Buffer[]];
 
 /** Reads each set of the source once. */

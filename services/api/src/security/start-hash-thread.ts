@@ -3,19 +3,19 @@ import { Worker } from 'node:worker_threads';
 import type { Argon2Binding } from './argon2-binding.ts';
 import type { BcryptBinding } from './bcrypt-binding.ts';
 
-/** Kinds of work that a hash thread does. */
+/** Kinds of work of a hash thread. */
 export interface HashJobs {
   hash: Argon2Binding['hash'];
   verify: Argon2Binding['verify'];
   verifyBcrypt: BcryptBinding['verify'];
 }
 
-/** One job as it travels to a hash thread, which has one at a time. */
+/** One job as it is sent to a hash thread, which has one at a time. */
 export type HashJob = {
   [Kind in keyof HashJobs]: { readonly kind: Kind; readonly args: Parameters<HashJobs[Kind]> };
 }[keyof HashJobs];
 
-/** A hash thread's first message: which Argon2 binding it has, and why not the faster one. */
+/** First message of a hash thread: its Argon2 binding, and the reason if it is not the faster one. */
 export interface HashThreadHello {
   readonly argon2Name: string;
   readonly fallbackReason?: unknown;
@@ -27,14 +27,14 @@ export type HashJobResult = { readonly value: unknown } | { readonly error: unkn
 /** A thread that hashes. */
 export interface HashThread {
   readonly hello: HashThreadHello;
-  /** Runs one job; the one before must have ended. Rejects if the thread dies or is ended meanwhile. */
+  /** Runs one job; the one before must have ended. Rejects if the thread dies or is ended before it is done. */
   run(job: HashJob): Promise<HashJobResult>;
   end(): Promise<unknown>;
 }
 
-/** Starts a thread and waits until it takes jobs. `onExit` gets the error of which it died, if it did. */
+/** Starts a thread and waits until it accepts jobs. `onExit` gets the error of which it died, if there is one. */
 export async function startHashThread(onExit: (error?: unknown) => void): Promise<HashThread> {
-  // Neither options nor NODE_OPTIONS: what is loaded ahead of the process (tracing) has nothing to do there, nor have
+  // Neither options nor NODE_OPTIONS: the thread must not load what is preloaded into the process (tracing), nor see
   // its secrets.
   const options = { execArgv: [], env: {}, name: 'hash' };
   const worker = new Worker(new URL('./hash-thread.ts', import.meta.url), options);
@@ -48,7 +48,7 @@ export async function startHashThread(onExit: (error?: unknown) => void): Promis
     onExit(death);
   });
 
-  /** The next message. The thread keeps the process alive for as long as somebody waits for it, and no longer. */
+  /** Returns the next message. The thread keeps the process alive only while a call waits for it. */
   async function answer<T>(): Promise<T> {
     worker.ref();
     try {

@@ -29,10 +29,11 @@ export interface AcceptInviteDeps {
 /**
  * Moves the caller into the group of an invite, as a member.
  *
- * Raises, in this order: `ERR-INVITE-TOKEN-INVALID` (404) for what never named an invite, `IAD_GROUP_ALREADY_MEMBER`
- * for one into the caller's own group, `IAD_GROUP_INVITE_EXPIRED`, `ERR-INVITE-TOKEN-INVALID` (410) for one that was
- * revoked, is used up or leads into a full group, `IAD_GROUP_ALREADY_MEMBER` without `leave_current_group`,
- * `ERR-RATE-LIMITED`; and `IAD_JWT_ACCESS_INVALID` if another change of group came first: the app refreshes.
+ * Raises, in this order: `ERR-INVITE-TOKEN-INVALID` (404) if the token never named an invite;
+ * `IAD_GROUP_ALREADY_MEMBER` if the invite is into the caller's own group; `IAD_GROUP_INVITE_EXPIRED`;
+ * `ERR-INVITE-TOKEN-INVALID` (410) if it was revoked, is used up or leads into a full group; `IAD_GROUP_ALREADY_MEMBER`
+ * without `leave_current_group`; `ERR-RATE-LIMITED`; and `IAD_JWT_ACCESS_INVALID` if another change of group came
+ * first, so that the app refreshes.
  */
 export function createAcceptInvite(deps: AcceptInviteDeps) {
   const { users, invites, groups, changeGroup, limits, maxGroupMembers, now } = deps;
@@ -50,11 +51,11 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
     }
     const state = await judgeInvite(invite);
     if (state === 'good') return invite;
-    // It may be the caller, by another tap, who has just used it up, or taken the last place.
+    // The caller may have used it up, or taken the last place, by a second tap.
     throw (await isMember()) ? refused(token, state) : moved();
   }
 
-  /** Reads the invite again, by writing it: a revocation or the last use in between is seen here. */
+  /** Reads the invite again by writing it, so that a revocation or the last use in between is seen here. */
   async function enter(token: string, groupId: string, session: ClientSession): Promise<void> {
     if ((await invites.use(token, now(), session)) === undefined) {
       const invite = await invites.find(token);
@@ -93,7 +94,7 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
   };
 }
 
-/** The access token speaks of a group that the user has left. */
+/** The access token names a group that the user has left. */
 const moved = () => new AppError('IAD_JWT_ACCESS_INVALID');
 
 function refused(token: string, state: InviteState | undefined): Error {

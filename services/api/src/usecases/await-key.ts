@@ -7,16 +7,16 @@ export interface AwaitKeyDeps {
   readonly now: () => Date;
 }
 
-/** Within so many milliseconds a new key has reached every api: a mounted secret takes a minute or two. */
+/** Milliseconds within which a new key has reached every api: a mounted secret takes a minute or two. */
 const keySpreadMs = 5 * 60_000;
 
 /**
- * To be called before a refresh token is held against a session: without the session's key none is genuine. A key that
- * is missing here for now is no reason to log anyone out, or to leave anyone logged in; one that has been taken away
- * is.
+ * Creates the function that a use case calls before it checks a refresh token against a session: without the session's
+ * key no token is genuine. A key that has not arrived here yet is no reason to log a user out, or to leave one logged
+ * in. A key that was removed is.
  *
- * Raises `ERR-DEPENDENCY-UNAVAILABLE` if another api has made the session's newest token by a key that has not come
- * here yet.
+ * Raises `ERR-DEPENDENCY-UNAVAILABLE` if another api has made the session's newest token with a key that has not
+ * arrived here yet.
  */
 export function createAwaitKey({ refreshTokens, now }: AwaitKeyDeps) {
   return async ({ kid, handed_out_at }: SessionDocument): Promise<void> => {

@@ -25,19 +25,19 @@ export interface ChangeGroupDeps {
   readonly audit: Audit;
 }
 
-/** A user's way from one group into another. */
+/** A user's move from one group into another. */
 export interface GroupChange {
   readonly userId: string;
   /** The group that is left. */
   readonly from: string;
   readonly to: Membership;
-  /** Opens the new group, or counts the member there; throws if that cannot be. */
+  /** Creates the new group, or counts the member there. Throws if that is impossible. */
   readonly enter: (session: ClientSession) => Promise<void>;
-  /** The error if the user is not in `from`, or no longer. */
+  /** Returns the error for a user who is not in `from`, or no longer. */
   readonly notThere: () => Error;
-  /** Looks at the group that is left, in the transaction; throws if the change must not be. */
+  /** Checks the group that is left, in the transaction. Throws if the change is not allowed. */
   readonly assertAllowed?: (left: GroupDocument) => Promise<void>;
-  /** Events of the audit log on the user's part in it. */
+  /** Events of the audit log about the user's part in it. */
   readonly events: readonly AuditEvent[];
 }
 
@@ -46,17 +46,17 @@ export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promis
 
 /**
  * Creates the function behind every change of group (decisions, "Groups and invites"). One transaction writes the user,
- * the claims of every live session, both groups, and what follows for the group that is left: the longest-standing
- * member inherits it, the last member closes it and its invites die. After the commit the deny list gets the new
- * versions of the claims and the streams close with 4004; no session ends.
+ * the claims of every live session, both groups, and the consequences for the group that is left: the longest-standing
+ * member inherits it, or the last member closes it and its invites end. After the commit the deny list gets the new
+ * versions of the claims, and the streams close with 4004. No session ends.
  *
- * Every join and leave writes the group's document, and every login the user's: whatever happens at the same time comes
- * before or after the change as a whole.
+ * Every join and leave writes the group's document, and every login the user's. So whatever happens at the same time
+ * comes before or after the whole change.
  */
 export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
   const { users, groups, invites, sessions, transaction, announce, audit } = deps;
 
-  /** Takes the member out of the count; returns whether that closed the group, or who owns it from now on. */
+  /** Subtracts the member from the count. Returns whether that closed the group, and its owner from now on. */
   async function leave({ userId, from, to, assertAllowed }: GroupChange, session: ClientSession): Promise<Left> {
     const left = await groups.removeMember(from, to.joined_at, session);
     if (left === undefined) throw new Error(`there is no group ${from}`);
@@ -77,12 +77,13 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
     const { requestId } = origin;
     const at = to.joined_at;
     const work = async (session: ClientSession) => {
-      // First of all, so that of two requests for one move the second learns of the first, not of what it used up.
+      // The first write, so that of two requests for one move the second fails for that, and not for what the first has
+      // used up.
       if (!(await users.move(userId, from, to, session))) throw notThere();
       await enter(session);
       const left = await leave(change, session);
       const changed = await sessions.changeClaims(userId, { ...to, at, requestId }, session);
-      // A user who has given up may have gone and come back since: `from` is then right again, and the change unwanted.
+      // A user who has given up may have left and come back since: `from` is right again then, and the change unwanted.
       assertClientConnected(origin);
       return { ...left, changed };
     };
@@ -97,7 +98,7 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
   };
 }
 
-/** Of the two groups the one that others may want to write at the same time: nobody else knows a new household yet. */
+/** Returns the group that others may want to write at the same time: nobody else knows a new household yet. */
 function wantedGroup({ from, to }: GroupChange): string {
   return to.role === 'owner' ? from : to.home_group_id;
 }
@@ -108,7 +109,7 @@ interface Left {
   readonly heir: string | undefined;
 }
 
-/** A household of the user's own, which a change of group opens: the user's home after leaving a group. */
+/** Returns a new household of the user's own, which is the user's home after leaving a group. */
 export function newHome(
   { groups, ids }: { readonly groups: Pick<GroupStore, 'insert'>; readonly ids: Pick<Ids, 'groupId'> },
   userId: string,

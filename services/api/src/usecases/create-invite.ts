@@ -36,10 +36,10 @@ export interface CreateInviteOutput {
 const inviteLimit = 100;
 
 /**
- * Creates an invite into the caller's group, which the caller has to own when it is committed: the transaction writes
- * the group's document, as does whatever closes the group or gives it another owner.
+ * Creates an invite into the caller's group, which the caller must own at the commit: the transaction writes the
+ * group's document, like everything that closes the group or changes its owner.
  *
- * Raises what {@link nonOwnerError} makes, `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
+ * Raises the errors of {@link nonOwnerError}, `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
  * `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same `Idempotency-Key` gets the first answer again, and counts for no
  * limit.
  */
@@ -52,7 +52,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
     origin: RequestOrigin,
   ): Promise<CreateInviteOutput> => {
     const { user_id, home_group_id, sid: session_id } = caller;
-    // The group is part of the request: who has moved meanwhile must not be given an invite into another group.
+    // The group is part of the request: a caller who has moved meanwhile must not get an invite into another group.
     const body = JSON.stringify([home_group_id, canonicalBody(CreateInviteRequest, input)]);
     const scope = { route: 'createInvite', caller: user_id, key: origin.idempotencyKey, body };
     const idempotent = openIdempotent<InviteData>(scope);
@@ -63,7 +63,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
     const invite = newInvite(input, caller, ids.inviteToken(), at);
     const data = { ...describeInvite(invite, at), timestamp: at.toISOString() };
     const work = async (session: ClientSession) => {
-      // First of all, so that a twin with the same key waits here.
+      // The first write, so that a twin with the same key waits here.
       await idempotent.keep(data, session);
       const group = await groups.countInvite(home_group_id, user_id, session);
       if (group === undefined) throw await nonOwnerError(users, caller);

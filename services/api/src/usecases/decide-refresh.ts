@@ -1,6 +1,6 @@
 import type { SessionDocument } from '@auth-account/stores/documents';
 
-/** The generations of a session, which tell what a presented token is (decisions, "Refresh"). */
+/** The generations of a session, which decide what a presented token is (decisions, "Refresh"). */
 export type Generations = Pick<SessionDocument, 'gen' | 'parent' | 'floor'>;
 
 /** `advance`: write these generations and hand out `gen`; `repeat`: hand out `gen` again; `reuse`: theft. */
@@ -12,11 +12,11 @@ export type RefreshDecision =
 /**
  * Decides what a genuine token of that generation means for its session. The parent's children are `floor + 1 … gen`.
  *
- * - A child: taken. It becomes the parent, its siblings are void from now on.
+ * - A child: accepted. It becomes the parent, and its siblings are void from now on.
  * - The parent, within the window of the last hand-out: a slower twin or a quick retry gets the newest child again.
- * - The parent, later: its answer was lost, or somebody else took it. One more child; the elder ones stay good.
+ * - The parent, later: its answer was lost, or somebody else took it. It gets one more child; the elder ones stay good.
  * - Higher than any handed out: the store was restored from a backup. Adopted as the newest child.
- * - Anything else has been void for some time: two hold tokens of this session.
+ * - Anything else has been void for some time: two clients hold tokens of this session.
  */
 export function decideRefresh(
   session: Generations & Pick<SessionDocument, 'handed_out_at'>,

@@ -14,9 +14,9 @@ export interface FindCurrentGroupDeps {
 const stockDeficits = { HOME: 'masked', OFFICE: 'refused' } as const satisfies Record<AccountType, StockDeficit>;
 
 /**
- * The caller's group with its members, the one who has been there for longest first.
+ * Returns the caller's group with its members, longest-standing first.
  *
- * Raises `IAD_JWT_ACCESS_INVALID` if the caller is no member any more, however new that is: the app refreshes.
+ * Raises `IAD_JWT_ACCESS_INVALID` as soon as the caller is no longer a member, so that the app refreshes.
  */
 export function createFindCurrentGroup({ users, groups, now }: FindCurrentGroupDeps) {
   return async (caller: VerifiedAccessToken): Promise<CurrentGroupResponse['data']> => {

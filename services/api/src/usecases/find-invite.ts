@@ -13,8 +13,8 @@ export interface FindInviteDeps {
 }
 
 /**
- * Previews an invite for the holder of its token. Raises `ERR-RATE-LIMITED`, and `ERR-INVITE-TOKEN-INVALID` (404) for
- * what names no invite.
+ * Previews an invite for the holder of its token. Raises `ERR-RATE-LIMITED`, and `ERR-INVITE-TOKEN-INVALID` (404) if
+ * the token names no invite.
  */
 export function createFindInvite(deps: FindInviteDeps) {
   const { invites, limits, now } = deps;

@@ -9,10 +9,10 @@ export interface JudgeInviteDeps {
   readonly now: () => Date;
 }
 
-/** Returns whether a user could join by the invite, or why not. */
+/** Returns the state of the invite for a user who wants to join by it. */
 export type JudgeInvite = (invite: InviteDocument) => Promise<InviteState>;
 
-/** Creates the function that judges invites: one that is good by itself is used up while its group is full. */
+/** Creates the function that judges invites. A valid invite counts as used up while its group is full. */
 export function createJudgeInvite({ groups, maxGroupMembers, now }: JudgeInviteDeps): JudgeInvite {
   return async (invite) => {
     const state = inviteState(invite, now());
@@ -21,7 +21,7 @@ export function createJudgeInvite({ groups, maxGroupMembers, now }: JudgeInviteD
   };
 }
 
-/** 404: the string never named an invite; 410: it did, and is over (decisions, "Invite token"). */
+/** 404: the string never named an invite. 410: it did, and the invite is over (decisions, "Invite token"). */
 export function inviteInvalid(token: string, state: InviteState | undefined): AppError {
   return new AppError('ERR-INVITE-TOKEN-INVALID', {
     status: state === undefined ? 404 : 410,
@@ -33,8 +33,8 @@ export function inviteInvalid(token: string, state: InviteState | undefined): Ap
 type Preview = Omit<InvitePreviewResponse['data'], 'timestamp'>;
 
 /**
- * The part that anybody with the token may know: no name, no address, no group. `state`: what the invite is worth to
- * them.
+ * Returns the part that any holder of the token may know: no name, no address, no group. `state` is the invite's state
+ * for them.
  */
 export function previewInvite(invite: InviteDocument, state: InviteState): Preview {
   return {
@@ -45,7 +45,7 @@ export function previewInvite(invite: InviteDocument, state: InviteState): Previ
   };
 }
 
-/** The part for the owner of the group: the invite by itself, even if the group is full. */
+/** Returns the part for the owner of the group: the invite's own state, even if the group is full. */
 export function describeInvite(invite: InviteDocument, now: Date): Invite {
   return {
     invite_token: invite._id,

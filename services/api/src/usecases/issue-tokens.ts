@@ -7,12 +7,12 @@ export interface IssueTokensDeps {
   readonly signAccessToken: (claims: AccessTokenClaims) => Promise<string>;
   readonly refreshTokens: Pick<RefreshTokens, 'issue'>;
   readonly accessTokenTtlSeconds: number;
-  /** Base address of the push gateway as apps see it. */
+  /** Base address of the push gateway for apps. */
   readonly pushPublicUrl: string;
   readonly now: () => Date;
 }
 
-/** Creates the token pair of a session, from nothing but the document that the deciding write returned. */
+/** Creates the token pair of a session, using only the document that the deciding write returned. */
 export type IssueTokens = (session: SessionDocument) => Promise<TokenResponse['data']>;
 
 export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {

@@ -18,10 +18,10 @@ export interface LeaveGroupDeps {
 export type LeaveGroup = (caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<MembershipResponse['data']>;
 
 /**
- * Moves the caller into a new HOME space of their own, wherever they are; the last member of a group closes it by
- * leaving.
+ * Moves the caller into a new HOME space of their own, from any group; the last member of a group closes it by leaving.
  *
- * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if another change of group came first: the app refreshes.
+ * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if another change of group came first, so that the app
+ * refreshes.
  */
 export function createLeaveGroup(deps: LeaveGroupDeps): LeaveGroup {
   const { changeGroup, limits, now } = deps;

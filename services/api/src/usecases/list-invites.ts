@@ -11,10 +11,10 @@ export interface ListInvitesDeps {
   readonly now: () => Date;
 }
 
-/** Invites that are over, in one list; the valid ones are bounded by themselves. */
+/** Most invites that are over in one list. The number of valid ones is limited. */
 const tombstoneLimit = 100;
 
-/** The invites of the group that the caller owns, the newest first. Raises what {@link nonOwnerError} makes. */
+/** Lists the invites of the group that the caller owns, newest first. Raises the errors of {@link nonOwnerError}. */
 export function createListInvites({ users, groups, invites, now }: ListInvitesDeps) {
   return async (caller: VerifiedAccessToken): Promise<InviteListResponse['data']> => {
     const { user_id, home_group_id } = caller;

@@ -7,7 +7,7 @@ export interface ListSessionsDeps {
   readonly now: () => Date;
 }
 
-/** The caller's live sessions, the one used last first. */
+/** Lists the caller's live sessions, last used first. */
 export function createListSessions({ sessions, now }: ListSessionsDeps) {
   return async (caller: VerifiedAccessToken): Promise<SessionListResponse['data']> => {
     const at = now();

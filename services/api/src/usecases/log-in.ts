@@ -36,15 +36,14 @@ export interface LogInDeps {
   readonly now: () => Date;
 }
 
-/** Live sessions of one user; past it the one unused for longest goes (decisions, "Login"). */
+/** Live sessions of one user. Above this the one unused for longest ends (decisions, "Login"). */
 const sessionLimit = 50;
 
 /**
- * Login (decisions, "Login"): one session per user and device.
+ * Logs a user in (decisions, "Login"): one session per user and device.
  *
- * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and an unknown address alike, after the same work,
- * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A login whose client is seen to have gone before the commit opens no
- * session.
+ * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. No session is opened if the client is seen to have left before the commit.
  */
 export function createLogIn(
   deps: LogInDeps,
@@ -61,7 +60,7 @@ export function createLogIn(
     const nonce = randomBytes(32);
 
     const work = async (transactionSession: ClientSession) => {
-      // Written by every login and by whatever revokes or moves by user, so that neither slips past the other.
+      // Written by every login, and by all that revokes or moves by user, so that neither misses the other.
       const user = await users.touchLogin(userId, at, transactionSession);
       if (user === undefined) throw new AppError('ERR-INVALID-CREDENTIALS');
       const ended = endedByLogin(await sessions.listLive(userId, transactionSession), deviceId);
@@ -70,7 +69,7 @@ export function createLogIn(
       }
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId });
       await sessions.insert(session, transactionSession);
-      // An app that has given up logs in again: this session should not take the place of that one.
+      // An app that has given up logs in again: this session must not replace that one.
       assertClientConnected(origin);
       return { session, ended };
     };
@@ -91,7 +90,8 @@ export function createLogIn(
 }
 
 /**
- * Creates the check of the password, behind the limits and the hash gate. It replaces a weak hash of a right password.
+ * Creates the check of the password, behind the limits and the hash gate. It replaces a weak hash if the password is
+ * right.
  */
 function createAuthenticate({ users, hasher, limits, audit }: LogInDeps) {
   async function authenticate(
@@ -100,7 +100,7 @@ function createAuthenticate({ users, hasher, limits, audit }: LogInDeps) {
     origin: RequestOrigin,
   ): Promise<UserDocument> {
     const attempt = await limits.logIn({ email, deviceId }, origin);
-    // Admission to the hash gate: a login that is shed here has not read the account yet.
+    // Admission to the hash gate. A login that is shed here has not read the account yet.
     const { user, isRight } = await hasher.admit(origin, async (turn) => {
       const found = await users.findByEmail(email);
       return { user: found, isRight: await turn.verify(found?.password_hash, password) };
@@ -126,7 +126,7 @@ function createAuthenticate({ users, hasher, limits, audit }: LogInDeps) {
       const better = await hasher.admit(origin, (turn) => turn.hash(password));
       await users.setPasswordHash(_id, stored, better);
     } catch (error) {
-      // The password was right: under overload the better hash waits for the next login, the user does not.
+      // The password was right. Under overload the better hash waits for the next login; this one succeeds.
       if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
     }
   }
@@ -135,8 +135,8 @@ function createAuthenticate({ users, hasher, limits, audit }: LogInDeps) {
 }
 
 /**
- * The sessions that a login on this device ends: the device's last one, and those past the limit. `live` is oldest
- * first.
+ * Returns the sessions that a login on this device ends: the device's last one, and those above the limit. `live` is
+ * oldest first.
  */
 function endedByLogin(live: readonly SessionSummary[], deviceId: string) {
   const replaced = live.filter((session) => session.device_id === deviceId);

@@ -20,9 +20,9 @@ export interface LogOutAllDeps {
 }
 
 /**
- * Ends the caller's sessions, all or all others. It writes the user's document, as every login does, so that no login
- * slips between. Streams close with 4001, the caller's own with 1000; that one is announced again if it was over
- * already, by a request that may have been told 503.
+ * Ends the caller's sessions, all of them or all others. It writes the user's document, like every login, so that it
+ * misses no login. Streams close with 4001, the caller's own with 1000. If the caller's session was over already it is
+ * announced again: the request that ended it may have been answered 503.
  */
 export function createLogOutAll(deps: LogOutAllDeps) {
   const { users, sessions, transaction, announce, audit, now } = deps;
@@ -46,17 +46,15 @@ export function createLogOutAll(deps: LogOutAllDeps) {
         { reason: 'logout', ids: except_current ? [] : live.filter((id) => id === caller.sid) },
       ];
       for (const { reason, ids } of ended) await sessions.revokeAll(ids, { reason, at, requestId }, session);
-      // An app that has given up may have logged in again: that session should live.
+      // An app that has given up may have logged in again: that session must live.
       assertClientConnected(origin);
     };
     const isCommitted = async () => {
       const all = ended.flatMap(({ ids }) => ids);
-      // That nothing was left to end may have been rolled back since, and nothing that was written tells: it is tried
-      // again.
+      // If nothing was left to end, nothing written shows that, and it may have been rolled back: it is tried again.
       return all.length > 0 && sessions.areRevoked(all);
     };
-    // Of one account one after the other: each writes the user's document, and tried side by side they hinder each
-    // other.
+    // Of one account one after the other: each writes the user's document, and parallel tries would conflict.
     await transaction(work, { isCommitted, group: caller.user_id });
     const { user_id } = caller;
     audit({ event: 'logout.all', user_id, session_id: caller.sid }, origin);

@@ -18,11 +18,11 @@ export interface LogOutDeps {
 }
 
 /**
- * Logout (specification, `POST /api/v1/auth/logout`; decisions, "Logout"). The user is only ever the access token's.
+ * Logs out (specification, `POST /api/v1/auth/logout`; decisions, "Logout"). The user is always the access token's.
  *
- * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for anything that is no genuine token of a live session of the caller, and
- * `ERR-DEPENDENCY-UNAVAILABLE` if that can't be told yet ({@link createAwaitKey}). A session that is over already is
- * announced again first: the logout that ended it may have been told 503.
+ * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for anything but a genuine token of a live session of the caller, and
+ * `ERR-DEPENDENCY-UNAVAILABLE` if that is not known yet ({@link createAwaitKey}). A session that is over already is
+ * announced again first: the logout that ended it may have been answered 503.
  */
 export function createLogOut(
   deps: LogOutDeps,
@@ -31,7 +31,10 @@ export function createLogOut(
   const awaitKey = createAwaitKey(deps);
   const announceAgain = createAnnounceAgain(deps);
 
-  /** One write if the token is the newest; only a miss reads, since any genuine token of the session will do. */
+  /**
+   * Revokes in one write if the token is the newest. Only a miss reads, since any genuine token of the session is
+   * enough.
+   */
   async function revoke(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
     if (await sessions.revokeOwn({ ...own, tokenHash: refreshTokenHash(token) }, revocation)) return true;
     const session = await sessions.find(own.sessionId);
@@ -61,7 +64,7 @@ export function createLogOut(
   };
 }
 
-/** Says whether it is a session of that user that can be ended, or has been: one that has expired is neither. */
+/** Returns true if it is a session of that user which can be ended or has been. An expired one is neither. */
 function isTarget(session: SessionDocument | undefined, userId: string, at: Date): session is SessionDocument {
   return session?.user_id === userId && (session.is_revoked || session.expires_at > at);
 }

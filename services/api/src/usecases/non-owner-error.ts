@@ -3,9 +3,9 @@ import type { UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 
 /**
- * Returns the error for a caller who does not own the group of the access token: `ERR-GROUP-OWNER-REQUIRED`, or if the
- * token speaks of a group that the caller has left (the deny list may not have heard of it) `IAD_JWT_ACCESS_INVALID`,
- * so that the app refreshes and asks again.
+ * Returns the error for a caller who does not own the group of the access token: `ERR-GROUP-OWNER-REQUIRED`. If the
+ * caller has left that group (the deny list may not have it yet): `IAD_JWT_ACCESS_INVALID`, so that the app refreshes
+ * and asks again.
  */
 export async function nonOwnerError(
   users: Pick<UserStore, 'isMember'>,

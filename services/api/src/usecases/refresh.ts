@@ -29,7 +29,7 @@ export interface RefreshDeps {
 
 type FindSession = SessionStore['find'];
 
-/** A refresh token that was sent, taken apart. */
+/** A refresh token as sent, with its parts. */
 interface Presented {
   readonly token: string;
   readonly parts: RefreshTokenParts;
@@ -37,12 +37,12 @@ interface Presented {
 }
 
 /**
- * Refresh token rotation that converges (decisions, "Refresh"; OAuth 2.0 Security BCP, RFC 9700 section 4.14). Checked
- * in this order: HMAC, revoked, expiry, generation.
+ * Rotates refresh tokens so that concurrent requests converge (decisions, "Refresh"; OAuth 2.0 Security BCP, RFC 9700
+ * section 4.14). Checked in this order: HMAC, revoked, expiry, generation.
  *
- * Raises `IAD_JWT_REFRESH_EXPIRED` for what is expired or not ours, `IAD_JWT_REFRESH_STOLEN` for a token of a revoked
- * session and for one that was void, which revokes its session, `ERR-RATE-LIMITED`, and `ERR-DEPENDENCY-UNAVAILABLE`
- * if another api has made the session's newest token by a key that has not come here yet.
+ * Raises `IAD_JWT_REFRESH_EXPIRED` for a token that is expired or not ours; `IAD_JWT_REFRESH_STOLEN` for a token of a
+ * revoked session, and for a void one, which revokes its session; `ERR-RATE-LIMITED`; and `ERR-DEPENDENCY-UNAVAILABLE`
+ * if another api has made the session's newest token with a key that has not arrived here yet.
  */
 export function createRefresh(
   deps: RefreshDeps,
@@ -60,7 +60,7 @@ export function createRefresh(
     return issueTokens(session);
   }
 
-  /** Undefined if another request has changed the session since it was read. */
+  /** Returns undefined if another request has changed the session since it was read. */
   async function attempt(find: FindSession, presented: Presented): Promise<TokenResponse['data'] | undefined> {
     const { parts, origin } = presented;
     const session = await findGenuine(find, presented);
@@ -68,7 +68,7 @@ export function createRefresh(
     if (decision.kind === 'reuse') return revokeStolen(session, origin);
     if (decision.kind === 'repeat') {
       if (find === sessions.findConfirmed) return handOut('refresh.converged', session, origin);
-      // It writes nothing that a majority would have to take: what it signs is read again, to be certain.
+      // This writes nothing that needs a majority, so what it signs is read again with majority concern.
       return attempt(sessions.findConfirmed, presented);
     }
     const rotated = await sessions.rotate(session, rotation(deps, session, decision.next));
@@ -79,7 +79,7 @@ export function createRefresh(
     await limits.refresh(origin);
     const parts = refreshTokens.parse(token);
     if (parts === undefined) throw expired(audit, 'not_genuine', origin);
-    // Each round that finds the session changed is another request's success: it ends.
+    // Each round that finds the session changed is another request's success, so the loop ends.
     for (;;) {
       const tokens = await attempt(sessions.find, { token, parts, origin });
       if (tokens !== undefined) return tokens;
@@ -100,8 +100,8 @@ function createFindGenuine(deps: RefreshDeps) {
       throw expired(audit, 'not_genuine', origin);
     }
     if (session.is_revoked) {
-      // Only what cannot be rolled back is said, and then told to the others too: the request that ended it may have
-      // got a 503.
+      // Only an end that cannot be rolled back is reported, and it is announced again: the request that ended it may
+      // have been answered 503.
       const isOver = await announceAgain(session._id);
       if (!isOver) return findGenuine(sessions.findConfirmed, { token, parts, origin });
       audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
@@ -114,12 +114,12 @@ function createFindGenuine(deps: RefreshDeps) {
   return findGenuine;
 }
 
-/** Creates the end of a session one of whose void tokens was presented. */
+/** Creates the function that ends a session when one of its void tokens is presented. */
 function createRevokeStolen({ sessions, announce, audit, now }: RefreshDeps) {
   return async (session: SessionDocument, origin: RequestOrigin): Promise<never> => {
     const { requestId } = origin;
-    // Its app may have refreshed by another request since, which made this token a void one. A thief who hangs up puts
-    // off being seen, and gets nothing by it: there is an event of its own to see.
+    // The app may have refreshed by another request since, which made this token void. A thief who hangs up delays the
+    // detection and gains nothing: this event shows it.
     if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
     assertClientConnected(origin);
     const at = now();
@@ -162,7 +162,7 @@ function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: Sessio
 
 type ToldReason = NonNullable<DetailsOf<'IAD_JWT_REFRESH_STOLEN'>['reason']>;
 
-/** The reason for the end of a session, as an app is told it. */
+/** The reason for the end of a session, as apps see it. */
 const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
   logout: 'logged_out',
   revoked_by_user: 'revoked',
@@ -173,8 +173,8 @@ const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
 };
 
 /**
- * Creates the refusal of a refresh token whose session was revoked for that reason. For the holder of a genuine token
- * only: nobody else is to hear how a session ended. Without a reason, or with one of a newer version's, none is told.
+ * Creates the refusal of a refresh token whose session was revoked for that reason. Only the holder of a genuine token
+ * may learn the reason. If it is missing, or comes from a newer version, the refusal names none.
  */
 function sessionEnded(reason: RevocationReason | undefined): AppError<'IAD_JWT_REFRESH_STOLEN'> {
   const told: ToldReason | undefined = reason && toldReasons[reason];

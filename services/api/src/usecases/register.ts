@@ -26,7 +26,7 @@ export interface RegisterDeps {
   readonly openIdempotent: OpenIdempotent;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
   readonly publishEvent: (event: RegisteredEvent) => void;
-  /** Counts how registrations end. */
+  /** Counts registrations by how they end. */
   readonly onEnd: (mode: RegisterRequest['space_creation_mode'], outcome: RegistrationOutcome) => void;
   readonly limits: Pick<Limits, 'register' | 'registered' | 'guess'>;
   readonly audit: Audit;
@@ -45,7 +45,7 @@ export interface RegisterOutput {
   readonly isReplayed: boolean;
 }
 
-/** Everything that one registration stores, made before its transaction so that the transaction can run again. */
+/** Everything that one registration stores, created before its transaction so that the transaction can run again. */
 interface Registration {
   readonly space: Space;
   readonly user: Parameters<UserStore['insert']>[0];
@@ -57,12 +57,12 @@ interface Registration {
 type Register = (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput>;
 
 /**
- * Registration (specification, `POST /api/v1/auth/register`).
+ * Registers an account (specification, `POST /api/v1/auth/register`).
  *
  * Raises `ERR-RATE-LIMITED`, `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-EMAIL-ALREADY-EXISTS` (409), `ERR-INVITE-TOKEN-INVALID`
  * (404 if it never named an invite, 410 if it is over) and `ERR-OVERLOADED`. On any of them nothing is stored. A retry
- * with the same `Idempotency-Key` gets the first answer again, never its own 409. It is judged as a login is: knowing
- * the key must not help to guess the password.
+ * with the same `Idempotency-Key` gets the first answer again, never its own 409. The retry's password is limited like
+ * a login's: a known key must not help to guess the password.
  */
 export function createRegister(
   deps: RegisterDeps,
@@ -90,7 +90,7 @@ export function createRegister(
   return counted(registerOrReplay, onEnd);
 }
 
-/** The same registration, whose outcome `onEnd` is told. */
+/** Returns the same registration, and reports its outcome to `onEnd`. */
 function counted(register: Register, onEnd: RegisterDeps['onEnd']): Register {
   return async (input, origin) => {
     const mode = input.space_creation_mode;
@@ -105,7 +105,7 @@ function counted(register: Register, onEnd: RegisterDeps['onEnd']): Register {
   };
 }
 
-/** Creates the registration itself: hash, transaction, then what follows the commit. */
+/** Creates the registration itself: hash, transaction, then the steps after the commit. */
 function createRegisterOnce(deps: RegisterDeps) {
   const { users, spaces, outbox, transaction, hasher, publishEvent, limits, audit } = deps;
 
@@ -116,12 +116,12 @@ function createRegisterOnce(deps: RegisterDeps) {
   ): Promise<RegisterData> => {
     if (await users.isEmailTaken(input.email)) refuseTaken(input);
     const space = await spaces.choose(input);
-    // Admission to the hash gate: only a registration that may still succeed asks for a hash.
+    // Admission to the hash gate: only a registration that can still succeed asks for a hash.
     const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));
     const registration = prepare(deps, input, origin, space, passwordHash);
     const { user, event, data, at } = registration;
     const work = async (session: ClientSession) => {
-      // First of all, so that a twin with the same key waits here and not at the address.
+      // The first write, so that a twin with the same key waits here and not at the address.
       await idempotent.keep(data, session);
       await users.insert(user, session);
       await spaces.enter(space, user._id, at, session);
@@ -156,7 +156,9 @@ function createReplay(deps: RegisterDeps) {
   };
 }
 
-/** Where a login would come from, if this one were. A device without an id is one that no account knows. */
+/**
+ * Returns the source that a login with this request would have. If it has no device id, no account knows the device.
+ */
 function loginOf({ ids }: RegisterDeps, { email, device_id }: RegisterRequest) {
   return { email, deviceId: device_id?.toLowerCase() ?? ids.groupId() };
 }
@@ -190,7 +192,7 @@ function prepare(
   return { space, user, event, data: { ...registered, timestamp: at.toISOString() }, at };
 }
 
-/** Translates the failure of a registration for its caller. */
+/** Translates the failure of a registration for the caller. */
 function refuse(input: RegisterRequest, error: unknown): never {
   if (isDuplicateKey(error, 'email_key_unique')) refuseTaken(input, error);
   throw error;

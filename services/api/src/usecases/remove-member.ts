@@ -18,11 +18,11 @@ export interface RemoveMemberDeps {
 }
 
 /**
- * Takes a member out of the caller's group, as if that member had left. The owner's own id means leaving.
+ * Removes a member from the caller's group, as if that member had left. The owner's own id means leaving.
  *
- * Raises what {@link nonOwnerError} makes if the caller does not own the group, or no longer,
- * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others is not limited: nobody
- * is removed who has not joined, and joins are.
+ * Raises the errors of {@link nonOwnerError} if the caller does not own the group, or no longer,
+ * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others has no limit: each must
+ * have joined first, and joins are limited.
  */
 export function createRemoveMember(deps: RemoveMemberDeps) {
   const { users, groups, changeGroup, leaveGroup, now } = deps;

@@ -18,7 +18,8 @@ export interface RevokeInviteDeps {
  * Revokes an invite of the group that the caller owns; one that is over already stays as it is. Once this has answered
  * nobody joins by it: a join writes the invite's document, so that it either comes before the revocation or sees it.
  *
- * Raises what {@link nonOwnerError} makes, and `ERR-INVITE-TOKEN-INVALID` (404) for what names no invite of the group.
+ * Raises the errors of {@link nonOwnerError}, and `ERR-INVITE-TOKEN-INVALID` (404) for a token that names no invite of
+ * the group.
  */
 export function createRevokeInvite({ users, groups, invites, audit, now }: RevokeInviteDeps) {
   return async (token: string, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<InviteResponse['data']> => {

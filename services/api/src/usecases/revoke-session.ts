@@ -17,13 +17,13 @@ export interface RevokeSessionDeps {
 /**
  * Ends one of the caller's sessions by its id. Its stream closes with 4001, the caller's own with 1000.
  *
- * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for what is no live session of the caller. One that is over already is announced
- * again first: the request that ended it may have been told 503.
+ * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` if the id is no live session of the caller. One that is over already is
+ * announced again first: the request that ended it may have been answered 503.
  */
 export function createRevokeSession({ sessions, announce, isDenied, audit, now }: RevokeSessionDeps) {
   const announceAgain = createAnnounceAgain({ sessions, announce, isDenied });
 
-  /** One write; only a miss reads. */
+  /** Revokes in one write; only a miss reads. */
   async function revoke(own: OwnSession, revocation: Revocation): Promise<boolean> {
     if (await sessions.revokeOwn(own, revocation)) return true;
     const session = await sessions.find(own.sessionId);

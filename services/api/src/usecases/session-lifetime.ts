@@ -1,6 +1,6 @@
 import type { SessionDocument } from '@auth-account/stores/documents';
 
-/** How long a session lives, in seconds. */
+/** Lifetime of a session, in seconds. */
 export interface SessionLifetime {
   /** Since its last use. */
   readonly idleSeconds: number;
@@ -8,7 +8,7 @@ export interface SessionLifetime {
   readonly absoluteSeconds: number;
 }
 
-/** The ends of a session that begins at `at`. */
+/** Returns the expiry times of a session that begins at `at`. */
 export function newExpiry(
   at: Date,
   { idleSeconds, absoluteSeconds }: SessionLifetime,
@@ -17,7 +17,7 @@ export function newExpiry(
   return { expires_at: earlier(addSeconds(at, idleSeconds), absolute_expires_at), absolute_expires_at };
 }
 
-/** The idle end after a use at `at`, never past the absolute one. */
+/** Returns the idle expiry after a use at `at`, never past the absolute one. */
 export function extendedExpiry(session: SessionDocument, at: Date, { idleSeconds }: SessionLifetime): Date {
   return earlier(addSeconds(at, idleSeconds), session.absolute_expires_at);
 }

@@ -6,7 +6,7 @@ import type { ClientSession } from 'mongodb';
 import type { Ids } from '../request/ids.ts';
 import { createJudgeInvite, inviteInvalid } from './invite-validity.ts';
 
-/** The space in which a new account will live, and how the account gets there. */
+/** The space in which a new account will live, and whether it is new or joined by an invite. */
 export type Space = { readonly home_group_id: string; readonly account_type: AccountType } & (
   | { readonly kind: 'new' }
   | { readonly kind: 'join'; readonly token: string; readonly sentToken: string }
@@ -22,7 +22,7 @@ export interface SpacesDeps {
 
 /** The spaces that accounts register into; both raise `ERR-INVITE-TOKEN-INVALID`. */
 export interface Spaces {
-  /** A new space, or that of the invite; stores nothing. */
+  /** Chooses a new space, or that of the invite; stores nothing. */
   choose(input: RegisterRequest): Promise<Space>;
   /** Creates the new space, or uses the invite and counts the member. */
   enter(space: Space, userId: string, at: Date, session: ClientSession): Promise<void>;
@@ -58,7 +58,7 @@ export function createSpaces(deps: SpacesDeps): Spaces {
         );
         return;
       }
-      // Reads the invite again, by writing it: a revocation or the last use in between is seen here.
+      // Reads the invite again by writing it, so that a revocation or the last use in between is seen here.
       const used = await invites.use(space.token, now(), session);
       if (used === undefined) {
         const invite = await invites.find(space.token);

@@ -21,7 +21,7 @@ export interface Reconcile {
 }
 
 const retryMs = 250;
-/** When a system starts the worker has not written the list yet: for so long that is no reason to warn. */
+/** Milliseconds after a system's start in which it is normal that the worker has not written the list yet. */
 const startMs = 5_000;
 /** A safety net, for example for an entry that is missing from the sorted set of revocations. */
 const wholeEveryMs = 30_000;
@@ -41,14 +41,17 @@ async function closeDenied({ registry, denyList }: ReconcileDeps, sessionIds: re
   return closed;
 }
 
-/** The two kinds of rounds. Each returns how many streams it closed, and throws if the deny list is not available. */
+/**
+ * Creates the two kinds of rounds. Each returns how many streams it closed, and throws if the deny list is not
+ * available.
+ */
 function createRounds(deps: ReconcileDeps) {
   const { registry, denyList } = deps;
-  /** Redis's time from which the next recent round asks. */
+  /** Redis's time from which the next recent round reads. */
   let since = 0;
   let lastWhole = 0;
   return {
-    /** No round over all sessions has been completed yet. */
+    /** Returns true until a round over all sessions has been completed. */
     isFirst: () => lastWhole === 0,
     isWholeDue: () => performance.now() - lastWhole >= wholeEveryMs,
     async whole(): Promise<number> {
@@ -69,9 +72,9 @@ function createRounds(deps: ReconcileDeps) {
 }
 
 /**
- * Makes good the close commands that were lost: every interval it reads what is new in the deny list, and every
- * session's entry when asked, after a failure and every 30 s. If the list is not available nothing closes, and it tries
- * again soon. Rounds never overlap.
+ * Closes the streams whose close commands were lost. Every interval it reads what is new in the deny list. It reads the
+ * entry of every session on request, after a failure and every 30 s. If the list is not available nothing closes, and
+ * it tries again soon. Rounds never overlap.
  *
  * It does not see a session whose entry has expired: the stream has outlived its token by then.
  */
@@ -134,7 +137,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     start() {
       isStopped = false;
       startedAt = performance.now();
-      // A moment later: when the process starts, Redis is not connected yet.
+      // Delayed a little: when the process starts, Redis is not connected yet.
       timer = setTimeout(run, Math.min(retryMs, intervalMs));
     },
     async stop() {

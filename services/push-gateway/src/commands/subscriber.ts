@@ -11,11 +11,11 @@ import type { ConnectionRegistry } from '../streams/connection-registry.ts';
 import type { PushMetrics } from '../streams/metrics.ts';
 
 export interface SubscriberDeps {
-  /** A connection that does nothing else. */
+  /** A connection that is used for nothing else. */
   readonly redis: RedisClient;
   readonly channel: string;
   readonly registry: Pick<ConnectionRegistry, 'close' | 'replace'>;
-  /** Called whenever the subscription stands (again). Commands that were published before are lost. */
+  /** Called whenever the subscription is established (again). Commands that were published before are lost. */
   readonly onSubscribed: () => void;
   readonly recordClose: CloseRecorder['record'];
   readonly metrics: Pick<PushMetrics, 'commands' | 'closeLatency'>;
@@ -24,7 +24,7 @@ export interface SubscriberDeps {
   readonly now: () => number;
 }
 
-/** Carries out the commands of the channel. From message to close frame it awaits nothing and logs nothing. */
+/** Carries out the commands of the channel. Between message and close frame it awaits nothing and logs nothing. */
 export function createSubscriber(deps: SubscriberDeps): Subscription {
   const { redis, channel, registry, onSubscribed, recordClose, metrics, logger, now } = deps;
 

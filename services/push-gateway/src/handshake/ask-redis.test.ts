@@ -4,7 +4,7 @@ import { createAskRedis } from './ask-redis.ts';
 
 const revoked: Denial = { kind: 'revoked', reason: 'SESSION_REVOKED' };
 
-/** A Redis that denies one session, says nothing of the one called `lost`, and notes how it was asked. */
+/** Creates a Redis that denies one session, has no answer for the one called `lost`, and records how it was asked. */
 function scene(denied = '') {
   const asked: string[][] = [];
   let last = 100;
@@ -67,7 +67,7 @@ test('what is asked later is asked again, with higher numbers', async () => {
   expect([first, second, third].map(({ streamNumber }) => streamNumber)).toEqual([101, 102, 103]);
 });
 
-test('a failure is told to all that asked together, and to nobody after them', async () => {
+test('a failure reaches all that asked together, and nobody after them', async () => {
   const { ask } = scene();
   const together = await Promise.allSettled([ask('a'), ask('broken')]);
   expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

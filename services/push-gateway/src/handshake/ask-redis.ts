@@ -4,7 +4,7 @@ import { createTickBatcher } from '../streams/batch-per-tick.ts';
 /** Redis's answers about a stream that is to be opened. */
 export interface RedisAnswer {
   readonly denial: Denial | undefined;
-  /** Of two streams of one session, the higher stays. */
+  /** Of two streams of one session, the one with the higher number stays. */
   readonly streamNumber: number;
 }
 
@@ -15,8 +15,8 @@ export interface AskRedisDeps {
 }
 
 /**
- * Sessions that are asked for together at most. A turn in which more came is long, and the first would wait for its
- * end. With Sentinel and clusters it is a Lua script, which takes 8,000 keys at most.
+ * Most sessions in one request. A turn with more is long, and the first would wait for its end. With Sentinel and
+ * clusters the request is a Lua script, which takes 8,000 keys at most.
  */
 const maxTogether = 256;
 
@@ -27,7 +27,7 @@ interface Question {
 }
 
 /**
- * Makes the function that asks Redis for a handshake's denial and stream number. The handshakes of one turn of the
+ * Creates the function that asks Redis for a handshake's denial and stream number. The handshakes of one turn of the
  * event loop share a round trip, 256 at most: in a storm of reconnects commands to Redis took a quarter of the CPU of a
  * handshake (docs/performance.md). The answer is never older than the question. Rejects if the deny list doesn't answer
  * for each session, as a missing answer would mean "not denied".

@@ -23,7 +23,7 @@ export type AuditRefusal = (error: AppError, refused: RefusedAuthorization) => v
 const event = 'authorization.failed';
 const route = pushStreamPath(':id');
 
-/** Makes the function that counts and audits refused authorization (docs/audit.md). It ignores other errors. */
+/** Creates the function that counts and audits refused authorization (docs/audit.md). It ignores other errors. */
 export function createAuditRefusal({ sampler, metrics }: AuditRefusalDeps): AuditRefusal {
   return ({ code }, { handshake, ...ids }) => {
     if (!authorizationCodes.includes(code)) return;

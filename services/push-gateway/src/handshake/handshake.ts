@@ -23,7 +23,7 @@ export interface Handshake extends RequestHead {
   readonly forwardedFor: readonly string[];
   readonly origin: string | undefined;
   readonly host: string | undefined;
-  /** A complete handshake (RFC 6455 section 4.2.1) of version 13, the only one there is. */
+  /** True for a complete handshake (RFC 6455 section 4.2.1) of version 13, the only version. */
   readonly isWebSocket: boolean;
 }
 
@@ -84,7 +84,7 @@ const bearerPattern = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i;
  * Reads the token from `Authorization: Bearer …`, or from the second of the two subprotocols `bearer, <token>`, for
  * clients that cannot set headers. The answer names `bearer` only: it must not repeat the token.
  *
- * Throws `IAD_JWT_ACCESS_INVALID` if there is none, if it has another form, or if both are there and differ.
+ * Throws `IAD_JWT_ACCESS_INVALID` if there is no token, if it has another form, or if both are there and differ.
  */
 export function readCredentials({ authorization, subprotocols }: Handshake): Credentials {
   const [first, offered, ...further] = subprotocols;

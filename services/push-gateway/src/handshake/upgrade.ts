@@ -25,7 +25,7 @@ export interface UpgradeDeps {
   readonly onOpen: (connection: Connection, upgrade: PendingUpgrade) => void;
   readonly metrics: Pick<PushMetrics, 'refused' | 'aborted' | 'lost'>;
   readonly auditRefusal: AuditRefusal;
-  /** Number of our own proxies in front: so many addresses of `X-Forwarded-For` are trusted, from the right. */
+  /** Number of our own proxies in front: this many addresses of `X-Forwarded-For` are trusted, from the right. */
   readonly trustedProxyHops: number;
   readonly logger: Logger;
 }
@@ -37,14 +37,14 @@ interface Exchange {
   readonly handshake: Handshake;
   /** Claims of a genuine token, which may still be refused. */
   bearer: VerifiedAccessToken | undefined;
-  /** The client has gone, or the response has been sent: it must not be touched again. */
+  /** True if the client has left, or the response has been sent. The response must not be touched again. */
   isOver: boolean;
 }
 
 const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', type: 'value_error' } as const;
 
 /**
- * Makes the handler of `GET /ws/push-stream/:id`: it registers first and reads the deny list second. Once the upgrade
+ * Creates the handler of `GET /ws/push-stream/:id`: it registers first and reads the deny list second. Once the upgrade
  * is in the registry, a close command marks it; sessions that were denied before that are in the deny list.
  *
  * Answers 503 `ERR-OVERLOADED` while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403
@@ -136,8 +136,8 @@ function refuse(
 }
 
 /**
- * Tells whether a page of this origin may open a stream. Without a list every origin may; a client that sends no Origin
- * is no browser; the gateway's own host always passes.
+ * Returns true if a page of this origin may open a stream. Without a list every origin may. A client that sends no
+ * Origin is no browser and may, and so may the gateway's own host.
  */
 function isAllowedOrigin({ origin, host }: Pick<Handshake, 'origin' | 'host'>, allowed: readonly string[]): boolean {
   if (allowed.length === 0 || origin === undefined || allowed.includes(origin)) return true;

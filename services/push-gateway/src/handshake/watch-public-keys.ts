@@ -4,10 +4,10 @@ import { assertAccessTokenKeys, type KeyFileWatch, watchKeys } from '@auth-accou
 import type { PushGatewayConfig } from '../config.ts';
 
 /**
- * The public keys by which the gateway verifies access tokens, read again when the file changes. A file with a private key is
- * never taken: whoever gets into a gateway, which all apps reach, must not find there what signs tokens.
+ * Watches the file with the public keys that verify access tokens, and reads it again when it changes. A file with a
+ * private key is refused: every app reaches the gateway, and an intruder there must not find a key that signs tokens.
  *
- * @throws ConfigError if the file can't be taken at the start
+ * @throws ConfigError if the file is refused or unreadable at the start
  */
 export async function watchPublicKeys(
   { ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: algorithm }: PushGatewayConfig,

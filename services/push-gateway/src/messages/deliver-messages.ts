@@ -12,7 +12,7 @@ export interface DeliverMessagesDeps {
 }
 
 export interface MessageSubscriptionDeps extends DeliverMessagesDeps {
-  /** A connection that does nothing else. */
+  /** A connection that is used for nothing else. */
   readonly redis: RedisClient;
   readonly channel: string;
   readonly logger: Logger;
@@ -20,7 +20,7 @@ export interface MessageSubscriptionDeps extends DeliverMessagesDeps {
 
 interface Delivery {
   readonly frame: Buffer;
-  /** As they were when the message came: an app that reconnects while it goes out does not get it twice. */
+  /** The streams when the message arrived: an app that reconnects while it is sent does not get it twice. */
   readonly connections: readonly Connection[];
 }
 
@@ -32,17 +32,17 @@ const framesPerTurn = 100;
 const longestQueue = 1_000;
 
 /**
- * Makes the handler of the messages channel: each message goes to the streams of its group or session, in the order in
- * which messages came. It is encoded once, whatever the number of streams, and never kept for a stream that is not
+ * Creates the handler of the messages channel: each message goes to the streams of its group or session, in the order
+ * in which messages came. It is encoded once, whatever the number of streams, and never kept for a stream that is not
  * there.
  */
 export function createDeliverMessages({ registry, metrics }: DeliverMessagesDeps): (text: string) => void {
   const queue: Delivery[] = [];
-  /** How many of the first delivery's streams have had their turn. */
+  /** Number of the first delivery's streams that have had their turn. */
   let done = 0;
   let isScheduled = false;
 
-  /** Nothing is sent by the handler itself: one turn can bring hundreds of messages. */
+  /** The handler itself sends nothing: one turn can bring hundreds of messages. */
   function schedule(): void {
     if (isScheduled) return;
     isScheduled = true;

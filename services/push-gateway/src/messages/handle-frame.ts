@@ -9,7 +9,7 @@ const maxFrameBytes = 16 * 1024;
 const validator = Compile(Type.Union([PingFrame, AuthFrame]));
 
 /**
- * Makes the handler of clients' frames. Binary frames, and text that is none of the contract's frames, end the stream
+ * Creates the handler of clients' frames. Binary frames, and text that is none of the contract's frames, end the stream
  * with 1003, frames over 16 KiB with 1009 (RFC 6455 section 7.4.1). Text that is no UTF-8 never arrives here:
  * uWebSockets.js cuts the connection.
  */

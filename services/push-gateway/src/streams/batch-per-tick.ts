@@ -1,5 +1,5 @@
 /**
- * Makes the function that collects the items of one turn of the event loop. It passes them to `onBatch` at the end of
+ * Creates the function that collects the items of one turn of the event loop. It passes them to `onBatch` at the end of
  * the turn, and earlier whenever there are `most` of them.
  */
 export function createTickBatcher<Item>(most: number, onBatch: (items: readonly Item[]) => void): (item: Item) => void {

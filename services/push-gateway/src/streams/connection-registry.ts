@@ -19,7 +19,7 @@ export interface PendingUpgrade extends StreamOwner {
 export interface ConnectionRegistry {
   /** Open streams. */
   size(): number;
-  /** True if the group may have this stream too. One that replaces another of its session always has room. */
+  /** Returns true if the group may have this stream too. One that replaces another of its session always has room. */
   hasRoom(owner: StreamOwner, maxStreams: number): boolean;
   /** Registers an upgrade. `endUpgrade` must follow, whatever its outcome. */
   beginUpgrade(owner: StreamOwner): PendingUpgrade;
@@ -31,15 +31,15 @@ export interface ConnectionRegistry {
   /** The sessions that have a stream or an upgrade under way. */
   sessions(): string[];
   has(sessionId: string): boolean;
-  /** Closes the session's stream and upgrades for which `reasonFor` has a reason. Returns how many these were. */
+  /** Closes the session's stream and upgrades for which `reasonFor` returns a reason. Returns their number. */
   close(sessionId: string, reasonFor: (ver: number) => CloseReason | undefined): number;
   /** Closes the session's stream (4003) if its number is lower. Returns whether it did. */
   replace(sessionId: string, streamNumber: number): boolean;
   /** The open streams. */
   connections(): Connection[];
-  /** Those of a group. */
+  /** Returns the open streams of a group. */
   ofGroup(groupId: string): Connection[];
-  /** That of a session, if any. */
+  /** Returns the open stream of a session, if any. */
   ofSession(sessionId: string): Connection[];
 }
 
@@ -48,7 +48,10 @@ interface Group {
   pending: number;
 }
 
-/** The gateway's streams: by session for commands, by `home_group_id` for the group's limit and messages. All O(1). */
+/**
+ * Creates the registry of streams: by session for commands, by `home_group_id` for the group's limit and messages. All
+ * O(1).
+ */
 export function createConnectionRegistry(): ConnectionRegistry {
   const bySession = new Map<string, Connection>();
   const upgrades = new Map<string, Set<PendingUpgrade>>();

@@ -5,7 +5,7 @@ import { type CloseReason, closeCodes, type ServerFrame } from '@auth-account/co
 export interface Connection {
   readonly sessionId: string;
   readonly groupId: string;
-  /** Of two streams of one session, the higher stays. */
+  /** Of two streams of one session, the one with the higher number stays. */
   readonly streamNumber: number;
   /** Version of the session's claims, as of the newest token. */
   ver: number;
@@ -13,15 +13,15 @@ export interface Connection {
   expiresAt: number;
   /** Undefined before the socket is open and after its end, when it must not be touched. */
   socket: WebSocket<unknown> | undefined;
-  /** The reason for which we ended it; undefined if the client or the network did. */
+  /** Reason for which the gateway ended it; undefined if the client or the network did. */
   endedBy: CloseReason | undefined;
   /** An `auth` frame is being handled. */
   isAuthenticating: boolean;
 }
 
 /**
- * Bytes that may wait for a client to read them. Over this it counts as slow and its stream ends: far enough below
- * `maxBackpressure`, past which uWebSockets.js would drop the close frame too.
+ * Bytes that may wait for a client to read them. Above this the client counts as slow and its stream ends. It is far
+ * below `maxBackpressure`, above which uWebSockets.js would drop the close frame too.
  */
 const slowConsumerBytes = 64 * 1024;
 export const maxBackpressureBytes = 4 * slowConsumerBytes;

@@ -15,17 +15,17 @@ export interface DrainDeps {
 }
 
 export interface Drain {
-  /** True once the drain has begun: no stream may be opened any more. */
+  /** Returns true once the drain has begun: no stream may be opened any more. */
   isDraining(): boolean;
   /**
    * Closes all streams (1001), evenly over the time that their reconnects take at the configured rate, or over
-   * `DRAIN_SECONDS` if that is less. A `reconnect` frame tells each app before how long to wait: each stream has a slot
-   * of its own, as long as the rate says, and a random moment in it. The slots go on after the last close.
+   * `DRAIN_SECONDS` if that is less. Before that a `reconnect` frame tells each app how long to wait: a random moment
+   * in a slot of its own, whose length follows from the rate. The slots go on after the last close.
    */
   run(): Promise<void>;
 }
 
-/** Makes the drain of a gateway that stops. */
+/** Creates the drain of a gateway that stops. */
 export function createDrain(deps: DrainDeps): Drain {
   const { registry, config, logger, random = Math.random } = deps;
   const slotMs = 1_000 / config.DRAIN_RECONNECTS_PER_SECOND;

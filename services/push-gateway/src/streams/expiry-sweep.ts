@@ -7,7 +7,7 @@ const sweepIntervalMs = 1_000;
 export interface ExpirySweep {
   watch(connection: Connection): void;
   forget(connection: Connection): void;
-  /** The stream lasts until the later of its present end and this one (seconds since the epoch). */
+  /** Extends the stream's end to this time (seconds since the epoch), if that is later. */
   extend(connection: Connection, expiresAt: number): void;
   start(): void;
   stop(): void;

@@ -5,10 +5,10 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 
 export type PushMetrics = ReturnType<typeof createPushMetrics>;
 
-/** Close codes of clients that are told apart: normal closure, going away, none given. */
+/** Close codes of clients that are counted separately: normal closure, going away, none given. */
 export const clientCodes: readonly string[] = ['1000', '1001', '1005'];
 
-/** Ends that are not ours, with their codes. */
+/** Ends that the gateway did not cause, with their codes. */
 const foreignEnds: readonly (readonly [reason: string, code: string])[] = [
   ...[...clientCodes, 'other'].map((code) => ['CLIENT_CLOSED', code] as const),
   ...['IDLE', 'INVALID_UTF8', 'MESSAGE_TOO_BIG', 'CONNECTION_LOST'].map((reason) => [reason, '1006'] as const),
@@ -27,10 +27,10 @@ const refusals = [
   'ERR-INTERNAL',
 ] as const;
 
-/** Those that refuse authorization. */
+/** Codes that refuse authorization. */
 export const authorizationCodes: readonly string[] = refusals.filter((code) => [401, 403].includes(rowOf(code).http));
 
-/** The push gateway's own metrics. `openStreams` is read at each scrape. */
+/** Creates the push gateway's own metrics. `openStreams` is read at each scrape. */
 export function createPushMetrics({ registry }: Metrics, openStreams: () => number) {
   new Gauge({
     name: 'push_streams_open',
@@ -95,7 +95,7 @@ function createHandshakeMetrics(registry: Metrics['registry']) {
   };
 }
 
-/** Of commands, closes and reconciliation. */
+/** Creates the metrics of commands, closes and reconciliation. */
 function createCloseMetrics(registry: Metrics['registry']) {
   const registers = [registry];
   return {
@@ -136,7 +136,7 @@ function createCloseMetrics(registry: Metrics['registry']) {
   };
 }
 
-/** Of the messages of other services. */
+/** Creates the metrics of the messages of other services. */
 function createMessageMetrics(registry: Metrics['registry']) {
   return {
     messages: createZeroedCounter({

@@ -7,7 +7,7 @@ export interface SocketData {
   connection?: Connection;
 }
 
-/** The answer 101 and all that it takes. */
+/** The 101 answer and everything that it needs. */
 export interface SwitchingProtocols {
   readonly res: HttpResponse;
   readonly context: us_socket_context_t;
@@ -20,14 +20,14 @@ export interface SwitchingProtocols {
 export interface SocketOpener {
   /** The app's handler of opened sockets. */
   readonly onOpen: (socket: WebSocket<SocketData>) => void;
-  /** To be called when a socket closes before it has a connection. */
+  /** Called when a socket closes before it has a connection. */
   onLost(): void;
   /** Completes the handshake. Returns false if the socket was lost in it. */
   open(connection: Connection, answer: SwitchingProtocols): boolean;
 }
 
 /**
- * Makes the opener, which turns a response into a socket some time after its request came.
+ * Creates the opener, which turns a response into a socket some time after its request came.
  *
  * uWebSockets.js has a flaw there (uNetworking/uWebSockets pull request 1929; the repack is older): the end of `cork`
  * takes the new socket for the old response if both have the same address, reads the response's state from freed

@@ -64,7 +64,7 @@ test('what comes while a write is under way goes with the next one, 500 at most'
   expect(writes).toEqual([1, 500, 100]);
 });
 
-test('where a write fails it is told of which events, and the next attempts are recorded', async () => {
+test('if a write fails it reports of which events, and the next attempts are recorded', async () => {
   const told: unknown[] = [];
   const written: string[] = [];
   const away = new Error('MongoDB is away');

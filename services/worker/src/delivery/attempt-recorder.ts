@@ -20,8 +20,8 @@ const maximumBatch = 500;
 const maximumWaiting = 10_000;
 
 /**
- * Makes the recorder. Attempts that come while a write is under way go with the next one: under load one round trip to
- * MongoDB serves many attempts, and without load none waits.
+ * Creates the recorder. Attempts that come while a write is under way go with the next one: under load one round trip
+ * to MongoDB serves many attempts, and without load none waits.
  *
  * If MongoDB is away, the event is not delivered again for that: its job completes, and the relay, which reads the
  * states of jobs, marks the row later. The same goes for attempts past {@link maximumWaiting}, which are not recorded.

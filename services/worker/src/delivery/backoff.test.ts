@@ -16,7 +16,7 @@ describe('the pause after a failed delivery', () => {
     expect([12, 13, 100, 1_000_000].map((attempt) => longest(attempt))).toEqual([2_048_000, hourMs, hourMs, hourMs]);
   });
 
-  test('does not grow where the answer was 410 Gone', () => {
+  test('does not grow if the answer was 410 Gone', () => {
     expect(longest(10, 'custom', new DeliveryError('answered 410', { status: 410 }))).toBe(1_000);
     expect(longest(10, 'custom', new DeliveryError('answered 409', { status: 409 }))).toBe(512_000);
   });

@@ -6,13 +6,14 @@ const hourMs = 60 * 60_000;
 /** Chooses the pause after a failed attempt, in milliseconds; fits BullMQ's `settings.backoffStrategy`. */
 export type Backoff = (attemptsMade: number, type?: string, error?: Error) => number;
 
-/** Longest pause that a subscriber's `Retry-After` can ask for, in ms. */
+/** Longest pause that a subscriber's `Retry-After` can demand, in ms. */
 export const maximumRetryAfterMs = hourMs;
 
 /**
- * Makes an exponential backoff with full jitter: a pause between 0 and 1 s · 2^(attempts − 1), at most `maximumMs`, so
- * that events that failed together are not retried together. The subscriber's `Retry-After` prolongs it, up to the same
- * limit. After a 410 Gone the pause does not grow: the job waits in the queue for as long as its subscriber is parked.
+ * Creates an exponential backoff with full jitter: a pause between 0 and 1 s · 2^(attempts − 1), at most `maximumMs`,
+ * so that events that failed together are not retried together. The subscriber's `Retry-After` prolongs it, up to the
+ * same limit. After a 410 Gone the pause does not grow: the job waits in the queue for as long as its subscriber is
+ * parked.
  */
 export function createBackoff(random: () => number = Math.random, maximumMs = maximumRetryAfterMs): Backoff {
   return (attemptsMade, _type, error) => {

@@ -25,7 +25,7 @@ const job = { id: event.id, data: event, timestamp: begin, attemptsMade: 2 };
 let time: number;
 let metrics: WorkerMetrics;
 let logged: Record<string, unknown>[];
-/** What the parts were told, in order. */
+/** Calls of the parts, in order. */
 let told: unknown[];
 beforeEach(() => {
   time = begin + 1_000;
@@ -108,7 +108,7 @@ describe('an attempt that succeeds', () => {
     expect(seconds * 1_000).toBeLessThanOrEqual(elapsed);
   });
 
-  test('gets a signal also where nobody can stop it', async () => {
+  test('gets a signal also if nobody can stop it', async () => {
     let signal: AbortSignal | undefined;
     const send: DeliverEventDeps['send'] = async (_, given) => {
       signal = given;
@@ -179,7 +179,7 @@ describe('a subscriber that answers 410 Gone', () => {
     ]);
   });
 
-  test('fails as any other where that cannot be noted', async () => {
+  test('fails like any other if that cannot be recorded', async () => {
     const parking = { park: () => Promise.reject(new Error('MongoDB is away')), resumedAt: () => 0 };
     await expect(deliver({ ...failing(gone), parking })).rejects.toBe(gone);
     expect(told).toHaveLength(1);
@@ -235,7 +235,7 @@ describe('an event that is too old', () => {
     expect(told).toMatchObject([['bury', { replayedAt }]]);
   });
 
-  test('is tried again where the dead letter could not be written', async () => {
+  test('is tried again if the dead letter could not be written', async () => {
     time = begin + giveUpAfterMs;
     const deadLetters = { bury: () => Promise.reject(new Error('MongoDB is away')) };
     await expect(deliver({ ...failing(error), deadLetters })).rejects.toBe(error);

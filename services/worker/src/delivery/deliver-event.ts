@@ -18,7 +18,7 @@ export interface DeliverEventDeps {
   readonly record: RecordAttempt;
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
   readonly parking: Pick<Parking, 'park' | 'resumedAt'>;
-  /** Called if the subscriber answered 429 with Retry-After: it wants no events for so long. */
+  /** Called if the subscriber answered 429 with Retry-After: it wants no events for this time. */
   readonly onThrottled: (ms: number) => void;
   readonly giveUpAfterMs: number;
   readonly metrics: Pick<WorkerMetrics, 'deliveries' | 'deliveryDuration'>;
@@ -31,7 +31,7 @@ type FailedAttempt = DeliveryAttempt & { readonly error: string };
 type EventJob = Pick<Job<RegisteredEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
- * Makes the processor of a webhook's queue: one attempt to deliver one event. It marks the outbox row before the job
+ * Creates the processor of a webhook's queue: one attempt to deliver one event. It marks the outbox row before the job
  * completes, so that a worker killed in between delivers again and loses nothing. It throws the delivery's error, or
  * `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A subscriber that answers
  * 410 Gone is parked, and its events are not given up.
@@ -69,7 +69,7 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
   };
 }
 
-/** Makes the handler of a failed attempt, which records it and always throws. */
+/** Creates the handler of a failed attempt, which records it and always throws. */
 function createFailure(deps: DeliverEventDeps) {
   const { subscriber, record, parking, giveUpAfterMs, metrics, logger, now } = deps;
 

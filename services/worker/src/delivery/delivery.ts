@@ -63,8 +63,8 @@ function openQueues({ config, adding, keys, onError }: DeliveryDeps): Map<string
 }
 
 /**
- * Wires the way of an event from the topic's queue to its subscribers. Each has a queue of its own: a worker here
- * delivers a webhook's, and a subscriber of the kind `queue` consumes its own.
+ * Wires the way of an event from the topic's queue to its subscribers. Each has its own queue: a worker here delivers a
+ * webhook's, and a subscriber of the kind `queue` consumes its own.
  */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { config, consuming, keys, outbox, deadLetters, metrics, logger, onError, now } = deps;

@@ -37,7 +37,7 @@ export interface JobConsumerSettings {
 /** Pause after Redis was away, in ms; BullMQ's own is 15 s. */
 const runRetryDelay = 500;
 
-/** Makes a BullMQ worker that loses no job, however often it is killed. */
+/** Creates a BullMQ worker that loses no job, however often it is killed. */
 export function createJobConsumer<T, R = void>(
   { queueName, connection, keys, onError }: ConsumerOptions,
   process: Processor<T, R>,
@@ -93,7 +93,7 @@ export interface OutcomeHandlers {
   readonly onFailed: (jobId: string) => Promise<void>;
 }
 
-/** Listens for the outcomes of the jobs in a subscriber's own queue. Outcomes that it misses, the relay finds. */
+/** Listens for the outcomes of the jobs in a subscriber's own queue. The relay finds outcomes that it misses. */
 export function createOutcomeConsumer(
   { queueName, connection, keys, onError }: ConsumerOptions,
   { onCompleted, onFailed }: OutcomeHandlers,

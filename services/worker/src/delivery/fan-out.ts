@@ -13,7 +13,7 @@ export interface FanOutDeps {
 }
 
 /**
- * Makes the processor of the topic's queue: it adds the event to the queue of every subscriber, so that one that is
+ * Creates the processor of the topic's queue: it adds the event to the queue of every subscriber, so that one that is
  * down delays no other. It skips a full queue: the row waits, and the relay enqueues it once there is room. Without
  * subscribers the event counts as delivered.
  */

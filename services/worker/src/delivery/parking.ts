@@ -10,15 +10,15 @@ export interface ParkingDeps {
 
 /** The webhooks whose deliveries are held because they answered 410 Gone, for all workers alike. */
 export interface Parking {
-  /** Reads it from MongoDB: another worker may have parked a webhook, and an operator resumed one. */
+  /** Reads the state from MongoDB: another worker may have parked a webhook, or an operator resumed one. */
   refresh(): Promise<void>;
-  /** Holds a webhook's deliveries, in this worker at once. Rejects if the other workers could not be told. */
+  /** Holds a webhook's deliveries, in this worker at once. Rejects if the other workers cannot be informed. */
   park(subscriber: string, eventId: string): Promise<void>;
   /** Time at which an operator last resumed its deliveries, in ms; 0 if never. */
   resumedAt(subscriber: string): number;
 }
 
-/** Makes the parking. Until the first {@link Parking.refresh} no state is known. */
+/** Creates the parking. Until the first {@link Parking.refresh} no state is known. */
 export function createParking({ store, onState, webhooks, now }: ParkingDeps): Parking {
   let resumed = new Map<string, number>();
   return {

@@ -7,8 +7,8 @@ import type { RedisClient } from '@auth-account/redis';
  */
 export interface QueueRoom {
   /** Counts the jobs, and returns the subscribers whose queues have room. Rejects if Redis is away. */
-  look(): Promise<ReadonlySet<string>>;
-  /** Returns the result of {@link look} within the last second, or of a new one. */
+  read(): Promise<ReadonlySet<string>>;
+  /** Returns the result of the last {@link read} if it is less than a second old, else that of a new one. */
   recent(): Promise<ReadonlySet<string>>;
 }
 
@@ -34,15 +34,15 @@ const recentMs = 1_000;
 export function createQueueRoom({ queues, redis, now }: QueueRoomDeps): QueueRoom {
   let last: { readonly at: number; readonly opened: Promise<ReadonlySet<string>> } | undefined;
 
-  function look(): Promise<ReadonlySet<string>> {
+  function read(): Promise<ReadonlySet<string>> {
     const opened = findOpened(redis, queues);
     last = { at: now().getTime(), opened };
     return opened;
   }
 
   return {
-    look,
-    recent: () => (last === undefined || now().getTime() - last.at >= recentMs ? look() : last.opened),
+    read,
+    recent: () => (last === undefined || now().getTime() - last.at >= recentMs ? read() : last.opened),
   };
 }
 

@@ -40,7 +40,7 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?from=auth`;
 }
 
-/** A subscriber that answers a request with these bytes, and then does whatever `after` says. */
+/** Starts a subscriber that answers a request with these bytes, and then does what `after` says. */
 function answering(bytes: string, after: (socket: Socket) => void = () => undefined): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined).once('data', () => socket.write(bytes, () => after(socket)));
@@ -144,19 +144,19 @@ describe('an attempt fails', () => {
     await expect(sendTo(url)()).rejects.toMatchObject({ message: `answered ${status}`, status, retryAfterMs });
   });
 
-  test('where the subscriber closes in the middle of its headers', async () => {
+  test('if the subscriber closes in the middle of its headers', async () => {
     const url = await answering('HTTP/1.1 200 OK\r\nContent-Le', (socket) => socket.end());
     const error = await sendTo(url)().catch((failure: unknown) => failure);
     expect(error).toMatchObject({ name: 'DeliveryError', message: 'no answer: UND_ERR_SOCKET', status: undefined });
     expect(error).toHaveProperty('cause.code', 'UND_ERR_SOCKET');
   });
 
-  test('where the headers are endless', async () => {
+  test('if the headers are endless', async () => {
     const url = await answering(`HTTP/1.1 200 OK\r\n${'X-Filler: abcdefghijklmnopqrstuvwxyz\r\n'.repeat(1_000)}`);
     await expect(sendTo(url)()).rejects.toThrow('no answer: UND_ERR_HEADERS_OVERFLOW');
   });
 
-  test('where it is no HTTP, or nobody listens', async () => {
+  test('if it is no HTTP, or nobody listens', async () => {
     await expect(sendTo(await answering('220 mail.example ESMTP\r\n'))()).rejects.toThrow(
       'no answer: Response does not match the HTTP/1.1 protocol',
     );
@@ -165,7 +165,7 @@ describe('an attempt fails', () => {
     await expect(sendTo(url)()).rejects.toThrow('no answer: ECONNREFUSED');
   });
 
-  test('where there is no answer in time, or the worker stops', async () => {
+  test('if there is no answer in time, or the worker stops', async () => {
     const url = await answering('');
     const begun = performance.now();
     await expect(sendTo(url, { timeoutMs: 100 })()).rejects.toThrow(
@@ -175,7 +175,7 @@ describe('an attempt fails', () => {
     await expect(sendTo(url)(AbortSignal.timeout(50))).rejects.toThrow('no answer: ');
   });
 
-  test('where the sender is closed meanwhile', async () => {
+  test('if the sender is closed meanwhile', async () => {
     const asked = Promise.withResolvers<void>();
     const server = createServer(
       (socket) => void socket.on('error', () => undefined).once('data', () => asked.resolve()),

@@ -7,7 +7,7 @@ import { retryAfterMs } from './retry-after.ts';
 
 /** The details of a subscriber's refusal or silence. */
 export interface DeliveryErrorOptions {
-  /** The status of its answer, if it answered. */
+  /** Status of its answer, if it answered. */
   readonly status?: number | undefined;
   /** The pause that its `Retry-After` asks for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
@@ -34,10 +34,10 @@ export type SendEvent = (event: RegisteredEvent, stop: AbortSignal) => Promise<n
 
 export interface WebhookOptions {
   readonly subscriber: Pick<WebhookSubscriber, 'url' | 'secret' | 'secrets'>;
-  /** For the whole attempt, the connection included. */
+  /** For the whole attempt, including the connection. */
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
-  /** At most. */
+  /** Most connections at once. */
   readonly connections: number;
   readonly now: () => Date;
 }
@@ -56,9 +56,9 @@ const bodyLimit = 64 * 1_024;
 const bodyPatienceMs = 1_000;
 
 /**
- * Makes the sender of a webhook. It POSTs the CloudEvent in structured mode, signed by Standard Webhooks with each of
- * its secrets, and with the event's id as message id, so that the webhook can tell a repeated delivery. Every 2xx is
- * success; a redirect is not followed. Each webhook has connections of its own.
+ * Creates the sender of a webhook. It POSTs the CloudEvent in structured mode, signed by Standard Webhooks with each of
+ * its secrets, and with the event's id as message id, so that the webhook can recognize a repeated delivery. Every 2xx
+ * is success; a redirect is not followed. Webhooks share no connections.
  */
 export function createWebhookSender(options: WebhookOptions): WebhookSender {
   const { subscriber, timeoutMs, connectTimeoutMs, connections, now } = options;
@@ -68,7 +68,7 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
     connections,
     connect: { timeout: connectTimeoutMs },
     maxHeaderSize: headerLimit,
-    // The attempt has a time-out of its own.
+    // The whole attempt has a time-out.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -113,7 +113,7 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
   };
 }
 
-/** The system's or the client's code, such as ECONNREFUSED, if the error has one; else its message. */
+/** Returns the system's or the client's code, such as ECONNREFUSED, if the error has one; else its message. */
 function reasonOf(error: unknown): string {
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
   return String(typeof code === 'string' ? code : (message ?? error));
@@ -123,6 +123,6 @@ async function drain(body: Dispatcher.ResponseData['body']): Promise<void> {
   try {
     await body.dump({ limit: bodyLimit, signal: AbortSignal.timeout(bodyPatienceMs) });
   } catch {
-    // The status line was the answer: a body that the client gives up, as it never ends, changes nothing.
+    // The status line was the answer. A body that never ends is given up, and changes nothing.
   }
 }

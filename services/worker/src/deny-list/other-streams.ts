@@ -3,9 +3,9 @@ import type { RevokedSession } from '@auth-account/stores';
 /** The streams of other sessions, which live on, that a logout closes with that of the session it ends. */
 export interface OtherStreams {
   /**
-   * The session whose stream the end of this one closes too. Undefined if an earlier page has shown that end: its close
-   * has been published, and Redis has only forgotten it. A second one would close the next stream of a session that
-   * lives.
+   * Returns the session whose stream the end of this one closes too. Undefined if an earlier page had that end: its
+   * close has been published, and Redis has only forgotten it. A second close would hit the next stream of a session
+   * that lives.
    */
   of(session: RevokedSession): string | undefined;
   /** Remembers the ends of a page, once all of them are in the deny list. */
@@ -17,7 +17,7 @@ export interface OtherStreams {
 }
 
 export function createOtherStreams(): OtherStreams {
-  /** Ends that a page has shown, and when each was decided; only those that have another stream. */
+  /** Ends that were in a page, each with the time of its decision; only those that close another stream. */
   const shown = new Map<string, number>();
   return {
     of: ({ _id, revoked_also_close }) => (shown.has(_id) ? undefined : revoked_also_close),

@@ -27,7 +27,7 @@ export interface ReconcileDeps {
  */
 const overlapMs = 60_000;
 
-/** A machine that stood still may have written later than that: so often a round compares the whole list. */
+/** A machine that stalled may have written later than that, so a round at this interval compares the whole list. */
 const wholeEveryMs = 60_000;
 
 /** An entry that is about to expire does not count as missing: Redis may have another clock. */
@@ -36,11 +36,11 @@ const expiryMarginMs = 60_000;
 const pageSize = 500;
 
 /**
- * Makes one round of the comparison of Redis with MongoDB, which is the truth: a session that was revoked, or had its
- * claims changed, and is not in the deny list is denied and closed again. A round goes back to the last one that
- * succeeded, so that nothing is missed however long MongoDB or Redis was away. The first one, and any that finds the
- * list incomplete, goes back as far as a change matters and then marks the list as complete. One round a minute
- * compares the whole list.
+ * Creates the function that runs one round of the comparison of Redis with MongoDB, which is the truth. A session that
+ * was revoked, or had its claims changed, and is not in the deny list is denied and closed again. A round goes back to
+ * the last one that succeeded, so that nothing is missed however long MongoDB or Redis was away. The first one, and any
+ * that finds the list incomplete, goes back as far as a change matters and then marks the list as complete. One round a
+ * minute compares the whole list.
  *
  * A round reads behind a fence, and fails if it gets none: a change that no majority has yet would look as if it were
  * not there, and would be skipped for good.
@@ -67,7 +67,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
 
   async function repairSince(at: number, begun: number, fenced: FencedSessions): Promise<void> {
     const since = new Date(at);
-    // What is older may be missing because Redis has let it go, and not because it never heard of it.
+    // Older changes may be missing because Redis has let them expire, and not because it never had them.
     const heardOf = new Date(begun - lifetimeMs + expiryMarginMs);
     const toEntry = (session: RevokedSession): DenyEntry => {
       const isUnheard = (session.revoked_at ?? new Date(0)) >= heardOf;
@@ -82,7 +82,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     }
   }
 
-  /** The time back to which a round goes that begins at `begun`. */
+  /** Returns the time back to which a round goes that begins at `begun`. */
   function startOf(begun: number, isRebuild: boolean): number {
     const oldest = begun - lifetimeMs - overlapMs;
     if (isRebuild || reconciledUntil === undefined) return oldest;
@@ -107,7 +107,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   };
 }
 
-/** True if the listed denial refuses all that the wanted one does. */
+/** Returns true if the listed denial refuses everything that the wanted one does. */
 function covers(listed: Denial | undefined, wanted: Denial): boolean {
   if (listed === undefined) return false;
   return listed.kind === 'revoked' || (wanted.kind === 'below' && listed.ver >= wanted.ver);

@@ -61,7 +61,7 @@ interface ForceLogoutJobDeps {
 type ForceLogoutJob = Pick<Job<unknown>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
- * Makes the processor of the forced-logout queue; BullMQ stores its result in the job. An error of `forceLogout` is
+ * Creates the processor of the forced-logout queue; BullMQ stores its result in the job. An error of `forceLogout` is
  * thrown on, and the job is tried again. A malformed command throws an `UnrecoverableError` that says what is wrong
  * with it, and is never tried again.
  */
@@ -71,7 +71,7 @@ function createForceLogoutJob({ forceLogout, metrics, logger }: ForceLogoutJobDe
       return parseForceLogout(job.data);
     } catch (error) {
       metrics.forceLogouts.inc({ outcome: 'malformed' });
-      logger.error({ err: error, job_id: job.id }, 'forced logout not understood: it is not tried again');
+      logger.error({ err: error, job_id: job.id }, 'malformed forced logout: not retried');
       throw Object.assign(new UnrecoverableError((error as Error).message), { cause: error });
     }
   }
@@ -86,13 +86,13 @@ function createForceLogoutJob({ forceLogout, metrics, logger }: ForceLogoutJobDe
       return result;
     } catch (error) {
       metrics.forceLogouts.inc({ outcome: 'failed' });
-      logger.warn({ ...context, err: error, attempt: job.attemptsMade + 1 }, 'forced logout failed: it is tried again');
+      logger.warn({ ...context, err: error, attempt: job.attemptsMade + 1 }, 'forced logout failed: will be retried');
       throw error;
     }
   };
 }
 
-/** BullMQ numbers jobs without an id, and begins again with 1 in a Redis that was emptied. */
+/** BullMQ numbers jobs without an id, and starts again at 1 in a Redis that was emptied. */
 function commandIdOf({ id = '', timestamp }: ForceLogoutJob): string {
   return /^\d*$/.test(id) ? `${id}-${timestamp}` : id;
 }

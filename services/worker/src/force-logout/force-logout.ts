@@ -24,14 +24,14 @@ interface Effect {
   readonly decidedAt: number;
 }
 
-/** How long a command is remembered, in milliseconds. */
+/** Milliseconds for which a command is remembered. */
 const memoryMs = 7 * 24 * 60 * 60_000;
 
 /** Sessions denied at once. */
 const pageSize = 500;
 
 /**
- * Makes the function that carries out a forced logout (decisions, "Events and commands"): it revokes the sessions and
+ * Creates the function that carries out a forced logout (decisions, "Events and commands"): it revokes the sessions and
  * remembers the command in one transaction, then denies them and closes their streams (4001). By user and by group the
  * transaction writes the users' documents, as every login does, so that no login slips between.
  *
@@ -67,7 +67,7 @@ export function createForceLogout(deps: ForceLogoutDeps) {
   }
 
   return async (command: ForceLogoutCommand, commandId: string): Promise<ForceLogoutResult> => {
-    // The target is part of the id: one that is used twice by mistake must not lose a forced logout.
+    // The target is part of the id: an id that is used twice by mistake must not lose a forced logout.
     const recordId = `force-logout/${commandId}/${targetOf(command).join('/')}`;
     const earlier = (await done.find([recordId]))?.answer as Effect | undefined;
     const effect = earlier ?? (await revoke(command, commandId, recordId));
@@ -77,7 +77,7 @@ export function createForceLogout(deps: ForceLogoutDeps) {
 }
 
 function targetOf(command: ForceLogoutCommand): [kind: 'user' | 'session' | 'group', id: string] {
-  // Ids are stored in lower case, and a UUID may come in any.
+  // Ids are stored in lower case, and a client may send a UUID in any case.
   if ('user_id' in command) return ['user', command.user_id.toLowerCase()];
   if ('session_id' in command) return ['session', command.session_id.toLowerCase()];
   return ['group', command.home_group_id.toLowerCase()];

@@ -6,7 +6,7 @@ const repeatAfterMs = 60_000;
 export type ErrorLog = (error: unknown, context?: object) => void;
 
 /**
- * Makes a log for errors as warnings, the same message at most once a minute: while a server is away for an hour,
+ * Creates a log for errors as warnings, the same message at most once a minute: while a server is away for an hour,
  * thousands of attempts fail.
  */
 export function createErrorLog(logger: Logger, message: string, now = () => performance.now()): ErrorLog {

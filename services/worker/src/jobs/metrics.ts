@@ -1,7 +1,7 @@
 import { createTransactionMetrics, createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-/** How a delivery attempt ended. */
+/** Outcome of a delivery attempt. */
 export type DeliveryOutcome = 'delivered' | 'failed' | 'given_up';
 const outcomes: readonly DeliveryOutcome[] = ['delivered', 'failed', 'given_up'];
 
@@ -13,13 +13,13 @@ export interface Backlog {
   readonly deadLetters: ReadonlyMap<string, number>;
 }
 
-/** How an attempt at a forced logout ended. */
+/** Outcome of an attempt at a forced logout. */
 export type ForceLogoutOutcome = 'done' | 'repeated' | 'failed' | 'malformed';
 const forceLogoutOutcomes: readonly ForceLogoutOutcome[] = ['done', 'repeated', 'failed', 'malformed'];
 
 export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
-/** Makes the gauges of the backlog. `backlog` returns the last count, undefined before the first. */
+/** Creates the gauges of the backlog. `backlog` returns the last count, undefined before the first. */
 export function createBacklogGauges(
   registry: Metrics['registry'],
   subscribers: readonly string[],
@@ -59,7 +59,7 @@ export function createBacklogGauges(
   });
 }
 
-/** Makes the worker's own metrics, except those of {@link createBacklogGauges}. */
+/** Creates the worker's own metrics, except those of {@link createBacklogGauges}. */
 export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly string[]) {
   return {
     ...createDeliveryMetrics(registry, webhooks),

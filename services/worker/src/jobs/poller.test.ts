@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { createPoller } from './poller.ts';
 
-/** Rounds that each last until they are let go. */
+/** Creates rounds that each last until the test ends them. */
 function gatedRounds() {
   const gates: (() => void)[] = [];
   let [underWay, most] = [0, 0];

@@ -18,8 +18,8 @@ export function createReadiness(db: Pick<Db, 'command'>, redis: RedisClient): Ch
 }
 
 /**
- * A server that evicts keys or writes no append-only file is a warning only: what it loses is made good from MongoDB,
- * later.
+ * A server that evicts keys or writes no append-only file causes a warning only: the worker restores later, from
+ * MongoDB, what it loses.
  */
 async function checkRedis(redis: RedisClient): Promise<CheckResult> {
   if (redis.status !== 'ready') return { ok: false, reason: `connection is ${redis.status}` };

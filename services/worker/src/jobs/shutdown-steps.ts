@@ -12,7 +12,7 @@ export interface ShutdownDeps {
   /** Aborts a start that still waits for MongoDB. */
   readonly stopping: AbortController;
   readonly pollers: readonly Poller[];
-  /** `close` lets what is under way end, `abort` breaks it off. */
+  /** `close` lets work under way end, `abort` breaks it off. */
   readonly consumers: readonly (Closable & { abort(): void })[];
   readonly queues: readonly Closable[];
   readonly redis: readonly RedisClient[];
@@ -20,11 +20,12 @@ export interface ShutdownDeps {
   readonly logger: Logger;
 }
 
-/** Milliseconds after which a delivery under way is broken off; another worker makes it again. */
+/** Milliseconds after which a delivery under way is broken off; another worker repeats it. */
 const deliveryGraceMs = 2_500;
 
 /**
- * The worker's shutdown. It takes 7 s at most, even if MongoDB or Redis is away and what waits for them does not end.
+ * Returns the steps of the worker's shutdown. It takes 7 s at most, even if MongoDB or Redis is away and work that
+ * waits for them does not end.
  */
 export function shutdownSteps({
   stopping,
@@ -81,5 +82,5 @@ async function endWithin(limitMs: number, work: Promise<unknown>, logger: Logger
   const first = await Promise.race([work, expiry]).finally(() => clearTimeout(timer));
   if (first !== 'expired') return;
   work.catch((error: unknown) => logger.debug({ err: error, what }, 'ended late'));
-  logger.warn({ what, limitMs }, 'not waited for any longer');
+  logger.warn({ what, limitMs }, 'shutdown goes on without waiting any longer');
 }

@@ -11,14 +11,14 @@ export interface EnqueueDeps {
   readonly buryFailedJob: BuryFailedJob;
 }
 
-/** A subscriber's queue, and whether it may be given more. */
+/** A subscriber's queue, and whether it has room. */
 export interface EnqueueTarget {
   readonly name: string;
   readonly queue: EventQueue;
   readonly isOpen: boolean;
 }
 
-/** Of the leased rows, those that the subscriber has and those that it must wait for. */
+/** The leased rows that the subscriber already has, and those that must wait. */
 export interface Enqueued {
   /** The subscriber has them already. */
   readonly had: readonly OutboxDocument[];
@@ -27,7 +27,7 @@ export interface Enqueued {
 }
 
 /**
- * Makes the step that enqueues rows for a subscriber that does not have them. A job of the same id that is already
+ * Creates the step that enqueues rows for a subscriber that does not have them. A job of the same id that is already
  * there stays as it is. A completed one shows that the subscriber has the event; one that has failed for good becomes a
  * dead letter.
  */
@@ -60,7 +60,7 @@ function jobOf({ event, attempts }: OutboxDocument, subscriber: string, jobId: s
   }));
 }
 
-/** True if the subscriber has neither the event nor a dead letter of it. */
+/** Returns true if the subscriber has neither the event nor a dead letter of it. */
 export function isWaitedForBy({ deliveries, dead, discarded }: OutboxDocument, subscriber: string): boolean {
   return deliveries[subscriber] === undefined && !dead?.[subscriber] && !discarded?.[subscriber];
 }

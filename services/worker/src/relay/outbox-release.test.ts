@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createOutboxRelease } from './outbox-release.ts';
 
-test('it is done where it is ordered, tried until it succeeds, and done again for an order that came meanwhile', async () => {
+test('it is done if it is ordered, tried until it succeeds, and done again for an order that came meanwhile', async () => {
   let calls = 0;
   let released = 0;
   const release = createOutboxRelease({

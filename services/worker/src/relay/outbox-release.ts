@@ -2,9 +2,9 @@ import type { OutboxStore } from '@auth-account/stores';
 
 /** Ends all leases of the outbox, if Redis may have lost jobs. */
 export interface OutboxRelease {
-  /** Orders it: the next {@link run} that succeeds does it. */
+  /** Orders a release: the next {@link run} that succeeds ends the leases. */
   order(): void;
-  /** Does it if it is ordered. If that fails it stays ordered. */
+  /** Ends the leases if that was ordered. If it fails, the order stands. */
   run(): Promise<void>;
 }
 

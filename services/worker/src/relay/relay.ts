@@ -8,7 +8,7 @@ export interface RelayDeps extends EnqueueDeps {
   readonly outbox: OutboxStore;
   /** Subscriber → its queue. */
   readonly queues: ReadonlyMap<string, EventQueue>;
-  readonly room: Pick<QueueRoom, 'look'>;
+  readonly room: Pick<QueueRoom, 'read'>;
   readonly batch: number;
   readonly now: () => Date;
   readonly newLease: () => string;
@@ -16,10 +16,10 @@ export interface RelayDeps extends EnqueueDeps {
 }
 
 /**
- * Makes one round of the relay: it leases outbox rows that were left and enqueues each for the subscribers that do not
- * have it. A row that finds a queue full is held until there is room, and then leased beside the rows that are due:
- * neither delays the other. While Redis is away, or all queues are full, nothing is leased. Rejects with the first
- * error, once the batch is through.
+ * Creates the function that runs one round of the relay: it leases outbox rows that were left and enqueues each for the
+ * subscribers that do not have it. A row that finds a queue full is held until there is room, and then leased beside
+ * the rows that are due, so that neither delays the other. While Redis is away, or all queues are full, nothing is
+ * leased. Rejects with the first error, once the batch is through.
  */
 export function createRelay(deps: RelayDeps): () => Promise<void> {
   const { outbox, queues, room, batch, now, newLease, onClaimed } = deps;
@@ -64,7 +64,7 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
   return async () => {
     let mayBeHeld = true;
     for (;;) {
-      const opened = await room.look();
+      const opened = await room.read();
       if (opened.size === 0 && queues.size > 0) return;
       const claim = { lease: newLease(), now: now(), limit: batch };
       const due = await outbox.claim(claim);

@@ -1,7 +1,7 @@
 import { openApiDocument } from '@auth-account/contracts';
 import { documentedErrors } from './documented-errors.ts';
 
-/** The text of the OpenAPI document: what `/openapi.json` serves and docs/openapi.json holds. */
+/** Text of the OpenAPI document, which `/openapi.json` serves and docs/openapi.json holds. */
 export function apiDocument(): string {
   return `${JSON.stringify(openApiDocument(documentedErrors()), null, 2)}\n`;
 }

@@ -9,7 +9,7 @@ import {
   type ValidationItem,
 } from '@auth-account/errors';
 
-/** A code that a route declares and that the error catalogue lacks does not compile. */
+/** A code that a route declares and the error catalogue lacks does not compile. */
 type DeclaredCode = (typeof routes)[keyof typeof routes]['errors'][number];
 const declaredCodes = [
   ...new Set(Object.values(routes).flatMap((route): readonly DeclaredCode[] => route.errors)),
@@ -24,7 +24,7 @@ const invite = { provided_token: '9b2f1c9e-5e0d-4c57-8a54-0a6a3c8f7f11' };
 
 type Sample = { readonly [name: string]: AppError };
 
-/** Examples of the codes whose answers hold more than their row says. */
+/** Examples for the codes whose answers hold more than their row says. */
 const samples: Partial<Record<ThrowableCode, Sample>> = {
   'ERR-VALIDATION-FAILED': {
     'ERR-VALIDATION-FAILED': new AppError('ERR-VALIDATION-FAILED', { details: [item] }),
@@ -66,7 +66,7 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
   },
 };
 
-/** Returns the catalogue's rows that the routes declare, with examples made by `toHttp`, as real answers are. */
+/** Returns the rows of the catalogue that the routes declare, with examples made by `toHttp`, like real answers. */
 export function documentedErrors(): Record<string, DocumentedError> {
   return Object.fromEntries(declaredCodes.map((code) => [code, documented(code)]));
 }

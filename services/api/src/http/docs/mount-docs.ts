@@ -11,7 +11,7 @@ interface Page {
 }
 
 /**
- * Allows what the page needs and nothing else: its own scripts and styles, the document from this host, the images that the
+ * Allows only what the page needs: its own scripts and styles, the document from this host, and the images that the
  * style sheet holds as data. Swagger UI sets style attributes.
  */
 const contentSecurityPolicy = [
@@ -25,7 +25,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page at `/docs`. Its scripts are files of their own, so that the policy can forbid inline ones. */
+/** The page at `/docs`. Its scripts are separate files, so that the policy can forbid inline scripts. */
 const docsPage = `<!doctype html>
 <html lang="en">
 <head>
@@ -57,10 +57,12 @@ const docsStart = `SwaggerUIBundle({
 
 const javascript = 'text/javascript; charset=utf-8';
 
-/** The answer at `/`, for somebody who has only the address. */
+/** The answer at `/`, for a person who has only the address. */
 const entrance = JSON.stringify({ name: 'auth-account', docs: '/docs', openapi: '/openapi.json', api: '/api/v1' });
 
-/** Serves the OpenAPI document at `/openapi.json`, its page at `/docs`, and where to find them at `/`, all from this host. */
+/**
+ * Serves the OpenAPI document at `/openapi.json`, its page at `/docs`, and links to both at `/`, all from this host.
+ */
 export function mountDocs(app: Express): void {
   const document = apiDocument();
   const pages: Record<string, Page> = {
@@ -96,7 +98,7 @@ function servePage(path: string, { type, read }: Page): RequestHandler {
   };
 }
 
-/** Read once, when it is first asked for: most processes never show the page. */
+/** Reads the file on first use, once: most processes never show the page. */
 function bundleFile(url: string): () => Promise<Buffer> {
   let bytes: Promise<Buffer> | undefined;
   return () => {

@@ -9,7 +9,7 @@ const bearerPattern = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
 export interface AuthenticateDeps {
   readonly verify: (token: string) => Promise<VerifiedAccessToken>;
-  /** The last check, if the route has it. */
+  /** The last check, if the route has one. */
   readonly assertNotDenied?: ((caller: VerifiedAccessToken) => Promise<void>) | undefined;
 }
 

@@ -9,7 +9,7 @@ import { extendContext } from '../request-context.ts';
 /** W3C Trace Context, version 00. */
 const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The request id as it came: `undefined` if it is missing or empty, `null` if it is malformed. */
+/** Reads the request id as sent: `undefined` if it is missing or empty, `null` if it is malformed. */
 function readRequestId(header: string | string[] | undefined): string | undefined | null {
   const value = Array.isArray(header) ? header.join(', ') : header;
   if (value === undefined || value === '') return undefined;
@@ -17,14 +17,15 @@ function readRequestId(header: string | string[] | undefined): string | undefine
 }
 
 /**
- * First of all: gives the request its context and every answer its `X-Request-ID`, the one that came or one of ours.
- * `requireRequestId` decides whether ours will do. If a huge body is announced the connection ends with the answer.
+ * The first handler: gives the request its context, and every answer its `X-Request-ID`, the client's or a generated
+ * one. `requireRequestId` decides whether a generated one is enough. If a huge body is announced, the connection ends
+ * with the answer.
  */
 export const beginRequest: RequestHandler = (req, res, next) => {
   const requestId = readRequestId(req.headers['x-request-id']) ?? randomUUID();
   const traceparent = activeTraceparent() ?? req.headers.traceparent;
   res.setHeader('X-Request-ID', requestId);
-  // On a connection that is kept Node would take all of it in and throw it away.
+  // On a kept connection Node would read the whole body and discard it.
   if (announcesHugeBody(req)) res.shouldKeepAlive = false;
   extendContext(res, {
     requestId,
@@ -34,13 +35,13 @@ export const beginRequest: RequestHandler = (req, res, next) => {
     locale: negotiateLocale(req.headers['accept-language']),
     ...(typeof traceparent === 'string' && traceparentPattern.test(traceparent) ? { traceparent } : {}),
   });
-  // Everything that is done for the request, in whatever span, bears its id from here on.
+  // All work for the request, in any span, has its id from here on.
   enterRequest(requestId, next);
 };
 
 /**
- * Refuses requests without a request id (400 `PMA_TRACE_ID_MISSING`; in mode `generate` the generated one will do) and
- * with a malformed one (422 `ERR-VALIDATION-FAILED`).
+ * Refuses a request without a request id (400 `PMA_TRACE_ID_MISSING`; in mode `generate` the generated id is enough)
+ * and one with a malformed id (422 `ERR-VALIDATION-FAILED`).
  */
 export function requireRequestId(mode: 'require' | 'generate'): RequestHandler {
   return (req, _res, next) => {
@@ -57,12 +58,12 @@ export function requireRequestId(mode: 'require' | 'generate'): RequestHandler {
 }
 
 /**
- * The reader takes in the rest of a body that is too large before it says so, or its client might not read the answer.
- * Not if more than this many bytes are announced: whatever the answer is, the connection ends with it.
+ * The reader reads the rest of a body that is too large before it answers, or the client might not read the answer. If
+ * more bytes than this are announced, it does not: the connection ends with the answer, whatever that is.
  */
 const patienceLimit = 1_048_576;
 
-/** Is the body of the request said to be larger than anybody here would read or throw away? */
+/** Returns true if the announced body is larger than anything that is read or discarded here. */
 export function announcesHugeBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return Number(headers['content-length']) > patienceLimit;
 }

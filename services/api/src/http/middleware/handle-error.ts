@@ -11,8 +11,8 @@ import { contextOf, type RequestContext } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';
 
 /**
- * The edge: every error becomes an answer of the contract here, and nowhere else. Faults of ours are logged as errors,
- * and refusals of authorization are written into the audit log.
+ * Turns every error into an answer of the contract; nothing else does. Faults of the service are logged as errors, and
+ * refusals of authorization are written to the audit log.
  */
 export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
   const auditRefusal = createAuditRefusal(audit);
@@ -33,7 +33,10 @@ export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
   };
 }
 
-/** A shed request is no fault, and a stack for each would be work under overload: access line and counter have it. */
+/**
+ * A shed request is not a fault, and a stack trace for each would add work under overload. The access log and the
+ * counter have it.
+ */
 function isFault({ status, code }: AppError): boolean {
   return status >= 500 && code !== 'ERR-OVERLOADED';
 }
@@ -41,7 +44,7 @@ function isFault({ status, code }: AppError): boolean {
 const retryAfterSeconds = 2;
 
 /**
- * A socket that breaks under a handler is MongoDB's or Redis's: what a client's says does not come here as an error.
+ * A socket that breaks in a handler is MongoDB's or Redis's: a client's broken socket does not arrive here as an error.
  */
 const isDependencyAway = (error: unknown) =>
   isStoreUnavailable(error) || isBrokenSocket(error) || error instanceof DenyListUnavailable;
@@ -52,7 +55,7 @@ interface HttpErrorLike {
   readonly status?: unknown;
 }
 
-/** Turns an error that a handler threw into the client's: the one place that gives foreign errors a code. */
+/** Turns any error of a handler into one for the client. Only here do foreign errors get a code. */
 function toAppError(error: unknown): AnyAppError {
   if (isAppError(error)) return error;
   if (isDependencyAway(error) || error instanceof RequestAbandoned) {
@@ -61,7 +64,7 @@ function toAppError(error: unknown): AnyAppError {
   const { type, status } = (error ?? {}) as HttpErrorLike;
   if (type === 'entity.too.large') return new AppError('ERR-PAYLOAD-TOO-LARGE', { cause: error });
   if (type === 'encoding.unsupported') return new AppError('ERR-UNSUPPORTED-MEDIA-TYPE', { cause: error });
-  // The body ended before its announced length, or the path was no valid percent-encoding.
+  // The body ended before its announced length, or the path had invalid percent-encoding.
   if (type === 'request.aborted' || type === 'request.size.invalid') return unreadable(error);
   if (error instanceof URIError || status === 400) return new AppError('ERR-ROUTE-NOT-FOUND', { cause: error });
   return new AppError('ERR-INTERNAL', { cause: error });
@@ -73,8 +76,8 @@ function unreadable(cause: unknown): AnyAppError {
 }
 
 /**
- * Creates the one place that writes refused authorization down: 401 and 403 of routes that ask for it, from
- * every source. The 401s of login and refresh are events of their own.
+ * Creates the function that audits refused authorization: 401 and 403 of routes that require it, from every source. The
+ * 401s of login and refresh have events of their own.
  */
 function createAuditRefusal(audit: Audit): (error: AppError, context: RequestContext) => void {
   return (error, context) => {
@@ -86,7 +89,7 @@ function createAuditRefusal(audit: Audit): (error: AppError, context: RequestCon
   };
 }
 
-/** The last route: raises `ERR-ROUTE-NOT-FOUND`. */
+/** Handles requests that no route matches: raises `ERR-ROUTE-NOT-FOUND`. */
 export function refuseUnknownRoute(): never {
   throw new AppError('ERR-ROUTE-NOT-FOUND');
 }

@@ -7,7 +7,7 @@ import { announcesHugeBody } from './begin-request.ts';
 /** Bytes of a request body (decisions, "body"). */
 const bodyLimit = 16 * 1024;
 
-/** Without reading any of it. */
+/** Refuses before any of it is read. */
 const refuseHuge: RequestHandler = (req, _res, next) => {
   if (announcesHugeBody(req)) throw new AppError('ERR-PAYLOAD-TOO-LARGE');
   next();
@@ -21,15 +21,15 @@ const requireJson: RequestHandler = (req, _res, next) => {
 };
 
 const parseBody: RequestHandler = (req, res, next) => {
-  // How long the client took to send it says nothing of how long it has waited for us.
+  // The client's own time to send the body does not count as waiting for the service.
   extendContext(res, { receivedAt: performance.now() });
   req.body = parseOrRefuse(Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0));
   next();
 };
 
 /**
- * Reads a JSON body. Raises `ERR-UNSUPPORTED-MEDIA-TYPE` (also for a compressed one), `ERR-PAYLOAD-TOO-LARGE` and, for
- * what is no JSON, `ERR-VALIDATION-FAILED` with type `json_invalid`.
+ * Reads a JSON body. Raises `ERR-UNSUPPORTED-MEDIA-TYPE` (also for a compressed body), `ERR-PAYLOAD-TOO-LARGE` and, if
+ * it is not JSON, `ERR-VALIDATION-FAILED` with type `json_invalid`.
  */
 export const jsonBody: readonly RequestHandler[] = [requireJson, refuseHuge, readRaw, parseBody];
 

@@ -6,18 +6,16 @@ import { contextOf } from '../request-context.ts';
 /** Labels of the request duration. */
 export type RequestLabels = 'method' | 'route' | 'status';
 
-/**
- * Measures each request and writes its access line: the route's template, never the raw path, which may hold a token.
- */
+/** Measures each request and writes its access log line, with the route's template: the raw path may hold a token. */
 export function observeRequest(logger: Logger, duration: Histogram<RequestLabels>): RequestHandler {
   return (req, res, next) => {
     const start = performance.now();
-    // Taken now: the end of a connection belongs to no span.
+    // Read here: the end of a connection belongs to no span.
     const exemplar = exemplarLabels();
     res.once('close', () => {
       const seconds = (performance.now() - start) / 1_000;
       const { requestId, route = 'none' } = contextOf(res);
-      // 499: the client went away before its answer.
+      // 499: the client left before its answer.
       const status = res.writableFinished ? res.statusCode : 499;
       duration.observe({ labels: { method: req.method, route, status }, value: seconds, exemplarLabels: exemplar });
       logger.info(

@@ -43,11 +43,13 @@ function violationOf(text: string, { minimum, maximum }: LengthBounds): Normaliz
 
 const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
 addFormats.default(ajv, ['date-time']);
-// Without the `urn:uuid:` that ajv-formats takes too.
+// ajv-formats also allows the prefix `urn:uuid:`; this one does not.
 ajv.addFormat('uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i);
 ajv.addKeyword(normalizedLength);
 
-/** Compiles a schema of the contract: every violation at once, no coercion, no defaults, nothing removed. */
+/**
+ * Compiles a schema of the contract: reports every violation, coerces nothing, sets no defaults and removes nothing.
+ */
 export function compileSchema<T>(schema: TSchema): ValidateFunction<T> {
   return ajv.compile<T>(schema);
 }

@@ -109,7 +109,7 @@ describe('a violation is named and worded as pydantic does it', () => {
   });
 });
 
-test('every violation is told at once', () => {
+test('every violation is reported at once', () => {
   const schema = object({ a: { type: 'string', minLength: 2, pattern: '^x' }, b: { type: 'integer' } });
   expect(violationsOf(schema, { a: 'y' }).map(({ type }) => type)).toEqual([
     'missing',

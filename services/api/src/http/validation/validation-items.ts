@@ -2,7 +2,7 @@ import type { ValidationItem, ValidationType } from '@auth-account/errors';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { NormalizedLengthParams } from './ajv.ts';
 
-/** The name of a violation in pydantic v2 (decisions, "validation errors"), and its text in English. */
+/** Name of a violation in pydantic v2 (decisions, "validation errors"), and its text in English. */
 type Violation = readonly [ValidationType, string];
 
 type Describe = (params: Record<string, unknown>) => Violation;
@@ -26,7 +26,7 @@ const byType: Record<string, Violation> = {
   boolean: ['bool_type', 'Input should be a valid boolean'],
 };
 
-/** AJV's findings about a body in the shape of the contract; never the value that was refused. */
+/** Translates AJV's errors into the shape of the contract, without the value that was refused. */
 export function validationItems(errors: readonly ErrorObject[]): ValidationItem[] {
   return errors.map(({ keyword, instancePath, params }) => {
     const [type, msg] = describe(keyword, params);
