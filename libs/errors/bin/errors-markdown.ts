@@ -45,7 +45,7 @@ DEADLINE_EXCEEDED to \`ERR-DEPENDENCY-UNAVAILABLE\`, RESOURCE_EXHAUSTED to \`ERR
 "Retry" says whether the same request, unchanged, may succeed a little later.
 `;
 
-/** The text of docs/errors.md. */
+/** Returns the text of docs/errors.md. */
 export function errorsMarkdown(): string {
   const domains = Object.keys(titles) as Domain[];
   return [intro, ...domains.map(domainSection), detailsSection(), textsSection(), notesSection()].join('\n');
@@ -75,7 +75,7 @@ function detailsSection(): string {
   return `## Details\nBesides \`action\`.\n\n| Code | Field | Type | Always there |\n|---|---|---|---|\n${lines.join('\n')}\n`;
 }
 
-/** The type of a field, and if it is always there. */
+/** Cells of a field: its type, and if it is always there. */
 function typeCells(type: DetailType): [string, 'yes' | 'no'] {
   if (typeof type !== 'string') return [`one of ${type.map(quote).join(', ')}`, 'no'];
   return [type.replace('?', ''), type.endsWith('?') ? 'no' : 'yes'];

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-/** Fields of `details` besides `action`. A trailing `?` makes one optional; a list means one of its words, or none. */
+/** Fields of `details` besides `action`. A trailing `?` makes one optional; a list means one of its values, or none. */
 export type ErrorDetails = Readonly<Record<string, string | readonly string[]>> | 'validation-items';
 
 const Message = Type.String({ minLength: 1, description: 'For people, in the language of `Content-Language`.' });
@@ -9,7 +9,7 @@ const Action = Type.String({
   description: 'What the user can do, in the language of `Content-Language`.',
 });
 
-/** The words of pydantic v2 that tell which rule a value breaks. */
+/** Words of pydantic v2 for the rule that a value breaks. */
 export const violationTypes = [
   'missing',
   'string_type',

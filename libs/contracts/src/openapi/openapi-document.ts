@@ -27,7 +27,7 @@ const tags = {
 } satisfies Record<Route['tag'], string>;
 
 /**
- * The OpenAPI 3.1 document of the API, from the table that the router iterates. `errors` has the rows of the error
+ * Returns the OpenAPI 3.1 document of the API, built from the route table. `errors` has the rows of the error
  * catalogue; throws if a route names a code that is not among them.
  */
 export function openApiDocument(errors: DocumentedErrors): JsonObject {
@@ -68,7 +68,7 @@ export function openApiDocument(errors: DocumentedErrors): JsonObject {
   };
 }
 
-/** An Express path (`/x/:id`) as OpenAPI writes it (`/x/{id}`). */
+/** Converts an Express path (`/x/:id`) to OpenAPI's form (`/x/{id}`). */
 export function openApiPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
@@ -95,7 +95,7 @@ function operationOf(route: Route, errors: DocumentedErrors): JsonObject {
         content: { 'application/json': { schema: publishSchema(success.body), example: success.example as Json } },
         ...(success.links === undefined ? {} : { links: success.links }),
       },
-      // What is refused before its operation is known carries it not.
+      // A request that is refused before its operation is known gets an answer without this header.
       ...errorResponses(
         route.errors,
         errorsOf(route, errors),

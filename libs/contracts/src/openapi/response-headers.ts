@@ -2,7 +2,7 @@ import type { JsonObject } from './publish-schema.ts';
 
 const text: JsonObject = { type: 'string' };
 
-/** The response headers that the document describes, under `components.headers`. */
+/** Response headers that the document describes, under `components.headers`. */
 export const responseHeaders = {
   'X-Request-ID': {
     description: 'The identifier that came with the request, or a generated one where none, or no good one, came.',
@@ -27,13 +27,13 @@ export const responseHeaders = {
   Allow: { description: 'The methods that the path has.', schema: text },
 } as const satisfies Record<string, JsonObject>;
 
-/** References to those headers. `always` says which of them no answer of that status lacks. */
+/** References to those headers. `always` names those that every answer of the status has. */
 export function headersOf(names: Iterable<string>, always: (name: string) => boolean): JsonObject {
   const known = [...names].filter((name) => name in responseHeaders);
   return Object.fromEntries(known.map((name) => [name, headerOf(name as keyof typeof responseHeaders, always(name))]));
 }
 
-/** A reference cannot be marked as required, so a required header stands there in full. */
+/** A reference can't be marked as required, so a required header is written in full. */
 function headerOf(name: keyof typeof responseHeaders, isRequired: boolean): JsonObject {
   return isRequired ? { ...responseHeaders[name], required: true } : { $ref: `#/components/headers/${name}` };
 }

@@ -4,11 +4,11 @@ import type { Redis } from 'ioredis';
 import type { RedisStore } from '../compose.ts';
 import { checkClock, type Finding, failed, isAtLeast, ok, warning } from './finding.ts';
 
-/** Asks Redis, each primary of a cluster; rejects if one does not answer. */
+/** Checks Redis, each primary of a cluster; rejects if one does not answer. */
 export async function checkRedis({ redis, keys }: RedisStore): Promise<Finding[]> {
   const primaries = primariesOf(redis);
   const findings = primaries.map((server, index) => checkServer(server, primaries.length > 1 ? ` ${index + 1}` : ''));
-  // Its entries' lifetime is for writing only.
+  // The lifetime of entries is used for writing only.
   const isComplete = await createDenyList(redis, keys, 1).isComplete();
   const denyList = isComplete
     ? ok('redis deny list', 'complete')

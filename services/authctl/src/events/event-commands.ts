@@ -26,7 +26,7 @@ const timeOption = (flags: '--since <when>' | '--until <when>', text: string, sh
 const withStores = (shell: Shell, work: (stores: Stores) => Promise<Outcome>) =>
   shell.conclude(withMongo(shell, ({ stores }) => work(stores)));
 
-/** `events …` */
+/** The commands `events …`. */
 export function addEventCommands(program: Command, shell: Shell): void {
   const events = program.command('events').description('events in the outbox, their deliveries and dead letters');
   events
@@ -76,7 +76,7 @@ function addReplay(events: Command, shell: Shell): void {
     .action((ids, options) => withStores(shell, (stores) => replayEvents(stores, ids ?? [], options, shell)));
 }
 
-/** Commands after which a subscriber's deliveries stand differently. */
+/** Commands that change the state of a subscriber's deliveries. */
 function addSettling(events: Command, shell: Shell): void {
   events
     .command('discard')
@@ -119,7 +119,7 @@ function addSettling(events: Command, shell: Shell): void {
     );
 }
 
-/** Stands where otherwise the event does that was answered with 410. */
+/** Stored in place of the event with the 410 if an operator parked the subscriber. */
 const byOperator = 'operator';
 
 function change(subscriber: string, what: 'parked' | 'resumed', isNew: boolean, otherwise: string): Outcome {

@@ -10,7 +10,7 @@ import { type KeyKind, keyKinds, kindTraits } from './key-kinds.ts';
 import { activateKey, pruneKeys, publishKey, type RotatingKey, standingOf } from './key-rotation.ts';
 import { assertPublicFile, type KeyFile, publicFileAdvice, writePublicFile } from './public-file.ts';
 
-/** For how long a JWKS is cached elsewhere, and a key file is on its way into a pod, in milliseconds. */
+/** Milliseconds for which other systems cache a JWKS, or a key file takes to reach a pod. */
 const propagationMs = 300_000;
 
 const kindArgument = () => new Argument('<kind>', 'what the keys are for').choices(keyKinds);
@@ -67,7 +67,7 @@ function describeFile(target: KeyFile, set: KeySet, done?: object, headline: rea
   return { json: { kind, file: path, ...publicFile, ...done, keys }, text: text.join('\n') };
 }
 
-/** Says what was done, and what that leaves to do. */
+/** Describes the change, and the remaining steps. */
 function describeChange(target: KeyFile, set: KeySet, done: object, headline: string): Outcome {
   const advice = publicFileAdvice(target);
   return describeFile(target, set, done, [headline, ...(advice === undefined ? [] : [advice])]);
@@ -97,7 +97,7 @@ async function generate(file: KeyFile): Promise<Outcome> {
     const reason = code === 'EEXIST' ? `${path} is there already: to add a key, use keys rotate.` : message;
     throw new CommandError(reason, { cause: error });
   }
-  // Not before: a key file that is there already is left as it is, and its public file too.
+  // Not earlier: an existing key file is left as it is, and so is its public file.
   await writePublicFile(file, set);
   return describeChange(file, set, {}, 'Written.');
 }
@@ -109,7 +109,7 @@ interface RotateOptions {
   readonly keep?: number | undefined;
 }
 
-/** The public file first: no key is among those that sign before the push gateway can have it. */
+/** Writes the public file first: no key may sign before the push gateway can have it. */
 async function replace(file: KeyFile, set: KeySet): Promise<void> {
   await writePublicFile(file, set);
   await writeKeyFile(file.path, set, { replace: true });
@@ -152,13 +152,13 @@ async function list(shell: Shell, kind: KeyKind | undefined, options: FileOption
   return { json: outcomes.map(({ json }) => json), text: outcomes.map(({ text }) => text).join('\n\n') };
 }
 
-/** The public keys, by which the push gateway and siblings verify. */
+/** Public keys, with which the push gateway and siblings verify. */
 async function showPublic(file: KeyFile): Promise<Outcome> {
   const jwks = publicKeySet(await readSet(file), file.algorithm);
   return { json: jwks, text: JSON.stringify(jwks, null, 2) };
 }
 
-/** `keys …`: key files. Private parts are never printed. */
+/** The commands `keys …`: key files. Private parts are never printed. */
 export function addKeyCommands(program: Command, shell: Shell): void {
   const keys = program.command('keys').description('key files: make them, rotate them, see what is in them');
   keys

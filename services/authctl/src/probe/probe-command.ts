@@ -23,7 +23,7 @@ function parseInterval(text: string): number {
   return ms;
 }
 
-/** `probe` */
+/** The command `probe`. */
 export function addProbeCommand(program: Command, shell: Shell): void {
   program
     .command('probe')
@@ -65,7 +65,7 @@ export function addProbeCommand(program: Command, shell: Shell): void {
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
-/** Does work that SIGTERM and Ctrl-C cut short, so that it ends in order; past the first one they end the process. */
+/** Runs work that SIGTERM and Ctrl-C interrupt, so that it ends in order; a second signal ends the process. */
 async function withStopSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
   const stop = () => {
@@ -80,7 +80,7 @@ async function withStopSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promi
   }
 }
 
-/** What one run found, for people and programs. Exit code 1 if the path or the cleaning up failed. */
+/** Formats the result of one run, for people and programs. Exit code 1 if the path or the cleanup failed. */
 function describeProbe(report: ProbeReport): Outcome {
   const { ok, steps, close, clean_up, request_id } = report;
   const rows = steps.map(({ step, ok: isOk, ms, fault }) => [step, isOk ? 'ok' : 'failed', ms, fault]);

@@ -1,7 +1,7 @@
 import { type Config, mongoConfig, runtimeConfig } from '@auth-account/config';
 import { Type } from 'typebox';
 
-/** What `probe` reads of the environment; the command line goes over it. */
+/** Variables that `probe` reads from the environment; the command line overrides them. */
 export const probeConfig = Type.Object({
   ...runtimeConfig,
   MONGODB_URI: Type.Optional(mongoConfig.MONGODB_URI),

@@ -6,7 +6,7 @@ import { type ProbeStep, probeSteps } from './step-log.ts';
 
 const cleanUps: readonly CleanUpReport['outcome'][] = ['done', 'waiting', 'skipped', 'failed'];
 
-/** The probe's metrics; gives what notes a run that has ended. */
+/** Creates the probe's metrics; returns the function that records a finished run. */
 export function createProbeMetrics({ registry }: Metrics, now: () => Date): (report: ProbeReport) => void {
   const registers = [registry];
   const success = new Gauge({ name: 'auth_probe_success', help: '1 if the last run went well, else 0', registers });

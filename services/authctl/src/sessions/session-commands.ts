@@ -6,7 +6,7 @@ import { withMongo, withStores } from '../compose.ts';
 import { orderForceLogout, reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-force-logout.ts';
 import { listSessions } from './list-sessions.ts';
 
-/** `sessions …` */
+/** The commands `sessions …`. */
 export function addSessionCommands(program: Command, shell: Shell): void {
   const sessions = program.command('sessions').description('the devices that are logged in');
   sessions

@@ -10,7 +10,7 @@ import { importUsers } from '../import/import-users.ts';
 import { importFormats } from '../import/read-records.ts';
 import { loadUser } from './load-user.ts';
 
-/** `user …` */
+/** The commands `user …`. */
 export function addUserCommands(program: Command, shell: Shell): void {
   const user = program.command('user').description('accounts');
   user
@@ -49,7 +49,7 @@ export function addUserCommands(program: Command, shell: Shell): void {
     );
 }
 
-/** The user, their group and how many sessions they have; never the hash. */
+/** Shows the user, their group and their number of sessions; never the hash. */
 async function showUser(collections: Collections, idOrEmail: string, now: Date): Promise<Outcome> {
   const user = await loadUser(collections, idOrEmail);
   const live = { user_id: user._id, is_revoked: false, expires_at: { $gt: now } };
@@ -73,7 +73,7 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
   return { json, text: fieldList(json) };
 }
 
-/** What made the password's hash: `argon2id`, `bcrypt`; nothing of the hash itself. */
+/** Algorithm of the password's hash: `argon2id`, `bcrypt`; nothing of the hash itself. */
 function hashKindOf({ password_hash }: UserDocument): string {
   const kind = /^\$(argon2id?|argon2i|2[aby])\$/.exec(password_hash)?.[1] ?? 'unknown';
   return kind.startsWith('2') ? 'bcrypt' : kind;

@@ -15,7 +15,7 @@ import {
 } from '../sessions.ts';
 import { access, common, commonHeaders, withoutBody } from './shared.ts';
 
-/** A token pair leads to the next one. */
+/** Link from a token pair to the refresh that replaces it. */
 const nextRefresh = {
   refresh: { operationId: 'refreshTokens', requestBody: { refresh_token: '$response.body#/data/refresh_token' } },
 } as const;
