@@ -1,6 +1,6 @@
 /**
- * The packages that have an install script, and why it isn't needed: `npm ci --ignore-scripts` is what the project's own
- * start does (libs/local-stack/bin/install.mjs).
+ * Packages with an install script, and the reason why it is not needed: the project's own start runs `npm ci
+ * --ignore-scripts` (libs/local-stack/bin/install.mjs).
  */
 export const installScripts: Readonly<Record<string, string>> = {
   '@parcel/watcher': 'builds from source where there is no binary; only `jest --watch` uses it',

@@ -1,7 +1,7 @@
 import { lines, of } from './panel.ts';
 import type { Row } from './to-grafana.ts';
 
-/** What every service has: its processes. */
+/** Panels about the processes of every service. */
 export const processRow: Row = {
   title: 'Processes',
   panels: [

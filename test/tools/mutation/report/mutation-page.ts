@@ -2,10 +2,10 @@ import type { Area } from '../areas.ts';
 import { type AreaResult, type Survivor, scoreOf } from './area-result.ts';
 import { type Explanation, findReason } from './explain.ts';
 
-/** Area → what was measured last. */
+/** Area → its last result. */
 export type Results = Readonly<Record<string, AreaResult & { readonly measuredOn: string }>>;
 
-/** Percent that every area is to reach. */
+/** Percent that every area must reach. */
 export const aim = 85;
 
 const intro = `# Mutation score
@@ -17,7 +17,7 @@ A mutant is run against the test files that \`test/tools/mutation/areas.ts\` nam
 Left out of the score is a mutant with which a test file could not even be loaded.
 `;
 
-/** The text of docs/mutation.md. */
+/** Returns the text of docs/mutation.md. */
 export function mutationPage(areas: readonly Area[], results: Results, explanations: readonly Explanation[]): string {
   const rows = areas.map((area) => summaryRow(area, results[area.name]));
   const head = '| Area | Sources | Mutants | Killed | of them by time | Survived | Score | Left out | Measured on |';
@@ -48,7 +48,7 @@ function survivorList(area: string, survivors: readonly Survivor[], explanations
   return [`### ${area}`, '', '| Where | Mutant | Why it lives |', '| --- | --- | --- |', ...rows, ''].join('\n');
 }
 
-/** As code in a table's cell, whatever is in it. */
+/** Formats any text as code in a table's cell. */
 function code(text: string): string {
   if (text === '') return 'nothing';
   const fence = text.includes('`') ? '``' : '`';
