@@ -20,6 +20,6 @@ export function createServerIdentity(redis: Redis): () => Promise<string> {
 
 async function readRunId(redis: Redis): Promise<string> {
   const runId = /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1];
-  if (runId === undefined) throw new Error('Redis did not tell its run id');
+  if (runId === undefined) throw new Error('Redis did not return its run id');
   return runId;
 }

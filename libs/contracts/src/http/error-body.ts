@@ -6,7 +6,7 @@ export type ErrorDetails = Readonly<Record<string, string | readonly string[]>> 
 const Message = Type.String({ minLength: 1, description: 'For people, in the language of `Content-Language`.' });
 const Action = Type.String({
   minLength: 1,
-  description: 'What the user can do, in the language of `Content-Language`.',
+  description: 'Advice for the user, in the language of `Content-Language`.',
 });
 
 /** Words of pydantic v2 for the rule that a value breaks. */
@@ -31,10 +31,10 @@ export const violationTypes = [
 export const ValidationItem = Type.Object({
   loc: Type.Array(Type.String(), {
     minItems: 1,
-    description: 'Where: `body` or `header`, then the path to the value.',
+    description: 'Place: `body` or `header`, then the path to the value.',
     examples: [['body', 'password']],
   }),
-  msg: Type.String({ minLength: 1, description: 'What is wrong, in English.' }),
+  msg: Type.String({ minLength: 1, description: 'The fault, in English.' }),
   type: Type.Enum([...violationTypes]),
 });
 

@@ -17,7 +17,7 @@ export type GroupRole = Type.Static<typeof GroupRole>;
 /** Effect of a space's type on its stock (specification, "What the service does"). */
 export const StockDeficit = Type.Enum(['masked', 'refused'], {
   description:
-    'What happens where more is taken than there is. `masked` (HOME): the balance goes below zero unseen, ' +
+    'Effect of taking more than is in stock. `masked` (HOME): the balance goes below zero and the screens hide it, ' +
     '`INV_STOCK_MASKED_MINUS`. `refused` (OFFICE): `INV_STOCK_INSUFFICIENT_OFFICE`.',
 });
 export type StockDeficit = Type.Static<typeof StockDeficit>;

@@ -35,10 +35,10 @@ export type CreateInviteRequest = Type.Static<typeof CreateInviteRequest>;
 const standing = {
   account_type: AccountType,
   expires_at: Timestamp,
-  valid: Type.Boolean({ description: 'Whether one can join by it now; to the owner: where the group has room.' }),
+  valid: Type.Boolean({ description: 'True if one can join with it now. For the owner: if the group has room.' }),
   reason: Type.Unsafe<'expired' | 'revoked' | 'used_up' | null>({
     enum: ['expired', 'revoked', 'used_up', null],
-    description: 'Why it is not valid; null where it is.',
+    description: 'Reason why it is not valid; null if it is.',
   }),
 } as const;
 

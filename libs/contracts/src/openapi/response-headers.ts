@@ -5,11 +5,11 @@ const text: JsonObject = { type: 'string' };
 /** Response headers that the document describes, under `components.headers`. */
 export const responseHeaders = {
   'X-Request-ID': {
-    description: 'The identifier that came with the request, or a generated one where none, or no good one, came.',
+    description: 'The identifier of the request, or a generated one if the request has none or a malformed one.',
     schema: { type: 'string', minLength: 1, maxLength: 128 },
   },
   'X-Error-Code': {
-    description: 'The canonical code of the error catalogue that the error stands for, where it stands for one.',
+    description: 'The canonical code of the error catalogue that the error stands for, if it stands for one.',
     schema: text,
   },
   'Content-Language': {
@@ -17,9 +17,9 @@ export const responseHeaders = {
     schema: { type: 'string', enum: ['en', 'ru'] },
   },
   Vary: { description: '`Accept-Language`: the texts depend on it.', schema: text },
-  'Retry-After': { description: 'Seconds until a new try makes sense.', schema: { type: 'integer', minimum: 1 } },
+  'Retry-After': { description: 'Seconds until a retry makes sense.', schema: { type: 'integer', minimum: 1 } },
   'WWW-Authenticate': { description: 'The challenge of RFC 6750.', schema: { type: 'string', pattern: '^Bearer' } },
-  'Cache-Control': { description: 'Whether the answer may be kept.', schema: text },
+  'Cache-Control': { description: 'Directives for caches.', schema: text },
   'Idempotency-Replayed': {
     description: '`true`: the answer is that of an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },

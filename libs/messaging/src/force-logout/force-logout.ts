@@ -42,7 +42,7 @@ const jobOptions = {
 
 /** Reads a job's data. Throws a `TypeError` that names the fault, and never repeats the content. */
 export function parseForceLogout(data: unknown): ForceLogoutCommand {
-  if (typeof data !== 'object' || data === null) throw new TypeError('the command is no object');
+  if (typeof data !== 'object' || data === null) throw new TypeError('the command is not an object');
   const [target, ...others] = targets.filter((name) => (data as Record<string, unknown>)[name] !== undefined);
   if (target === undefined || others.length > 0) {
     throw new TypeError(`the command must have exactly one of ${targets.join(', ')}`);

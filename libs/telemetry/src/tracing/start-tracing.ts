@@ -59,7 +59,9 @@ function createPropagator(names: string | undefined): TextMapPropagator {
 function createNamed(name: string): TextMapPropagator {
   const make = makers[name];
   if (make === undefined) {
-    throw new Error(`OTEL_PROPAGATORS: ${name} is not supported; there are ${Object.keys(makers).join(', ')} and none`);
+    throw new Error(
+      `OTEL_PROPAGATORS: ${name} is not supported; supported are ${Object.keys(makers).join(', ')} and none`,
+    );
   }
   return make();
 }

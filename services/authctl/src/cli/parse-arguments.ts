@@ -6,7 +6,7 @@ const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** Parses a duration into milliseconds, from text such as `90s`, `15m`, `2h`, `7d`. */
 export function parseSpan(text: string): number {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  if (count === undefined) throw new InvalidArgumentError('It must be a span such as 90s, 15m, 2h or 7d.');
+  if (count === undefined) throw new InvalidArgumentError('It must be a duration such as 90s, 15m, 2h or 7d.');
   return Number(count) * unitMs[unit as keyof typeof unitMs];
 }
 
@@ -16,7 +16,7 @@ export function parseMoment(text: string, now: Date): Date {
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) {
     throw new InvalidArgumentError(
-      'It must be a time such as 2026-11-21T09:30:00Z, or a span before now such as 2h or 7d.',
+      'It must be a time such as 2026-11-21T09:30:00Z, or a duration before now such as 2h or 7d.',
     );
   }
   return new Date(at);

@@ -46,7 +46,7 @@ async function checkMajority(db: Db): Promise<Finding> {
     return failed(
       check,
       (error as Error).message,
-      'See rs.status(): a majority of the members must be up and keep up, and the user of MONGODB_URI must have readWrite.',
+      'See rs.status(): a majority of the members must be up and not lag, and the user of MONGODB_URI must have readWrite.',
     );
   }
 }
@@ -58,6 +58,6 @@ async function checkIndexes(db: Db): Promise<Finding> {
   return failed(
     'mongodb indexes',
     list,
-    'Run the migration: node services/api/bin/migrate.ts. Drop an index that is different first.',
+    'Run the migration: node services/api/bin/migrate.ts. First drop an index that differs.',
   );
 }

@@ -15,7 +15,7 @@ import { type Finding, failed, ok } from './finding.ts';
 export function addDoctorCommand(program: Command, shell: Shell): void {
   program
     .command('doctor')
-    .description('check MongoDB, Redis, clocks and key files, and say how to mend what is wrong')
+    .description('check MongoDB, Redis, clocks and key files, and say how to fix problems')
     .action(() => shell.conclude(examine(shell)));
 }
 

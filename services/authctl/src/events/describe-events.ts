@@ -44,7 +44,7 @@ export async function showEvent({ outbox, deadLetters }: Stores, eventId: string
   const [row, letters] = await Promise.all([outbox.find(eventId), deadLetters.find(eventId)]);
   const event = row?.event ?? letters[0]?.event;
   if (event === undefined)
-    throw new CommandError(`There is no event ${eventId}; what was delivered goes after some days.`);
+    throw new CommandError(`There is no event ${eventId}. Delivered events are removed after some days.`);
   const attempts = row?.attempt_log ?? letters.flatMap(({ attempt_log }) => attempt_log);
   const facts = row ? toRow(row) : { event_id: eventId, state: 'gone' };
   const json = { ...facts, event, attempts, dead_letters: letters.map(toLetter) };

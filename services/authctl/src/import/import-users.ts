@@ -94,7 +94,7 @@ async function sizeOf(path: string): Promise<number> {
   } catch (error) {
     throw new CommandError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`, { cause: error });
   }
-  throw new CommandError(`${path} is no file.`, { exitCode: exitCodes.usage });
+  throw new CommandError(`${path} is not a file.`, { exitCode: exitCodes.usage });
 }
 
 function toOutcome(counts: Counts, run: object, rejected: readonly object[]): Outcome {

@@ -13,11 +13,13 @@ import { assertPublicFile, type KeyFile, publicFileAdvice, writePublicFile } fro
 /** Milliseconds for which other systems cache a JWKS, or a key file takes to reach a pod. */
 const propagationMs = 300_000;
 
-const kindArgument = () => new Argument('<kind>', 'what the keys are for').choices(keyKinds);
+const kindArgument = () => new Argument('<kind>', 'kind of the keys').choices(keyKinds);
 const fileOption = () => new Option('--file <path>', 'the key file, in place of the one that the environment names');
 const algorithms: readonly AccessTokenAlgorithm[] = ['EdDSA', 'ES256'];
 const algorithmOption = () =>
-  new Option('--algorithm <name>', 'of access token keys, in place of ACCESS_TOKEN_ALGORITHM').choices(algorithms);
+  new Option('--algorithm <name>', 'algorithm of access token keys; default ACCESS_TOKEN_ALGORITHM').choices(
+    algorithms,
+  );
 
 const publicFileOption = () =>
   new Option('--public-file <path>', 'write the public halves of access keys there too, for the push gateway');
@@ -160,11 +162,11 @@ async function showPublic(file: KeyFile): Promise<Outcome> {
 
 /** The commands `keys …`: key files. Private parts are never printed. */
 export function addKeyCommands(program: Command, shell: Shell): void {
-  const keys = program.command('keys').description('key files: make them, rotate them, see what is in them');
+  const keys = program.command('keys').description('key files: create, rotate and list them');
   keys
     .command('list')
     .description('the keys of a file, or of all files that the environment names')
-    .addArgument(new Argument('[kind]', 'what the keys are for').choices(keyKinds))
+    .addArgument(new Argument('[kind]', 'kind of the keys').choices(keyKinds))
     .addOption(fileOption())
     .addOption(algorithmOption())
     .action((kind, options) => {
@@ -174,7 +176,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     });
   keys
     .command('generate')
-    .description('write a key file with one new key; a file that is there is never written over')
+    .description('write a key file with one new key; an existing file is never overwritten')
     .addArgument(kindArgument())
     .addOption(fileOption())
     .addOption(algorithmOption())
@@ -182,21 +184,21 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .action((kind, options) => shell.conclude(generate(keyFileOf(kind, options, shell.config(keyConfig)))));
   keys
     .command('public')
-    .description('the public halves of the access token keys, as /.well-known/jwks.json gives them')
+    .description('the public halves of the access token keys, as in /.well-known/jwks.json')
     .addOption(fileOption())
     .addOption(algorithmOption())
     .action((options) => shell.conclude(showPublic(keyFileOf('access', options, shell.config(keyConfig)))));
   keys
     .command('rotate')
-    .description('publish a new key behind the first; then --activate it; at last --prune what is over')
+    .description('publish a new key behind the first; then --activate it; finally --prune retired keys')
     .addArgument(kindArgument())
     .addOption(fileOption())
     .addOption(algorithmOption())
     .addOption(publicFileOption())
     .addOption(new Option('--activate', 'move the published key to the front').conflicts('prune'))
-    .option('--prune', 'remove retired keys that nothing needs any more')
-    .option('--now', 'activate without the wait in which every process learns of the key')
-    .option('--keep <span>', 'prune what was retired that long ago, such as 7d', parseSpan)
+    .option('--prune', 'remove retired keys that are no longer needed')
+    .option('--now', 'activate without waiting until every process knows the key')
+    .option('--keep <span>', 'prune keys that were retired that long ago, such as 7d', parseSpan)
     .action((kind, options) => {
       const config = shell.config(keyConfig);
       return shell.conclude(rotate(keyFileOf(kind, options, config), options, config, shell.now()));

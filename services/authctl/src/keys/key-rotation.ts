@@ -34,13 +34,13 @@ export function publishKey({ keys }: KeySet, key: KeyEntry, now: Date): KeySet {
 export function activateKey({ keys }: KeySet, now: Date, afterMs: number): KeySet {
   const next = keys.find((key: RotatingKey, index) => standingOf(key, index) === 'next') as RotatingKey | undefined;
   if (next?.published_at === undefined) {
-    throw new CommandError('No key was published: rotate without --activate comes first.');
+    throw new CommandError('No key was published: run rotate without --activate first.');
   }
   const waitMs = Date.parse(next.published_at) + afterMs - now.getTime();
   if (waitMs > 0) {
     const seconds = Math.ceil(waitMs / 1_000);
     throw new CommandError(
-      `Key ${next.kid} must be known to every process first: wait ${seconds} s more, or give --now.`,
+      `Key ${next.kid} must first be known to every process: wait ${seconds} s more, or give --now.`,
     );
   }
   const [first, ...others] = keys;

@@ -24,7 +24,7 @@ export async function assertPublicFile({ kind, path, publicPath }: KeyFile): Pro
   if (publicPath === undefined) return;
   const usage = { exitCode: exitCodes.usage };
   if (kind !== 'access')
-    throw new CommandError('--public-file is for access keys: no others have public halves.', usage);
+    throw new CommandError('--public-file is for access keys: other keys have no public halves.', usage);
   if (await isSameFile(path, publicPath))
     throw new CommandError(`--public-file must not be the key file itself: ${path} has the private keys.`, usage);
 }

@@ -5,9 +5,14 @@ import { Type } from 'typebox';
 export const probeConfig = Type.Object({
   ...runtimeConfig,
   MONGODB_URI: Type.Optional(mongoConfig.MONGODB_URI),
-  PROBE_API_URL: Type.Optional(Type.String({ pattern: '^https?://', description: 'Where apps reach the api' })),
+  PROBE_API_URL: Type.Optional(
+    Type.String({ pattern: '^https?://', description: 'Base URL of the api, as apps use it' }),
+  ),
   PROBE_PUSH_URL: Type.Optional(
-    Type.String({ pattern: '^wss?://', description: "The push gateway, in place of the login's `push_stream_url`" }),
+    Type.String({
+      pattern: '^wss?://',
+      description: "Base URL of the push gateway, in place of the login's `push_stream_url`",
+    }),
   ),
   PROBE_EMAIL_DOMAIN: Type.String({
     pattern: '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',

@@ -32,7 +32,7 @@ export function createProbeMetrics({ registry }: Metrics, now: () => Date): (rep
   const runs = zeroed('auth_probe_runs_total', 'Runs that ended', { outcome: ['success', 'failure'] });
   const cleanings = zeroed(
     'auth_probe_clean_ups_total',
-    "What was left of a run: nothing (done), its event (waiting), all for want of a database (skipped) or by MongoDB's fault (failed)",
+    'Data that a run left: none (done), its event (waiting), all without a database (skipped) or because MongoDB failed (failed)',
     { outcome: cleanUps },
   );
   success.set(Number.NaN);

@@ -31,7 +31,7 @@ const frameLimit = 64 * 1_024;
 
 /** Opens a push stream and waits for `hello`. Throws a `ProbeFailure` if it is refused or sends another frame. */
 export async function openPushStream({ url, accessToken, requestId, patience }: StreamRequest): Promise<PushStream> {
-  if (!/^wss?:/.test(url) || !URL.canParse(url)) throw new ProbeFailure('the push URL is none');
+  if (!/^wss?:/.test(url) || !URL.canParse(url)) throw new ProbeFailure('the push URL is not a ws:// or wss:// URL');
   const headers = { Authorization: `Bearer ${accessToken}`, 'X-Request-ID': requestId };
   const socket = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: frameLimit });
   const ended = new Promise<StreamEnd>((resolve) => {

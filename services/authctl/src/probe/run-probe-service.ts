@@ -35,7 +35,8 @@ function compose(options: ProbeServiceOptions, context: ServiceContext<typeof pr
   return {
     readiness: [],
     async start() {
-      if (!options.canCleanUp) logger.warn('MONGODB_URI is not set: what the runs make stays in the database');
+      if (!options.canCleanUp)
+        logger.warn('MONGODB_URI is not set: accounts and events of the runs stay in the database');
       ended = repeat(options, stopping.signal, (report) => {
         note(report);
         tell(logger, report);

@@ -17,7 +17,7 @@ export function addTraceCommand(program: Command, shell: Shell): void {
   program
     .command('trace')
     .description(
-      'all that is stored of one request: what it wrote, its event, deliveries, ended sessions, closed streams',
+      'everything stored about one request: its writes, its event, deliveries, ended sessions, closed streams',
     )
     .argument('<request_id>', 'its X-Request-ID')
     .addOption(since)

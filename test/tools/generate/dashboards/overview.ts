@@ -106,7 +106,7 @@ const areWeFine: Row = {
     }),
     stat('min(auth_probe_success{namespace=~"$namespace"})', {
       title: 'Canary',
-      description: '1 where the last run of the canary succeeded. Empty where it is not deployed.',
+      description: '1 if the last run of the canary succeeded. Empty if it is not deployed.',
       unit: 'none',
       steps: good(1),
     }),

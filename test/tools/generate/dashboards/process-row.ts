@@ -22,7 +22,7 @@ export const processRow: Row = {
     }),
     lines([[`auth_ready${of()}`, '{{instance}}']], {
       title: 'Ready',
-      description: '1 where /readyz answers 200.',
+      description: '1 if /readyz answers 200.',
       unit: 'none',
     }),
     lines([[`count by (version, node) (auth_build_info${of()})`, '{{version}} on Node {{node}}']], {

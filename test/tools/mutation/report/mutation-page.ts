@@ -10,11 +10,11 @@ export const aim = 85;
 
 const intro = `# Mutation score
 
-How well the tests of five areas notice a fault: Stryker changes one thing in a source (a mutant: a condition turned round, a statement left out, a text emptied) and runs the tests. A mutant is killed where a test fails.
-Each area is to reach ${aim} %. \`npm run test:long mutation\` measures it and writes this page; \`-- --only tokens,errors\` has some areas only. It works in a copy of the project in the temporary directory, so that the tree stays as it is,
-and takes Stryker from an install of its own (\`test/tools/mutation/stryker\`: 177 packages and 64 MB that nobody else needs).
-A mutant is run against the test files that \`test/tools/mutation/areas.ts\` names for its source, on a real MongoDB and Redis where those need them: what another test of the suite would kill may survive here, never the other way round. All mutators of Stryker are on.
-Left out of the score is a mutant with which a test file could not even be loaded.
+The mutation score shows how well the tests of five areas detect faults. Stryker makes one change in a source (a mutant: a condition negated, a statement removed, a text emptied) and runs the tests. A mutant is killed if a test fails.
+Each area must reach ${aim} %. \`npm run test:long mutation\` measures it and writes this page; \`-- --only tokens,errors\` limits it to some areas. It works in a copy of the project in the temporary directory, so that the working tree stays unchanged,
+and uses Stryker from a separate install (\`test/tools/mutation/stryker\`: 177 packages and 64 MB that nothing else needs).
+A mutant is run against the test files that \`test/tools/mutation/areas.ts\` names for its source, on a real MongoDB and Redis if those need them. A mutant that another test of the suite would kill may survive here, but not the other way round. All mutators of Stryker are enabled.
+A mutant with which a test file could not even be loaded does not count.
 `;
 
 /** Returns the text of docs/mutation.md. */
