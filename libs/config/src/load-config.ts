@@ -28,8 +28,8 @@ function variableOf(error: ErrorObject): string {
 }
 
 /**
- * Inside a JSON value the variable's type says too little: each place and AJV's own words are added. So are the words of
- * the variable's own check.
+ * Adds to a problem inside a JSON value its path and AJV's message, because the variable's type alone says too little.
+ * Messages of the variable's own check are added too.
  */
 function expectedOf(variable: VariableSchema, errors: readonly ErrorObject[]): string {
   const more = errors.flatMap(({ instancePath, keyword, message = '' }) => {
@@ -52,7 +52,7 @@ const runCheck: SchemaValidateFunction = (check: NonNullable<VariableSchema['che
   return problems.length === 0;
 };
 
-// One for all: it compiles a schema once, however often tests compose the service.
+// One instance for all: it compiles each schema once, however often tests compose the service.
 const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
 ajv.addVocabulary(['secret']);
 ajv.addKeyword({ keyword: 'check', errors: 'full', validate: runCheck });
@@ -68,7 +68,7 @@ function shown(variable: VariableSchema, text: string): string {
 }
 
 /**
- * Reads a service's configuration: the one place of the project that looks at `process.env`. A property of the schema is
+ * Reads a service's configuration: the only place in the project that reads `process.env`. A property of the schema is
  * an environment variable of the same name; one marked `secret: true` may instead come from the file that `<NAME>_FILE`
  * names. Empty text counts as not set; defaults are applied; the result is deep-frozen.
  *

@@ -21,8 +21,8 @@ function parseList(variable: VariableSchema, text: string): unknown {
 }
 
 /**
- * Turns a variable's text into the value that its schema asks for. What can't be turned stays as it is: whether a value
- * is good, the validation alone decides.
+ * Converts a variable's text to the type that its schema asks for. Text that can't be converted is returned unchanged:
+ * the validation alone decides if a value is good.
  */
 export function parseValue(variable: VariableSchema, text: string): unknown {
   const values = allowedValues(variable);

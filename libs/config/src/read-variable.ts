@@ -1,14 +1,14 @@
 import type { VariableSchema } from './variable-schema.ts';
 
-/** Where a variable's text comes from: the environment and, for secrets, files. */
+/** Source of a variable's text: the environment and, for secrets, files. */
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** For variables that the environment does not set, by themselves or by a file. */
+  /** Values for variables that the environment does not set, neither directly nor by a file. */
   readonly fallback?: Readonly<Record<string, string | undefined>> | undefined;
   readonly readFile: (path: string) => string;
 }
 
-/** The text of a variable (undefined: not set), or what stood in the way of reading it. */
+/** Text of a variable (undefined: not set), or the reason why it could not be read. */
 export type VariableText = { readonly text: string | undefined } | { readonly expected: string; readonly came: string };
 
 function readSecretFile(path: string, readFile: ConfigSources['readFile']): VariableText {
@@ -21,7 +21,7 @@ function readSecretFile(path: string, readFile: ConfigSources['readFile']): Vari
   }
 }
 
-/** Reads one variable. An empty text counts as not set; a secret may stand in the file that NAME_FILE names. */
+/** Reads one variable. Empty text counts as not set; a secret may come from the file that NAME_FILE names. */
 export function readVariable(name: string, variable: VariableSchema, sources: ConfigSources): VariableText {
   const { env, fallback, readFile } = sources;
   const text = env[name] === '' ? undefined : env[name];

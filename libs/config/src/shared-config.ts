@@ -59,7 +59,7 @@ export const redisConfig = (checks: { readonly address: VariableCheck; readonly 
   }),
 });
 
-/** Where the service listens. To be spread into a service's schema. */
+/** Address and port that the service listens on. To be spread into a service's schema. */
 export const listenConfig = {
   BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'Address that every port listens on' }),
 };
@@ -74,7 +74,7 @@ export const proxyConfig = {
   }),
 };
 
-/** What the service logs. To be spread into a service's schema. */
+/** Settings of the service's log. To be spread into a service's schema. */
 export const logConfig = {
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
@@ -86,7 +86,7 @@ export const logConfig = {
   }),
 };
 
-/** How the service ends. To be spread into a service's schema. */
+/** Settings of the service's shutdown. To be spread into a service's schema. */
 export const shutdownConfig = {
   SHUTDOWN_DELAY_SECONDS: Type.Integer({
     minimum: 0,
@@ -96,7 +96,7 @@ export const shutdownConfig = {
   }),
 };
 
-/** What every service has: `runService` asks for these. */
+/** Variables that every service has: `runService` asks for these. */
 export const runtimeConfig = { ...listenConfig, ...logConfig, ...shutdownConfig };
 
 const TokenSeconds = { minimum: 1, maximum: 86_400 };

@@ -2,15 +2,15 @@ import type { TObject, TSchema } from 'typebox';
 
 /** Something wrong with a variable's value. */
 export interface CheckProblem {
-  /** Where in the value, as a JSON pointer: empty for the whole of it. */
+  /** Path inside the value, as a JSON pointer: empty for the whole value. */
   readonly path: '' | `/${string}`;
   readonly message: string;
 }
 
 /**
- * What this library reads of a variable's JSON Schema. Two keywords are our own: `secret` (never shown, may come from a
- * file) and `check`, for what JSON Schema can't say. A check must do with a value, and values of other variables, that the
- * schema refuses: it is asked for its problems all the same, so that every problem shows at once.
+ * Part of a variable's JSON Schema that this library reads. Two keywords are our own: `secret` (never shown, may come
+ * from a file) and `check`, for rules that JSON Schema can't express. A check must cope with a value, and with values
+ * of other variables, that the schema refuses: it runs all the same, so that every problem shows at once.
  */
 export interface VariableSchema {
   readonly type?: string;
@@ -36,7 +36,7 @@ export function variablesOf(schema: TObject): [name: string, variable: VariableS
   return Object.entries<TSchema>(schema.properties);
 }
 
-/** The values that a variable is limited to, or undefined where any value of its type will do. */
+/** The values that a variable is limited to, or undefined if any value of its type will do. */
 export function allowedValues(variable: VariableSchema): readonly (string | number)[] | undefined {
   if (variable.enum) return variable.enum;
   const literals = variable.anyOf?.map((option) => option.const);

@@ -3,7 +3,7 @@ import { errorDomain } from '../src/grpc/error-domain.ts';
 import { locales } from '../src/locales.ts';
 import { validationTypes } from '../src/validation-item.ts';
 
-/** The text of catalogue.json: the whole table with its texts, for apps in other languages. */
+/** Returns the text of catalogue.json: the whole table with its texts, for apps in other languages. */
 export function catalogueDocument(): string {
   const codes = errorCodes.map((code) => ({
     code,

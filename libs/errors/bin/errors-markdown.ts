@@ -22,14 +22,14 @@ The same table for programs: \`libs/errors/catalogue.json\`.
 
 ## What an error looks like
 Over HTTP the body has exactly three fields: \`error_code\`, \`message\` and \`details\`. \`details\` is an object whose
-\`action\` tells the user what to do, besides the fields that "Details" below lists; for \`ERR-VALIDATION-FAILED\` it is an array of
+\`action\` tells the user what to do, in addition to the fields listed under "Details" below; for \`ERR-VALIDATION-FAILED\` it is an array of
 items with \`loc\` (array of strings), \`msg\` (English) and \`type\`, one of ${validationTypes.map(quote).join(', ')}.
 
 | Header | When |
 |---|---|
-| \`X-Error-Code\` | The canonical code: the code itself where it is one of the six domains, else the row that the endpoint code stands for, where there is one. |
+| \`X-Error-Code\` | The canonical code: the code itself if it is one of the six domains, else the row that the endpoint code stands for, if there is one. |
 | \`Content-Language\`, \`Vary: Accept-Language\` | Always. \`message\` and \`action\` are in English or Russian. |
-| \`Retry-After\` | Whole seconds, at least 1, where the row or the error names a pause. |
+| \`Retry-After\` | Whole seconds, at least 1, if the row or the error names a pause. |
 | \`WWW-Authenticate\` | On every 401. |
 | \`Allow\` | On 405. |
 
@@ -45,7 +45,7 @@ DEADLINE_EXCEEDED to \`ERR-DEPENDENCY-UNAVAILABLE\`, RESOURCE_EXHAUSTED to \`ERR
 "Retry" says whether the same request, unchanged, may succeed a little later.
 `;
 
-/** The text of docs/errors.md. */
+/** Returns the text of docs/errors.md. */
 export function errorsMarkdown(): string {
   const domains = Object.keys(titles) as Domain[];
   return [intro, ...domains.map(domainSection), detailsSection(), textsSection(), notesSection()].join('\n');
@@ -75,7 +75,7 @@ function detailsSection(): string {
   return `## Details\nBesides \`action\`.\n\n| Code | Field | Type | Always there |\n|---|---|---|---|\n${lines.join('\n')}\n`;
 }
 
-/** The type of a field, and if it is always there. */
+/** Cells of a field: its type, and if it is always there. */
 function typeCells(type: DetailType): [string, 'yes' | 'no'] {
   if (typeof type !== 'string') return [`one of ${type.map(quote).join(', ')}`, 'no'];
   return [type.replace('?', ''), type.endsWith('?') ? 'no' : 'yes'];

@@ -2,11 +2,11 @@ import type { CatalogueRow } from './catalogue/row.ts';
 import { type CatalogueCode, isCatalogueCode, isThrowableCode, rowOf, type ThrowableCode } from './catalogue.ts';
 import type { DetailsOf, RequiresDetails, StatusOf } from './error-details.ts';
 
-/** A registered symbol, so that two copies of this package know each other's errors. */
+/** A registered symbol, so that two copies of this package recognise each other's errors. */
 const brand = Symbol.for('auth-account.errors.AppError');
 
 interface CommonOptions<C extends ThrowableCode> {
-  /** The catalogue row that an endpoint code stands for, if its own row does not fix it. */
+  /** Catalogue row that an endpoint code stands for, if its own row does not fix it. */
   canonical?: CatalogueCode | undefined;
   /** One of the statuses that the row allows; only ERR-INVITE-TOKEN-INVALID has two (404, 410). */
   status?: StatusOf<C> | undefined;
@@ -63,7 +63,7 @@ export class AppError<C extends ThrowableCode = ThrowableCode> extends Error {
   }
 }
 
-/** Whether the value is an AppError, also one made by another copy of this package. */
+/** Returns true if the value is an AppError, also one made by another copy of this package. */
 export function isAppError(value: unknown): value is AppError {
   return value instanceof Error && brand in value && isThrowableCode((value as { code?: unknown }).code);
 }

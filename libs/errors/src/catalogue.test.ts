@@ -6,7 +6,7 @@ import { errorsMarkdown } from '../bin/errors-markdown.ts';
 import { endpoints } from './catalogue/endpoints.ts';
 import { type ErrorCode, errorCodes, isCatalogueCode, rowOf, throwableCodes } from './catalogue.ts';
 
-/** Of the pages that the whole family of services is built by; a clone has them only if SPECIFICATION names their folder. */
+/** Folder of the specification, which a clone has only if SPECIFICATION names it. */
 const specificationFolder = process.env.SPECIFICATION ?? '/nonexistent';
 const specificationUrl = join(specificationFolder, 'authentication-and-account-service.md');
 const decisionsUrl = join(specificationFolder, 'decisions.md');
@@ -16,7 +16,7 @@ const jsonUrl = new URL('../catalogue.json', import.meta.url);
 
 const tableRow = /^\| ([A-Z]{3}_[A-Z_]+) \| ([A-Z_]+) \((\d+)\) \| (\d+) \| (.+?) \| (.+?) \|/gm;
 
-/** The rows of the six domains in a Markdown text, in their order. */
+/** Returns the rows of the six domains in a Markdown text, in their order. */
 function domainRows(markdown: string) {
   return [...markdown.matchAll(tableRow)].map(([, code, name, number, http, meaning, reactionText]) => ({
     code,

@@ -8,8 +8,8 @@ import { predictiveAnalytics } from './catalogue/predictive-analytics.ts';
 import type { CatalogueRow } from './catalogue/row.ts';
 
 /**
- * The one table of error codes: the 35 rows of the six domains in the specification's order, then the
- * endpoint codes. Types, HTTP and gRPC answers, catalogue.json and docs/errors.md all come from it.
+ * The table of error codes: the 35 rows of the six domains in the specification's order, then the endpoint codes.
+ * Types, HTTP and gRPC answers, catalogue.json and docs/errors.md all come from it.
  */
 export const catalogue = {
   ...identityAndAccess,
@@ -33,7 +33,7 @@ export type ThrowableCode = Exclude<ErrorCode, NoticeCode>;
 export const errorCodes = Object.keys(catalogue) as readonly ErrorCode[];
 export const throwableCodes: readonly ThrowableCode[] = errorCodes.filter(isThrowableCode);
 
-/** The row of a code, in the one shape that all rows share. */
+/** Row of a code, in the one shape that all rows share. */
 export function rowOf(code: ErrorCode): CatalogueRow {
   return catalogue[code];
 }
@@ -42,12 +42,12 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(catalogue, value);
 }
 
-/** Whether the value is one of the 35 canonical codes. */
+/** Returns true if the value is one of the 35 canonical codes. */
 export function isCatalogueCode(value: unknown): value is CatalogueCode {
   return isErrorCode(value) && rowOf(value).domain !== 'ENDPOINT';
 }
 
-/** Whether an AppError may carry the value; false for notices. */
+/** Returns true if an AppError may have the code; false for notices. */
 export function isThrowableCode(value: unknown): value is ThrowableCode {
   return isErrorCode(value) && rowOf(value).kind !== 'notice';
 }

@@ -6,30 +6,30 @@ const deficits = { HOME: 'masked', OFFICE: 'refused' } as const;
 /** The types of groups, as access tokens, the registration event and `GET /api/v1/groups/current` name them. */
 export type StockAccountType = keyof typeof deficits;
 
-/** A write-off from one batch. Both volumes are in the same unit; whole ones (g, ml, pieces) stay exact. */
+/** A write-off from one batch. Both volumes have the same unit; whole numbers (g, ml, pieces) stay exact. */
 export interface WriteOff {
   readonly accountType: StockAccountType;
-  /** Volume in the batch; of a HOME group it may be below zero already. */
+  /** Volume in the batch; in a HOME group it may already be negative. */
   readonly available: number;
   /** Volume to write off: 0 or more. */
   readonly requested: number;
-  /** Stands in the refusal, for the user. */
+  /** Unit, named in the refusal for the user. */
   readonly unit?: string | undefined;
 }
 
-/** A write-off that may be done. */
+/** A write-off that is allowed. */
 export interface WriteOffDecision {
   /** Volume in the batch afterwards, to be stored. */
   readonly balance: number;
-  /** The balance as the screen shows it: never less than 0. */
+  /** Balance that the screen shows: never less than 0. */
   readonly displayedBalance: number;
-  /** Sent with the success, see `notice`; undefined if there was enough. */
+  /** Notice to send with the success (see `notice`); undefined if there was enough. */
   readonly notice: 'INV_STOCK_MASKED_MINUS' | undefined;
 }
 
 /**
- * Decides what a write-off may do (specification, "What the service does"): a HOME group may go below zero, which its
- * screens mask; an OFFICE group may not.
+ * Decides if a write-off is allowed, and its result (specification, "What the service does"): a HOME group may go below
+ * zero, which its screens mask; an OFFICE group may not.
  *
  * @example
  * const { balance, displayedBalance, notice: code } = decideWriteOff({ accountType: 'HOME', available: 2, requested: 5 });

@@ -26,10 +26,10 @@ type FieldsOf<F> = Simplify<
   }
 >;
 
-/** The details of a code whose row names none. */
+/** Details of a code whose row names none. */
 export type NoDetails = Readonly<Record<string, never>>;
 
-/** The `details` that a code takes, read from its row; `action` is not among them, it comes from the locale. */
+/** `details` that a code takes, read from its row. `action` is not among them: the locale adds it. */
 export type DetailsOf<C extends ThrowableCode> = C extends ThrowableCode
   ? Catalogue[C] extends { readonly details: infer D }
     ? D extends 'validation-items'

@@ -7,9 +7,8 @@ const maxLength = 1024;
 const available = Object.keys(locales);
 
 /**
- * The best of our languages for an `Accept-Language` header, with its q-values (RFC 9110 section 12.5.4).
- * `ru-RU` counts as Russian; English if there is no header or nothing fits.
- * Only the first 1024 characters count.
+ * Returns the best of our languages for an `Accept-Language` header, with its q-values (RFC 9110 section 12.5.4).
+ * `ru-RU` counts as Russian; English if there is no header or nothing fits. Only the first 1024 characters count.
  */
 export function negotiateLocale(acceptLanguage: string | undefined): Locale {
   if (acceptLanguage === undefined) return defaultLocale;

@@ -10,7 +10,7 @@ export interface Notice {
 }
 
 /**
- * A notice to put into a successful answer. Nothing throws it: the operation went through.
+ * Returns a notice to put into a successful answer. It is never thrown: the operation succeeded.
  *
  * @example
  * const shown = notice('INV_STOCK_MASKED_MINUS', { locale: 'ru' });

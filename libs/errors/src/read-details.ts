@@ -3,9 +3,9 @@ import { rowOf, type ThrowableCode } from './catalogue.ts';
 import { isValidationItem } from './validation-item.ts';
 
 /**
- * Reads the details that the row of a code names from an untrusted value. Everything else
- * (`action`, and a word that this version does not know) is left out. Returns undefined if a required field is missing
- * or a field has the wrong type.
+ * Reads the details that the row of a code names from an untrusted value. Leaves out everything else (`action`, and a
+ * word that this version does not know). Returns undefined if a required field is missing or a field has the wrong
+ * type.
  */
 export function readDetails(code: ThrowableCode, value: unknown): unknown {
   const { details } = rowOf(code);

@@ -2,7 +2,7 @@ import { AppError, type AppErrorOptions } from './app-error.ts';
 import { isCatalogueCode, isThrowableCode, rowOf, type ThrowableCode } from './catalogue.ts';
 import { readDetails } from './read-details.ts';
 
-/** An error as a peer described it; nothing of it is trusted. */
+/** An error as a peer described it; all of it is untrusted. */
 export interface ReceivedError {
   code: unknown;
   details: unknown;
@@ -12,7 +12,7 @@ export interface ReceivedError {
   cause: unknown;
 }
 
-/** Returns the AppError that a peer meant, or undefined if its code is unknown or its details do not fit the row. */
+/** Returns the AppError that a peer sent, or undefined if its code is unknown or its details do not fit the row. */
 export function restoreError(received: ReceivedError): AppError | undefined {
   const { code, canonical, status, retryAfterSeconds, cause } = received;
   if (!isThrowableCode(code)) return undefined;
@@ -25,7 +25,7 @@ export function restoreError(received: ReceivedError): AppError | undefined {
     retryAfterSeconds,
     cause,
   };
-  // readDetails and allows have checked against the row what the types would otherwise check.
+  // readDetails and allows have checked at run time what the types would otherwise check.
   return new AppError<ThrowableCode>(code, options as AppErrorOptions<ThrowableCode>);
 }
 

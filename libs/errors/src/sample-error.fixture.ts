@@ -2,7 +2,7 @@ import { AppError, type AppErrorOptions } from './app-error.ts';
 import type { DetailFields, DetailType } from './catalogue/row.ts';
 import { rowOf, type ThrowableCode } from './catalogue.ts';
 
-/** An error of the code with every field of details that its row names. */
+/** Creates an error of the code with every field of details that its row names. */
 export function sampleError(code: ThrowableCode): AppError {
   const { details } = rowOf(code);
   const filled = details === 'validation-items' ? sampleItems : sampleFields(details ?? {});

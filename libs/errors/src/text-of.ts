@@ -3,8 +3,8 @@ import type { CodeText, MessageText } from './locales/messages.ts';
 import { type Locale, locales } from './locales.ts';
 
 /**
- * Returns the text of an error in a language: that of the word in its details by which the code's texts differ, else the
- * code's own, which fits every word that this version does not know.
+ * Returns the text of an error in a language: the text for the word in its details, if the code has texts by word, else
+ * the code's general text, which fits also words that this version does not know.
  */
 export function textOf({ code, details }: Pick<AppError, 'code' | 'details'>, locale: Locale): MessageText {
   const text: CodeText = locales[locale][code];

@@ -13,7 +13,7 @@ describe.each(['en', 'ru'] as const)('toHttp in %s', (locale) => {
     const { status, headers, body } = toHttp(sampleError(code), { locale });
     expect(status).toBe(row.http);
     expect(Object.keys(body)).toEqual(['error_code', 'message', 'details']);
-    // The sample has the last of the words by which the texts differ.
+    // The sample has the last of the words that have their own text.
     const text =
       code === 'IAD_JWT_REFRESH_STOLEN' ? locales[locale][code].variants.reason.reused : locales[locale][code];
     expect(body).toMatchObject({ error_code: code, message: text.message });

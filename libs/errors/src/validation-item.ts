@@ -18,7 +18,7 @@ export const validationTypes = [
 
 export type ValidationType = (typeof validationTypes)[number];
 
-/** One violation: where it is, what is wrong in English words, and which rule it breaks. Never the value itself. */
+/** One violation: the place, an English message, and the rule that it breaks. It never has the value itself. */
 export interface ValidationItem {
   loc: string[];
   msg: string;
@@ -29,7 +29,7 @@ function isValidationType(value: unknown): value is ValidationType {
   return validationTypes.some((type) => type === value);
 }
 
-/** Whether the value has the shape of a validation item; further fields are allowed. */
+/** Returns true if the value has the shape of a validation item; further fields are allowed. */
 export function isValidationItem(value: unknown): value is ValidationItem {
   const { loc, msg, type } = (value ?? {}) as Record<string, unknown>;
   const isLoc = Array.isArray(loc) && loc.every((part) => typeof part === 'string');

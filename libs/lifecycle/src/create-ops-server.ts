@@ -6,25 +6,25 @@ import { type Check, runChecks } from './run-checks.ts';
 
 export interface OpsServerOptions {
   readonly host: string;
-  /** 0 for any free port. */
+  /** Port; 0 for any free port. */
   readonly port: number;
-  /** Called at each `/readyz`, so that checks may come and go. */
+  /** Called at each `/readyz`, so that checks may be added and removed. */
   readonly checks: () => readonly Check[];
   readonly metrics: Pick<Metrics, 'render'>;
   readonly logger: Logger;
 }
 
 export interface OpsServer {
-  /** Resolves with the address when the server listens; rejects if it can't (`EADDRINUSE`). */
+  /** Resolves with the address once the server listens; rejects if it can't (`EADDRINUSE`). */
   listen(): Promise<AddressInfo>;
-  /** Accepts no more requests, gives those under way 1 s to end, and closes every connection. */
+  /** Stops accepting requests, gives those under way 1 s to end, and closes every connection. */
   close(): Promise<void>;
 }
 
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 type Route = (request: IncomingMessage) => Answer | Promise<Answer>;
 
-/** Probes and scrapers need a few; a connection that sends nothing is closed after 5 s. */
+/** Limit on connections: probes and scrapers need a few. One that sends nothing is closed after 5 s. */
 const maxConnections = 1_000;
 
 const json = (status: number, value: unknown): Answer => ({
@@ -60,15 +60,16 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
-    // A refused request may have a body, which nobody reads.
+    // A refused request may have a body, which is never read.
     ...(status === 404 || status === 405 ? { connection: 'close' } : {}),
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
 /**
- * The server for probes and metrics: `/livez` (200 as long as the event loop turns), `/readyz` (each check's name, ok
- * and reason; 503 if one fails) and `/metrics`. It is for the cluster only: it does not authenticate its callers.
+ * Creates the server for probes and metrics: `/livez` (200 as long as the event loop runs), `/readyz` (each check's
+ * name, ok and reason; 503 if one fails) and `/metrics`. It is for the cluster only: it does not authenticate its
+ * callers.
  */
 export function createOpsServer(options: OpsServerOptions): OpsServer {
   const { host, port, logger } = options;
@@ -100,7 +101,7 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
   );
   server.maxConnections = maxConnections;
   server.maxHeadersCount = 0; // past a limit Node drops headers silently; `rejectMalformedRequests` refuses the request
-  server.setTimeout(10_000); // a connection on which nothing moves, on either side
+  server.setTimeout(10_000); // limit for a connection without traffic in either direction
 
   return {
     listen() {
@@ -117,7 +118,7 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
       const timer = setTimeout(() => server.closeAllConnections(), 1_000);
       server.close(() => {
         clearTimeout(timer);
-        resolve(); // the only error of `close` is that the server did not listen: nothing to close
+        resolve(); // the only error of `close` is that the server did not listen: there is nothing to close
       });
       return promise;
     },

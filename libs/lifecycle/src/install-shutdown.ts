@@ -4,7 +4,7 @@ import closeWithGrace from 'close-with-grace';
 import { withTimeLimit } from './with-time-limit.ts';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-/** Milliseconds within which another stop signal is the same request again. */
+/** Milliseconds within which another stop signal counts as the same request. */
 const REPEAT_MS = 1_000;
 const STEPS_BUDGET_MS = 9_000;
 const EXIT_LIMIT_MS = 10_000;
@@ -50,7 +50,7 @@ export interface Shutdown {
 /**
  * Ends the process in order on SIGTERM, SIGINT and SIGHUP (exit 0), and on an uncaught error or `fail` (exit 1). A step
  * that fails or hangs makes it exit 1 too. From the first step to the exit it takes 10 s at most. After a failure there
- * is no delay: the answers of the process can't be trusted any more.
+ * is no delay, because the answers of the process can't be trusted any more.
  */
 export function installShutdown({ logger, delayMs, steps }: ShutdownOptions): Shutdown {
   const state = { stopping: false, failed: false };
@@ -95,9 +95,9 @@ export function installShutdown({ logger, delayMs, steps }: ShutdownOptions): Sh
 }
 
 /**
- * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. Another one within a second is the same request again: npm
- * forwards Ctrl-C to a child that the terminal has already signalled. A later one is a person who won't wait: exit 1 at
- * once.
+ * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. Another one within a second counts as the same request: npm
+ * forwards Ctrl-C to a child that the terminal has already signalled. A later one means that somebody won't wait: the
+ * process exits with 1 at once.
  */
 function onStopSignal(logger: Logger, stop: () => void): void {
   let first: number | undefined;
@@ -131,7 +131,7 @@ async function runStep(step: ShutdownStep, limitMs: number, logger: Logger): Pro
  * Runs the steps one after another. A step that fails, or hangs past its limit, is logged, and the next one runs.
  * Together they take `budgetMs` at most: past that, the remaining steps are started but not waited for.
  *
- * @returns whether every step ended well
+ * @returns true if every step succeeded
  */
 async function runShutdownSteps(steps: readonly ShutdownStep[], budgetMs: number, logger: Logger): Promise<boolean> {
   const deadline = performance.now() + budgetMs;

@@ -17,7 +17,7 @@ afterAll(() => {
   server.close();
 });
 
-/** The first line of the answer. */
+/** Returns the first line of the answer. */
 async function answerTo(version: string, ...headers: readonly string[]): Promise<string | undefined> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(

@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 
-/** As many as uWebSockets.js allows, about. Node's own limit is on bytes, and counts neither colons nor line ends. */
+/** About as many as uWebSockets.js allows. Node's own limit is on bytes, and counts neither colons nor line ends. */
 const maxHeaders = 100;
 
 /**
  * Answers in place of the listener if Node's parser has let a malformed request through. It answers 400 to any version
- * but 1.0 and 1.1 (RFC 9112 section 2.3) and to more than one `Host` (section 3.2), of which a proxy may have read the
+ * but 1.0 and 1.1 (RFC 9112 section 2.3) and to more than one `Host` (section 3.2), because a proxy may have read the
  * other one; and 431 to more than a hundred headers.
  */
 export function rejectMalformedRequests(listener: RequestListener): RequestListener {

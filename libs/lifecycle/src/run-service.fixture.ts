@@ -3,7 +3,7 @@ import { ConfigError, runtimeConfig } from '@auth-account/config';
 import { Type } from 'typebox';
 import { runService, type ServiceParts } from './run-service.ts';
 
-/** A service for the tests of `runService`: what goes wrong in it is told by MODE. */
+/** A service for the tests of `runService`: MODE selects the fault. */
 const schema = Type.Object({
   ...runtimeConfig,
   OPS_PORT: Type.Integer({ default: 0 }),

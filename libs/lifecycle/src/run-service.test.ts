@@ -13,7 +13,7 @@ interface Line {
   readonly step?: string;
 }
 
-/** The fixture in a process of its own, with its log lines and the wait for one of them. */
+/** Runs the fixture in its own process; collects its log lines and waits for one of them. */
 function startFixture(env: Record<string, string>) {
   const child = spawn(process.execPath, [FIXTURE], { env: { BIND_ADDRESS: '127.0.0.1', ...env } });
   children.add(child);
@@ -49,7 +49,7 @@ function startFixture(env: Record<string, string>) {
   return { child, exit, output, lines, logged, readyz };
 }
 
-// They run side by side: most of their time is delays and limits that have to pass.
+// These run at the same time: most of their time is delays and limits that have to pass.
 afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
 });
@@ -136,7 +136,7 @@ describe('runService', () => {
     await service.logged('second step ran');
   });
 
-  // Not beside the others, who might take the second in which something has to happen.
+  // Runs alone: the other tests might take up the second in which it expects something.
   test('answers 503 between the signal and the first step, for as long as SHUTDOWN_DELAY_SECONDS says', async () => {
     const service = startFixture({ SHUTDOWN_DELAY_SECONDS: '3' });
     await service.logged('started');

@@ -14,18 +14,18 @@ export interface ServiceContext<S extends TObject> {
   readonly metrics: Metrics;
 }
 
-/** A wired service, as `compose` returns it. Connecting and listening is left to `start`. */
+/** A wired service, as `compose` returns it. Connecting and listening are left to `start`. */
 export interface ServiceParts {
   readonly readiness: readonly Check[];
-  /** Connects and listens. The service is ready from its end on, as far as `readiness` agrees. */
+  /** Connects and listens. Once it resolves the service is ready, if `readiness` agrees. */
   readonly start: () => Promise<void>;
-  /** The steps in order. Each must also work after a `start` that failed half way. */
+  /** Shutdown steps in order. Each must also work after a `start` that failed halfway. */
   readonly shutdown: readonly ShutdownStep[];
 }
 
 export interface ServiceDefinition<S extends TObject<typeof runtimeConfig>> {
   readonly name: string;
-  /** The service's configuration, with `runtimeConfig` among its variables. */
+  /** Configuration schema of the service, with the variables of `runtimeConfig`. */
   readonly schema: S;
   readonly opsPort: (config: Config<S>) => number;
   readonly compose: (context: ServiceContext<S>) => ServiceParts | Promise<ServiceParts>;
@@ -47,13 +47,12 @@ function exitIfWrongConfig(name: string, error: unknown): void {
 }
 
 /**
- * Runs a service from its configuration to its exit. The process ends with 78 if the configuration is wrong, also if
- * only `compose` finds that and throws a `ConfigError` (the table of problems on stderr), with 0 after an orderly stop
- * on SIGTERM or SIGINT, and with 1 after an uncaught error, a start that failed, or a shutdown step that failed or
- * hung.
+ * Runs a service from its configuration to its exit. The process ends with 78 if the configuration is wrong, including
+ * if `compose` finds it and throws a `ConfigError` (the table of problems on stderr), with 0 after an orderly stop on
+ * SIGTERM or SIGINT, and with 1 after an uncaught error, a start that failed, or a shutdown step that failed or hung.
  *
- * On a stop, readiness falls at once; after `SHUTDOWN_DELAY_SECONDS` the steps run in their order, the ops server
- * closes last but one, and remaining spans are sent. From the first step to the exit it takes 10 s at most.
+ * On a stop the service becomes unready at once; after `SHUTDOWN_DELAY_SECONDS` the steps run in their order, the ops
+ * server closes last but one, and remaining spans are sent. From the first step to the exit it takes 10 s at most.
  *
  * @example
  * await runService({ name: 'worker', schema: workerConfig, opsPort: (config) => config.WORKER_OPS_PORT, compose });

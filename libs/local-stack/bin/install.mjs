@@ -11,8 +11,9 @@ const memory = join(modules, '.installed-from');
 const oldestNode = [22, 18];
 
 /**
- * Installs the dependencies if they are missing or differ from the lock file, and returns the path of the Node to run the
- * project on. Works on any Node from 20 on, and needs no dependency itself. Ends the process if npm or Node fails it.
+ * Installs the dependencies if they are missing or differ from the lock file, and returns the path of the Node to run
+ * the project on. Works on any Node from 20 on, and needs no dependency itself. Ends the process if npm fails or no
+ * suitable Node is found.
  */
 export async function install() {
   const wanted = fingerprint();
@@ -28,7 +29,7 @@ export async function install() {
   return findNode();
 }
 
-/** A hash of everything that decides what `npm ci` installs. */
+/** Returns a hash of everything that decides what `npm ci` installs. */
 function fingerprint() {
   const hash = createHash('sha256').update(`${platform()} ${arch()}\n`);
   for (const file of [join(root, 'package-lock.json'), ...workspaceManifests()]) {
@@ -40,7 +41,9 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-/** The patterns of package.json's `workspaces` are directories, or end in a star for each directory below. */
+/**
+ * Expands package.json's `workspaces`: each is a directory, or a pattern that ends in a star for every directory below.
+ */
 function workspaceManifests() {
   const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return workspaces
@@ -61,9 +64,9 @@ function findReason(wanted) {
 }
 
 /**
- * Runs npm ci to its end and returns its exit code. The packages' own scripts are left out: docs/security.md says why
- * none is needed. Warnings are left out too: under Node 20 they are two hundred lines about the Node that runs npm, and
- * not about the one that runs the project. A signal is passed on; Ctrl-C has reached npm by itself.
+ * Runs npm ci to its end and returns its exit code. Packages' install scripts are not run: docs/security.md says why
+ * none is needed. Warnings are hidden, because under Node 20 they are two hundred lines about the Node that runs npm,
+ * not about the one that runs the project. A signal is forwarded; Ctrl-C reaches npm by itself.
  */
 function runNpm() {
   const npm = process.env.npm_execpath;
@@ -93,7 +96,7 @@ function runNpm() {
   });
 }
 
-/** The Node among the dependencies, or the one that runs this if none comes for this platform. */
+/** Returns the path of the Node among the dependencies, or of the present Node if none exists for this platform. */
 function findNode() {
   const pinned = join(modules, '.bin', 'node');
   if (!existsSync(pinned)) return assertNew(process.execPath, process.version);

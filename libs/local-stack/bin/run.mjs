@@ -4,14 +4,15 @@ import { delimiter, dirname } from 'node:path';
 import { install } from './install.mjs';
 
 /**
- * Installs what the lock file says, then runs a program in the place of this process: signals reach it, and its exit code
- * is that of the npm script. It may be the first command in a fresh clone, on any Node from 20 on.
+ * Installs the dependencies of the lock file, then runs a program in the place of this process: signals reach it, and
+ * its exit code is that of the npm script. It may be the first command in a fresh clone, on any Node from 20 on.
  *
- *     node run.mjs PROGRAM [ARGUMENTS]                   a program, with options of Node in front of it if there are any
+ *     node run.mjs PROGRAM [ARGUMENTS]                   a program, with options of Node in front of it if there are
+ * any
  *     node run.mjs --one-of FILE [NAME] [ARGUMENTS]      the program that FILE (JSON) has under NAME
  *
- * FILE holds by name `about`, `args` and, optionally, `env`, over which the caller's environment wins. The program named
- * "" is run if no name is given.
+ * FILE holds by name `about`, `args` and, optionally, `env`, over which the caller's environment wins. The program
+ * named "" is run if no name is given.
  */
 
 const argv = process.argv.slice(2);
@@ -34,7 +35,7 @@ function choose(file, [name = '', ...rest]) {
 }
 
 function runInPlace(node, args, env) {
-  // npm has put it there already; a shell that runs this file by hand has not.
+  // npm has already put it there; a shell that runs this file directly has not.
   const bin = dirname(node);
   const path = (env.PATH ?? '').split(delimiter);
   if (!path.includes(bin)) env.PATH = [bin, ...path].join(delimiter);

@@ -35,7 +35,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if (options['no-color']) process.env.NO_COLOR = '1';
-  // A terminal or pipe that is gone must not keep the stack from ending in order.
+  // If the terminal or pipe is gone, the stack must still shut down in order.
   process.stdout.on('error', () => process.emit('SIGHUP', 'SIGHUP'));
   return runUp({ env: process.env, fresh: options.fresh ?? false, print: (line) => console.log(line) });
 }

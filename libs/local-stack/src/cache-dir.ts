@@ -3,7 +3,7 @@ import { projectRoot } from './project-root.ts';
 import { localVariables } from './stack/local-variables.ts';
 
 /**
- * Where downloaded server binaries are kept: `.cache/` of the project, which git ignores, or `LOCAL_STACK_CACHE_DIR`,
+ * Directory of downloaded server binaries: `.cache/` of the project, which git ignores, or `LOCAL_STACK_CACHE_DIR`,
  * which several clones may share.
  */
 export function cacheDirOf(env: NodeJS.ProcessEnv): string {

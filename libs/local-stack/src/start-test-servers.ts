@@ -17,12 +17,12 @@ export interface TestServers {
 }
 
 const memoryFileSystem = '/dev/shm';
-/** Several times what a whole run of the tests writes. */
+/** Several times as much as a whole test run writes. */
 const wantedBytes = 4 * 2 ** 30;
 
 /**
- * Memory if there is plenty of it, as nothing of the data is kept: each test file makes a database, and on a disk its
- * collections and indexes, and each transaction after them, wait for `fsync`.
+ * Returns a directory in memory if there is plenty of it, because none of the data is kept. Each test file creates a
+ * database, and on a disk its collections, indexes and transactions would wait for `fsync`.
  */
 async function parentDirectory(): Promise<string> {
   try {
@@ -35,8 +35,8 @@ async function parentDirectory(): Promise<string> {
 }
 
 /**
- * A MongoDB replica set of one and a Redis of their own, in a temporary directory and on free ports, apart from a
- * running stack. `failCommand` works in this MongoDB. Both end with the present process, also when that is killed.
+ * Starts a MongoDB replica set of one and a Redis, in a temporary directory and on free ports, independent of a running
+ * stack. `failCommand` works in this MongoDB. Both end with the present process, also if it is killed.
  */
 export async function startTestServers(log: Log): Promise<TestServers> {
   const dir = await mkdtemp(join(await parentDirectory(), 'auth-account-test-'));
@@ -46,7 +46,7 @@ export async function startTestServers(log: Log): Promise<TestServers> {
   const setParameters = { enableTestCommands: '1' };
   const [mongo, redis] = await Promise.all([
     startMongo({ dir: join(dir, 'mongo'), setParameters, log, onSpawn: guard.watch }),
-    // Nothing of the data is kept: with a slow disk Redis would hold its clients up for the file's sake.
+    // None of the data is kept, and with a slow disk Redis would stall its clients for the sake of the file.
     startRedis({ dir: join(dir, 'redis'), extraArgs: ['--appendfsync', 'no'], log, onSpawn: guard.watch }),
   ]);
   return {
@@ -55,7 +55,7 @@ export async function startTestServers(log: Log): Promise<TestServers> {
     keysDir,
     keys,
     async stop() {
-      // Nothing of the data is kept, so there is nothing to write down first.
+      // None of the data is kept, so there is nothing to save first.
       await Promise.all([mongo.kill(), redis.kill()]);
       await rm(dir, { recursive: true, force: true });
       guard.dismiss();

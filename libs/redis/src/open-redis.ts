@@ -5,26 +5,26 @@ import { parseRedisAddress, type RedisAddress } from './redis-address.ts';
 import type { RedisClient } from './redis-client.ts';
 import type { RedisSettings } from './redis-options.ts';
 
-/** The variables that say where Redis is and how to reach it. */
+/** Variables with Redis's address and the options of the connection. */
 export interface RedisConfig {
   /** See {@link parseRedisAddress}. */
   readonly REDIS_URL: string;
-  /** PEM file of the authorities that vouch for the servers' certificates; default the system's. */
+  /** PEM file of the authorities that sign the servers' certificates; default the system's. */
   readonly REDIS_CA_FILE?: string;
   /** PEM files of a client certificate and its key, for servers that ask for one. */
   readonly REDIS_CERT_FILE?: string;
   readonly REDIS_KEY_FILE?: string;
-  /** The name in the servers' certificates, if it is not their address: a cluster's nodes may announce others. */
+  /** Name in the servers' certificates, if it differs from their address: a cluster's nodes may announce others. */
   readonly REDIS_TLS_SERVER_NAME?: string;
   readonly REDIS_SENTINEL_USERNAME?: string;
   readonly REDIS_SENTINEL_PASSWORD?: string;
 }
 
-/** Of a connection to a cluster. */
+/** Options of a connection to a cluster. */
 export interface ClusterSettings {
   /**
-   * Milliseconds between two reads of the slot map: with redirections alone a client sometimes does not find a promoted
-   * replica. 0 for never, in a program that is to end by itself: ioredis's timer survives a disconnect that comes while
+   * Milliseconds between two reads of the slot map: by redirections alone a client sometimes does not find a promoted
+   * replica. 0 for never, in a program that must end by itself: ioredis's timer survives a disconnect that comes while
    * it reads, and keeps the process alive.
    */
   readonly slotsRefreshMs?: number;
@@ -32,17 +32,17 @@ export interface ClusterSettings {
 
 const defaultSlotsRefreshMs = 2_000;
 /**
- * Redirections and repeats of a command before it fails. With the pauses between them that is about a fifth of a
- * second.
+ * Number of redirections and retries of a command before it fails. With the pauses between them that is about a fifth
+ * of a second.
  */
 const maxRedirections = 4;
 const redirectionPauseMs = 50;
 
-/** A primary that became a replica: the command fails, and the next one finds the new primary. */
+/** After a primary became a replica, the command fails, and the next one finds the new primary. */
 const reconnectOnError = (error: Error) => error.message.startsWith('READONLY');
 
 /**
- * Opens a connection, to one Redis, to the primary that Sentinel names, or to a cluster, as `REDIS_URL` says. It
+ * Opens a connection to one Redis, to the primary that Sentinel names, or to a cluster, depending on `REDIS_URL`. It
  * connects at once, and reconnects for ever. Throws if the configuration is wrong.
  */
 export function openRedis(
@@ -88,7 +88,7 @@ function openCluster(nodes: RedisAddress['nodes'], settings: RedisSettings, slot
     retryDelayOnFailover: redirectionPauseMs,
     retryDelayOnClusterDown: redirectionPauseMs,
     ...(retryStrategy ? { clusterRetryStrategy: retryStrategy } : {}),
-    // Certificates are made out to names. Without this line the client resolves the names and compares addresses.
+    // Certificates are issued for names. Without this line the client resolves the names and compares addresses.
     ...(settings.tls ? { dnsLookup: (name, found) => found(null, name) } : {}),
   });
 }

@@ -1,8 +1,8 @@
-/** Where Redis is, as `REDIS_URL` says it. */
+/** Address of Redis, parsed from `REDIS_URL`. */
 export interface RedisAddress {
   readonly kind: 'single' | 'sentinel' | 'cluster';
   readonly isTls: boolean;
-  /** Of the servers themselves; of a cluster some of its nodes, of Sentinel the sentinels. At least one. */
+  /** The servers themselves; for a cluster some of its nodes, for Sentinel the sentinels. At least one. */
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
   readonly username: string | undefined;
   readonly password: string | undefined;
@@ -18,15 +18,15 @@ const highestPort = 65_535;
 const defaultPorts = { single: 6379, sentinel: 26_379, cluster: 6379 } as const;
 
 /**
- * Reads a URL of one of these forms; with `rediss` in place of `redis` over TLS. User name and password stand
+ * Reads a URL of one of these forms, with `rediss` in place of `redis` for TLS. User name and password are
  * percent-encoded.
  *
  * - `redis://[user:password@]host[:port][/db]`
  * - `redis+cluster://[user:password@]host[:port][,host[:port]…]`
- * - `redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/db]`: the hosts are the sentinels, the user is of
- *   the servers behind them
+ * - `redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/db]`: the hosts are the sentinels, the user is
+ *   of the servers behind them
  *
- * Throws a `TypeError` that says what is wrong and never repeats the URL: it holds a password.
+ * Throws a `TypeError` that names the fault and never repeats the URL, which holds a password.
  */
 export function parseRedisAddress(url: string): RedisAddress {
   const [, tls, mode, credentials, hosts = '', path = ''] = form.exec(url) ?? [];
@@ -51,7 +51,7 @@ function parseNode(text: string, defaultPort: number): RedisAddress['nodes'][num
   return { host, port: port === undefined ? defaultPort : Number(port) };
 }
 
-/** `user:password`, `:password`, or `user` alone, which ACL users without a password have. */
+/** Parses `user:password`, `:password`, or `user` alone, which ACL users without a password have. */
 function parseCredentials(text = ''): Pick<RedisAddress, 'username' | 'password'> {
   const colon = text.indexOf(':');
   const [username, password] = colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];

@@ -6,7 +6,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** Checks of the variables that say where Redis is, before anything is opened. No message repeats a value. */
+/** Checks the variables with Redis's address, before anything is opened. No message repeats a value. */
 export const redisChecks = {
   address: (value: unknown): Problem[] =>
     problemsOf(

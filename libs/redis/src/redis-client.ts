@@ -8,17 +8,17 @@ export function isCluster(redis: RedisClient): redis is Cluster {
   return redis instanceof Cluster;
 }
 
-/** True if another server, a promoted replica, may take this one's place without the client's losing its connection. */
+/** Returns true if another server, a promoted replica, may replace this one while the client stays connected. */
 export function isReplicated(redis: RedisClient): boolean {
   return isCluster(redis) || Boolean(redis.options.sentinels);
 }
 
-/** Returns all masters of a cluster, or the one server, for commands that each answers for itself. */
+/** Returns all masters of a cluster, or the one server, for commands that each of them must answer. */
 export function primariesOf(redis: RedisClient): Redis[] {
   return isCluster(redis) ? redis.nodes('master') : [redis];
 }
 
-/** Returns pub/sub's command: a cluster's sharded channels stay on one node, its plain ones go to every node. */
+/** Returns the command of pub/sub: a cluster's sharded channels stay on one node, its plain ones go to every node. */
 export function publishCommandOf(redis: RedisClient): 'SPUBLISH' | 'PUBLISH' {
   return isCluster(redis) ? 'SPUBLISH' : 'PUBLISH';
 }

@@ -1,10 +1,10 @@
 /**
- * Names in Redis. All keys that a script touches together have one hash tag, so that they are on one node of a cluster.
+ * Names in Redis. All keys that a script uses together have one hash tag, so that they are on one node of a cluster.
  */
 export interface RedisKeys {
   /** Pub/sub channel of commands to the gateways. */
   readonly commands: string;
-  /** Pub/sub channel of messages to the apps, for which sibling services have rights. */
+  /** Pub/sub channel of messages to the apps, for which sibling services have permissions. */
   readonly messages: string;
   /** The deny list's entry of a session. */
   denied(sessionId: string): string;
@@ -12,7 +12,7 @@ export interface RedisKeys {
   readonly revocations: string;
   /** Present if the deny list is complete; its value names the Redis server on which it was written. */
   readonly denyListComplete: string;
-  /** Present while that rebuild of the deny list is under way. If Redis is emptied, it is lost too. */
+  /** Present during that rebuild of the deny list. It is lost if Redis is emptied, which invalidates the rebuild. */
   denyListRebuild(token: string): string;
   /** Counter that numbers the connections of all gateways. */
   readonly streamNumber: string;

@@ -6,15 +6,15 @@ export type RedisSettings = Omit<RedisOptions, 'replyMapping'>;
 const maximumReconnectPauseMs = 500;
 const connectTimeoutMs = 2_000;
 
-/** Reconnects for ever, at most half a second apart: revocations wait for it. */
+/** Reconnects for ever, with pauses of at most half a second, because revocations wait for it. */
 const retryStrategy = (times: number): number => Math.min(times * 50, maximumReconnectPauseMs);
 
 /**
  * Options of a connection whose commands fail at once while Redis is away, and after `commandTimeoutMs` if it hangs:
  * for callers that must answer, and can fall back on MongoDB or a retry.
  *
- * `socketTimeout` ends a connection on which an answer is awaited and nothing comes. Nothing else detects a host that
- * vanished silently. A command that has timed out still counts as awaited.
+ * `socketTimeout` ends a connection if an answer is awaited and nothing arrives. Only this detects a host that vanished
+ * silently. A command that has timed out still counts as awaited.
  */
 export function failFastOptions(commandTimeoutMs = 1_000): RedisSettings {
   return {
@@ -29,7 +29,7 @@ export function failFastOptions(commandTimeoutMs = 1_000): RedisSettings {
 }
 
 /**
- * Options of a connection that only listens, and subscribes again by itself after each reconnect. The subscription's
+ * Options of a connection that only subscribes, and subscribes again by itself after each reconnect. The subscription's
  * renewals show whether Redis still answers.
  */
 export function subscriberOptions(): RedisSettings {
@@ -47,7 +47,7 @@ const longestWaitMs = 10_000;
 
 /**
  * Options of a BullMQ worker's connection: it waits for jobs, and for Redis while that is away. The worker duplicates
- * it for its blocking command, so the socket must be allowed to be silent for as long as that takes.
+ * it for its blocking command, so the socket may be silent for as long as that takes.
  */
 export function workerOptions(): RedisSettings {
   return {

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 
 /**
- * Makes the function that returns the run id of the Redis server, which is new with every start. A connection that
- * reaches another server, or the same one after a restart, may find an older state there. It asks once per connection.
+ * Creates the function that returns the run id of the Redis server, which is new with every start. A connection that
+ * reaches another server, or the same one after a restart, may find an older state. It asks once per connection.
  */
 export function createServerIdentity(redis: Redis): () => Promise<string> {
   let known: Promise<string> | undefined;
@@ -20,6 +20,6 @@ export function createServerIdentity(redis: Redis): () => Promise<string> {
 
 async function readRunId(redis: Redis): Promise<string> {
   const runId = /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1];
-  if (runId === undefined) throw new Error('Redis did not tell its run id');
+  if (runId === undefined) throw new Error('Redis did not return its run id');
   return runId;
 }

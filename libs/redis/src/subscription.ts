@@ -2,14 +2,14 @@ import type { Cluster, Redis } from 'ioredis';
 import { isCluster, type RedisClient } from './redis-client.ts';
 
 export interface SubscriptionDeps {
-  /** A connection that does nothing else, with `subscriberOptions`. The caller closes it. */
+  /** A connection for this subscription alone, with `subscriberOptions`. The caller closes it. */
   readonly redis: RedisClient;
-  /** All of one hash tag. */
+  /** Channels; all of them have the same hash tag. */
   readonly channels: readonly [string, ...string[]];
   readonly onMessage: (channel: string, message: string) => void;
-  /** Called each time that messages come in (again). What was published before is lost. */
+  /** Called each time that messages begin to arrive (again). Messages published before are lost. */
   readonly onSubscribed: () => void;
-  /** Called when it is not subscribed; it tries again by itself. Until then each error message is passed on once. */
+  /** Called if it is not subscribed; it retries by itself. Until it succeeds, each error message is passed on once. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between two renewals of the subscription, which detect a dead connection. */
   readonly renewalMs?: number;
@@ -26,8 +26,8 @@ const retryMs = 100;
 const defaultRenewalMs = 5_000;
 
 /**
- * Subscribes to channels and stays subscribed. On a cluster these are sharded channels (SSUBSCRIBE): they are
- * subscribed to at the node that holds their slot, and again elsewhere when the slot moves or the node is lost.
+ * Subscribes to channels and stays subscribed. On a cluster these are sharded channels (SSUBSCRIBE): it subscribes at
+ * the node that holds their slot, and again elsewhere if the slot moves or the node is lost.
  */
 export function createSubscription(deps: SubscriptionDeps): Subscription {
   return isCluster(deps.redis) ? subscribeToShard(deps.redis, deps) : subscribeToServer(deps.redis, deps);
@@ -81,7 +81,7 @@ function subscribeToServer(redis: Redis, deps: SubscriptionDeps): Subscription {
   };
 }
 
-/** Passes on each message once until `forget` is called: there can be ten failed tries a second. */
+/** Passes on each message once until `forget` is called: there can be ten failed attempts a second. */
 function createFailureReport({ onError }: Pick<SubscriptionDeps, 'onError'>) {
   const reported = new Set<string>();
   return {
@@ -113,7 +113,7 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
     node = undefined;
     if (failed?.status !== 'end') failed?.disconnect();
     const named = movedTo(error);
-    // Being redirected is part of finding the node.
+    // A redirection is part of finding the node.
     if (isSubscribed || named === undefined) failures.report(error);
     isSubscribed = false;
     clearTimeout(timer);
@@ -172,14 +172,14 @@ interface Address {
   readonly port: number;
 }
 
-/** Connects to the node that another named, or to any. Undefined if none is known. */
+/** Connects to the node that a redirection named, or to any node. Undefined if none is known. */
 function connect(cluster: Cluster, named?: Address): Redis | undefined {
   const masters = cluster.nodes('master');
   const known = masters[Math.floor(Math.random() * masters.length)];
   return known?.duplicate({ ...named, ...dedicated });
 }
 
-/** Calls `onLost` once the node is of no use any more. Returns the connection's last error, if it had one. */
+/** Calls `onLost` once the node is unusable. Returns the connection's last error, if it had one. */
 function watchLoss(node: Redis, onLost: (error: unknown) => void): () => unknown {
   let cause: unknown;
   node.on('error', (error) => {
@@ -190,7 +190,7 @@ function watchLoss(node: Redis, onLost: (error: unknown) => void): () => unknown
   return () => cause;
 }
 
-/** It does not wait for a node that fails: another one has its slots by then. */
+/** Options of a connection that does not wait for a node that fails: another one has its slots by then. */
 const dedicated = { lazyConnect: false, enableOfflineQueue: true, retryStrategy: null, commandTimeout: 2_000 } as const;
 
 /** Reads the address from a redirection: `MOVED 866 10.0.0.7:6379`. */

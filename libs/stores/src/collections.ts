@@ -10,7 +10,7 @@ import type {
   UserDocument,
 } from './documents.ts';
 
-/** The database's collections, typed; the only place that knows their names. */
+/** Typed collections of the database; only this file knows their names. */
 export interface Collections {
   readonly users: Collection<UserDocument>;
   readonly groups: Collection<GroupDocument>;

@@ -4,28 +4,28 @@ import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from './docu
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
 
-/** A delivery that was given up: the last attempt and what is known of those before it. */
+/** A delivery that was given up: the last attempt and the earlier ones that are known. */
 export interface GivenUp {
   readonly event: OutboxDocument['event'];
   readonly attempt: DeliveryAttempt & { readonly outcome: 'given_up'; readonly error: string };
-  /** How often it was tried. */
+  /** Number of attempts. */
   readonly attempts: number;
-  /** When it was first tried, if the row does not know. */
+  /** Time of the first attempt, if the row does not have it. */
   readonly since: Date;
   /** The replay that the attempts belong to; undefined for the first delivery. */
   readonly replayedAt?: Date | undefined;
-  /** Every subscriber that is configured now. */
+  /** Names of every subscriber that is configured now. */
   readonly subscribers: readonly string[];
 }
 
 export interface DeadLetterFilter {
   readonly subscriber?: string;
-  /** Made at or after that time. */
+  /** Lower bound of the creation time, inclusive. */
   readonly since?: Date;
-  /** Made before that time. */
+  /** Upper bound of the creation time, exclusive. */
   readonly until?: Date;
   readonly limit: number;
-  /** The last one of the page before. */
+  /** Last letter of the page before. */
   readonly after?: Pick<DeadLetterDocument, '_id' | 'created_at'>;
 }
 
@@ -33,17 +33,17 @@ export interface DeadLetterFilter {
 export interface DeadLetterStore {
   /**
    * Writes the dead letter, and in the same transaction notes it in the outbox row, which then no longer waits for that
-   * subscriber. Idempotent. Returns whether there is one now: not if the subscriber has the event after all, nor if it
-   * has been ordered to be sent again since: who speaks of the attempts before that comes too late.
+   * subscriber. Idempotent. Returns true if there is one now. There is none if the subscriber has the event after all,
+   * or if a replay was ordered since: the attempts are then from before the replay.
    */
   bury(givenUp: GivenUp): Promise<boolean>;
   /** Oldest first. */
   list(filter: DeadLetterFilter): Promise<DeadLetterDocument[]>;
-  /** The event's dead letters, or its one of that subscriber. */
+  /** Returns the event's dead letters, or its letter of that subscriber. */
   find(eventId: string, subscriber?: string): Promise<DeadLetterDocument[]>;
-  /** Takes a dead letter away for good, without sending the event again. Returns whether there was one. */
+  /** Deletes a dead letter for good, without sending the event again. Returns true if there was one. */
   discard(eventId: string, subscriber: string, at: Date): Promise<boolean>;
-  /** Subscriber → how many there are, counted up to `limit`. Subscribers without any are missing. */
+  /** Number of letters by subscriber, counted up to `limit`. Subscribers without any are missing. */
   counts(limit: number): Promise<Map<string, number>>;
 }
 
@@ -84,7 +84,7 @@ export function createDeadLetterStore(collections: Collections, transaction: Run
           if (deletedCount === 0) return false;
           const taken = [{ $unset: `dead.${subscriber}` }, noteIn('discarded', [subscriber], at)];
           await outbox.updateOne({ _id: eventId, state: 'pending' }, taken, { session });
-          // Of a row for which nobody waits: it is delivered once its last dead letter has gone.
+          // No subscriber waits for the row: it is delivered once its last dead letter is gone.
           await outbox.updateOne({ _id: eventId, state: 'dead' }, [...taken, ...settle([], at)], { session });
           return true;
         },
@@ -101,7 +101,7 @@ export function createDeadLetterStore(collections: Collections, transaction: Run
   };
 }
 
-/** The `_id` of a dead letter. */
+/** Returns the `_id` of a dead letter. */
 export function deadLetterId(subscriber: string, eventId: string): string {
   return `${subscriber}:${eventId}`;
 }

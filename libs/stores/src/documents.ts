@@ -5,7 +5,7 @@ import type { Binary } from 'mongodb';
 export interface UserDocument {
   /** UUIDv7. */
   readonly _id: string;
-  /** As the user wrote it. */
+  /** Address as the user typed it. */
   readonly email: string;
   /** Lower-cased address: unique. */
   readonly email_key: string;
@@ -15,13 +15,16 @@ export interface UserDocument {
   readonly account_type: AccountType;
   readonly role: GroupRole;
   readonly created_at: Date;
-  /** When the user came into the present group. */
+  /** Time at which the user joined the present group. */
   readonly joined_at: Date;
   readonly last_login_at?: Date;
-  /** Written by whatever revokes or moves by user; logins write the document too, so that the two conflict. */
+  /**
+   * Written by every operation that revokes or moves by user. Logins write the document too, so that the two conflict.
+   */
   readonly sessions_changed_at?: Date;
   /**
-   * Grows with each of these writes: one that changes nothing, as of the same millisecond, would conflict with nobody.
+   * Incremented by each of these writes: an update that changes no value, such as the same millisecond, would not
+   * conflict.
    */
   readonly touches?: number;
 }
@@ -35,12 +38,13 @@ export interface GroupDocument {
   readonly member_count: number;
   readonly created_at: Date;
   /**
-   * How many invites its owners have made; each counts here, so that it conflicts with whatever else changes the group.
+   * Number of invites that its owners have created. Each increments it, so that it conflicts with any other change of
+   * the group.
    */
   readonly invites_made?: number;
-  /** Set when the last member has left; nobody joins a closed group, and its document goes 30 days later. */
+  /** Set when the last member has left. Nobody can join a closed group, and its document is deleted 30 days later. */
   readonly closed_at: Date | null;
-  /** By what an import names the group, so that a later run finds it again: unique. */
+  /** Key of an import for the group, so that a later run finds it again: unique. */
   readonly import_key?: string;
 }
 
@@ -59,7 +63,7 @@ export interface InviteDocument {
   readonly revoked_at: Date | null;
 }
 
-/** Why a session ended; `closeReasonOf` says how its stream closes. */
+/** Reason for a session's end; `closeReasonOf` returns how its stream closes. */
 export type RevocationReason =
   | 'logout'
   | 'replaced'
@@ -68,11 +72,11 @@ export type RevocationReason =
   | 'revoked_by_user'
   | 'forced';
 
-/** Claims of a session's access tokens about its user; signed as the write returned them. */
+/** Claims about the user in a session's access tokens, signed as the write returned them. */
 export interface SessionClaims {
   readonly home_group_id: string;
   readonly account_type: AccountType;
-  /** Grows with every change of the claims. */
+  /** Incremented by every change of the claims. */
   readonly ver: number;
 }
 
@@ -86,18 +90,18 @@ export interface SessionDocument {
   readonly is_revoked: boolean;
   /** Random half of the refresh tokens' HMAC input, 32 bytes. */
   readonly nonce: Binary;
-  /** Key that made the newest refresh token. */
+  /** Key that signed the newest refresh token. */
   readonly kid: string;
-  /** Newest generation handed out. */
+  /** Newest generation that was issued. */
   readonly gen: number;
-  /** Last generation that was presented and taken. */
+  /** Last generation that was presented and accepted. */
   readonly parent: number;
-  /** `gen` at the time when `parent` was taken: the parent's children are `floor + 1 … gen`. */
+  /** `gen` at the time when `parent` was accepted: the parent's children are `floor + 1 … gen`. */
   readonly floor: number;
-  /** When `gen` was handed out. */
+  /** Time at which `gen` was issued. */
   readonly handed_out_at: Date;
   readonly claims: SessionClaims;
-  /** When the claims were last changed, and by which request: for the deny list, when it is written again. */
+  /** Time and request of the claims' last change: for the deny list, when it is rewritten. */
   readonly claims_changed_at?: Date;
   readonly claims_request_id?: string;
   readonly device_id: string;
@@ -129,13 +133,13 @@ export interface IdempotencyDocument {
   readonly expires_at: Date;
 }
 
-/** How one attempt to give an event to a subscriber ended; `given_up` is the last one, before the dead letter. */
+/** Outcome of one attempt to deliver an event to a subscriber; `given_up` is the last one, before the dead letter. */
 export type AttemptOutcome = 'delivered' | 'failed' | 'given_up';
 
-/** One attempt to give an event to a subscriber, for the support desk: no secret, nothing of the answer's body. */
+/** One attempt to deliver an event to a subscriber, for the support desk: no secret, nothing of the answer's body. */
 export interface DeliveryAttempt {
   readonly subscriber: string;
-  /** When it ended. */
+  /** Time of its end. */
   readonly at: Date;
   readonly outcome: AttemptOutcome;
   /** HTTP status, if a webhook answered. */
@@ -145,52 +149,52 @@ export interface DeliveryAttempt {
   readonly duration_ms?: number;
 }
 
-/** Collection `outbox`: one row per event, written in the transaction of what it tells. */
+/** Collection `outbox`: one row per event, written in the transaction that causes the event. */
 export interface OutboxDocument {
   /** The event's id, UUIDv7. */
   readonly _id: string;
   readonly topic: string;
   readonly event: RegisteredEvent;
   /**
-   * `pending`: some subscriber neither has the event nor a dead letter of it. `dead`: nobody waits, and there is a dead
-   * letter, as long as which the row stays. `delivered`: nobody waits and there is none.
+   * `pending`: some subscriber has neither the event nor a dead letter of it. `dead`: no subscriber waits, but there is
+   * a dead letter, and the row stays until it is gone. `delivered`: no subscriber waits and there is no dead letter.
    */
   readonly state: 'pending' | 'delivered' | 'dead';
   readonly created_at: Date;
-  /** A relay that claims the row owns it until then; a fresh row is left to the publish first. */
+  /** A relay that claims the row owns it until then. A fresh row is left to the publish that follows its commit. */
   readonly locked_until: Date;
-  /** Set while there are subscribers who were not given the event, as their queues are full. */
+  /** Set while some subscribers were not given the event because their queues are full. */
   readonly held?: HeldRow;
-  /** Which claim holds the row. */
+  /** Claim that holds the row. */
   readonly lease?: string;
-  /** How often a relay has claimed the row. */
+  /** Number of claims by relays. */
   readonly attempts: number;
   readonly last_error?: string;
-  /** Subscriber → when it had the event. */
+  /** Subscriber → time of delivery. */
   readonly deliveries: Readonly<Record<string, Date>>;
-  /** Subscriber → since when there is a dead letter. */
+  /** Subscriber → time of its dead letter. */
   readonly dead?: Readonly<Record<string, Date>>;
-  /** Subscriber → when an operator decided that it need not have the event. */
+  /** Subscriber → time at which an operator decided that it need not have the event. */
   readonly discarded?: Readonly<Record<string, Date>>;
-  /** Subscriber → when an operator last had the event sent again. */
+  /** Subscriber → time of the last replay by an operator. */
   readonly replays?: Readonly<Record<string, Date>>;
-  /** Subscriber → when an attempt first failed, since the last replay. */
+  /** Subscriber → time of the first failed attempt since the last replay. */
   readonly first_failures?: Readonly<Record<string, Date>>;
-  /** The latest attempts, {@link maximumAttemptsKept} at most, oldest first. */
+  /** Latest attempts, at most {@link maximumAttemptsKept}, oldest first. */
   readonly attempt_log?: readonly DeliveryAttempt[];
-  /** Since when the state is `delivered`: the row's retention begins. */
+  /** Time since which the state is `delivered`: the row's retention begins. */
   readonly delivered_at?: Date;
 }
 
-/** Hold of an outbox row that waits for room in queues, and not for its next look. */
+/** Hold of an outbox row that waits for room in queues and not for its next claim. */
 export interface HeldRow {
-  /** The subscribers. */
+  /** Names of the subscribers. */
   readonly for: readonly string[];
-  /** When it is looked at all the same: who is configured may have changed. */
+  /** Time at which it is claimed even without room: the configured subscribers may have changed. */
   readonly until: Date;
 }
 
-/** Attempts that an outbox row remembers. */
+/** Number of attempts that an outbox row keeps. */
 export const maximumAttemptsKept = 30;
 
 /**
@@ -204,25 +208,28 @@ export interface DeadLetterDocument {
   readonly topic: string;
   readonly event: RegisteredEvent;
   readonly last_error: string;
-  /** How often it was tried, since the last replay. */
+  /** Number of attempts since the last replay. */
   readonly attempts: number;
   readonly first_attempt_at: Date;
   readonly last_attempt_at: Date;
   readonly created_at: Date;
-  /** The latest attempts for this subscriber, oldest first. */
+  /** Latest attempts for this subscriber, oldest first. */
   readonly attempt_log: readonly DeliveryAttempt[];
 }
 
-/** Collection `subscribers`: what the workers tell each other, and the operator, about a subscriber. */
+/** Collection `subscribers`: state of a subscriber that the workers share with each other and with the operator. */
 export interface SubscriberDocument {
-  /** The subscriber's name. */
+  /** Name of the subscriber. */
   readonly _id: string;
-  /** Since when the workers have it in their configuration; missing if they do not have it, or no more. */
+  /** Time since which the workers have it in their configuration; missing if they don't have it. */
   readonly configured_at?: Date;
-  /** Set while its deliveries are held up because it answered 410 Gone. */
+  /** Set while its deliveries are parked because it answered 410 Gone. */
   readonly parked_at?: Date;
-  /** The event whose delivery it answered so. */
+  /** Event whose delivery was answered with 410. */
   readonly parked_by_event?: string;
-  /** When an operator last had its deliveries go on: what waited until then is not given up for its age. */
+  /**
+   * Time at which an operator last resumed its deliveries: events that had waited until then are not given up for their
+   * age.
+   */
   readonly resumed_at?: Date;
 }

@@ -2,9 +2,12 @@ import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { SessionDocument } from './documents.ts';
 
-/** Changes of sessions, as a majority has them, and no older than the fence: see {@link withFence}. */
+/** Changes of sessions that a majority has, no older than the fence: see {@link withFence}. */
 export interface FencedSessions {
-  /** Sessions that are not revoked whose claims were changed at or after that time, oldest first, in such pages. */
+  /**
+   * Sessions that are not revoked and whose claims were changed at or after that time, oldest first, in pages of at
+   * most `pageSize`.
+   */
   listChangedSince(at: Date, pageSize: number): AsyncIterable<ChangedSession[]>;
   /** Sessions revoked at or after that time, oldest first, in pages of at most `pageSize`. */
   listRevokedSince(at: Date, pageSize: number): AsyncIterable<RevokedSession[]>;
@@ -20,10 +23,10 @@ export type RevokedSession = Pick<
 > & { readonly claims: Pick<SessionDocument['claims'], 'home_group_id'> };
 
 /**
- * Runs `read` once a majority has all that the primary has taken before this call. What it then reads holds all of
- * that, and nothing that can be rolled back, even if another member becomes primary meanwhile. So a caller that
- * compares by time may go on from this call. A read with majority concern alone shows an older state while the majority
- * lags, and does not wait.
+ * Runs `read` once a majority has everything that the primary had accepted before this call. The result of `read`
+ * contains all of that, and nothing that can be rolled back, even if another member becomes primary meanwhile. So a
+ * caller that compares by time may continue from this call. A read with majority concern alone shows an older state
+ * while the majority lags, and does not wait.
  *
  * Throws the driver's error if the majority has not caught up within 4.5 s; `read` is not run then.
  *
@@ -34,7 +37,7 @@ export function withFence<T>(
   { sessions }: Pick<Collections, 'sessions'>,
   read: (fenced: FencedSessions) => Promise<T>,
 ): Promise<T> {
-  // Each read of the session waits for what the one before it has seen; a new primary may not have that yet.
+  // Each read of the session waits for the state that the one before it has seen; a new primary may not have it yet.
   return sessions.db.client.withSession({ causalConsistency: true }, async (session) => {
     await passFence(sessions, session);
     return read({
@@ -45,9 +48,9 @@ export function withFence<T>(
 }
 
 /**
- * Any document will do, also one that is not there: the server notes the read in the oplog, and waits until a majority
- * has the note. As a plain command, which the driver does not try again by itself: a second try would carry
- * `afterClusterTime`, which linearizable reads do not allow. So would any command that is not the first of its session.
+ * Reads any document, even one that does not exist: the server notes the read in the oplog, and waits until a majority
+ * has the note. It is a plain command, which the driver does not retry: a retry would carry `afterClusterTime`, which
+ * linearizable reads do not allow. So would any command that is not the first of its session.
  */
 async function passFence({ db, collectionName }: Collections['sessions'], session: ClientSession): Promise<void> {
   const read = { find: collectionName, filter: { _id: '' }, limit: 1, singleBatch: true };
@@ -87,9 +90,9 @@ function listRevokedSince(
 }
 
 /**
- * Options of a read that sees whatever the primary shows to anybody, and waits until none of it can be rolled back any
- * more. A read with majority concern is right as well, but may be behind. It costs a note in the oplog, which a
- * majority has to take: for the moment before something final is said. What gets no majority in time counts as
+ * Options of a read that sees everything that the primary shows to anybody, and waits until none of it can be rolled
+ * back. A read with majority concern is correct as well, but may be behind. This one costs a note in the oplog, which a
+ * majority has to confirm: use it before an answer that is final. Without a majority in time, the store counts as
  * unavailable.
  */
 export const confirmedRead = { readConcern: { level: 'linearizable' }, maxTimeMS: 4_500 } as const;

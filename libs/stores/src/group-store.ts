@@ -6,17 +6,20 @@ import type { GroupDocument } from './documents.ts';
 export interface GroupStore {
   insert(group: GroupDocument, session: ClientSession): Promise<void>;
   find(groupId: string): Promise<GroupDocument | undefined>;
-  /** Says whether the group has that many members or more. */
+  /** Returns true if the group has that many members or more. */
   isFull(groupId: string, maxMembers: number): Promise<boolean>;
-  /** Counts one member more; false if the group has as many as it may have, is closed or was never there. */
+  /** Increments the number of members; false if the group is full, closed or unknown. */
   addMember(groupId: string, maxMembers: number, session: ClientSession): Promise<boolean>;
-  /** Counts one member less and closes the group with its last one; returns it as it then is. */
+  /**
+   * Decrements the number of members, closes the group if it was the last one, and returns the group after the change.
+   */
   removeMember(groupId: string, at: Date, session: ClientSession): Promise<GroupDocument | undefined>;
   setOwner(groupId: string, userId: string, session: ClientSession): Promise<void>;
   isOwnedBy(groupId: string, userId: string): Promise<boolean>;
   /**
-   * Counts one invite made, and returns the group; undefined if the user does not own it or it is closed. It writes the
-   * group's document: invites of a group are made one after the other, and none while it is closed or changes hands.
+   * Counts one created invite, and returns the group; undefined if the user does not own it or it is closed. It writes
+   * the group's document, so that invites of a group are created one after another, and none while it is closed or its
+   * owner changes.
    */
   countInvite(groupId: string, ownerId: string, session: ClientSession): Promise<GroupDocument | undefined>;
 }

@@ -3,18 +3,18 @@ import type { Collections } from './collections.ts';
 import type { IdempotencyDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 
-/** Answers that were given to requests with an `Idempotency-Key`, for as long as a retry may ask for them. */
+/** Answers to requests with an `Idempotency-Key`, kept for as long as a retry may ask for them. */
 export interface IdempotencyStore {
-  /** The record of any of these ids: one per key of the server, the newest first. */
+  /** Returns the record with any of these ids: one per key of the server, newest first. */
   find(ids: readonly string[]): Promise<IdempotencyDocument | undefined>;
   /**
-   * The same, and it misses no record whose transaction anybody has seen an effect of: if a majority does not have
-   * that yet, it waits. Neither this nor `find` gives what could be rolled back.
+   * Like `find`, but misses no record whose transaction had an effect that anybody has seen: it waits if a majority
+   * does not have it yet. Neither this nor `find` returns a record that could be rolled back.
    */
   findConfirmed(ids: readonly string[]): Promise<IdempotencyDocument | undefined>;
   /**
-   * Writes the record in the transaction of the work, so that either both are there or neither. Of two at once the
-   * later one conflicts, and then throws the driver's duplicate-key error.
+   * Writes the record in the transaction of the work: either both exist or neither. Of two concurrent ones the later
+   * conflicts, and then throws the driver's duplicate-key error.
    */
   insert(record: IdempotencyDocument, session: ClientSession): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { collectionsOf } from './collections.ts';
 const daySeconds = 24 * 60 * 60;
 
 export interface IndexSettings {
-  /** How long delivered outbox rows stay, in seconds. */
+  /** Retention of delivered outbox rows, in seconds. */
   readonly outboxRetentionSeconds?: number;
 }
 
@@ -19,7 +19,7 @@ const indexes = {
   ],
   groups: [
     [{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }],
-    // Nobody is in a closed group, and nothing needs it. Open ones are not in the index: registrations don't write it.
+    // A closed group has no members and is not needed. Open ones are not in the index, so registrations don't write it.
     [
       { closed_at: 1 },
       {
@@ -31,12 +31,12 @@ const indexes = {
   ],
   invites: [
     [{ home_group_id: 1, created_at: -1 }, { name: 'group_invites' }],
-    // What may still be good, however many were revoked: counted in the transaction that makes one more.
+    // Invites that may still be good, however many were revoked: they are counted in the transaction that creates one.
     [
       { home_group_id: 1, expires_at: 1 },
       { name: 'group_open_invites', partialFilterExpression: { revoked_at: null } },
     ],
-    // An invite ends when it expires or earlier, so that its tombstone stays for 30 days at least.
+    // An invite ends when it expires or earlier, so its tombstone stays for at least 30 days.
     [{ expires_at: 1 }, { name: 'tombstone_ttl', expireAfterSeconds: 30 * daySeconds }],
   ],
   sessions: [
@@ -45,22 +45,22 @@ const indexes = {
       { user_id: 1, device_id: 1 },
       { name: 'live_device_unique', unique: true, partialFilterExpression: { is_revoked: false } },
     ],
-    // What was revoked lately: the worker publishes it until Redis is known to have it.
+    // Recent revocations: the worker publishes them until Redis is known to have them.
     [{ revoked_at: 1 }, { name: 'revoked_at', partialFilterExpression: { is_revoked: true } }],
-    // What had its claims changed lately: the same.
+    // Recent changes of claims, for the same reason.
     [{ claims_changed_at: 1 }, { name: 'claims_changed_at', sparse: true }],
-    // A revoked session stays until its tokens would be over anyway: it is what makes them known as revoked.
+    // A revoked session stays until its tokens would have expired anyway, because it is what marks them as revoked.
     [{ absolute_expires_at: 1 }, { name: 'absolute_expiry_ttl', expireAfterSeconds: daySeconds }],
   ],
   idempotency: [[{ expires_at: 1 }, { name: 'expiry_ttl', expireAfterSeconds: 0 }]],
   outbox: [
     [{ locked_until: 1 }, { name: 'pending', partialFilterExpression: { state: 'pending' } }],
-    // Depth and age of what waits, answered from the index alone.
+    // Number and age of waiting rows, answered from the index alone.
     [
       { state: 1, created_at: 1 },
       { name: 'pending_since', partialFilterExpression: { state: 'pending' } },
     ],
-    // Rows that wait for room in a queue; no other row is in these.
+    // Rows that wait for room in a queue; these indexes hold no other rows.
     [
       { 'held.for': 1 },
       { name: 'held_for', partialFilterExpression: { state: 'pending', 'held.for': { $exists: true } } },
@@ -81,15 +81,15 @@ const indexes = {
 } as const satisfies Record<keyof ReturnType<typeof collectionsOf>, readonly Index[]>;
 
 /**
- * Creates every collection and index that is missing, and sets the lifetimes of documents as the settings say.
- * Idempotent, safe when run by several at once.
+ * Creates every collection and index that is missing, and sets the retention of documents according to the settings.
+ * Idempotent, and safe if several processes run it at once.
  */
 export async function ensureIndexes(db: Db, { outboxRetentionSeconds }: IndexSettings = {}): Promise<void> {
   const collections = collectionsOf(db);
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   for (const [key, list] of Object.entries<readonly Index[]>(indexes)) {
     const { collectionName } = collections[key as keyof typeof collections];
-    // A transaction that has to make its collection conflicts with every other that does.
+    // A transaction that has to create its collection conflicts with every other one that does.
     if (!existing.has(collectionName)) await createCollection(db, collectionName);
     for (const [fields, options] of list) {
       const isRetention = options.name === outboxTtl && outboxRetentionSeconds !== undefined;
@@ -106,12 +106,12 @@ async function ensureIndex(db: Db, collection: string, fields: IndexSpecificatio
     const { name, expireAfterSeconds } = options;
     const indexOptionsConflict = 85;
     if (expireAfterSeconds === undefined || (error as { code?: unknown }).code !== indexOptionsConflict) throw error;
-    // The index is there with another retention, which can be changed in place.
+    // The index exists with another retention, which can be changed in place.
     await db.command({ collMod: collection, index: { name, expireAfterSeconds } });
   }
 }
 
-/** An index that is not there, or not as {@link ensureIndexes} makes it. */
+/** An index that is missing, or differs from the one that {@link ensureIndexes} creates. */
 export interface IndexFault {
   readonly collection: string;
   readonly index: string;
@@ -143,7 +143,7 @@ async function listIndexes(db: Db, collection: string): Promise<IndexDescription
   }
 }
 
-/** The properties by which an index is the one that is wanted. How long delivered rows stay is a setting. */
+/** Properties that identify the wanted index. The retention of delivered rows is a setting. */
 function shapeOf(fields: unknown, { name, unique, sparse, ...options }: Partial<Index[1]>): string {
   const { partialFilterExpression, expireAfterSeconds } = options;
   const expiry = name === outboxTtl ? undefined : expireAfterSeconds;

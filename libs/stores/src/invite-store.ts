@@ -2,10 +2,10 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { InviteDocument } from './documents.ts';
 
-/** Why an invite leads nowhere any more, or `good`. */
+/** Reason why an invite is no longer usable, or `good`. */
 export type InviteState = 'good' | 'expired' | 'revoked' | 'used_up';
 
-/** Returns whether an invite is good at that moment, or why not. */
+/** Returns `good` if an invite is usable at that moment, or the reason why not. */
 export function inviteState(invite: InviteDocument, now: Date): InviteState {
   if (invite.revoked_at !== null) return 'revoked';
   if (invite.expires_at <= now) return 'expired';
@@ -14,37 +14,38 @@ export function inviteState(invite: InviteDocument, now: Date): InviteState {
 
 /** A group's invites: every good one, and its newest tombstones. */
 export interface InviteList {
-  /** The newest first. */
+  /** Invites, newest first. */
   readonly invites: InviteDocument[];
-  /** There are more tombstones than were asked for. */
+  /** True if there are more tombstones than were asked for. */
   readonly hasMore: boolean;
 }
 
 /** Invites into groups. Tokens are compared in lower case: UUIDs come back in capitals from some platforms. */
 export interface InviteStore {
   find(token: string): Promise<InviteDocument | undefined>;
-  /** Reads with majority concern: what it says cannot be rolled back. */
+  /** Reads with majority concern: the result can't be rolled back. */
   exists(token: string): Promise<boolean>;
   insert(invite: InviteDocument, session?: ClientSession): Promise<void>;
-  /** How many of the group's invites are good. */
+  /** Returns the number of the group's good invites. */
   countGood(groupId: string, now: Date, session: ClientSession): Promise<number>;
-  /** `tombstones`: how many of those that are over. */
+  /** `tombstones`: maximum number of invites that are over. */
   list(groupId: string, now: Date, tombstones: number): Promise<InviteList>;
   /**
-   * Counts one use if the invite is still good at `now`, and returns it as it then is; undefined if it is not.
-   * It writes the invite's document, so that a revocation in between conflicts with the transaction.
+   * Counts one use if the invite is still good at `now`, and returns it after the change; undefined if it is not good.
+   * It writes the invite's document, so that a concurrent revocation conflicts with the transaction.
    */
   use(token: string, now: Date, session: ClientSession): Promise<InviteDocument | undefined>;
   /**
-   * Revokes the group's invite if it is still good; false if it is not. When this is acknowledged nobody joins by it.
+   * Revokes the group's invite if it is still good; false if it is not. Once this is acknowledged nobody can join with
+   * it.
    */
   revoke(token: string, groupId: string, at: Date): Promise<boolean>;
-  /** Revokes what has not expired of the invites of a group, in the transaction that closes it. */
+  /** Revokes those of a group's invites that have not expired, in the transaction that closes the group. */
   revokeOfGroup(groupId: string, at: Date, session: ClientSession): Promise<void>;
 }
 
 export function createInviteStore({ invites }: Collections): InviteStore {
-  // As the index has it: with the id too, every tombstone of the group would have to be read and sorted.
+  // In the order of the index: with the id too, every tombstone of the group would have to be read and sorted.
   const newestFirst = { created_at: -1 } as const;
   return {
     async find(token) {
@@ -69,7 +70,7 @@ export function createInviteStore({ invites }: Collections): InviteStore {
         .sort(newestFirst)
         .limit(tombstones + 1)
         .toArray();
-      // One that ends between the two reads is in both: what it is now counts.
+      // An invite that ends between the two reads is in both: its newer state counts.
       const byToken = new Map([...live, ...over.slice(0, tombstones)].map((invite) => [invite._id, invite]));
       const all = [...byToken.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
       return { invites: all, hasMore: over.length > tombstones };
@@ -90,7 +91,7 @@ export function createInviteStore({ invites }: Collections): InviteStore {
   };
 }
 
-/** The filter for invites that `inviteState` calls good. */
+/** Filter for invites that `inviteState` calls good. */
 function good(now: Date): Filter<InviteDocument> {
   return {
     revoked_at: null,

@@ -4,40 +4,40 @@ import type { OutboxDocument } from './documents.ts';
 const firstPauseMs = 5_000;
 const maximumPauseMs = 600_000;
 
-/** Milliseconds after which a row that is held is looked at without there being room. */
+/** Milliseconds after which a held row is claimed even if there is no room. */
 const heldPauseMs = 3_600_000;
 
-/** Lease of a row that waits for nothing but room: it is found by that, and never by its lease. */
+/** Lease of a row that waits for room only: it is found by that, never by its lease. */
 const never = new Date(8_640_000_000_000_000);
 
-/** Another worker may lease just the rows that were found: then there are others. */
+/** Number of attempts: another worker may lease exactly the rows that were found, and then there are others. */
 const claimTries = 3;
 
 const releaseBatch = 1_000;
 
-/** Who works on which row of the outbox. */
+/** Leases of outbox rows: they say which worker owns which row. */
 export interface OutboxLeases {
   /**
-   * Leases up to `limit` rows that nobody holds: a relay that dies strands nothing. A row that comes round again waits
-   * twice as long each time, from 5 s to 10 min, so that many rows of a subscriber that is down cost little. Returns none
-   * if none is free, or if others were quicker several times.
+   * Leases up to `limit` rows without an owner, so a relay that dies strands no row. A row that is claimed again waits
+   * twice as long each time, from 5 s to 10 min, so that many rows of a subscriber that is down cost little. Returns
+   * none if none is free, or if other workers were faster several times.
    */
   claim(options: Claim): Promise<OutboxDocument[]>;
   /**
-   * Leases rows that are held for one of the subscribers in `opened`, whose queues have room now, and those that were
-   * held for an hour. They are held no more.
+   * Leases rows that are held for one of the subscribers in `opened`, whose queues have room now, and rows that were
+   * held for an hour. They are no longer held afterwards.
    */
   claimHeld(options: Claim & { readonly opened: readonly string[] }): Promise<OutboxDocument[]>;
   /**
-   * Holds leased rows until there is room in the queue of one of these subscribers. A row that waits for nobody else is
-   * given by no {@link claim} meanwhile, so that any number of them delays and costs nothing. A row whose lease has
-   * passed to somebody else stays as it is.
+   * Holds leased rows until there is room in the queue of one of these subscribers. {@link claim} does not return a row
+   * meanwhile if it waits for no other subscriber, so any number of them delays and costs nothing. A row whose lease
+   * has passed to another worker stays as it is.
    */
   hold(rows: readonly Held[], now: Date): Promise<void>;
   /**
-   * Ends every lease, so that all that waits is claimed anew: for a caller that finds that the queues may have lost it.
-   * What waits for nothing but room is in no queue and stays held. In batches, of which none holds up other writes for
-   * long.
+   * Ends every lease, so that all waiting rows are claimed again: for a caller that finds that the queues may have lost
+   * them. A row that waits for room only is in no queue and stays held. Works in batches, so that no other write is
+   * delayed for long.
    */
   release(now: Date): Promise<void>;
 }
@@ -52,7 +52,7 @@ export interface Claim {
 export interface Held {
   readonly row: Pick<OutboxDocument, '_id' | 'lease'>;
   readonly for: readonly string[];
-  /** Does it wait for nobody else? */
+  /** True if it waits for no other subscriber. */
   readonly isAll: boolean;
 }
 
@@ -98,7 +98,7 @@ export function createOutboxLeases(outbox: Collection<OutboxDocument>): OutboxLe
       await outbox.bulkWrite(operations, { ordered: false });
     },
     async release(now) {
-      // From the longest lease down: a row that is claimed again meanwhile gets a longer one, and is not met twice.
+      // Longest lease first: a row that is claimed again meanwhile gets a longer one, and is not met twice.
       let bound: Filter<OutboxDocument>['locked_until'] = { $gt: now, $lt: never };
       for (;;) {
         const isLeased: Filter<OutboxDocument> = { state: 'pending', attempts: { $gt: 0 }, locked_until: bound };
@@ -114,7 +114,7 @@ export function createOutboxLeases(outbox: Collection<OutboxDocument>): OutboxLe
   };
 }
 
-/** Doubles with every claim: `firstPauseMs * 2^attempts`, at most `maximumPauseMs`. */
+/** Pause that doubles with every claim: `firstPauseMs * 2^attempts`, at most `maximumPauseMs`. */
 function nextLook(now: Date) {
   const pause = { $min: [maximumPauseMs, { $multiply: [firstPauseMs, { $pow: [2, '$attempts'] }] }] };
   return { $add: [now, pause] };

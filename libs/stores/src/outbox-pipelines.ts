@@ -2,8 +2,8 @@ import type { Document } from 'mongodb';
 import { type DeliveryAttempt, maximumAttemptsKept } from './documents.ts';
 
 /**
- * Stages that set a row's `state` by what is known of each subscriber (those that are configured now), and
- * `delivered_at` if nobody waits and nothing is dead.
+ * Returns the stages that set a row's `state` from what is known of each subscriber (those configured now), and
+ * `delivered_at` if no subscriber waits and there is no dead letter.
  */
 export function settle(subscribers: readonly string[], at: Date): Document[] {
   const isWaiting = { $or: subscribers.map((name) => ({ $and: settling.map((map) => lacks(`$${map}.${name}`)) })) };
@@ -15,20 +15,23 @@ export function settle(subscribers: readonly string[], at: Date): Document[] {
   ];
 }
 
-/** Maps that hold the subscribers that do not wait any more. */
+/** Fields with the subscribers that no longer wait. */
 const settling = ['deliveries', 'dead', 'discarded'] as const;
 
 function lacks(path: string) {
   return { $lte: [path, null] };
 }
 
-/** Stage that notes in the field, a map, since when it holds for these subscribers; who is in it stays as it is. */
+/**
+ * Returns the stage that notes in the field, a map, since when it holds for these subscribers; existing entries stay as
+ * they are.
+ */
 export function noteIn(field: string, names: readonly string[], at: Date): Document {
   const noted = Object.fromEntries(names.map((name) => [name, { $ifNull: [`$${field}.${name}`, at] }]));
   return { $set: { [field]: { $mergeObjects: [`$${field}`, noted] } } };
 }
 
-/** Stage that appends an attempt to the row's log. */
+/** Returns the stage that appends an attempt to the row's log. */
 export function logAttempt(attempt: DeliveryAttempt): Document {
   const all = { $concatArrays: [{ $ifNull: ['$attempt_log', []] }, [{ $literal: attempt }]] };
   return { $set: { attempt_log: { $slice: [all, -maximumAttemptsKept] } } };

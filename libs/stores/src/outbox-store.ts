@@ -8,26 +8,29 @@ import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 /** Milliseconds for which a fresh row is left to the publish that follows the commit. */
 export const publishGraceMs = 5_000;
 
-/** The transactional outbox: an event is stored with what it tells, and enqueued until every subscriber has it. */
+/**
+ * The transactional outbox: an event is stored with the change that causes it, and enqueued until every subscriber has
+ * it.
+ */
 export interface OutboxStore extends OutboxLeases {
-  /** Writes the event's row. It takes the session of the transaction, so that no row can be written outside one. */
+  /** Writes the event's row. It requires the session of the transaction, so that no row can be written outside one. */
   append(event: RegisteredEvent, at: Date, session: ClientSession): Promise<void>;
   /** Remembers why rows could not be enqueued. */
   noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**
-   * Notes how attempts ended, in one round trip. A subscriber that has the event now is noted so, and the row is
-   * delivered once all of `subscribers`, those that are configured now, are. Rows that no longer wait stay as they are,
-   * and so do those of which the subscriber was ordered to get the event again after that delivery.
+   * Notes the results of attempts, in one round trip. A subscriber that has the event now is noted as such, and the row
+   * is delivered once all of `subscribers` (those configured now) have it. Rows that no longer wait stay as they are,
+   * and so do rows for which a replay to the subscriber was ordered after that delivery.
    */
   record(attempts: readonly RecordedAttempt[], subscribers: readonly string[]): Promise<void>;
-  /** Notes who has events, as {@link record} does, if nothing is known of an attempt. */
+  /** Notes which subscribers have events, as {@link record} does, if nothing is known of an attempt. */
   markDelivered(delivered: readonly Delivered[], subscribers: readonly string[]): Promise<void>;
   find(eventId: string): Promise<OutboxDocument | undefined>;
-  /** The rows of the request with that `X-Request-ID`, oldest first. */
+  /** Returns the rows of the request with that `X-Request-ID`, oldest first. */
   findByRequest(requestId: string): Promise<OutboxDocument[]>;
   /** Oldest first. */
   list(filter: OutboxFilter): Promise<OutboxDocument[]>;
-  /** How many rows wait, counted up to `limit`, and since when the oldest does. */
+  /** Returns the number of waiting rows, counted up to `limit`, and the time since which the oldest waits. */
   backlog(limit: number): Promise<{ readonly depth: number; readonly oldest: Date | undefined }>;
 }
 
@@ -40,25 +43,25 @@ export interface RecordedAttempt {
 
 export interface Delivered {
   readonly eventId: string;
-  /** The subscribers that have it. */
+  /** Names of the subscribers that have it. */
   readonly by: readonly string[];
-  /** The lease under which that was found: if the row has another, or none, it stays as it is. */
+  /** Lease under which that was found: if the row has another lease, or none, it stays as it is. */
   readonly lease?: string | undefined;
   readonly at: Date;
 }
 
 export interface OutboxFilter {
   readonly state?: OutboxDocument['state'];
-  /** Of events that were made at or after that time, which their ids tell (UUIDv7). */
+  /** Lower bound, inclusive, of the events' creation time, which their ids contain (UUIDv7). */
   readonly since?: Date;
-  /** Of events that were made before that time. */
+  /** Upper bound, exclusive, of the events' creation time. */
   readonly until?: Date;
   readonly limit: number;
-  /** The last event's id of the page before. */
+  /** Id of the last event of the page before. */
   readonly after?: string;
 }
 
-/** Rows of one request that are looked at: it writes one. */
+/** Maximum number of rows read per request: a request writes one. */
 const requestLimit = 100;
 
 export function createOutboxStore({ outbox }: Collections): OutboxStore {
@@ -133,7 +136,10 @@ function listFilter({ state, since, until, after }: Omit<OutboxFilter, 'limit'>)
   return { ...(state === undefined ? {} : { state }), ...(bounds.length === 0 ? {} : { $and: bounds }) };
 }
 
-/** Sorts before every UUIDv7 made at that time or later, and after those made before (RFC 9562, section 5.7). */
+/**
+ * Returns an id that sorts before every UUIDv7 created at that time or later, and after those created before (RFC 9562,
+ * section 5.7).
+ */
 function idBound(at: Date): string {
   const milliseconds = at.getTime().toString(16).padStart(12, '0');
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`;

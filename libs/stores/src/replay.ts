@@ -6,21 +6,21 @@ import type { RunTransaction } from './transactions/run-transaction.ts';
 
 export interface ReplayOrder {
   readonly eventId: string;
-  /** To which subscriber; if missing, to all that had it or have a dead letter of it. */
+  /** Subscriber to send to; if missing, all that had the event or have a dead letter of it. */
   readonly subscriber?: string;
-  /** Only to those that have a dead letter of it. */
+  /** True to send only to those that have a dead letter of it. */
   readonly deadOnly: boolean;
   readonly at: Date;
 }
 
 /**
- * Has an event sent again, under its own id: to a subscriber that has it, or of which there is a dead letter, or that
- * was configured after it. Returns the subscribers it goes to: none if the event is unknown, or still on its way to them. To a
- * subscriber that no worker has in its configuration nothing goes, and its dead letter stays.
+ * Sends an event again, under its own id: to a subscriber that has it, that has a dead letter of it, or that was
+ * configured after it. Returns the subscribers that it goes to: none if the event is unknown, or still on its way to
+ * them. Nothing is sent to a subscriber that no worker has in its configuration, and its dead letter stays.
  *
- * One transaction takes the dead letters away and puts the outbox row back to pending for those subscribers; a relay
- * takes it up within a second or so, with 24 h of attempts before it. So it works from anywhere that reaches MongoDB,
- * and while Redis is away.
+ * One transaction deletes the dead letters and makes the outbox row pending again for those subscribers; a relay claims
+ * it within about a second, and has 24 h of attempts. So it works from any host that reaches MongoDB, also while Redis
+ * is away.
  */
 export type Replay = (order: ReplayOrder) => Promise<readonly string[]>;
 
@@ -62,7 +62,7 @@ function targets(
   if (subscriber === undefined || known.includes(subscriber)) {
     return known.filter((name) => subscriber === undefined || name === subscriber);
   }
-  // One that was configured after the event: it is not on its way there, as the row waits for nobody.
+  // The subscriber was configured after the event: it is not on its way there, because the row waits for no subscriber.
   return !deadOnly && row !== null && row.state !== 'pending' ? [subscriber] : [];
 }
 
@@ -80,7 +80,7 @@ function replays(names: readonly string[], at: Date): Record<`replays.${string}`
   return Object.fromEntries(names.map((name) => [`replays.${name}`, at]));
 }
 
-/** Of a letter whose row is gone, which only happens by hand: the event goes to every subscriber again. */
+/** Creates a row for a letter whose row is gone, which happens only by hand: every subscriber gets the event again. */
 function rowOf(letter: DeadLetterDocument, names: readonly string[], at: Date): OutboxDocument {
   return {
     _id: letter.event_id,

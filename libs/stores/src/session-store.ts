@@ -12,7 +12,7 @@ export interface Revocation {
   readonly alsoClose?: string;
 }
 
-/** Fields that a refresh writes if no other one was faster. */
+/** Fields that a refresh writes unless another refresh was faster. */
 export type Rotation = Pick<
   SessionDocument,
   'token' | 'kid' | 'gen' | 'parent' | 'floor' | 'handed_out_at' | 'last_used_at' | 'expires_at'
@@ -21,42 +21,42 @@ export type Rotation = Pick<
 /** Sessions (`user_sessions`). Every change of one is a single atomic update of its document. */
 export interface SessionStore {
   find(sessionId: string): Promise<SessionDocument | undefined>;
-  /** The same, from a state that cannot be rolled back: waits until a majority has what the primary shows. */
+  /** Like `find`, from a state that can't be rolled back: waits until a majority has what the primary shows. */
   findConfirmed(sessionId: string): Promise<SessionDocument | undefined>;
-  /** Reads with majority concern: what it says cannot be rolled back. */
+  /** Reads with majority concern: the result can't be rolled back. */
   exists(sessionId: string): Promise<boolean>;
   /**
-   * Finds whether the session is revoked, and which version of its claims is good. Reads what the primary has, so that
-   * nothing that was acknowledged is missing: the majority's view of a member that has just become primary may be
-   * older. What is not acknowledged yet, and may be rolled back, counts too: for a caller that refuses by it that is
-   * the safe side.
+   * Returns whether the session is revoked, and the good version of its claims. Reads from the primary, so that no
+   * acknowledged write is missing: the majority's view of a member that has just become primary may be older. A write
+   * that is not acknowledged yet, and may be rolled back, counts too: a caller that refuses because of it is on the
+   * safe side.
    */
   findStanding(sessionId: string): Promise<SessionStanding | undefined>;
-  /** The user's live sessions at `now`, the one used last first. */
+  /** Returns the user's live sessions at `now`, most recently used first. */
   listOwn(userId: string, now: Date): Promise<ListedSession[]>;
-  /** Are all of them revoked? Reads with majority concern. */
+  /** Returns true if all of them are revoked. Reads with majority concern. */
   areRevoked(sessionIds: readonly string[]): Promise<boolean>;
-  /** The user's sessions that are not revoked, the one unused for longest first. */
+  /** Returns the user's sessions that are not revoked, least recently used first. */
   listLive(userId: string, session: ClientSession): Promise<SessionSummary[]>;
-  /** The session if it is not revoked. */
+  /** Returns the session if it is not revoked. */
   findLive(sessionId: string, session: ClientSession): Promise<OwnedSession | undefined>;
-  /** The sessions of these users that are not revoked. */
+  /** Returns the sessions of these users that are not revoked. */
   listLiveOf(userIds: readonly string[], session: ClientSession): Promise<OwnedSession[]>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
   revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
   /**
-   * Revokes the session if it is live and the user's, and, if a hash is given, its newest token has it. False if it
-   * is not so.
+   * Revokes the session if it is live, belongs to the user and, if a hash is given, has that newest token; else returns
+   * false.
    */
   revokeOwn(match: OwnSession, revocation: Revocation): Promise<boolean>;
   /**
-   * The compare-and-set of a refresh: the session as it then is, undefined if it or its claims have changed since it
-   * was read, or it is revoked.
+   * The compare-and-set of a refresh. Returns the session after the change; undefined if it is revoked, or if it or its
+   * claims have changed since it was read.
    */
   rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
-  /** Writes new claims of the next version into the user's sessions that are not revoked; returns these versions. */
+  /** Writes new claims with the next version into the user's sessions that are not revoked; returns these versions. */
   changeClaims(userId: string, change: ClaimsChange, session: ClientSession): Promise<ClaimsVersion[]>;
-  /** Runs `read` with what a majority has of all that the primary had taken by then: see {@link withFence}. */
+  /** Runs `read` on the state that the primary had at this call, once a majority has it: see {@link withFence}. */
   withFence<T>(read: (fenced: FencedSessions) => Promise<T>): Promise<T>;
 }
 
@@ -83,7 +83,7 @@ export type ClaimsVersion = Pick<SessionDocument, '_id'> & { readonly claims: Pi
 export interface OwnSession {
   readonly sessionId: string;
   readonly userId: string;
-  /** Hash of the newest refresh token; without it any state of the session will do. */
+  /** Hash of the newest refresh token; without it any state of the session is accepted. */
   readonly tokenHash?: string;
 }
 
@@ -125,7 +125,7 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
     async listOwn(userId, now) {
       const own = { user_id: userId, is_revoked: false, expires_at: { $gt: now } };
       const found = await sessions.find<ListedSession>(own, { projection: listed }).toArray();
-      // 50 at most: sorting them here costs less than a stage in MongoDB.
+      // At most 50: sorting them here costs less than a stage in MongoDB.
       return found.sort((a, b) => b.last_used_at.getTime() - a.last_used_at.getTime());
     },
     async areRevoked(sessionIds) {
@@ -171,8 +171,8 @@ function createWrites(sessions: Collections['sessions']): Omit<SessionStore, Rea
     },
     async rotate(seen, rotation) {
       const { _id, gen, parent, claims } = seen;
-      // All that ever changes in a live session, so that what it is afterwards is known without asking (a retryable
-      // findAndModify keeps an image of the document besides).
+      // Fields of a live session that can change, so that its new state is known without asking (a retryable
+      // findAndModify also stores an image of the document).
       const filter = { _id, gen, parent, ...withClaims(claims), is_revoked: false };
       const { matchedCount } = await sessions.updateOne(filter, { $set: rotation });
       return matchedCount === 1 ? { ...seen, ...rotation } : undefined;
@@ -188,7 +188,8 @@ function createWrites(sessions: Collections['sessions']): Omit<SessionStore, Rea
 }
 
 /**
- * All of them: those that were read may have been rolled back since, and another change of group have their version.
+ * All of the user's sessions: those that were read may have been rolled back since, and their version may belong to
+ * another change of group.
  */
 function withClaims({ home_group_id, account_type, ver }: SessionClaims) {
   return { 'claims.home_group_id': home_group_id, 'claims.account_type': account_type, 'claims.ver': ver };

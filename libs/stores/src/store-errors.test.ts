@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { MongoNetworkError } from 'mongodb';
 import { isBrokenSocket, isStoreUnavailable } from './store-errors.ts';
 
-/** The driver's own of this name is not exported: what a command gets whose connection was ended with its pool. */
+/** Error of a command whose connection was ended with its pool. The driver's own class of this name is not exported. */
 class PoolClearedOnNetworkError extends MongoNetworkError {
   override get name(): string {
     return 'PoolClearedOnNetworkError';

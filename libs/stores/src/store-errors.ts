@@ -16,7 +16,7 @@ const unavailableNames = new Set([
   'MongoOperationTimeoutError',
 ]);
 
-/** Codes with which the server says the same; the driver labels them in transactions and on writes only. */
+/** Codes with which the server reports the same; the driver labels them in transactions and on writes only. */
 const unavailableCodes = new Set<unknown>([
   50, // MaxTimeMSExpired
   91, // ShutdownInProgress
@@ -31,7 +31,10 @@ const unavailableCodes = new Set<unknown>([
 
 const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET']);
 
-/** Does the error say that the store is away or between primaries, so that the same request may succeed later? */
+/**
+ * Returns true if the error means that the store is away or between primaries, so that the same request may succeed
+ * later.
+ */
 export function isStoreUnavailable(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
   if (unavailableNames.has(error.name) || unavailableCodes.has(error.code)) return true;
@@ -41,14 +44,15 @@ export function isStoreUnavailable(error: unknown): boolean {
 }
 
 /**
- * Does the error say that the other end of a socket has just closed it? The driver (7.8) passes on such a one as it is
- * if it waits for the socket to drain. Nothing in it says whose socket it was: Redis's are the same.
+ * Returns true if the error means that the other end of a socket has just closed it. The driver (7.8) passes on such an
+ * error unchanged if it waits for the socket to drain. The error does not tell whose socket it was: Redis's look the
+ * same.
  */
 export function isBrokenSocket(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenSocketCodes.has(error.code);
 }
 
-/** Did a unique index refuse the write? `index` narrows it to the one of that name. */
+/** Returns true if a unique index refused the write. `index` narrows it to the one of that name. */
 export function isDuplicateKey(error: unknown, index?: string): boolean {
   return (
     error instanceof MongoServerError &&

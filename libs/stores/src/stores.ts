@@ -10,7 +10,7 @@ import { createSubscriberStore, type SubscriberStore } from './subscriber-store.
 import { type RunTransaction, runTransaction } from './transactions/run-transaction.ts';
 import { createUserStore, type UserStore } from './user-store.ts';
 
-/** Every store of a database, one a noun, and the replay of events, which concerns three of them. */
+/** Every store of a database, one per noun, and the replay of events, which concerns three of them. */
 export interface Stores {
   readonly users: UserStore;
   readonly groups: GroupStore;
@@ -24,7 +24,7 @@ export interface Stores {
 }
 
 /**
- * Creates the stores; opens nothing. `transaction` is for those that need transactions of their own (dead letters,
+ * Creates the stores; opens nothing. `transaction` is for stores that start transactions themselves (dead letters,
  * replay); without it these run on the collections' client and are not counted.
  */
 export function createStores(collections: Collections, transaction: RunTransaction = runOn(collections)): Stores {

@@ -1,15 +1,17 @@
 import type { Collections } from './collections.ts';
 import type { SubscriberDocument } from './documents.ts';
 
-/** Subscribers as all workers see them: their names, whose deliveries are held up, and since when they go on. */
+/**
+ * Subscribers as all workers see them: their names, the ones that are parked, and the time at which they were resumed.
+ */
 export interface SubscriberStore {
-  /** Those that were ever configured or parked. */
+  /** Returns subscribers that were ever configured or parked. */
   list(): Promise<SubscriberDocument[]>;
-  /** Notes that these are in the workers' configuration, and no others. */
+  /** Notes that these subscribers are in the workers' configuration, and no others. */
   configure(names: readonly string[], at: Date): Promise<void>;
-  /** Holds its deliveries up until {@link resume}. Returns whether they were not held up before. */
+  /** Parks its deliveries until {@link resume}. Returns true if they were not parked before. */
   park(name: string, parked: { readonly at: Date; readonly eventId: string }): Promise<boolean>;
-  /** Has its deliveries go on, within a second or so. Returns whether they were held up. */
+  /** Resumes its deliveries, within about a second. Returns true if they were parked. */
   resume(name: string, at: Date): Promise<boolean>;
 }
 
@@ -25,7 +27,7 @@ export function createSubscriberStore({ subscribers }: Collections): SubscriberS
       ]);
     },
     async park(name, { at, eventId }) {
-      // Who parked it stays: two workers may be told 410 at once.
+      // The first mark stays: two workers may get 410 at once.
       const parked = [{ $set: { parked_at: { $ifNull: ['$parked_at', at] }, parked_by_event: byFirst(eventId) } }];
       const before = await subscribers.findOneAndUpdate({ _id: name }, parked, { upsert: true });
       return before?.parked_at === undefined;

@@ -5,7 +5,7 @@ import type { UserDocument } from './documents.ts';
 /** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at'>;
 
-/** A member as the others of the group see it. */
+/** A member as the other members of the group see it. */
 export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'role' | 'joined_at'>;
 
 /** The key under which an address is unique: lower case (decisions, "Registration"). */
@@ -13,11 +13,11 @@ export function emailKey(email: string): string {
   return email.toLowerCase();
 }
 
-/** Of two who came at the same time, the one whose account is older. */
+/** Of two users who joined at the same time, the one with the older account comes first. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
 /**
- * An update that always changes the document, so that MongoDB writes it and every other transaction that does
+ * Update that always changes the document, so that MongoDB writes it and every other transaction that does so
  * conflicts.
  */
 const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touches: 1 } });
@@ -26,9 +26,9 @@ const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touche
 export interface UserStore {
   findByEmail(email: string): Promise<UserDocument | undefined>;
   isEmailTaken(email: string): Promise<boolean>;
-  /** Is the user in that group at this moment? */
+  /** Returns true if the user is in that group at this moment. */
   isMember(groupId: string, userId: string): Promise<boolean>;
-  /** Reads with majority concern: what it says cannot be rolled back. */
+  /** Reads with majority concern: the result can't be rolled back. */
   exists(userId: string): Promise<boolean>;
   /** Throws the driver's duplicate-key error (`email_key_unique`) if the address is taken. */
   insert(user: UserDocument, session: ClientSession): Promise<void>;
@@ -36,18 +36,18 @@ export interface UserStore {
   touchLogin(userId: string, at: Date, session: ClientSession): Promise<UserDocument | undefined>;
   /** Marks on the user's document that all sessions are being changed; false if the user is gone. */
   touchSessions(userId: string, at: Date, session: ClientSession): Promise<boolean>;
-  /** Marks the same on every user of the group, and returns who they are. */
+  /** Marks the same on every user of the group, and returns them. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   /**
    * Moves the user out of the group `from`; false if the user is not in it. Logins write the same document, so that
    * none slips past with the claims of the group that was left.
    */
   move(userId: string, from: string, to: Membership, session: ClientSession): Promise<boolean>;
-  /** Did this very move take effect? Reads with majority concern: what it says cannot be rolled back. */
+  /** Returns true if this very move took effect. Reads with majority concern: the result can't be rolled back. */
   hasMoved(userId: string, to: Pick<Membership, 'home_group_id' | 'joined_at'>): Promise<boolean>;
-  /** Makes the group's longest-standing member its owner, and returns who that is; undefined if it has none. */
+  /** Makes the group's longest-standing member its owner, and returns that member; undefined if the group has none. */
   promoteEldest(groupId: string, session: ClientSession): Promise<string | undefined>;
-  /** The group's members, the one who has been there for longest first. */
+  /** Returns the group's members, longest-standing first. */
   listGroup(groupId: string): Promise<GroupMember[]>;
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
@@ -81,7 +81,7 @@ export function createUserStore({ users }: Collections): UserStore {
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };
-      // Written first: a login or a leave at the same time conflicts with it.
+      // Written first: a concurrent login or leave conflicts with it.
       await users.updateMany(members, touch({ sessions_changed_at: at }), { session });
       const found = await users.find(members, { session, projection: { _id: 1 } }).toArray();
       return found.map(({ _id }) => _id);
@@ -103,7 +103,7 @@ export function createUserStore({ users }: Collections): UserStore {
       return users.find<GroupMember>({ home_group_id: groupId }, { projection }).sort(eldestFirst).toArray();
     },
     async setPasswordHash(userId, from, to) {
-      // Only over the hash that was verified: a password changed in between stays changed.
+      // Replaces only the hash that was verified: a password that was changed meanwhile stays changed.
       await users.updateOne({ _id: userId, password_hash: from }, { $set: { password_hash: to } });
     },
   };

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { addressPrefix, loggedNetwork } from './address-prefix.ts';
 
-/** One subscriber's line. */
+/** Line of one subscriber. */
 const subscriberPrefix = { v4: 32, v6: 64 };
 
 test.each([

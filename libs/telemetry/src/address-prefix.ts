@@ -1,17 +1,17 @@
 import ipaddr from 'ipaddr.js';
 
-/** The bits of an address that count, by family. */
+/** Number of significant bits of an address, by family. */
 export interface PrefixLength {
   readonly v4: number;
   readonly v6: number;
 }
 
-/** Network of a client in the audit log: enough to see where from, too little to see who. */
+/** Network of a client in the audit log: it shows roughly the origin, but not the person. */
 const loggedPrefix: PrefixLength = { v4: 24, v6: 48 };
 
 /**
- * The network of an address in CIDR form. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is IPv4. What is no
- * address gives `unknown`: all of it is one client, so that a proxy that forwards nonsense opens no gap.
+ * Returns the network of an address in CIDR form. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is IPv4. Any
+ * other text gives `unknown` and so counts as one client: a proxy that forwards nonsense opens no gap.
  *
  * @example
  * addressPrefix('2001:db8:1:2:3::9', { v4: 32, v6: 64 }); // '2001:db8:1:2::/64'
@@ -23,7 +23,7 @@ export function addressPrefix(address: string | undefined, { v4, v6 }: PrefixLen
   return networkOf(parsed.toByteArray(), v6);
 }
 
-/** The network of a client as the audit log names it. */
+/** Returns the network of a client for the audit log. */
 export function loggedNetwork(address: string | undefined): string {
   return addressPrefix(address, loggedPrefix);
 }

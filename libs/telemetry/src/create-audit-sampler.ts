@@ -1,12 +1,12 @@
 import type { WriteAudit } from './create-logger.ts';
 
-/** An event that anybody can cause as often as they like. */
+/** An event that any client can cause as often as it likes. */
 export interface SampledEvent {
-  /** Its kind: the event and its reason. The code knows them all, so there are few. */
+  /** Kind of the event: its name and reason. The code knows all kinds, so there are few. */
   readonly kind: string;
-  /** Whose events are counted together; absent: all of the kind. */
+  /** Network whose events are counted together; absent: all of the kind. */
   readonly network?: string | undefined;
-  /** The line. */
+  /** Fields of the log line. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -20,32 +20,33 @@ export interface AuditSampler {
 export interface AuditSamplerOptions {
   /** Length of a window, which begins with an event. */
   readonly windowMs?: number;
-  /** Lines of one kind and network that are written at once in a window. */
+  /** Number of lines of one kind and network that are written at once in a window. */
   readonly lines?: number;
-  /** Networks that are told apart in a window; those that come later are one. */
+  /** Number of networks that are distinguished in a window; later ones count as one. */
   readonly networks?: number;
 }
 
-/** Events of one kind and network within the window. */
+/** Number of events of one kind and network within the window. */
 interface Bucket {
   readonly isShared: boolean;
   written: number;
   held: number;
-  /** The newest of those held back. */
+  /** Newest of the events held back. */
   newest: SampledEvent['fields'] | undefined;
 }
 
 /**
  * Creates a sampler: of each kind and network the first events in a window are written at once. The others are held
  * back, and the end of the window writes one line for all of them: the newest of them, with `suppressed`, the number of
- * those that it stands for beside itself. So a line stands for `1 + suppressed` events, and the lines of a log add up.
+ * those that it stands for beside itself. So a line stands for `1 + suppressed` events, and the total of a log is
+ * right.
  *
- * The fields of that line but kind and network are of the newest event. If the events were of several networks, its
- * `address` is `various`.
+ * Except for kind and network, the fields of that line are those of the newest event. If the events were of several
+ * networks, its `address` is `various`.
  *
  * A window writes `(networks + kinds) × (lines + 1)` lines at most and remembers one event for each of these buckets,
- * however many come. Its timer keeps no process alive: call `flush` before the end. What a killed process held back is
- * lost.
+ * however many events there are. Its timer keeps no process alive: call `flush` before the end. A killed process loses
+ * what it held back.
  */
 export function createAuditSampler(write: WriteAudit, options: AuditSamplerOptions = {}): AuditSampler {
   const { windowMs = 60_000, lines = 10, networks = 100 } = options;

@@ -24,8 +24,8 @@ const HEADER_PARENTS = ['', 'req.', 'res.', 'request.', 'response.'];
  * Paths that no log line may show, for pino's `redact`: secret names at the top of a line and inside the objects that
  * are usually logged (`body.password`, `data.refresh_token`), and the secret headers of requests and answers.
  *
- * An object under another name is not searched. The wildcard that would (`*.password`) costs 37 µs of CPU per line, the
- * named places 15, no redaction 4.
+ * An object under another name is not searched. The wildcard for that (`*.password`) costs 37 µs of CPU per line, the
+ * named paths 15, no redaction 4.
  */
 const redactedPaths: readonly string[] = [
   ...SECRET_NAMES,
@@ -36,19 +36,19 @@ const redactedPaths: readonly string[] = [
 export type { Logger } from 'pino';
 
 export interface LoggerOptions {
-  /** Stands in every line. */
+  /** Name of the service, in every line. */
   readonly service: string;
   /** The least severe level that is written; `silent` for none. */
   readonly level: string;
-  /** Readable lines instead of JSON; only if stdout is a terminal. */
+  /** True for readable lines instead of JSON, which apply only if stdout is a terminal. */
   readonly pretty?: boolean;
-  /** Where the lines go instead of stdout. */
+  /** Destination of the lines instead of stdout. */
   readonly destination?: DestinationStream;
 }
 
 /**
- * The logger of a service: one JSON object per line on stdout, written synchronously so that nothing is lost at the
- * exit, with ISO time, the level's name, the ids of the active span and secrets left out (`redactedPaths`).
+ * Creates the logger of a service: one JSON object per line on stdout, written synchronously so that nothing is lost at
+ * the exit, with ISO time, the level's name, the ids of the active span and secrets left out (`redactedPaths`).
  */
 export function createLogger({ service, level, pretty: wanted = false, destination }: LoggerOptions): Logger {
   const terminal = wanted && process.stdout.isTTY ? pretty({ colorize: true, sync: true }) : undefined;
@@ -68,8 +68,8 @@ export function createLogger({ service, level, pretty: wanted = false, destinati
 export type WriteAudit = (fields: Readonly<Record<string, unknown>>) => void;
 
 /**
- * The audit log of a service: lines of its log that carry `audit: true`. They are written whatever level the service
- * logs at, but for `silent`.
+ * Creates the audit log of a service: lines of its log with `audit: true`. They are written at any log level except
+ * `silent`.
  */
 export function createAuditLog(logger: Logger): WriteAudit {
   const level = logger.level === 'silent' ? 'silent' : 'info';

@@ -10,11 +10,13 @@ import {
 } from 'prom-client';
 
 export interface Metrics {
-  /** A service registers its own metrics here: `new Counter({ …, registers: [metrics.registry] })`. Exemplars work. */
+  /** Registry for a service's own metrics: `new Counter({ …, registers: [metrics.registry] })`. Exemplars work. */
   readonly registry: Registry<OpenMetricsContentType>;
-  /** The metrics in the format that an Accept header asks for: OpenMetrics 1.0, else the Prometheus text format. */
+  /**
+   * Returns the metrics in the format that an Accept header asks for: OpenMetrics 1.0, else the Prometheus text format.
+   */
   render(accept: string | undefined): Promise<{ readonly contentType: string; readonly body: string }>;
-  /** Exports `auth_ready`; `isReady` is asked at each scrape. */
+  /** Exports `auth_ready`; `isReady` is called at each scrape. */
   watchReadiness(isReady: () => Promise<boolean>): void;
 }
 
@@ -23,7 +25,7 @@ function ownVersion(): string {
   return manifest.version;
 }
 
-/** Creates a service's metrics, with those of the process, of the event loop's lag, and `auth_build_info`. */
+/** Creates a service's metrics, with those of the process and of the event loop's lag, and `auth_build_info`. */
 export function createMetrics({ service }: { readonly service: string }): Metrics {
   const registry = new Registry<OpenMetricsContentType>();
   registry.setContentType(openMetricsContentType); // before the first metric: exemplars are refused otherwise
@@ -60,10 +62,11 @@ const COUNTER = /^# TYPE (\S+) counter$/gm;
 const EXEMPLAR = /^([a-zA-Z_:][\w:]*(?:\{(?:[^"}]|"(?:[^"\\]|\\.)*")*\})? \S+) # \{.*$/gm;
 
 /**
- * Turns OpenMetrics text, as prom-client writes it, into the older Prometheus text (0.0.4): there a counter's family
- * bears the suffix `_total` too, and neither exemplars nor the closing `# EOF` exist.
+ * Turns OpenMetrics text, as prom-client writes it, into the older Prometheus text (0.0.4): in it a counter's family
+ * has the suffix `_total` too, and neither exemplars nor the closing `# EOF` exist.
  *
- * Derived here because a registry whose content type is switched per scrape doubles the suffix (`…_total_total`).
+ * The text is derived because a registry whose content type is switched per scrape doubles the suffix
+ * (`…_total_total`).
  */
 function toPrometheusText(openMetrics: string): string {
   const counters = new Set(Array.from(openMetrics.matchAll(COUNTER), ([, name]) => name));

@@ -4,7 +4,7 @@ import { isTracingWanted } from './tracing/is-tracing-wanted.ts';
 
 const preload = new URL('./preload.ts', import.meta.url).href;
 
-/** Whether a process with that environment loads the SDK (and with it `node:http`), and whether it traces. */
+/** Runs a process with that environment. Returns whether it loads the SDK (and so `node:http`) and traces. */
 function inProcess(env: Readonly<Record<string, string>>): { readonly loads: boolean; readonly traces: boolean } {
   const script = `
     import { trace } from '@opentelemetry/api';

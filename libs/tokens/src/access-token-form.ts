@@ -1,15 +1,15 @@
 import type { AccessTokenAlgorithm } from './access-token-keys.ts';
 
-/** Ours have some 700 characters. */
+/** Longest token that is read. Ours have about 700 characters. */
 const maximumLength = 4_096;
 
 /**
- * A compact JWS with a signature of 64 bytes (Ed25519 and P-256 alike) in the one base64url spelling that has: no
- * padding, and no bits set in the last character that mean nothing. JOSE libraries, ours among them, read others too.
+ * A compact JWS with a signature of 64 bytes (Ed25519 and P-256 alike), in the only canonical base64url spelling: no
+ * padding, and no unused bits set in the last character. JOSE libraries, ours among them, accept others too.
  */
 const compactPattern = /^([\w-]+)\.([\w-]+)\.[\w-]{85}[AQgw]$/;
 
-/** Contents of a token, read and not yet believed. */
+/** Contents of a token that was read but not verified. */
 export interface TokenText {
   readonly kid: string;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export interface TokenText {
 /**
  * Reads a token that is written as our signer writes: the three header members that it sets and no other (no `jwk`,
  * `jku`, `x5u`, `crit`, `b64`, `zip`), and JSON that reads back to the same text (no member twice, no white space).
- * Undefined for any other string. Nothing is proven by it.
+ * Returns undefined for any other string. It proves nothing.
  */
 export function readTokenText(token: string, algorithm: AccessTokenAlgorithm, type: string): TokenText | undefined {
   const parts = token.length <= maximumLength && compactPattern.exec(token);
@@ -37,7 +37,7 @@ function parseExactly(part: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     if (!isObject || JSON.stringify(value) !== text) return undefined;
-    // Bytes that are no UTF-8 have become others by now, and bits that mean nothing are gone.
+    // Bytes that are not UTF-8 have been replaced by now, and unused bits are gone.
     return Buffer.from(text).toString('base64url') === part ? (value as Record<string, unknown>) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

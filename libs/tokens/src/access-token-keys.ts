@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import type { KeyEntry, KeySet } from './key-file.ts';
 
-/** The algorithms that a deployment may choose; only the chosen one is accepted. */
+/** Algorithms that a deployment may choose; only the chosen one is accepted. */
 export type AccessTokenAlgorithm = 'EdDSA' | 'ES256';
 
 const kinds = {
@@ -14,9 +14,9 @@ const kinds = {
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * Rejects a set that does not fit the algorithm; for `sign` also one whose first key has no private part, for `verify`
- * one in which any key has: what only verifies must not be able to sign. The error names the key's `kid` and no part of
- * it.
+ * Rejects a set that does not fit the algorithm. For `sign` it also rejects a set whose first key has no private part,
+ * for `verify` a set in which any key has one: a verifier must not be able to sign. The error names the key's `kid` and
+ * no part of the key.
  */
 export async function assertAccessTokenKeys(
   set: KeySet,
@@ -28,13 +28,13 @@ export async function assertAccessTokenKeys(
   if (use === 'sign') await importSigningKey(set, algorithm);
 }
 
-/** The public half of the set, for `/.well-known/jwks.json`. */
+/** Returns the public half of the set, for `/.well-known/jwks.json`. */
 export function publicKeySet({ keys: [first, ...others] }: KeySet, algorithm: AccessTokenAlgorithm): KeySet {
   const publish = (key: KeyEntry): KeyEntry => ({ ...publicJwk(key), use: 'sig', alg: algorithm });
   return { keys: [publish(first), ...others.map(publish)] };
 }
 
-/** Every key of the set, by its `kid`. */
+/** Returns every key of the set, by its `kid`. */
 export function importPublicKeys(set: KeySet, algorithm: AccessTokenAlgorithm): ReadonlyMap<string, KeyObject> {
   return new Map(
     set.keys.map((key) => {
@@ -44,13 +44,13 @@ export function importPublicKeys(set: KeySet, algorithm: AccessTokenAlgorithm): 
   );
 }
 
-/** The first key of the set, with its private part. */
+/** Returns the first key of the set, with its private part. */
 export async function importSigningKey(
   { keys: [first] }: KeySet,
   algorithm: AccessTokenAlgorithm,
 ): Promise<{ readonly kid: string; readonly key: CryptoKey }> {
   assertFits(first, algorithm);
-  // Only a symmetric key would come as bytes, and that fits no algorithm.
+  // Only a symmetric key would be bytes, and that fits no algorithm.
   const key = (await importJWK(first as JWK, algorithm)) as CryptoKey;
   if (key.type !== 'private') throw new Error(`key ${first.kid} cannot sign: it has no private part`);
   return { kid: first.kid, key };

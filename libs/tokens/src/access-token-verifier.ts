@@ -6,7 +6,7 @@ import { importPublicKeys } from './access-token-keys.ts';
 import { isSignedBy } from './is-signed-by.ts';
 import { oncePerSet, toKeySource } from './key-source.ts';
 
-/** A verified token: its claims and its end, in seconds since the epoch. */
+/** A verified token: its claims and its expiry, in seconds since the epoch. */
 export interface VerifiedAccessToken extends AccessTokenClaims {
   readonly exp: number;
 }
@@ -14,17 +14,17 @@ export interface VerifiedAccessToken extends AccessTokenClaims {
 /** Verifies an access token: see {@link createAccessTokenVerifier}. */
 export type VerifyAccessToken = (token: string) => Promise<VerifiedAccessToken>;
 
-/** Difference of clocks that is forgiven, in seconds. */
+/** Tolerated difference of clocks, in seconds. */
 export const leewaySeconds = 5;
 
 /**
- * Creates the function that verifies access tokens: signature, then claims, then expiry. It does not know the deny
+ * Creates the function that verifies access tokens: signature, then claims, then expiry. It does not check the deny
  * list.
  *
- * The function raises `IAD_JWT_ACCESS_INVALID` for anything but a well-formed token of this issuer and audience, signed
+ * The function throws `IAD_JWT_ACCESS_INVALID` for anything but a well-formed token of this issuer and audience, signed
  * by one of the keys with the configured algorithm, that lives no longer than `ttlSeconds` and the leeway, and
- * `IAD_JWT_ACCESS_EXPIRED` if only its time is over (`findExpiredClaims` tells whose it was). A `kid` that is not there
- * makes the source of the keys look again first: it may be a key that has just been put in.
+ * `IAD_JWT_ACCESS_EXPIRED` if it has only expired (`findExpiredClaims` returns its claims). An unknown `kid` makes the
+ * source of the keys look again first: the key may be new.
  */
 export async function createAccessTokenVerifier(settings: AccessTokenSettings): Promise<VerifyAccessToken> {
   const { algorithm, now = Date.now } = settings;
@@ -53,7 +53,7 @@ export async function createAccessTokenVerifier(settings: AccessTokenSettings): 
   };
 }
 
-/** The cause of an `IAD_JWT_ACCESS_EXPIRED`: no error, as a stack of its own would be work for each of many. */
+/** Cause of an `IAD_JWT_ACCESS_EXPIRED`. It is not an Error, because a second stack would cost CPU for each of many. */
 class ExpiredClaims {
   readonly claims: AccessTokenClaims;
 
@@ -63,14 +63,17 @@ class ExpiredClaims {
 }
 
 /**
- * The claims of the token that an `IAD_JWT_ACCESS_EXPIRED` refused: genuine, and good for nothing but to say whose it
- * was. Undefined for every other error.
+ * Returns the claims of the token that an `IAD_JWT_ACCESS_EXPIRED` refused: genuine, but usable only to identify its
+ * bearer. Returns undefined for every other error.
  */
 export function findExpiredClaims(error: unknown): AccessTokenClaims | undefined {
   return isAppError(error) && error.cause instanceof ExpiredClaims ? error.cause.claims : undefined;
 }
 
-/** RFC 7519 section 4.1, RFC 9068 section 4, and our own. Expiry is left to the caller: it has a code of its own. */
+/**
+ * Checks the claims of RFC 7519 section 4.1, RFC 9068 section 4, and our own. The caller checks the expiry, which has
+ * its own code.
+ */
 function readClaims(
   payload: TokenText['payload'],
   { issuer, audience, ttlSeconds }: Pick<AccessTokenSettings, 'issuer' | 'audience' | 'ttlSeconds'>,
@@ -82,7 +85,7 @@ function readClaims(
     iss === issuer &&
     isText(user_id) &&
     sub === user_id &&
-    // One audience, as we write it: a list is good for somebody else too.
+    // Exactly one audience, as we write it: a token with a list is valid for another service too.
     aud === audience &&
     isText(jti) &&
     isText(home_group_id) &&
@@ -93,7 +96,7 @@ function readClaims(
     isCount(exp) &&
     isTime(iat) &&
     iat < exp &&
-    // One of a longer life, from before the setting was lowered, would outlive its revocation in the deny list.
+    // A token with a longer life, from before the setting was lowered, would outlive its revocation in the deny list.
     exp - iat <= ttlSeconds + leewaySeconds &&
     (nbf === undefined || isTime(nbf));
   if (!isGood) throw new AppError('IAD_JWT_ACCESS_INVALID');

@@ -10,22 +10,22 @@ export interface AccessTokenClaims {
   readonly user_id: string;
   readonly home_group_id: string;
   readonly account_type: AccountType;
-  /** Session. */
+  /** Session id. */
   readonly sid: string;
-  /** Version of the session's claims; the deny list holds the smallest that is still good. */
+  /** Version of the session's claims; the deny list holds the smallest version that is still good. */
   readonly ver: number;
   readonly device_id: string;
 }
 
 export interface AccessTokenSettings {
-  /** The first signs, all verify. What a source gives is used from the next token on. */
+  /** Keys: the first signs, all verify. A change of the source applies from the next token on. */
   readonly keys: KeySet | KeySource;
   readonly algorithm: AccessTokenAlgorithm;
   readonly issuer: string;
   readonly audience: string;
-  /** The life of a token in seconds: what the signer gives it, and the longest that the verifier accepts. */
+  /** Life of a token in seconds: the signer sets it, and the verifier accepts no longer one. */
   readonly ttlSeconds: number;
-  /** Milliseconds since the epoch; the system's clock if absent. */
+  /** Returns milliseconds since the epoch; the system's clock if absent. */
   readonly now?: () => number;
 }
 
@@ -33,7 +33,8 @@ export interface AccessTokenSettings {
 export const accessTokenType = 'at+jwt';
 
 /**
- * Creates the function that signs access tokens (RFC 9068) with the first key of the set. Rejects if that cannot sign.
+ * Creates the function that signs access tokens (RFC 9068) with the first key of the set. Rejects if that key can't
+ * sign.
  */
 export async function createAccessTokenSigner(
   settings: AccessTokenSettings,

@@ -3,14 +3,16 @@ import { exportJWK, generateKeyPair } from 'jose';
 import type { AccessTokenAlgorithm } from './access-token-keys.ts';
 import type { KeyEntry } from './key-file.ts';
 
-/** A new private key for access tokens, with a random `kid` (RFC 8037 for Ed25519, RFC 7518 section 6.2 for P-256). */
+/**
+ * Creates a private key for access tokens, with a random `kid` (RFC 8037 for Ed25519, RFC 7518 section 6.2 for P-256).
+ */
 export async function generateSigningKey(algorithm: AccessTokenAlgorithm): Promise<KeyEntry> {
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
   const jwk = (await exportJWK(privateKey)) as Omit<KeyEntry, 'kid'> & { readonly kty: string };
   return { ...jwk, kid: newKeyId(), alg: algorithm, use: 'sig' };
 }
 
-/** A new symmetric key of 256 bits, for refresh tokens or the server's secrets (RFC 7518 section 6.4). */
+/** Creates a symmetric key of 256 bits, for refresh tokens or the server's secrets (RFC 7518 section 6.4). */
 export function generateSecretKey(): KeyEntry {
   return { kty: 'oct', kid: newKeyId(), k: randomBytes(32).toString('base64url') };
 }

@@ -1,15 +1,15 @@
 import { type KeyObject, verify } from 'node:crypto';
 import type { AccessTokenAlgorithm } from './access-token-keys.ts';
 
-/** RFC 8037 section 3.1; RFC 7518 section 3.4: ECDSA's two numbers side by side, not in ASN.1. */
+/** RFC 8037 section 3.1; RFC 7518 section 3.4: ECDSA's two numbers are concatenated, not in ASN.1. */
 const schemes = {
   EdDSA: { digest: null, options: {} },
   ES256: { digest: 'sha256', options: { dsaEncoding: 'ieee-p1363' } },
 } as const satisfies Record<AccessTokenAlgorithm, object>;
 
 /**
- * Is it the signature of a compact JWS of this algorithm by the holder of the key? It takes 0.13 ms on the thread that
- * asks; by WebCrypto, which sends the work to another thread and waits for it, it took half as much CPU again. The
+ * Returns true if the compact JWS of this algorithm was signed by the holder of the key. It takes 0.13 ms on the
+ * calling thread; WebCrypto, which sends the work to another thread and waits for it, took half as much CPU again. The
  * token must have the form that `readTokenText` reads.
  */
 export function isSignedBy(key: KeyObject, token: string, algorithm: AccessTokenAlgorithm): boolean {

@@ -5,7 +5,7 @@ export interface KeySet<K extends KeyEntry = KeyEntry> {
   readonly keys: readonly [K, ...K[]];
 }
 
-/** One JWK; what it must hold beyond `kid` is for its reader to check. */
+/** One JWK; its reader checks all fields beyond `kid`. */
 export interface KeyEntry {
   readonly kid: string;
   readonly kty: string;
@@ -13,7 +13,7 @@ export interface KeyEntry {
 }
 
 /**
- * Reads a mounted JWK set and checks its form: at least one key, a unique `kid` each.
+ * Reads a mounted JWK set and checks its form: at least one key, each with a unique `kid`.
  *
  * Throws an `Error` that names the file and the fault, never a part of a key.
  */
@@ -21,7 +21,7 @@ export async function loadKeyFile(path: string): Promise<KeySet> {
   return parseKeySet(await readFile(path, 'utf8'), path);
 }
 
-/** The part of {@link loadKeyFile} after reading; `origin` is named in errors. */
+/** The part of {@link loadKeyFile} after reading; errors name `origin`. */
 export function parseKeySet(text: string, origin: string): KeySet {
   const keys = readKeys(text, origin);
   const [first, ...rest] = keys;

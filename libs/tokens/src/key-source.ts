@@ -2,13 +2,13 @@ import type { KeySet } from './key-file.ts';
 
 /** Keys that may change while the process runs. */
 export interface KeySource {
-  /** The set as it now is: the same object for as long as it has not changed. */
+  /** Returns the present set: the same object for as long as it has not changed. */
   current(): KeySet;
-  /** Looks for a newer set. It never fails, and may do nothing if it has looked just now. */
+  /** Looks for a newer set. It never fails, and may do nothing if it looked a moment ago. */
   reread(): Promise<void>;
 }
 
-/** The keys as a source; a set of keys is one that never changes. */
+/** Returns the keys as a source; a plain set of keys is a source that never changes. */
 export function toKeySource(keys: KeySet | KeySource): KeySource {
   return 'current' in keys ? keys : { current: () => keys, reread: async () => undefined };
 }

@@ -13,7 +13,7 @@ const signing = (kid: string) =>
 const secret = (kid: string): KeyEntry => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });
 const set = (...keys: KeyEntry[]) => parseKeySet(JSON.stringify({ keys }), 'test');
 
-/** A source whose keys the test sets; `next` is what a look finds. */
+/** A source whose keys the test sets; the next look finds `next`. */
 function testSource(first: KeySet): KeySource & { now: KeySet; next: KeySet | undefined; looks: number } {
   return {
     now: first,

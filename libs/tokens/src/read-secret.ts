@@ -1,11 +1,11 @@
 import type { KeyEntry } from './key-file.ts';
 
-/** 256 bits: as much as the HMACs that are made with them have. */
+/** 256 bits: as many as the HMACs that are computed with them have. */
 const minimumLength = 32;
 
 /**
- * The secret of a symmetric key (`kty` `oct`, RFC 7518 section 6.4). Throws for a key of another kind, or of less than
- * 256 bits.
+ * Returns the secret of a symmetric key (`kty` `oct`, RFC 7518 section 6.4). Throws for a key of another kind, or of
+ * less than 256 bits.
  */
 export function readSecret({ kid, kty, k }: KeyEntry): Buffer {
   const secret = kty === 'oct' && typeof k === 'string' ? Buffer.from(k, 'base64url') : undefined;

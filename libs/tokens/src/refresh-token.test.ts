@@ -83,7 +83,7 @@ test.each([
 });
 
 test('a session holds the SHA-256 of its token in base64url', () => {
-  // RFC 4634's test vector.
+  // Test vector of RFC 4634.
   expect(refreshTokenHash('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
 });
 

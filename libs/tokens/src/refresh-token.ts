@@ -3,29 +3,32 @@ import type { KeySet } from './key-file.ts';
 import { type KeySource, oncePerSet, toKeySource } from './key-source.ts';
 import { readSecret } from './read-secret.ts';
 
-/** Contents of a refresh token, read and not yet believed. */
+/** Contents of a refresh token that was read but not verified. */
 export interface RefreshTokenParts {
   readonly kid: string;
   readonly sessionId: string;
   readonly generation: number;
 }
 
-/** Creates and proves refresh tokens. They are opaque to clients (decisions, "Tokens"). */
+/** Creates and verifies refresh tokens. They are opaque to clients (decisions, "Tokens"). */
 export interface RefreshTokens {
-  /** The key that new sessions and rotations use: the first of the file as it now is. */
+  /** Key of new sessions and rotations: the first of the present file. */
   readonly currentKid: string;
-  /** Can tokens of this key be made and proven here? Another process may have a newer key file. */
+  /** Returns true if tokens of this key can be created and verified here. Another process may have a newer key file. */
   hasKey(kid: string): boolean;
   /** Looks for newer keys, if they come from a source. */
   rereadKeys(): Promise<void>;
   /**
-   * The token of that session, generation and key: always the same, in every process. Throws for a key that is not
-   * there.
+   * Returns the token of that session, generation and key: always the same, in every process. Throws for an unknown
+   * key.
    */
   issue(parts: RefreshTokenParts, nonce: Buffer): string;
-  /** The parts of a well-formed token, undefined for any other string. Nothing is proven by it. */
+  /** Returns the parts of a well-formed token, undefined for any other string. It proves nothing. */
   parse(token: string): RefreshTokenParts | undefined;
-  /** Was this token made by a holder of its key for the session with this nonce? Compares in constant time. */
+  /**
+   * Returns true if this token was created by a holder of its key for the session with this nonce. Compares in constant
+   * time.
+   */
   isGenuine(token: string, nonce: Buffer): boolean;
 }
 
@@ -35,7 +38,7 @@ const macLength = 32;
 const tailLength = 16 + 4 + macLength;
 const maximumGeneration = 0xffff_ffff;
 
-/** SHA-256 of a token, base64url: what the session's `token` field holds in its place. */
+/** Returns the SHA-256 of a token, base64url: the session's `token` field holds it instead of the token. */
 export function refreshTokenHash(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
@@ -43,8 +46,8 @@ export function refreshTokenHash(token: string): string {
 /**
  * Creates refresh tokens' issuer and verifier from a key file of symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of
  * at least 256 bits. A token is an HMAC over its parts and the session's random nonce, so that neither the keys nor the
- * database alone suffice to make one. What a source of keys gives is used from the next call on. Throws for a key that
- * is of another kind, or too short.
+ * database alone suffice to make one. A change of the key source applies from the next call on. Throws for a key that
+ * is of another kind or too short.
  */
 export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
   const source = toKeySource(keys);
@@ -78,7 +81,7 @@ export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
   };
 }
 
-/** Throws if a key of the set cannot make refresh tokens. */
+/** Throws if a key of the set can't create refresh tokens. */
 export function assertRefreshTokenKeys(set: KeySet): void {
   readSecrets(set);
 }
@@ -97,7 +100,7 @@ function encodeHead({ kid, sessionId, generation }: RefreshTokenParts): Buffer {
 
 function decode(token: string): { parts: RefreshTokenParts; head: Buffer; mac: Buffer } | undefined {
   const bytes = Buffer.from(token, 'base64url');
-  // Node skips what is no base64url: only the one spelling that we hand out is a token.
+  // Node skips characters that are not base64url: only the exact spelling that we issue is a token.
   if (bytes.toString('base64url') !== token) return undefined;
   const nameLength = bytes[1] ?? 0;
   if (bytes[0] !== version || nameLength === 0 || bytes.length !== 2 + nameLength + tailLength) return undefined;

@@ -22,7 +22,7 @@ const issuedAt = 1_800_000_000;
 const [a, b] = [newKey('a'), newKey('b')];
 let nowMs: number;
 let keys: { now: KeySet; current(): KeySet; reread(): Promise<void> };
-/** Tokens that came to the verifier itself. */
+/** Tokens that reached the verifier itself. */
 let asked: string[];
 let lookups: string[];
 let plain: VerifyAccessToken;

@@ -10,9 +10,9 @@ import {
 import { toKeySource } from './key-source.ts';
 
 export interface VerifierCacheOptions extends Pick<AccessTokenSettings, 'keys' | 'now'> {
-  /** Tokens that are remembered; the one that was not asked for the longest goes. 0: none. */
+  /** Number of tokens that are remembered; the least recently used is dropped. 0: none. */
   readonly maxEntries: number;
-  /** Called for each token that is asked for. */
+  /** Called for each token that is verified. */
   readonly onLookup?: (result: 'hit' | 'miss') => void;
 }
 
@@ -23,12 +23,12 @@ interface Entry {
 }
 
 /**
- * Spares `verify` what it has verified before: a signature costs fifty times a look-up. `keys` and `now` must be the
- * verifier's own. It answers as `verify` alone would: a token is good until its expiry, by the clock of the call, and
- * as long as the key set is the very one it was verified with; one changed character is another token. Refusals are not
+ * Remembers what `verify` has verified: a signature costs fifty times a look-up. `keys` and `now` must be the
+ * verifier's own. The result is that of `verify` alone: a token is good until its expiry, by the clock of the call, and
+ * only with the very key set with which it was verified; one changed character makes another token. Refusals are not
  * remembered. Tokens are kept as their SHA-256, so that the memory holds no credential.
  *
- * Like `verify` it does not know the deny list: ask that for each use.
+ * Like `verify` it does not check the deny list: check that for each use.
  */
 export function createVerifierCache(verify: VerifyAccessToken, options: VerifierCacheOptions): VerifyAccessToken {
   const { maxEntries, now = Date.now, onLookup } = options;
@@ -37,7 +37,7 @@ export function createVerifierCache(verify: VerifyAccessToken, options: Verifier
   const entries = new LRUCache<string, Entry>({ max: maxEntries });
   let set = source.current();
 
-  /** The set as it now is. What another one has verified is forgotten. */
+  /** The present set. Results that were verified with another set are forgotten. */
   function currentSet() {
     const current = source.current();
     if (current !== set) entries.clear();
@@ -68,7 +68,7 @@ export async function createCachedVerifier(
   return createVerifierCache(await createAccessTokenVerifier(settings), settings);
 }
 
-/** A clock that was set back may be before the token's issue: then the verifier is to say. */
+/** After a clock was set back, it may be before the token's issue: then the verifier decides. */
 function isGood({ verified: { exp }, at }: Entry, nowMs: number): boolean {
   return nowMs >= at && exp > Math.floor(nowMs / 1_000) - leewaySeconds;
 }

@@ -4,29 +4,30 @@ import { type KeySet, parseKeySet } from './key-file.ts';
 import type { KeySource } from './key-source.ts';
 
 export interface WatchKeyFileOptions {
-  /** Throws, or rejects, if the keys are not of the kind that is needed. Such a set is never taken. */
+  /** Throws, or rejects, if the keys are not of the required kind. Such a set is never used. */
   readonly check?: (set: KeySet) => unknown;
-  /** Called after another set has been taken. */
+  /** Called after another set has come into use. */
   readonly onChange?: (set: KeySet) => void;
-  /** Called once for each content of the file that is not right, and once when it can't be read. */
+  /** Called once for each invalid content of the file, and once if it can't be read. */
   readonly onError: (error: unknown) => void;
-  /** Milliseconds between two looks at the file. */
+  /** Milliseconds between two reads of the file. */
   readonly intervalMs?: number;
-  /** Milliseconds that have to be between two looks that were asked for. */
+  /** Minimum milliseconds between two reads that callers ask for. */
   readonly rereadGapMs?: number;
 }
 
 export interface KeyFileWatch extends KeySource {
-  /** Looks no more. */
+  /** Stops watching. */
   close(): void;
 }
 
 /**
- * Reads a key file, and again whenever it has changed. What can't be read, is no key set or does not pass `check` is
- * reported, and the former keys stay. Throws if that is so at the first reading. Either error names the file.
+ * Reads a key file, and again whenever it has changed. If it can't be read, is no key set or does not pass `check`,
+ * that is reported and the former keys stay in use. At the first reading it throws instead. Either error names the
+ * file.
  *
  * The file is read at an interval and compared by its content: Kubernetes replaces mounted secrets by swapping a
- * symbolic link above them, which `fs.watch` misses, and a copied file may keep its time of change.
+ * symbolic link above them, which `fs.watch` misses, and a copied file may keep its modification time.
  *
  * @example
  * const keys = await watchKeyFile(path, { onError: (err) => logger.error({ err }, 'key file not taken') });
@@ -37,7 +38,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
   const first = await readFile(path, 'utf8');
   let current = await parse(first, path, check);
   let taken = digest(first);
-  /** Digest of the last look, so that a fault is reported once. */
+  /** Digest of the last content, so that a fault is reported once. */
   let seen = taken;
   let reading: Promise<void> | undefined;
   let lastAsked = Number.NEGATIVE_INFINITY;
@@ -61,7 +62,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
     }
   }
 
-  /** One look at a time: an older content must not come after a newer one. */
+  /** One read at a time: an older content must not replace a newer one. */
   function lookOnce(): Promise<void> {
     reading ??= look().finally(() => {
       reading = undefined;

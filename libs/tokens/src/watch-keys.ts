@@ -8,11 +8,11 @@ export interface KeyFileLog {
 
 export interface WatchKeysOptions extends Pick<WatchKeyFileOptions, 'check'> {
   readonly logger: KeyFileLog;
-  /** Milliseconds between two looks at the file; the usual ones if undefined. */
+  /** Milliseconds between two reads of the file; the default if undefined. */
   readonly intervalMs?: number | undefined;
 }
 
-/** Watches a key file as {@link watchKeyFile} does, and logs by their ids the keys that are taken, and each fault. */
+/** Watches a key file as {@link watchKeyFile} does, and logs the ids of the keys in use, and each fault. */
 export function watchKeys(file: string, { check, logger, intervalMs }: WatchKeysOptions): Promise<KeyFileWatch> {
   return watchKeyFile(file, {
     ...(check === undefined ? {} : { check }),

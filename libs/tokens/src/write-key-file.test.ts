@@ -8,7 +8,7 @@ import { loadKeyFile } from './key-file.ts';
 import { assertRefreshTokenKeys } from './refresh-token.ts';
 import { writeKeyFile } from './write-key-file.ts';
 
-/** Only root may give files away. */
+/** Only root may change the owner of a file. */
 const isRoot = process.getuid?.() === 0;
 const [other, group] = isRoot ? [4_321, 4_322] : [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
 

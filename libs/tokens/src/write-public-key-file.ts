@@ -4,8 +4,8 @@ import type { KeySet } from './key-file.ts';
 import { writeKeyFile } from './write-key-file.ts';
 
 /**
- * Writes the public halves of the access token keys: all that the push gateway may have of them. A file that is there
- * is replaced, as {@link writeKeyFile} does it.
+ * Writes the public halves of the access token keys: all that the push gateway may have of them. An existing file is
+ * replaced, as {@link writeKeyFile} does it.
  */
 export async function writePublicKeyFile(path: string, set: KeySet, algorithm: AccessTokenAlgorithm): Promise<void> {
   await writeKeyFile(path, publicKeySet(set, algorithm), { replace: await exists(path) });

@@ -5,8 +5,8 @@ import { createProgram } from '../src/app.ts';
 import { createShell } from '../src/cli/shell.ts';
 
 /**
- * Writes the list of commands into docs/authctl.md, between its two markers, from the commands' definitions. With --check
- * it writes nothing and exits with 1 where the list is out of date.
+ * Writes the list of commands into docs/authctl.md, between its two markers, from the commands' definitions. With
+ * --check it writes nothing and exits with 1 if the list is out of date.
  */
 
 const DOCUMENT = new URL('../../../docs/authctl.md', import.meta.url);

@@ -12,7 +12,7 @@ import { addSessionCommands } from './sessions/session-commands.ts';
 import { addTraceCommand } from './trace/trace-command.ts';
 import { addUserCommands } from './users/user-commands.ts';
 
-/** The whole program; what it runs uses the shell. */
+/** The whole program; its commands use the shell. */
 export function createProgram(shell: Shell): Command {
   const { stdout, stderr } = shell.terminal;
   const program = new Command('authctl')
@@ -24,7 +24,7 @@ export function createProgram(shell: Shell): Command {
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      // Told once, where the program ends.
+      // Reported once, at the end of the program.
       outputError: () => undefined,
     });
   addEventCommands(program, shell);
@@ -54,7 +54,7 @@ export async function runAuthctl(args: readonly string[], terminal: Terminal): P
   }
 }
 
-/** Help and version are printed already when they end the program. */
+/** Help and version have already been printed when they end the program. */
 function isHelp({ code }: CommanderError): boolean {
   return ['commander.help', 'commander.helpDisplayed', 'commander.version'].includes(code);
 }

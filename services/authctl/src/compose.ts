@@ -31,11 +31,11 @@ export interface RedisStore {
 const mongoSchema = Type.Object(mongoConfig);
 const redisSchema = Type.Object(redisConfig(redisChecks));
 
-/** Milliseconds for which one command to Redis may take. */
+/** Limit in milliseconds for one command to Redis. */
 const commandTimeoutMs = 5_000;
 const connectTimeoutMs = 5_000;
 
-/** Opens MongoDB for the work and closes it afterwards. Throws at once if it is away. */
+/** Opens MongoDB for the work and closes it afterwards. Throws at once if it is unreachable. */
 export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise<T>): Promise<T> {
   const config = shell.config(mongoSchema);
   const client = openMongo(config);
@@ -64,10 +64,10 @@ function openMongo({ MONGODB_URI }: Config<typeof mongoSchema>): MongoClient {
   }
 }
 
-/** Opens Redis for the work and closes it afterwards. Throws a `CommandError` if it is away, or goes away. */
+/** Opens Redis for the work and closes it afterwards. Throws a `CommandError` if it is or becomes unreachable. */
 export async function withRedis<T>(shell: Shell, work: (store: RedisStore) => Promise<T>): Promise<T> {
   const config = shell.config(redisSchema);
-  // The map of the slots is read once: its timer could keep the process from ending.
+  // The slot map is read only once: its timer could keep the process from ending.
   const redis = openRedis(config, { ...failFastOptions(commandTimeoutMs), retryStrategy }, { slotsRefreshMs: 0 });
   const lost: { error?: Error } = {};
   redis.on('error', (error: Error) => {
@@ -87,7 +87,7 @@ export async function withRedis<T>(shell: Shell, work: (store: RedisStore) => Pr
 
 const isTimeOut = (error: unknown) => error instanceof Error && error.message === 'Command timed out';
 
-/** Gives up within a second where nothing listens. */
+/** Gives up within a second if nothing listens. */
 const retryStrategy = (times: number) => (times > 3 ? null : times * 100);
 
 async function untilReady(redis: RedisClient): Promise<void> {
@@ -98,7 +98,7 @@ async function untilReady(redis: RedisClient): Promise<void> {
   await promise.finally(() => clearTimeout(timer));
 }
 
-/** Both. */
+/** Opens both for the work. */
 export function withStores<T>(shell: Shell, work: (stores: Mongo & RedisStore) => Promise<T>): Promise<T> {
   return withMongo(shell, (mongo) => withRedis(shell, (store) => work({ ...mongo, ...store })));
 }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 const KeyFile = Type.String({ minLength: 1, description: 'Path of a JWKS' });
 
-/** What authctl reads of the variables that the services have, for the commands about keys. */
+/** Variables of the services that the commands about keys read. */
 export const keyConfig = Type.Object({
   ACCESS_TOKEN_KEYS_FILE: Type.Optional(KeyFile),
   REFRESH_TOKEN_KEYS_FILE: Type.Optional(KeyFile),

@@ -2,7 +2,7 @@
 import { runAuthctl } from './app.ts';
 
 const { stdin, stdout, stderr } = process;
-// What reads the output may have seen enough (`authctl … | head`).
+// The reader of the output may have closed the pipe (`authctl … | head`).
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;

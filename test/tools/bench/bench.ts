@@ -18,19 +18,20 @@ import type { BenchResults, PushResult } from './report/results.ts';
 import { writePage } from './report/write-page.ts';
 
 /**
- * `npm run bench [-- options]`: starts everything, measures side by side in one run, prints what came of it, and writes
- * docs/benchmarks.md with its drawings when all parts were measured.
+ * `npm run bench [-- options]`: starts everything, measures all candidates in one run, prints the results, and writes
+ * docs/benchmarks.md with its drawings if all parts were measured.
  *
- * - `--only NAMES`: of operations, events, push, flood, growth (all)
- * - `--seconds N`: of each operation at each server, and of the flood (6)
- * - `--users LIST`: in the store, rising (1000,100000,1000000)
- * - `--streams LIST`: on one gateway, rising (1000,5000,10000,19000)
- * - `--peer-streams N`: on each of its peers (5000)
+ * - `--only NAMES`: parts to measure: operations, events, push, flood, growth (all)
+ * - `--seconds N`: duration of each operation at each server, and of the flood (6)
+ * - `--users LIST`: numbers of users in the store, rising (1000,100000,1000000)
+ * - `--streams LIST`: numbers of streams on one gateway, rising (1000,5000,10000,19000)
+ * - `--peer-streams N`: streams on each of its peers (5000)
  * - `--logouts N`: per second at the api, for ten seconds (200)
- * - `--full`: the push figures in the size of `bench push`: peers with as many streams as the gateway, 1,000 logouts/s
- * - `--install-peers`: runs `npm ci --ignore-scripts` for the peers of npm that are not installed, which are left out else
- * - `--json FILE`: the results too
- * - `--docs DIRECTORY`: where the page is written, also when only some parts were measured
+ * - `--full`: push figures at the size of `bench push`: peers with as many streams as the gateway, 1,000 logouts/s
+ * - `--install-peers`: runs `npm ci --ignore-scripts` for the peers from npm that are not installed; otherwise they are
+ *   left out
+ * - `--json FILE`: writes the results to the file
+ * - `--docs DIRECTORY`: directory of the page, which is then written even if only some parts were measured
  */
 const { values } = parseArgs({
   options: {

@@ -10,18 +10,18 @@ import { hashedOperations, measuringOrder, type OperationName } from './cost/ope
 import { apiOf, barePrototype, startOwnCandidate } from './cost/own-candidate.ts';
 
 /**
- * `npm run bench cost [-- options]`: CPU milliseconds of the api, of MongoDB and of Redis for one operation, in turns with
- * a bare prototype that does the same without validation, limits and logs, and beside one bare Argon2id hash of the same
- * run. CPU time is by process (proc(5)), so that other work on the machine matters little; what is printed are medians
- * of the rounds.
+ * `npm run bench cost [-- options]`: CPU milliseconds of the api, of MongoDB and of Redis for one operation, in turns
+ * with a bare prototype that does the same without validation, limits and logs, and with one bare Argon2id hash. CPU
+ * time is counted by process (proc(5)), so other work on the machine matters little. It prints the medians of the
+ * rounds.
  *
- * - `--rounds N`: of each operation at each server, after one that warms up (5)
- * - `--count N`: operations in a round (1,500; a tenth of it where each needs a hash)
- * - `--at-once N`: of those, but the ones with a hash go one after another, as the bare hash does (8)
- * - `--only LIST`: of session read, refresh, logout, register, login
- * - `--against DIRECTORY`: the api of another checkout too
+ * - `--rounds N`: rounds of each operation at each server, after one for warm-up (5)
+ * - `--count N`: operations in a round (1,500; a tenth of it if each needs a hash)
+ * - `--at-once N`: operations at once, except those with a hash, which run one after another as the bare hash does (8)
+ * - `--only LIST`: operations to measure: session read, refresh, logout, register, login
+ * - `--against DIRECTORY`: measures the api of another checkout too
  * - `--profile DIRECTORY`: writes the api's CPU profile there
- * - `--json FILE`: the results too
+ * - `--json FILE`: writes the results to the file
  */
 const { values } = parseArgs({
   options: {
@@ -35,7 +35,7 @@ const { values } = parseArgs({
   },
 });
 const names = values.only.split(',') as OperationName[];
-/** The bare hash is one at a time too: two at once take more CPU each. */
+/** The bare hash runs one at a time too: two at once take more CPU each. */
 const loadOf = (name: OperationName): Load =>
   hashedOperations.has(name)
     ? { count: Math.ceil(Number(values.count) / 10), atOnce: 1 }

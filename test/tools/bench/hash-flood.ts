@@ -5,13 +5,13 @@ import { floodLogins } from '../../support/login-flood.ts';
 import { findMemoryCgroup } from '../../support/memory-cgroup.ts';
 
 /**
- * `npm run bench flood -- [logins] [rounds]`: that many clients (1,000 unless told otherwise) log in at once at one api
- * process, and when all were answered as many again, as often as that (3). It prints what they were answered, how long
- * the public keys and refreshes took before and meanwhile, and the memory of the process: with 256 MiB for hashes, with
- * 64 hashes at once asked for, of which as many are made as there is memory for, and, where this process may make memory
- * cgroups (version 1), in one of 512 MiB, half of which the api takes for its hashes. Then sixty connections of each of ten
- * addresses replay a registration and log in, for 20 s, and it prints what users elsewhere notice of it. Clients, api,
- * MongoDB and Redis share the machine.
+ * `npm run bench flood -- [logins] [rounds]`: that many clients (default 1,000) log in at once at one api process, in
+ * that many rounds (default 3). It prints their answers, the latency of the public keys and of refreshes before and
+ * during the flood, and the memory of the process. It does so with 256 MiB for hashes; with 64 hashes at once
+ * configured, of which only as many run as there is memory for; and, if this process may create memory cgroups (version
+ * 1), in a cgroup of 512 MiB, half of which the api uses for hashes. Then sixty connections from each of ten addresses
+ * replay a registration and log in, for 20 s, and it prints the effect on users elsewhere. Clients, api, MongoDB and
+ * Redis share the machine.
  */
 const [logins = 1_000, rounds = 3] = process.argv.slice(2).map(Number);
 const limitMib = 512;

@@ -5,10 +5,10 @@ import { latencySettings, measureEventLatency } from './events/measure-event-lat
 import { type Percentiles, percentilesOf } from './push/percentiles.ts';
 
 /**
- * `npm run bench latency [-- --streams N]`: with N streams open (1,000 unless told otherwise), how long after the 200 of
- * a logout its close frame is at the client, one logout after another; and how long after a 201 the event is at its
- * subscriber. Three processes, a real MongoDB and Redis, clients in this process. Hashes are made cheap: nothing that is
- * measured contains one.
+ * `npm run bench latency [-- --streams N]`: measures with N open streams (default 1,000) the time from the 200 of a
+ * logout to its close frame at the client, one logout after another, and the time from a 201 to the event at its
+ * subscriber. Three processes, a real MongoDB and Redis, clients in this process. Hashes are cheap: no measured time
+ * contains one.
  */
 const streamsFlag = process.argv.indexOf('--streams');
 const streamCount = streamsFlag === -1 ? 1_000 : Number(process.argv[streamsFlag + 1]);

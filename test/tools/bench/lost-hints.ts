@@ -14,10 +14,10 @@ import { openStream } from '../../support/stream-client.ts';
 /**
  * `npm run bench hints`: the figures of ADR 0005.
  *
- * 1. A gateway whose connections to Redis are cut for half a second while sessions are logged out: how many close
- *    commands it never hears, and how long after its connections are back reconciliation has closed those streams.
- * 2. What it costs a gateway to hear every command of the deployment on one channel, and what 16 channels by a hash of
- *    the session id would cost, of which it needs those that it has sessions in.
+ * 1. A gateway whose connections to Redis are cut for half a second while sessions are logged out: the number of close
+ *    commands that it never receives, and the time from the reconnect until reconciliation has closed those streams.
+ * 2. The cost for a gateway of receiving every command of the deployment on one channel, and the cost with 16 channels
+ *    by a hash of the session id, of which it needs those that it has sessions in.
  */
 const logoutsPerSecond = 1_000;
 const cutMs = 500;
@@ -29,7 +29,7 @@ const tickMs = 10;
 if (process.argv[2] === 'subscriber') await listen(process.argv[3] ?? '', process.argv.slice(4));
 else await measure();
 
-/** The other process: hears channels, looks each command's session up, and tells at its end what that cost. */
+/** The other process: subscribes to channels, looks up each command's session, and reports the cost at its end. */
 async function listen(url: string, channels: readonly string[]): Promise<void> {
   const own = new Set<string>(Array.from({ length: 10 }, () => randomUUID()));
   const [first = '', ...others] = channels;
@@ -170,14 +170,14 @@ async function endOf(child: ChildProcess): Promise<{ commands: number; cpuMs: nu
   return result as { commands: number; cpuMs: number };
 }
 
-/** About how many sessions a gateway has that needs so many of the channels. */
+/** Approximate number of sessions of a gateway that needs that many of the channels. */
 function sessionsFor(channels: number): string {
   if (channels === shardCount) return 'from about 50 sessions on';
   const sessions = Math.log(1 - channels / shardCount) / Math.log(1 - 1 / shardCount);
   return `about ${Math.max(1, Math.round(sessions))} sessions`;
 }
 
-/** Begins `count` pieces of work at an even rate, and waits for all. */
+/** Begins `count` tasks at an even rate, and waits for all. */
 async function paced(count: number, perSecond: number, work: (index: number) => Promise<void>): Promise<void> {
   const began = performance.now();
   const begun: Promise<void>[] = [];

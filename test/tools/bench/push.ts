@@ -9,17 +9,18 @@ import { type LogoutResult, measureLogouts } from './push/measure-logouts.ts';
 import { candidatesTable, logoutTable } from './push/tables.ts';
 
 /**
- * `npm run bench push [-- options]`: the push gateway, and ws, socket.io and centrifugo doing the same work, under idle authenticated
- * streams. Every server runs as a process of its own beside one Redis; clients and servers share the machine.
+ * `npm run bench push [-- options]`: measures the push gateway, and ws, socket.io and centrifugo with the same work,
+ * under idle authenticated streams. Every server is a separate process, with one Redis; clients and servers share the
+ * machine.
  *
  * - `--connections N`: streams on one process (19,000); memory is read at 5,000, at 10,000 and at N
  * - `--fleet N`: streams over three gateways (50,000)
  * - `--logouts N`: logouts per second at the api, for ten seconds (1,000)
- * - `--only LIST`: of gateway, ws, socket.io, centrifugo, logout, fleet; all but centrifugo unless told otherwise
- * - `--json FILE`: the results too
+ * - `--only LIST`: parts to measure: gateway, ws, socket.io, centrifugo, logout, fleet (all but centrifugo)
+ * - `--json FILE`: writes the results to the file
  *
- * Each process needs a descriptor per stream: `ulimit -n`. The peers are installed once, in test/tools/bench/peers/NAME:
- * `npm ci --ignore-scripts`, or `build.sh` for centrifugo, which wants Go.
+ * Each process needs a descriptor per stream: `ulimit -n`. The peers are installed once, in
+ * test/tools/bench/peers/NAME: `npm ci --ignore-scripts`, or `build.sh` for centrifugo, which needs Go.
  */
 const { values } = parseArgs({
   options: {

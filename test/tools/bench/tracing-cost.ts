@@ -5,8 +5,9 @@ import { type OtlpReceiver, startOtlpReceiver } from '../../support/otlp-receive
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 
 /**
- * `npm run bench tracing [-- --requests N]`: CPU milliseconds of the api per request, with tracing off, with every
- * request traced and with one in a hundred traced, in turns in one run. The receiver takes OTLP over HTTP, as protobuf.
+ * `npm run bench tracing [-- --requests N]`: measures CPU milliseconds of the api per request, with tracing off, with
+ * every request traced and with one in a hundred traced, in turns in one run. The receiver accepts OTLP over HTTP, as
+ * protobuf.
  */
 const flag = process.argv.indexOf('--requests');
 const requests = flag === -1 ? 3_000 : Number(process.argv[flag + 1]);
@@ -14,7 +15,7 @@ const rounds = 3;
 const atOnce = 8;
 const ticksPerSecond = 100;
 
-/** User and system time of a process so far, in milliseconds (proc(5), fields 14 and 15 of `stat`). */
+/** Returns the user and system time of a process so far, in milliseconds (proc(5), fields 14 and 15 of `stat`). */
 function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1_000;
@@ -70,7 +71,7 @@ try {
     for (let round = 0; round <= rounds; round += 1) {
       for (const [name, stack, tokens] of stacks) {
         const ms = await measure(stack, () => run(stack, tokens));
-        // The first round warms up.
+        // The first round is for warm-up.
         if (round > 0)
           console.log(`${operation}, tracing ${name}, round ${round}: ${ms.toFixed(3)} ms of CPU a request`);
       }

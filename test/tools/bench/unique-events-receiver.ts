@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A webhook as a process of its own: it counts deliveries and the ids among them, and tells whoever started it. */
+/** A webhook in a separate process: it counts deliveries and distinct ids, and reports them to its parent process. */
 export interface ReceivedCount {
   readonly port: number;
   readonly deliveries: number;

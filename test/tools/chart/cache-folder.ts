@@ -6,7 +6,10 @@ import { join } from 'node:path';
 const root =
   process.env.CHART_CACHE_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'auth-account');
 
-/** A folder outside the project, which clones share, for what is made of these files: another content is another folder. */
+/**
+ * Returns a folder outside the project, shared by clones, for data derived from these files: another content gives
+ * another folder.
+ */
 export function cacheFolder(kind: string, files: readonly URL[]): string {
   const hash = createHash('sha256');
   for (const file of files) hash.update(readFileSync(file));

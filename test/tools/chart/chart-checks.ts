@@ -10,7 +10,7 @@ import { kubernetesVersion } from './schemas/provide-schemas.ts';
 import type { Tools } from './tools/provide-tools.ts';
 import { chartFolder, type RefusedSet, type ValueSet } from './value-sets.ts';
 
-/** What a check found: nothing where all is right. */
+/** Result of a check: its problems, none if it passed. */
 export interface Finding {
   readonly check: string;
   readonly problem: string | undefined;
@@ -20,19 +20,19 @@ export interface CheckDependencies {
   readonly tools: Tools;
   /** Folder with the schemas for kubeconform. */
   readonly schemas: string;
-  /** Absent where it cannot be had. */
+  /** Absent if it is not available. */
   readonly promtool: string | undefined;
 }
 
 const release = ['auth-account', chartFolder, '--namespace', 'auth'];
-/** Of others, in `extraObjects`: no schema of ours. */
+/** Objects of others, in `extraObjects`: we have no schema for them. */
 const kindsOfOthers = 'BackendTrafficPolicy,ClientTrafficPolicy';
 
 function problemOf({ isRight, output }: Ran): string | undefined {
   return isRight ? undefined : output;
 }
 
-/** The checks of the chart: each answers with what it found. */
+/** The checks of the chart: each returns its problems. */
 export function createChartChecks({ tools, schemas, promtool }: CheckDependencies) {
   const render = (...args: string[]) =>
     run(tools.helm, ['template', ...release, '--kube-version', kubernetesVersion, ...args]);
@@ -61,7 +61,7 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
   };
 
   return {
-    /** Lints and renders a set, and checks what it made. */
+    /** Lints and renders a set, and checks the result. */
     checkSet: (set: ValueSet) =>
       withFolder(async (folder): Promise<Finding[]> => {
         const [linting, rendering] = await Promise.all([lint(set), render('--values', set.file)]);
@@ -105,7 +105,7 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
   };
 }
 
-/** The lines about what is critical, in kube-score's output for machines. */
+/** Returns the critical findings in kube-score's machine-readable output. */
 function criticalsIn(output: string): string {
   const lines = output.split('\n').filter((line) => line.startsWith('[CRITICAL]'));
   return lines.length > 0 ? lines.join('\n') : output;
@@ -116,7 +116,7 @@ function checkRules(manifests: ReturnType<typeof parseManifests>): string | unde
   return problems.length > 0 ? problems.join('\n') : undefined;
 }
 
-/** Gives the work a folder, which is removed at its end. */
+/** Runs the work with a temporary folder, which is removed afterwards. */
 async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'auth-account-chart-'));
   try {

@@ -6,11 +6,11 @@ import { provideTools, ToolError } from './tools/provide-tools.ts';
 import { findValueSets, refusedSets } from './value-sets.ts';
 
 /**
- * `npm run check chart`: renders the chart with every set of values in its folder `ci` and checks what comes out: helm lint,
- * kubeconform with the schemas of Kubernetes and of the custom resources, kube-score, our own rules (`rules/`), promtool. Then
- * the sets that must be refused, and the suites of helm-unittest. Each check of each set counts as one. Where `CHECK_REPORT`
- * names a file, `{ "passed": …, "failed": … }` is written there. Without the programs, and without Go to build them, it says so and is
- * no failure.
+ * `npm run check chart`: renders the chart with every set of values in its folder `ci` and checks the result: helm
+ * lint, kubeconform with the schemas of Kubernetes and of the custom resources, kube-score, our own rules (`rules/`),
+ * promtool. Then the sets that must be refused, and the suites of helm-unittest. Each check of each set counts as one.
+ * If `CHECK_REPORT` names a file, `{ "passed": …, "failed": … }` is written there. Without the programs, and without Go
+ * to build them, it prints a message and does not fail.
  */
 
 const count = { passed: 0, failed: 0 };
@@ -19,7 +19,7 @@ function secondsSince(start: number): string {
   return `${((performance.now() - start) / 1_000).toFixed(1).padStart(5)} s`;
 }
 
-/** One line for a set, and what was found where something was. */
+/** Formats one line for a set, and its problems if there are any. */
 function report(title: string, findings: readonly Finding[], start: number): void {
   const failures = findings.filter(({ problem }) => problem !== undefined);
   count.failed += failures.length;

@@ -4,14 +4,14 @@ import { type describeConfig, logConfig, mongoConfig } from '@auth-account/confi
 import { pushGatewayConfig } from '@auth-account/push-gateway/config';
 import { workerConfig } from '@auth-account/worker/config';
 
-/** A part of the chart that runs a program of ours, as its values call it. */
+/** A component of the chart that runs one of our programs, by its name in the values. */
 export type Component = 'api' | 'pushGateway' | 'worker' | 'probe' | 'migrate';
 
-/** What a program reads of a variable's JSON Schema, as far as the chart is concerned. */
+/** Part of a variable's JSON Schema that the chart uses. */
 export interface Variable {
   readonly name: string;
   readonly schema: Readonly<Record<string, unknown>> & { readonly secret?: boolean; readonly description?: string };
-  /** Without a default, and not optional. */
+  /** True if it has no default and is not optional. */
   readonly isRequired: boolean;
 }
 
@@ -26,7 +26,7 @@ function read({ properties, required }: ConfigSchema): Variable[] {
   }));
 }
 
-/** The migrations read what the api does of MongoDB and the log, and variables of their own. */
+/** The migrations read some of the api's variables (MongoDB, the log), and their own. */
 function migrateVariables(): Variable[] {
   const common = { ...mongoConfig, ...logConfig };
   return [...read(apiConfig).filter(({ name }) => name in common), ...read(migrateConfig)];
@@ -42,18 +42,18 @@ const variables: Readonly<Record<Component, readonly Variable[]>> = {
 
 export const components = Object.keys(variables) as Component[];
 
-/** The variables of a component's configuration schema, in the order of their declaration. */
+/** Returns the variables of a component's configuration schema, in the order of their declaration. */
 export function variablesOf(component: Component): readonly Variable[] {
   return variables[component];
 }
 
-/** The variables of all components, each once. */
+/** Returns the variables of all components, each once. */
 export function allVariables(): Variable[] {
   const named = components.flatMap(variablesOf).map((variable) => [variable.name, variable] as const);
   return [...new Map(named).values()];
 }
 
-/** Variables that must be the same in several services: they stand in the chart's `config` alone. */
+/** Variables that must have the same value in several services: only the chart's `config` has them. */
 const shared = new Set([
   'TOKEN_ISSUER',
   'TOKEN_AUDIENCE',
@@ -64,17 +64,17 @@ const shared = new Set([
   'MONGODB_DATABASE',
 ]);
 
-/** Variables for which the chart has values of its own: ports, secrets, files, and the probe's addresses. */
+/** Returns true for variables with separate values in the chart: ports, secrets, files, and the probe's addresses. */
 function isSetByChart({ name, schema }: Variable): boolean {
   return /_(PORT|FILE)$/.test(name) || schema.secret === true || /^PROBE_(API|PUSH)_URL$/.test(name);
 }
 
-/** The variables that the chart's `config` takes. */
+/** Returns the variables that the chart's `config` accepts. */
 export function sharedConfig(): Variable[] {
   return allVariables().filter((variable) => !isSetByChart(variable));
 }
 
-/** The variables that the `config` of a component takes. */
+/** Returns the variables that the `config` of a component accepts. */
 export function configOf(component: Component): Variable[] {
   return variablesOf(component).filter((variable) => !isSetByChart(variable) && !shared.has(variable.name));
 }

@@ -1,13 +1,13 @@
 /** A test of kube-score that the chart fails on purpose. */
 export interface ScoreException {
-  /** The id, as kube-score has it. */
+  /** Id of the test in kube-score. */
   readonly test: string;
-  /** The set of values for which it holds; all where it is not named. */
+  /** Set of values to which it applies; all sets if absent. */
   readonly set?: string;
   readonly reason: string;
 }
 
-/** What kube-score calls critical and the chart does all the same. */
+/** Findings that kube-score calls critical and the chart keeps on purpose. */
 export const scoreExceptions: readonly ScoreException[] = [
   {
     test: 'container-image-pull-policy',
@@ -26,5 +26,8 @@ export const scoreExceptions: readonly ScoreException[] = [
   },
 ];
 
-/** kube-score has a switch of its own for limits of CPU: a request and no limit, see ADR 0006. Limits of memory count. */
+/**
+ * kube-score has a separate switch for limits of CPU: we set a request and no limit, see ADR 0006. Limits of memory
+ * count.
+ */
 export const scoreSwitches: readonly string[] = ['--ignore-container-cpu-limit'];

@@ -2,7 +2,7 @@ import { parseAllDocuments } from 'yaml';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Where a probe or a Service leads: the name of a port, or its number. */
+/** Target of a probe or a Service: the name of a port, or its number. */
 type PortReference = string | number;
 
 export interface Probe {
@@ -18,7 +18,7 @@ interface ValueSource {
   readonly secretKeyRef?: NameOf;
 }
 
-/** As far as Secrets are in it. */
+/** A volume, as far as it is about Secrets. */
 export interface Volume {
   readonly name: string;
   readonly secret?: { readonly secretName: string };
@@ -71,10 +71,10 @@ interface Metadata {
   readonly annotations?: Labels;
 }
 
-/** What the rules read of the specs of all kinds; each knows which of it its kinds have. */
+/** Fields of the specs of all kinds that the rules read; each rule knows which of them its kinds have. */
 interface ObjectSpec {
   readonly template?: { readonly metadata?: { readonly labels?: Labels }; readonly spec: PodSpec };
-  /** Of a Service just labels. */
+  /** For a Service, plain labels. */
   readonly selector?: Selector | Labels;
   readonly replicas?: number;
   readonly ports?: readonly { readonly targetPort?: PortReference }[];
@@ -88,7 +88,7 @@ interface ObjectSpec {
   readonly minReplicaCount?: number;
 }
 
-/** An object of Kubernetes, as far as the rules read it. */
+/** A Kubernetes object, as far as the rules read it. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -98,7 +98,7 @@ export interface Manifest {
   readonly spec?: ObjectSpec | PodSpec;
 }
 
-/** The pods that an object makes. */
+/** Pods that an object creates. */
 export interface Workload {
   readonly manifest: Manifest;
   /** `app.kubernetes.io/component` */
@@ -107,7 +107,10 @@ export interface Workload {
   readonly pod: PodSpec;
 }
 
-/** The objects in the output of `helm template`, without those of the user (`extraObjects`). Throws where it is no YAML. */
+/**
+ * Parses the objects in the output of `helm template`, except those of the user (`extraObjects`). Throws if it is not
+ * YAML.
+ */
 export function parseManifests(text: string): Manifest[] {
   return parseAllDocuments(text).flatMap((document) => {
     if (document.errors.length > 0) throw document.errors[0];
@@ -118,12 +121,12 @@ export function parseManifests(text: string): Manifest[] {
   });
 }
 
-/** What an object is called in the message of a rule. */
+/** Returns the name of an object for the message of a rule. */
 export function nameOf({ kind, metadata }: Manifest): string {
   return `${kind}/${metadata.name}`;
 }
 
-/** The spec of an object that is no pod. */
+/** Returns the spec of an object that is not a pod. */
 export function specOf({ spec = {} }: Manifest): ObjectSpec {
   return spec as ObjectSpec;
 }
@@ -135,14 +138,14 @@ function podOf(manifest: Manifest): { labels: Labels; spec: PodSpec } | undefine
   return template && { labels: template.metadata?.labels ?? {}, spec: template.spec };
 }
 
-/** The pods that an object is about by its selector: a Service, a NetworkPolicy, a PodDisruptionBudget, a Deployment … */
+/** Returns the selector with which an object (a Service, a NetworkPolicy, a Deployment …) finds pods. */
 export function selectorOf(manifest: Manifest): Selector | undefined {
   const { selector, podSelector } = specOf(manifest);
   if (manifest.kind === 'Service') return { matchLabels: selector as Labels };
   return podSelector ?? (selector as Selector | undefined);
 }
 
-/** The objects that make pods. */
+/** Returns the objects that create pods. */
 export function findWorkloads(manifests: readonly Manifest[]): Workload[] {
   return manifests.flatMap((manifest) => {
     const pod = podOf(manifest);
@@ -156,7 +159,7 @@ export function isOfKind(kind: string) {
   return (manifest: Manifest) => manifest.kind === kind;
 }
 
-/** Whether labels are those that a selector asks for; an empty one asks for nothing. */
+/** Returns true if the labels match a selector; an empty selector matches everything. */
 export function isSelected(labels: Labels, { matchLabels = {}, matchExpressions = [] }: Selector): boolean {
   const hasAll = Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
   return (

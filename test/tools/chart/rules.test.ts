@@ -15,7 +15,9 @@ const objectLabels = (component: string) => ({
   'app.kubernetes.io/managed-by': 'Helm',
 });
 
-/** A small release that keeps every rule: the push gateway and what stands around it, the api with its keys, and a hook. */
+/**
+ * A small release that keeps every rule: the push gateway and the objects around it, the api with its keys, and a hook.
+ */
 function goodRelease() {
   const podSelector = { matchLabels: labels('push-gateway') };
   const container = {
@@ -123,7 +125,7 @@ function goodRelease() {
   return { deployment, pod, container, ...around, extra };
 }
 
-/** A Deployment of the api made from that of the gateway; its keys lie in the Secret `private-keys`. */
+/** A Deployment of the api, derived from that of the gateway; its keys are in the Secret `private-keys`. */
 function apiBeside<T extends { spec: { template: { spec: { containers: object[] } } } }>(gateway: T) {
   const { template } = gateway.spec;
   const [container] = template.spec.containers;
@@ -171,7 +173,7 @@ const scaler = (name: string) => ({
   spec: { scaleTargetRef: { name }, minReplicas: 1 },
 });
 
-/** Each rule with what breaks it. */
+/** Each rule with a change that breaks it. */
 const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>> = {
   'every container has a limit of memory, and requests of CPU and memory': [
     ({ container }) => {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 export interface Ran {
   readonly isRight: boolean;
   readonly stdout: string;
-  /** What it wrote, on both ways out. */
+  /** Output of stdout and stderr. */
   readonly output: string;
 }
 
@@ -12,7 +12,7 @@ interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs a program to its end; one that cannot be started counts as one that failed. */
+/** Runs a program to its end; a program that can't be started counts as failed. */
 export function run(
   program: string,
   args: readonly string[],

@@ -12,10 +12,10 @@ const rows = [...page.matchAll(/^\| `([\w./-]+)` \| .+ \| `([^`]+)` \|$/gm)].map
   example,
 }));
 
-/** The route that the page follows through the project, and its answer. */
+/** Route that the page follows through the project, and its answer. */
 const names = ['revokeSession', 'SessionRevokedResponse'];
 
-/** Files written by hand whose text has the name as a word of its own. */
+/** Returns the files written by hand that contain the name as a word. */
 function filesThatName(name: string): string[] {
   const places = ['libs', 'services', 'test'];
   const found = execFileSync('git', ['grep', '--untracked', '-lw', name, '--', ...places], {

@@ -1,22 +1,22 @@
-/** Versions that a package must not fall below again. */
+/** Versions that fix the known vulnerabilities of a package. */
 export interface Advisory {
   readonly name: string;
-  /** The first version without it; of the older major versions none is good unless it stands here too. */
+  /** First version without the vulnerability. An older major version is accepted only if it is listed here too. */
   readonly fixed: readonly string[];
-  /** Of the newest advisory among those that it covers. */
+  /** Id of the newest advisory among those that it covers. */
   readonly id: string;
-  /** Year and month in which that was published, or first heard of. */
+  /** Year and month of its publication, or of the first report. */
   readonly since: string;
 }
 
-/** A version that an advisory covers, and why it does no harm here. */
+/** A version that an advisory covers, and the reason why it is harmless here. */
 export interface Waiver {
   readonly name: string;
   readonly version: string;
   readonly reason: string;
 }
 
-/** What docs/security.md says of its sources holds for these. */
+/** Sources of these entries: see docs/security.md. */
 export const advisories: readonly Advisory[] = [
   { name: '@babel/helpers', fixed: ['7.26.10'], id: 'CVE-2025-27789', since: '2025-03' },
   { name: '@babel/traverse', fixed: ['7.23.2'], id: 'CVE-2023-45133', since: '2023-10' },
@@ -56,7 +56,9 @@ export const waivers: readonly Waiver[] = [
   },
 ];
 
-/** Published on 2025-09-08 from stolen accounts, with code that steals from wallets (GHSA-8mgj-vmr8-frr6 and others). */
+/**
+ * Published on 2025-09-08 from stolen accounts, with code that steals from wallets (GHSA-8mgj-vmr8-frr6 and others).
+ */
 export const poisoned: readonly string[] = [
   'ansi-regex@6.2.1',
   'ansi-styles@6.2.2',

@@ -15,7 +15,7 @@ const CONFIGURATION = [
 
 let tree: string;
 
-/** The fixtures under the project's own configuration, in the place of the project's sources. */
+/** Runs the project's own configuration on the fixtures in place of the project's sources. */
 beforeAll(async () => {
   tree = await realpath(await mkdtemp(join(tmpdir(), 'boundaries-')));
   await cp(join(PROJECT, 'test/tools/checks/fixtures'), tree, { recursive: true });
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(tree, { recursive: true, force: true }));
 
-/** A tool's standard output; that it exits with an error is expected here. */
+/** Returns a tool's standard output; here it is expected to exit with an error. */
 function run(tool: string, args: readonly string[]): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   execFile(join(PROJECT, 'node_modules/.bin', tool), args, { cwd: tree, maxBuffer: 2 ** 26 }, (_error, stdout) =>

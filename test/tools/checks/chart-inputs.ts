@@ -14,13 +14,16 @@ const inputs = [
   'services/worker/src/config.ts',
 ];
 
-/** Remembers with which inputs the chart's check passed last, since it takes a minute and its inputs change seldom. */
+/**
+ * Remembers the inputs with which the chart's check last passed, because it takes a minute and its inputs seldom
+ * change.
+ */
 export function createChartMemory(root: string) {
   const file = join(root, 'node_modules/.cache/auth-account/chart-checked');
   const now = fingerprint(root);
   return {
     isUnchanged: () => existsSync(file) && readFileSync(file, 'utf8') === now,
-    /** Call it when the check has passed and left nothing out. */
+    /** To be called when the check has passed and left nothing out. */
     remember() {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, now);
@@ -39,7 +42,7 @@ function fingerprint(root: string): string {
   return hash.digest('hex');
 }
 
-/** The files at or below this path, in an order that is always the same. */
+/** Returns the files at or below this path, always in the same order. */
 function filesOf(root: string, path: string): string[] {
   if (path.endsWith('.ts')) return [path];
   const entries = readdirSync(join(root, path), { recursive: true, withFileTypes: true });

@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Looks for secrets in the whole history by gitleaks, if that is installed (`go install
- * github.com/zricethezav/gitleaks/v8@v8.30.1`). What is allowed stands in .gitleaks.toml, value by value.
+ * Looks for secrets in the whole history with gitleaks, if that is installed (`go install
+ * github.com/zricethezav/gitleaks/v8@v8.30.1`). Exceptions are in .gitleaks.toml, value by value.
  */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

@@ -3,13 +3,13 @@ import { advisories, poisoned, waivers } from './advisories.ts';
 import { installScripts } from './install-scripts.ts';
 
 /**
- * Holds package-lock.json against what may be installed: scripts only of packages that are listed, with a reason, in
- * `install-scripts.ts`; a checksum for whatever can have one; no version that `advisories.ts` names. Prints each problem;
+ * Checks what package-lock.json installs: install scripts only in packages that `install-scripts.ts` lists with a
+ * reason; a checksum for every package that can have one; no version that `advisories.ts` names. Prints each problem;
  * exits with 1 if there is one.
  */
 
 interface Locked {
-  /** Where the folder has another name than the package. */
+  /** For folders whose name differs from the package's. */
   readonly name?: string;
   readonly version?: string;
   readonly integrity?: string;
@@ -41,7 +41,10 @@ function unlistedScripts(packages: readonly Package[]): string[] {
   ];
 }
 
-/** A registry that lacks another platform's package can't tell its checksum: npm looks it up when it installs it there. */
+/**
+ * A registry that lacks another platform's package can't provide its checksum: npm looks it up when it installs the
+ * package on that platform.
+ */
 function missingChecksums(packages: readonly Package[]): string[] {
   const missing = packages.filter(({ integrity }) => !/^sha512-/.test(integrity ?? ''));
   return missing
@@ -55,7 +58,7 @@ function isBelow(version: string, fixed: string): boolean {
   return place !== undefined && (left?.[place] ?? 0) < (right?.[place] ?? 0);
 }
 
-/** The same major version's fix counts; without one, the newest of them. */
+/** The fix for the same major version applies; without one, the newest fix. */
 function findFix(version: string, fixed: readonly string[]): string | undefined {
   const major = (text: string) => text.split('.')[0];
   return fixed.find((fix) => major(fix) === major(version)) ?? fixed.at(-1);
@@ -74,7 +77,7 @@ function knownFlaws(packages: readonly Package[]): string[] {
   return [...flawed, ...bad.map(({ path, version }) => `${path}: ${version} was published by thieves`)];
 }
 
-/** What is said of packages that are gone says nothing. */
+/** Reports entries about packages that are no longer installed. */
 function staleEntries(packages: readonly Package[]): string[] {
   const stale = [...advisories, ...waivers].filter(
     (entry) =>

@@ -1,4 +1,4 @@
-/** The checks: their commands by name; programs are those of node_modules/.bin, Node among them. */
+/** Checks: their commands by name. The programs are those of node_modules/.bin, Node among them. */
 export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = {
   types: ['tsc'],
   lint: ['biome', 'check', '--error-on-warnings'],

@@ -5,7 +5,7 @@ const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const exists = (path: string) => existsSync(new URL(path, root));
 
-/** Pages whose code spans that look like paths of the repository must be paths of it. */
+/** Pages in which every code span that looks like a path of the repository must be one. */
 const pathPages = [
   'README.md',
   'CONTRIBUTING.md',
@@ -17,7 +17,7 @@ const pathPages = [
 const docsPages = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.md'))
   .map((file) => `docs/${file}`);
-/** Pages whose links to files and headings must lead somewhere. */
+/** Pages whose links to files and headings must have a target. */
 const linkPages = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'k8s/README.md', 'charts/auth-account/README.md'],
   ...docsPages,
@@ -26,13 +26,13 @@ const linkPages = [
 const pathForm = /`((?:libs|services|test|docs|charts|k8s|\.ci)\/[\w./-]*)(?::\d+)?`/g;
 const pathsIn = (page: string) => [...page.matchAll(pathForm)].map(([, path = '']) => path);
 
-/** Links of a page, without code blocks and without addresses on the web. */
+/** Returns the links of a page, without code blocks and without addresses on the web. */
 function linksIn(page: string): string[] {
   const prose = page.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^\w+:/.test(link));
 }
 
-/** Anchors as GitHub makes them of headings, and those that are written out. */
+/** Returns the anchors of a page: GitHub's for headings, and explicit ones. */
 function anchorsOf(page: string): Set<string> {
   const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

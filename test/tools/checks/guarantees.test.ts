@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-/** A test as the page names it: its file, and its title as it stands in the source. */
+/** A test as the page names it: its file, and its title in the source. */
 interface Proof {
   readonly file: string;
   readonly title: string;
@@ -16,7 +16,9 @@ function proofsIn(page: string): Proof[] {
   return [...page.matchAll(proofForm)].map(([, file = '', title = '']) => ({ file, title }));
 }
 
-/** Is it the whole of a text in that source? Of `test.each` it is the title before its values are put in. */
+/**
+ * Returns true if it is a whole string in that source. For `test.each` it is the title before its values are inserted.
+ */
 function hasTitle({ file, title }: Proof): boolean {
   const url = new URL(file, root);
   return existsSync(url) && ["'", '"', '`'].some((quote) => readFileSync(url, 'utf8').includes(quote + title + quote));

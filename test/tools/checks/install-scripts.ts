@@ -1,13 +1,13 @@
 /**
- * The packages that have an install script, and why it isn't needed: `npm ci --ignore-scripts` is what the project's own
- * start does (libs/local-stack/bin/install.mjs).
+ * Packages with an install script, and the reason why it is not needed: the project's own start runs `npm ci
+ * --ignore-scripts` (libs/local-stack/bin/install.mjs).
  */
 export const installScripts: Readonly<Record<string, string>> = {
-  '@parcel/watcher': 'builds from source where there is no binary; only `jest --watch` uses it',
+  '@parcel/watcher': 'builds from source if there is no binary; only `jest --watch` uses it',
   '@swc/core':
-    'looks whether its binary loads and fetches another form of it where it does not; the binaries are optional dependencies',
-  argon2: 'builds from source where there is no binary; the package carries them, and the api prefers @node-rs/argon2',
-  'msgpackr-extract': 'builds from source where there is no binary; msgpackr does without it',
+    'checks if its binary loads and fetches another form of it if it does not; the binaries are optional dependencies',
+  argon2: 'builds from source if there is no binary; the package carries them, and the api prefers @node-rs/argon2',
+  'msgpackr-extract': 'builds from source if there is no binary; msgpackr does without it',
   protobufjs: 'only warns of version ranges in the package.json that uses it',
   'redis-memory-server':
     'downloads and compiles Redis; switched off in package.json as well, and done when it is first needed',

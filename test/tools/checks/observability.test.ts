@@ -11,7 +11,7 @@ const root = new URL('../../../', import.meta.url);
 const dashboardsFolder = new URL('charts/auth-account/dashboards/', root);
 const runbooksFolder = new URL('docs/runbooks/', root);
 
-/** Of Prometheus itself. */
+/** Metrics of Prometheus itself. */
 const prometheusOwn = ['up', 'ALERTS'];
 
 const rules = readRules().groups.flatMap((group) => group.rules);
@@ -72,7 +72,7 @@ describe('the rules', () => {
   });
 });
 
-/** What the unit tests of the rules expect of an alert, and when. */
+/** Expectations of the rules' unit tests for an alert, with their times. */
 type Expectation = readonly [alert: string, isFiring: boolean];
 
 function expectationsOf(file: string): Expectation[] {
@@ -113,7 +113,7 @@ interface GrafanaDashboard {
   };
 }
 
-/** A query as Grafana sends it. */
+/** Returns a query as Grafana sends it. */
 function withoutVariables(query: string): string {
   return query.replaceAll('$__rate_interval', '5m').replaceAll('$__range', '6h');
 }

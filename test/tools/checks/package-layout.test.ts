@@ -23,14 +23,13 @@ afterAll(() => rm(fixtures, { recursive: true, force: true }));
 async function loopsOf(tree: string): Promise<string[]> {
   const tool = join(PROJECT, 'node_modules/.bin/depcruise');
   const args = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'libs', 'services'];
-  // It exits with an error where it finds violations, which are another test's.
+  // It exits with an error if it finds violations, which are the subject of another test.
   const { stdout } = await run(tool, args, { cwd: tree, maxBuffer: 2 ** 27 }).catch((error) => error);
   return findFolderLoops(JSON.parse(stdout).modules);
 }
 
 /**
- * The modules that libraries export, but for those of patterns such as `./http/*`, that have more names than they
- * should.
+ * Returns the modules that libraries export with more names than allowed, except those of patterns such as `./http/*`.
  */
 async function crowdedExportsOf(tree: string): Promise<string[]> {
   const crowded: string[] = [];

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ModuleItem, parse } from '@swc/core';
 
-/** A module as dependency-cruiser's JSON tells of it. */
+/** A module in dependency-cruiser's JSON. */
 export interface CruisedModule {
   readonly source: string;
   readonly dependencies: readonly { readonly resolved: string }[];
@@ -12,7 +12,7 @@ const testPattern = /\.(test|fixture)\.ts$/;
 
 /**
  * Finds folders of one package that import each other, directly or by way of others: each loop once, as its folders in
- * order. Files beside the folders, such as `compose.ts`, are no folder: they wire them.
+ * order. Files next to the folders, such as `compose.ts`, don't count: they wire the folders.
  */
 export function findFolderLoops(modules: readonly CruisedModule[]): string[] {
   const imports = importsOfFolders(modules);
@@ -38,7 +38,10 @@ function importsOfFolders(modules: readonly CruisedModule[]): Map<string, Set<st
   return imports;
 }
 
-/** `services/worker/src/relay` of all that is in it; undefined for a file at the root of `src` and outside of it. */
+/**
+ * Returns `services/worker/src/relay` for every file in it; undefined for a file at the root of `src` and outside of
+ * it.
+ */
 function folderOf(path: string): string | undefined {
   return /^(?:libs|services)\/[^/]+\/src\/[^/]+(?=\/)/.exec(path)?.[0];
 }
@@ -47,7 +50,7 @@ function packageOf(folder: string): string {
   return folder.split('/', 2).join('/');
 }
 
-/** The folders on the shortest way from one back to itself. */
+/** Returns the folders on the shortest path from one back to itself. */
 function shortestWayBack(imports: ReadonlyMap<string, ReadonlySet<string>>, start: string): string[] | undefined {
   const seen = new Set<string>();
   let paths = [[start]];
@@ -63,13 +66,13 @@ function shortestWayBack(imports: ReadonlyMap<string, ReadonlySet<string>>, star
   return undefined;
 }
 
-/** The same loop, from the folder whose name comes first. */
+/** Returns the same loop, starting with the folder whose name comes first. */
 function fromItsFirst(path: readonly string[]): string[] {
   const first = path.indexOf([...path].sort()[0] ?? '');
   return [...path.slice(first), ...path.slice(0, first)];
 }
 
-/** Names that a module exports; those of `export * from './another.ts'` are counted in that module. */
+/** Returns the names that a module exports; those of `export * from './another.ts'` are counted in that module. */
 export async function countExports(file: string): Promise<number> {
   const { body } = await parse(await readFile(file, 'utf8'), { syntax: 'typescript', target: 'es2024' });
   const counts = await Promise.all(body.map((item) => countNames(item, dirname(file))));
@@ -91,7 +94,7 @@ async function countNames(item: ModuleItem, folder: string): Promise<number> {
 
 const rootFiles = /^(main|compose|app|config)(\.test)?\.ts$/;
 
-/** The files at the root of a service's `src` that belong into one of its folders. */
+/** Returns the files at the root of a service's `src` that belong in one of its folders. */
 export async function findLooseFiles(src: string): Promise<string[]> {
   const entries = await readdir(src, { withFileTypes: true });
   return entries.filter((entry) => entry.isFile() && !rootFiles.test(entry.name)).map(({ name }) => name);

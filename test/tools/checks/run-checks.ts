@@ -8,18 +8,18 @@ import { createChartMemory } from './chart-inputs.ts';
 import { checks } from './checks.ts';
 
 /**
- * `npm run check`: runs all checks one after another, whatever the ones before say. Prints a line for each with its
- * seconds, and the output of those that fail or were left out. Exits with 1 if any failed. The chart is skipped if it
- * passed with the same inputs before, unless `--all` or `CI=true` asks for it.
- * `npm run check NAME` runs one check and shows all of its output.
+ * `npm run check`: runs all checks one after another, also after a failure. Prints a line for each with its seconds,
+ * and the output of those that failed or were left out. Exits with 1 if any failed. The chart is skipped if it passed
+ * with the same inputs before, unless `--all` or `CI=true` asks for it. `npm run check NAME` runs one check and shows
+ * all of its output.
  *
- * `--output FILE` also writes `{ "passed": …, "failed": … }`. A check that is made of several writes the same to the file
- * that `CHECK_REPORT` names, and counts as so many.
+ * `--output FILE` also writes `{ "passed": …, "failed": … }`. A check that consists of several writes the same to the
+ * file that `CHECK_REPORT` names, and counts as that many.
  */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** How the output of a check begins that could not be made here, and is no failure. */
+/** Begin of the output of a check that could not run here, which is not a failure. */
 const LEFT_OUT = 'LEFT OUT';
 
 interface Count {
@@ -34,7 +34,7 @@ interface Outcome {
   readonly output: string;
 }
 
-/** What a check counts as: one, if it has written nothing else. If it failed it is one failure at least. */
+/** Returns the counts of a check: one, unless it has written others. If it failed it counts as at least one failure. */
 function countOf(ok: boolean, report: string): Count {
   const own: Count | undefined = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
   return own && ok === (own.failed === 0) ? own : { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };

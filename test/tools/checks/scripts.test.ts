@@ -10,12 +10,12 @@ const scriptsIn = (manifest: string) => readJson<{ scripts?: Record<string, stri
 
 const scripts = scriptsIn('package.json');
 
-/** The scripts that are run in the directory of one package. */
+/** Scripts that are run in the directory of one package. */
 const packageScripts = ['libs/errors', 'libs/contracts'].flatMap((path) =>
   Object.keys(scriptsIn(`${path}/package.json`)),
 );
 
-/** The names that a script takes, for those that take one. */
+/** Names that a script accepts, for scripts that accept one. */
 const namesOf: Readonly<Record<string, readonly string[]>> = {
   bench: Object.keys(readJson<object>('test/tools/bench/programs.json')),
   check: Object.keys(checks),
@@ -23,7 +23,7 @@ const namesOf: Readonly<Record<string, readonly string[]>> = {
   'test:long': Object.keys(readJson<object>('test/tools/long-tests.json')),
 };
 
-/** Where people read which command to run: the pages, and the comments of the programs. */
+/** Places in which people read commands: the pages, and the comments of the programs. */
 function readers(): string[] {
   const below = ['docs', 'charts', 'k8s', 'libs', 'services', 'test'].flatMap((folder) =>
     readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
@@ -32,10 +32,10 @@ function readers(): string[] {
   return ['README.md', 'CONTRIBUTING.md', '.ci/run', ...own.filter((path) => /\.(md|ts|mjs|sh|ya?ml|mod)$/.test(path))];
 }
 
-/** `npm run NAME` and, of a script that takes a name, the word behind it. */
+/** Matches `npm run NAME` and, for a script that takes a name, the word after it. */
 const mentionForm = /npm run (?:--silent )?([a-z][\w:-]*)(?: ([a-z][\w-]*)\b(?=[`'" ]))?/g;
 
-/** Why this mention of a script is wrong, if it is. */
+/** Returns why this mention of a script is wrong, if it is. */
 function findFault([, script = '', name]: readonly (string | undefined)[]): string | undefined {
   if (packageScripts.includes(script)) return undefined;
   if (scripts[script] === undefined) return `there is no script ${script}`;

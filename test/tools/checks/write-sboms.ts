@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { fileURLToPath } from 'node:url';
 
 /**
- * Writes a CycloneDX SBOM for each service, `reports/sbom/<service>.cdx.json`: what it needs to run, as installed here. It
- * is npm's own, narrowed to that service; with `--omit dev` npm leaves out what a development dependency needs too
- * (npm 11.19, mongodb among others). Throws where one is not what it should be.
+ * Writes a CycloneDX SBOM for each service, `reports/sbom/<service>.cdx.json`, with the packages that it needs to run,
+ * as installed here. It is npm's own SBOM, narrowed to that service. `--omit dev` is not used: with it npm leaves out
+ * packages that a development dependency needs too (npm 11.19, mongodb among others). Throws if an SBOM is not as
+ * expected.
  */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -45,7 +46,7 @@ function askNpm(workspace: string): Sbom {
   return JSON.parse(text);
 }
 
-/** Of a workspace only what it needs to run; of other packages npm installs nothing else. */
+/** Only the runtime dependencies of a workspace; for other packages npm installs nothing else. */
 function isNeeded(from: string, to: string): boolean {
   const [, name] = /^@auth-account\/([^@]+)@/.exec(from) ?? [];
   if (name === undefined) return true;
@@ -54,7 +55,7 @@ function isNeeded(from: string, to: string): boolean {
   return !Object.keys(devDependencies).some((dev) => to.startsWith(`${dev}@`));
 }
 
-/** What npm calls the root of the project is here the service; of the rest only what it reaches. */
+/** npm's root of the project is the service here; of the rest only the packages that it reaches remain. */
 function narrow(sbom: Sbom, { name, version }: Manifest): Sbom {
   const own = sbom.components.find(({ purl }) => purl === `pkg:npm/${name.replace('@', '%40')}@${version}`);
   if (own === undefined) throw new Error(`${name} is no component of its own SBOM`);

@@ -33,7 +33,7 @@ export async function openAgent(namespace: string, pod: string): Promise<AgentCl
     if (error === undefined) call?.resolve(result);
     else call?.reject(new Error(error));
   });
-  child.stdin.on('error', () => undefined); // its end is told by `exit`
+  child.stdin.on('error', () => undefined); // its end is reported by `exit`
   child.on('exit', (status) => {
     for (const { reject } of waiting.values()) reject(new Error(`the agent in ${pod} ended with ${status}`));
     waiting.clear();

@@ -4,10 +4,10 @@ import type { Images } from './cluster.ts';
 
 const source = join(import.meta.dirname, 'agent');
 
-/** Of the test's webhook, made anew by each run. */
+/** Secret of the test's webhook, new in each run. */
 const webhookSecret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`;
 
-/** The agent's sources, its two pods and what makes the client a subscriber, as objects for `kubectl apply`. */
+/** Returns the agent's sources, its two pods and the client's subscription, as objects for `kubectl apply`. */
 export async function agentObjects(images: Images): Promise<object[]> {
   const files = (await readdir(source)).filter((name) => name.endsWith('.ts'));
   const data = await Promise.all(files.map(async (name) => [name, await readFile(join(source, name), 'utf8')]));
@@ -31,7 +31,7 @@ export async function agentObjects(images: Images): Promise<object[]> {
   ];
 }
 
-/** Runs the receiver and waits for `kubectl exec` to start agents beside it. */
+/** Runs the receiver and waits for `kubectl exec` to start agents in the same pod. */
 function agentPod(name: string, { registry, tag }: Images): object {
   return {
     apiVersion: 'v1',
@@ -52,7 +52,7 @@ function agentPod(name: string, { registry, tag }: Images): object {
           name: 'agent',
           image: `${registry}/auth-account/authctl:${tag}`,
           imagePullPolicy: 'Always',
-          // Below /app, where Node finds the packages of the image.
+          // Below /app, so that Node finds the packages of the image.
           command: ['node', '/app/cluster-test/receiver-main.ts'],
           env: [{ name: 'WEBHOOK_SECRET_FILE', value: '/etc/cluster-test/secret' }],
           readinessProbe: { httpGet: { path: '/arrivals/none', port: 8090 }, periodSeconds: 1 },

@@ -6,7 +6,7 @@ import { runCommand } from './run-command.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** As much of it as is changed. */
+/** Part of the object that is changed. */
 interface StatefulSet {
   readonly kind: string;
   readonly spec: {
@@ -24,7 +24,7 @@ interface StatefulSet {
 export const storeImages = ['authctl', 'dev-mongodb', 'dev-redis'];
 export const serviceImages = ['api', 'push-gateway', 'worker'];
 
-/** Builds these images and pushes them. Gives what was printed: the sizes. */
+/** Builds these images and pushes them. Returns the output: the sizes. */
 export async function buildImages(
   { registry, tag }: Images,
   names: readonly string[],
@@ -36,7 +36,7 @@ export async function buildImages(
   return printed.trimEnd().split('\n').slice(-8);
 }
 
-/** Secrets, MongoDB and Redis of k8s/dev, from the images of this run. */
+/** Applies the Secrets, MongoDB and Redis of k8s/dev, with the images of this run. */
 export async function installDependencies({ namespace, kubectl, apply }: Kubernetes, images: Images): Promise<void> {
   await runCommand(join(root, 'k8s/dev/secrets.sh'), [namespace], { cwd: root });
   const manifests = await kubectl(['kustomize', join(root, 'k8s/dev')]);
@@ -48,7 +48,9 @@ export async function installDependencies({ namespace, kubectl, apply }: Kuberne
   }
 }
 
-/** Images from the registry of the test; data in the pod's own volumes, as a run must not use up a cluster's. */
+/**
+ * Uses images from the test's registry, and data in the pod's own volumes, because a run must not use up a cluster's.
+ */
 function adapt(object: StatefulSet, { registry, tag }: Images): StatefulSet {
   const { volumeClaimTemplates: claims = [], template, ...rest } = object.spec;
   const containers = template.spec.containers.map((container) => ({

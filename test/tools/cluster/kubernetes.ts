@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { runCommand } from './run-command.ts';
 
-/** As much of an object as the test reads. */
+/** Part of an object that the test reads. */
 export interface Pod {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
   readonly spec: { readonly containers: readonly { readonly name: string }[] };
@@ -29,9 +29,9 @@ export interface Kubernetes {
   helm(args: readonly string[]): Promise<string>;
   /** Pods of a component of the release. */
   podsOf(component: string): Promise<readonly Pod[]>;
-  /** Waits until a Deployment has as many ready pods as it wants, of its newest template, and none of others is left. */
+  /** Waits until a Deployment has the wanted number of ready pods of its newest template, and no others. */
   settled(component: string, timeoutMs?: number): Promise<readonly Pod[]>;
-  /** Names of all objects in the namespace as `kind/name`, but for those that come and go by themselves. */
+  /** Returns the names of all objects in the namespace as `kind/name`, except those that come and go by themselves. */
   listAll(): Promise<Set<string>>;
 }
 
@@ -43,7 +43,7 @@ const kubectlLimitMs = 330_000;
 export function openKubernetes(namespace: string): Kubernetes {
   const kubectl = (args: readonly string[], input = '') =>
     runCommand('kubectl', ['-n', namespace, ...args], { input, timeoutMs: kubectlLimitMs });
-  /** What changes nothing may be asked again: the API server of a busy machine does not answer every time. */
+  /** Retries requests that change nothing: the API server of a busy machine does not always answer. */
   async function ask(args: readonly string[], triesLeft = 2): Promise<string> {
     try {
       return await kubectl(args);
@@ -75,7 +75,7 @@ export function openKubernetes(namespace: string): Kubernetes {
       let pods: Pod[] = [];
       const isSettled = async () => {
         const { spec } = await read(['get', 'deployment', `${release}-${component}`]);
-        // What the kubelet has evicted stays as a record until somebody removes it.
+        // A pod that the kubelet has evicted remains as a record until it is deleted.
         pods = (await podsOf(component)).filter(({ status }) => !isOver(status.phase));
         return pods.length === spec.replicas && pods.every(isReady);
       };
@@ -96,7 +96,7 @@ export function isReady({ metadata, status }: Pod): boolean {
   return ready?.status === 'True' && metadata.deletionTimestamp === undefined;
 }
 
-/** All containers have ended for good. */
+/** Returns true if all containers have ended for good. */
 export function isOver(phase: string): boolean {
   return phase === 'Failed' || phase === 'Succeeded';
 }

@@ -2,10 +2,12 @@ import { runCommand } from './run-command.ts';
 
 export const namespace = 'auth-cluster-test';
 
-/** What the test has made bears it, and nothing else is deleted. */
+/** Label of the objects that the test has created; nothing else is deleted. */
 const [ownKey, ownValue] = ['test', 'auth-account-cluster'];
 
-/** Makes the namespace anew, under the Pod Security Standard "restricted"; throws where one of that name is not the test's. */
+/**
+ * Recreates the namespace, under the Pod Security Standard "restricted"; throws if one of that name is not the test's.
+ */
 export async function createNamespace(): Promise<void> {
   await deleteNamespace();
   const found = await runCommand('kubectl', ['get', 'namespace', namespace, '--ignore-not-found', '-o', 'name']);

@@ -1,11 +1,11 @@
-/** Counts and prints what was checked. */
+/** Counts and prints the results of checks. */
 export interface Reporter {
-  /** Runs one check and prints its seconds, with the figures that it gives. True where it passed. */
+  /** Runs one check and prints its seconds and the figures that it returns. Returns true if it passed. */
   check(name: string, run: () => Promise<readonly string[]>): Promise<boolean>;
   counted(): { readonly passed: number; readonly failed: number };
 }
 
-/** `onFailure` is called once per failure, to show what may explain it. */
+/** `onFailure` is called once per failure, to print what may explain it. */
 export function createReporter(onFailure: () => Promise<void>): Reporter {
   const count = { passed: 0, failed: 0 };
   const begin = performance.now();

@@ -22,10 +22,10 @@ import { checkUninstall } from './steps/uninstall.ts';
 import { fleetSize, loadOrder } from './under-load.ts';
 
 /**
- * `npm run test:cluster [-- --long] [--output FILE]`: builds the images, installs k8s/dev and the chart in a namespace of
- * its own of the cluster that KUBECONFIG names, walks the main path and upgrades the release while clients in the cluster
- * use it. `--long` also evicts, kills, rotates keys and removes what it has installed. One line for each check; exit 1 if
- * one failed. See docs/testing.md.
+ * `npm run test:cluster [-- --long] [--output FILE]`: builds the images, installs k8s/dev and the chart in a separate
+ * namespace of the cluster that KUBECONFIG names, walks the main path, and upgrades the release while clients in the
+ * cluster use it. `--long` also evicts, kills, rotates keys and removes everything that it has installed. Prints one
+ * line for each check; exits with 1 if one failed. See docs/testing.md.
  */
 const { CLUSTER_REGISTRY = '', CLUSTER_REGISTRY_INSECURE, CLUSTER_TAG, KEEP } = process.env;
 if (CLUSTER_REGISTRY === '')
@@ -40,7 +40,7 @@ const agents: AgentClient[] = [];
 
 let ending: Promise<void> | undefined;
 
-/** Ends what the test has started, once. */
+/** Ends everything that the test has started, once. */
 function end(): Promise<void> {
   ending ??= (async () => {
     await Promise.all(agents.map((agent) => agent.close()));
@@ -66,7 +66,10 @@ for (const [signal, status] of [
 
 let isReported = false;
 
-/** The figures so far, once, on the screen and in the file. `unfinished`: a run that did not come to its end is a failure more. */
+/**
+ * Prints and writes the present figures, once. `unfinished`: a run that did not reach its end counts as one more
+ * failure.
+ */
 function report(unfinished: 0 | 1 = 0): void {
   if (isReported) return;
   isReported = true;
@@ -94,7 +97,10 @@ async function checkDependencies(): Promise<boolean> {
   });
 }
 
-/** Images, stores and agents: without them there is nothing to test. The stores come up while the services' images are built. */
+/**
+ * Builds images, stores and agents: without them there is nothing to test. The stores start while the services' images
+ * are built.
+ */
 async function prepare(): Promise<Cluster | undefined> {
   if (!(await checkImages('stores', storeImages))) return undefined;
   const prepared = await Promise.all([checkDependencies(), checkImages('services', serviceImages)]);
@@ -110,7 +116,7 @@ async function prepare(): Promise<Cluster | undefined> {
   return isPrepared && agent && stranger ? { kubernetes, reporter, images, agent, stranger } : undefined;
 }
 
-/** What needs a calm cluster; a key's long way into the pods goes on meanwhile. */
+/** Checks that need an idle cluster; a new key takes long to reach the pods, which goes on meanwhile. */
 async function checkAtRest(cluster: Cluster): Promise<void> {
   const rotation = await beginRotation(cluster);
   await checkMainPath(cluster);
@@ -122,7 +128,7 @@ async function checkAtRest(cluster: Cluster): Promise<void> {
   await rotation.finish();
 }
 
-/** Runs the checks while the load and the streams go on. */
+/** Runs the checks under the load and the streams. */
 async function withLoad({ agent }: Cluster, checks: () => Promise<void>): Promise<void> {
   const { api, push } = await serviceAddresses(kubernetes);
   const isLoaded = await reporter.check('load and streams begin', async () => {
@@ -138,7 +144,7 @@ async function withLoad({ agent }: Cluster, checks: () => Promise<void>): Promis
   }
 }
 
-/** What .ci/run runs: the release is installed, used, and upgraded while it is used. */
+/** The form for .ci/run: installs the release, uses it, and upgrades it meanwhile. */
 async function checkShort(cluster: Cluster): Promise<void> {
   await checkMainPath(cluster);
   await withLoad(cluster, () => checkUpgrade(cluster, valuesOf(images)));
@@ -152,8 +158,8 @@ async function checkLong(cluster: Cluster, before: ReadonlySet<string>): Promise
     await checkUpgrade(cluster, valuesOf(images));
     await checkRollback(cluster);
     await checkKills(cluster);
-    // The last under load: for two minutes its dead address stays in the node's connection tracking (docs/operations.md), and
-    // would fail a request of a later check.
+    // Last under load: for two minutes its dead address stays in the node's connection tracking (docs/operations.md),
+    // and would fail a request of a later check.
     await checkKubeletEviction(cluster);
   });
   await checkUninstall(cluster, before);

@@ -5,11 +5,11 @@ export interface CommandOptions {
   readonly input?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Milliseconds; two minutes where none is given. */
+  /** Limit in milliseconds; default two minutes. */
   readonly timeoutMs?: number;
 }
 
-/** Runs a program and gives its stdout; throws with all that it said where it does not exit with 0. */
+/** Runs a program and returns its stdout; throws with all of its output if it does not exit with 0. */
 export async function runCommand(
   program: string,
   args: readonly string[],
@@ -21,7 +21,7 @@ export async function runCommand(
     child.on('close', resolve);
     child.on('error', reject);
   });
-  child.stdin.on('error', () => undefined); // a program that ends without reading says why by its status
+  child.stdin.on('error', () => undefined); // a program that ends without reading reports why by its status
   child.stdin.end(input);
   const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), exited]).catch(
     (error) => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run-in-ci.sh OUTPUT: `npm run test:cluster`, its short form, where there is a cluster: the one that KUBECONFIG names (CLUSTER_REGISTRY names its
-# registry), or the lab in the folder CLUSTER_LAB, which is started if it is not running and ended again. Elsewhere it says that
-# it left the test out, and writes no OUTPUT.
+# run-in-ci.sh OUTPUT: `npm run test:cluster`, its short form, if there is a cluster: the one that KUBECONFIG names (CLUSTER_REGISTRY names its
+# registry), or the lab in the folder CLUSTER_LAB, which is started if it is not running and ended again. Without a cluster it
+# prints that the test is left out, and writes no OUTPUT.
 set -euo pipefail
 output=$1
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import type { FleetReport, LoadReport } from './agent/protocol.ts';
 import type { AgentClient } from './agent-client.ts';
 
-/** What the clients saw while something was done to the cluster. */
+/** Observations of the clients during a change of the cluster. */
 export interface Seen {
   readonly load: LoadReport;
   readonly fleet: FleetReport;
@@ -11,14 +11,17 @@ export interface Seen {
 export const loadOrder = { perSecond: 50, users: 24 };
 export const fleetSize = 40;
 
-/** Does it while the load and the fleet go on, waits for the streams to be back, and gives what the clients saw. */
+/**
+ * Runs the change under the load and the fleet, waits for the streams to be open again, and returns the clients'
+ * observations.
+ */
 export async function underLoad(agent: AgentClient, work: () => Promise<unknown>): Promise<Seen> {
   assertNothingLost(await look(agent), 'between the last check and this one: ');
   let seen: Seen;
   try {
     await work();
   } finally {
-    seen = await look(agent); // also where it threw: the next check must not be charged with it
+    seen = await look(agent); // also after an error: the next check must not be charged with it
   }
   const { requests, seconds } = seen.load;
   const least = (loadOrder.perSecond * seconds) / 2; // the machine may be shared
@@ -31,7 +34,7 @@ async function look(agent: AgentClient): Promise<Seen> {
   return { load: await agent.call('lookAtLoad'), fleet };
 }
 
-/** No request failed, no stream ended but by 1001 and none was refused on its way back. */
+/** Requires that no request failed, that no stream ended except by 1001, and that no reconnect was refused. */
 export function assertNothingLost({ load, fleet }: Seen, when = ''): void {
   assert.deepEqual(
     load.failures,
@@ -44,7 +47,7 @@ export function assertNothingLost({ load, fleet }: Seen, when = ''): void {
   assert.equal(fleet.open, fleetSize, `${when}streams that are open again`);
 }
 
-/** As many streams had to move; where none did, the check has seen nothing of the gateway. */
+/** Requires that at least that many streams had to move: otherwise the check has shown nothing about the gateway. */
 export function assertMoved({ fleet }: Seen, atLeast: number): void {
   const moved = fleet.closed['1001 SERVER_DRAINING'] ?? 0;
   assert.ok(moved >= atLeast, `only ${moved} streams were closed by 1001 in place of ${atLeast} or more`);

@@ -16,7 +16,7 @@ import { bodiesLike } from './arbitrary-bodies.ts';
 const { CONFORMANCE_BODIES = '80', CONFORMANCE_SEED = '1' } = process.env;
 const names = Object.keys(routes) as RouteName[];
 const bodiesEach = Number(CONFORMANCE_BODIES);
-/** At once; one run of the property. */
+/** Bodies sent at once; one run of the property. */
 const batch = 20;
 
 const checker = openApiChecker(
@@ -46,7 +46,7 @@ function sendBytes(name: RouteName, body: Buffer): Promise<Answer & { readonly r
     'Content-Type': 'application/json',
     'Content-Length': body.length,
     'X-Request-ID': requestId,
-    // Every other one; each of its own, so that nothing is answered from memory.
+    // Every other body has a new key, so that no answer comes from memory.
     ...(sent % 2 === 0 ? { 'Idempotency-Key': requestId } : {}),
   };
   const options = { method: method.toUpperCase(), agent, headers: { ...needed, ...goods.get(name)?.headers } };
@@ -73,7 +73,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns what is wrong with the answer, undefined if nothing is. */
+/** Returns the fault of the answer, undefined if there is none. */
 async function faultOf(name: RouteName, body: Buffer): Promise<string | undefined> {
   const { path, method } = routes[name];
   const answer = await sendBytes(name, body);

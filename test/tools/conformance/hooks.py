@@ -1,4 +1,4 @@
-"""What JSON Schema cannot say of the requests, and real accounts and tokens, so that not every request is refused."""
+"""Adds rules that JSON Schema cannot express, and real accounts and tokens, so that not every request is refused."""
 
 import itertools
 import json
@@ -21,7 +21,7 @@ numbers = itertools.count()
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Gives each request a key of its own in the place of a good one: the same key with another body is refused, rightly."""
+    """Replaces a good key by a new one for each request: the same key with another body is rightly refused."""
     key = (case.headers or {}).get("Idempotency-Key")
     if isinstance(key, str) and re.fullmatch(r"[\x21-\x7e]{1,128}", key):
         case.headers["Idempotency-Key"] = f"key-{os.getpid()}-{next(numbers)}"
@@ -40,7 +40,7 @@ def filter_body(context, body):
 
 @schemathesis.hook
 def map_body(context, body):
-    """Puts a real account or token in the place of about every fourth made-up one that is well-formed."""
+    """Replaces about every fourth well-formed generated account or token by a real one."""
     if not isinstance(body, dict):
         return body
     operation = context.operation.path.rsplit("/", 1)[-1]
@@ -56,7 +56,7 @@ def is_text(value, maximum: int) -> bool:
 
 
 def chosen_by(value: str, operation: str) -> dict:
-    """By the value alone, so that the same seed sends the same requests."""
+    """Depends on the value alone, so that the same seed sends the same requests."""
     number = sum(value.encode("utf-8", "replace"))
     real = seeds[operation]
     return real[number // 4 % len(real)] if number % 4 == 0 else {}

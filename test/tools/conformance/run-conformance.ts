@@ -4,11 +4,11 @@ import { startTestServers } from '@auth-account/local-stack';
 import { runSchemathesis } from './run-schemathesis.ts';
 
 /**
- * `npm run test:long conformance`: schemathesis against a stack of its own, then the property test of bodies in its long form.
- * Exits with 1 if either finds something, or if fewer cases were tried than required.
+ * `npm run test:long conformance`: schemathesis against a separate stack, then the property test of bodies in its long
+ * form. Exits with 1 if either finds something, or if fewer cases were tried than required.
  *
- * `--cases N`: made-up requests per operation; `--seed N`; `--max-seconds N`: of schemathesis; `--bodies N`: of the
- * property test, per operation; 0 leaves it out.
+ * `--cases N`: generated requests per operation; `--seed N`; `--max-seconds N`: limit for schemathesis; `--bodies N`:
+ * bodies of the property test, per operation; 0 leaves it out.
  */
 
 const leastCases = 20_000;

@@ -12,11 +12,11 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const requirements = join(here, 'requirements.txt');
 
 /**
- * Its threads share one processor, so the operations are dealt out to two processes. The links of the document lead from
- * one operation to another: that phase has them all.
+ * Operations of each process: schemathesis' threads share one processor, so the operations are split between two
+ * processes. The links of the document lead from one operation to another, so the stateful phase has all of them.
  */
 const ids: string[] = Object.values(routes).map(({ operationId }) => operationId);
-/** It ends the session that it is called with, so it has a caller of its own. */
+/** This operation ends the session that it is called with, so it has a separate caller. */
 const leaving = routes.logoutAll.operationId;
 const staying = ids.filter((id) => id !== leaving);
 const shares = [
@@ -27,23 +27,23 @@ const shares = [
 ] as const;
 
 export interface SchemathesisOptions {
-  /** Cases per operation that the fuzzing phase makes up; the other phases come on top. */
+  /** Cases per operation that the fuzzing phase generates, in addition to the other phases. */
   readonly cases: number;
   readonly seed: number;
-  /** After which the run is broken off and has failed. With a limit of its own schemathesis would use it up. */
+  /** Seconds after which the run is stopped and has failed. With its own limit schemathesis would use up the time. */
   readonly maxSeconds: number;
-  /** Told how far it has come, every half minute. */
+  /** Called with the progress, every half minute. */
   readonly log: (line: string) => void;
 }
 
 export interface SchemathesisResult {
   readonly cases: number;
   readonly failures: number;
-  /** Operations that could not be tried, and runs that ended badly. */
+  /** Number of operations that could not be tried, and of runs that ended badly. */
   readonly errors: number;
-  /** Requests that the api has answered. */
+  /** Number of requests that the api has answered. */
   readonly requests: number;
-  /** The time was over before all was tried: the other figures are those until then. */
+  /** True if the time was over before everything was tried: the other figures are those until then. */
   readonly isBrokenOff: boolean;
 }
 
@@ -54,8 +54,8 @@ interface Report {
 }
 
 /**
- * Runs schemathesis with every check against an api of its own, which validates what it answers. The api's hashes are
- * cheap, because they are not what is tried here.
+ * Runs schemathesis with every check against a separate api, which validates its answers. The api's hashes are cheap,
+ * because they are not tested here.
  */
 export async function runSchemathesis(options: SchemathesisOptions): Promise<SchemathesisResult> {
   const binary = await install();
@@ -115,10 +115,10 @@ interface Share extends SchemathesisOptions {
   readonly number: number;
 }
 
-/** Undefined if it was broken off so hard that it wrote no report. */
+/** Undefined if it was stopped so abruptly that it wrote no report. */
 async function runShare(binary: string, share: Share): Promise<Report | undefined> {
   const report = join(root, 'reports', `schemathesis-${share.number}.json`);
-  // One of an earlier run must not speak for this one.
+  // A report of an earlier run must not be mistaken for this one's.
   await rm(report, { force: true });
   const operations = share.operations.flatMap((id) => ['--include-operation-id', id]);
   const limits = ['--phases', share.phases, '--max-examples', String(share.cases)];
@@ -131,13 +131,15 @@ async function runShare(binary: string, share: Share): Promise<Report | undefine
   throw new Error(`schemathesis ended with ${code} and wrote no report`);
 }
 
-/** Not every operation is linked, so the stateful phase may leave some out. */
+/** Not every operation has links, so the stateful phase may skip some. */
 function errorsOf({ test_cases, operations, exit_code }: Report, isStateful: boolean): number {
   const untried = isStateful ? operations.errored : operations.selected - operations.tested;
   return Math.max(test_cases.errored, untried, exit_code === 0 ? 0 : 1);
 }
 
-/** Accounts to log in to, sessions to refresh, and sessions of one caller to log out, apart from each other. */
+/**
+ * Creates accounts to log in to, sessions to refresh, and sessions of one caller to log out, independent of each other.
+ */
 async function makeSeeds(api: TestApi) {
   const each = async <T>(make: () => Promise<T>): Promise<T[]> => {
     const made: T[] = [];
@@ -153,7 +155,7 @@ async function makeSeeds(api: TestApi) {
   return { seeds: { login, refresh, logout }, accessTokens };
 }
 
-/** Installs what requirements.txt pins, once per version of it. */
+/** Installs the versions that requirements.txt pins, once per content of it. */
 async function install(): Promise<string> {
   const version = /^schemathesis==(\S+)$/m.exec(await readFile(requirements, 'utf8'))?.[1];
   const home = join(root, '.cache', `schemathesis-${version}`);
@@ -171,12 +173,12 @@ async function install(): Promise<string> {
   return binary;
 }
 
-/** The status that `run` gives for a program that a signal has ended. */
+/** Status that `run` returns for a program that a signal has ended. */
 const brokenOff = -1;
-/** For so long schemathesis may write down what it has found. */
+/** Milliseconds that schemathesis may take to write its findings. */
 const graceMs = 20_000;
 
-/** After `limitMs` the program is told to stop as by Ctrl-C, and killed if it does not. */
+/** After `limitMs` the program is stopped as by Ctrl-C, and killed if it does not end. */
 async function run(
   command: string,
   args: readonly string[],

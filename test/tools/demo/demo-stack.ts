@@ -9,7 +9,7 @@ import { startEventReceiver } from '../../support/event-receiver.ts';
 import { send } from '../../support/http-client.ts';
 import { type Kitchen, openKitchen } from './kitchen.ts';
 
-/** The stack that the story is told against. */
+/** The stack that the story runs against. */
 export interface DemoStack {
   /** Base address of the API. */
   readonly api: string;
@@ -17,7 +17,10 @@ export interface DemoStack {
   waitForEvent(
     userId: string,
   ): Promise<{ readonly event: RegisteredEvent; readonly at: number; readonly where: string }>;
-  /** What a consumer of the kind `queue` says of the group's event; undefined if the stack has no such consumer. */
+  /**
+   * Returns the message of a consumer of the kind `queue` about the group's event; undefined if the stack has no such
+   * consumer.
+   */
   waitForConsumer?(groupId: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -25,7 +28,7 @@ export interface DemoStack {
 const { API_PORT = '8080', API_OPS_PORT = '9080', LOCAL_SUBSCRIBER_PORT = '8090' } = process.env;
 const api = `http://127.0.0.1:${API_PORT}`;
 
-/** The stack that runs on the usual ports, or, if none does, one with data of its own that ends with the story. */
+/** Returns the stack that runs on the usual ports or, if none does, one with separate data that ends with the story. */
 export async function openDemoStack(): Promise<DemoStack> {
   return (await isRunning()) ? followRunning() : startOwn();
 }
@@ -38,7 +41,7 @@ async function isRunning(): Promise<boolean> {
   }
 }
 
-/** A running stack has its subscribers already: its own passes on what it gets. */
+/** A running stack already has its subscribers: its own one passes on the events that it gets. */
 async function followRunning(): Promise<DemoStack> {
   console.log(`A stack runs on ${api}: the story is told against it.`);
   const abort = new AbortController();
@@ -76,7 +79,7 @@ async function readEvents(body: ReadableStream<Uint8Array>, onEvent: (event: Reg
   }
 }
 
-/** A stack of its own, with the demo's subscribers: a webhook, and a consumer of a queue. */
+/** Starts a separate stack with the demo's subscribers: a webhook, and a consumer of a queue. */
 async function startOwn(): Promise<DemoStack> {
   console.log('No stack runs: one is started for the story (npm run up keeps one running).');
   const receiver = await startEventReceiver();
@@ -86,7 +89,7 @@ async function startOwn(): Promise<DemoStack> {
   const up = spawn(process.execPath, [join(import.meta.dirname, '../../../libs/local-stack/bin/up.ts')], {
     env: { ...process.env, LOCAL_DATA_DIR: dataDir, EVENT_SUBSCRIBERS: JSON.stringify([subscriber, consuming]) },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C reaches the story alone, which ends the stack in order.
+    // Ctrl-C reaches only the story, which ends the stack in order.
     detached: true,
   });
   const exited = once(up, 'exit');
@@ -119,7 +122,7 @@ async function startOwn(): Promise<DemoStack> {
   };
 }
 
-/** Shows what the stack does until it is ready, and nothing after. */
+/** Prints the stack's lines until it is ready, and none afterwards. */
 async function untilReady(stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream, exited: Promise<unknown>) {
   const ready = Promise.withResolvers<void>();
   for (const stream of [stdout, stderr]) {

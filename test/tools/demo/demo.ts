@@ -2,7 +2,7 @@ import { openDemoStack } from './demo-stack.ts';
 import { tellGroupPath } from './group-path.ts';
 import { tellMainPath } from './main-path.ts';
 
-// `npm run demo`: the main path as a story, against the stack that runs, or one that it starts and ends.
+// `npm run demo`: the main path as a story, against the running stack, or one that it starts and ends.
 const stack = await openDemoStack();
 try {
   await tellMainPath(stack);

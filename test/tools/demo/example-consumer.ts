@@ -4,12 +4,12 @@ import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mong
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import type { ClientSession, Db, MongoClient } from 'mongodb';
 
-/** What the example prepares for a new group. */
+/** Result of the example's work for a new group. */
 export interface StartingConfiguration {
   /** `home_group_id`. */
   readonly _id: string;
   readonly account_type: string;
-  /** How often it was prepared: 1, or the inbox does not hold. */
+  /** Number of times that it was prepared: 1, or the inbox does not work. */
   readonly prepared: number;
 }
 
@@ -17,13 +17,13 @@ export interface ExampleConsumerOptions {
   readonly mongo: MongoClient;
   /** The consumer's own database. */
   readonly db: Db;
-  /** Opened with `workerOptions()`. */
+  /** Connection opened with `workerOptions()`. */
   readonly redis: RedisClient;
   readonly keys: RedisKeys;
   readonly subscriber: string;
   readonly say: (line: string) => void;
   readonly onReport?: (report: ConsumerReport) => void;
-  /** What tests put around the inbox and the effect. */
+  /** Wrappers of tests around the inbox and the effect. */
   readonly around?: {
     readonly inbox?: (inbox: Inbox<ClientSession>) => Inbox<ClientSession>;
     readonly afterEffect?: (signal: AbortSignal) => Promise<void>;
@@ -31,8 +31,8 @@ export interface ExampleConsumerOptions {
 }
 
 /**
- * A sibling service in small: for each registration that made a group it prepares the group's starting configuration, once,
- * however often the event comes.
+ * A small example of a sibling service: for each registration that made a group it prepares the group's starting
+ * configuration, once, however often the event comes.
  */
 export async function startExampleConsumer(options: ExampleConsumerOptions): Promise<EventConsumer> {
   const { mongo, db, redis, keys, subscriber, say, onReport, around = {} } = options;
@@ -63,7 +63,7 @@ export async function startExampleConsumer(options: ExampleConsumerOptions): Pro
       await around.afterEffect?.(signal);
     },
     onReport(report) {
-      // The loser of two deliveries at once may report first: the group is for the other to say.
+      // Of two concurrent deliveries the loser may report first: only the other one reports the group.
       if (report.outcome === 'processed') sayPrepared(report.eventId ?? '');
       onReport?.(report);
     },

@@ -5,7 +5,7 @@ import { createAsk, milliseconds, demoPassword as password, say, show } from './
 
 const bearer = ({ access_token }: { readonly access_token: string }) => ({ Authorization: `Bearer ${access_token}` });
 
-/** Tells how people come together in one household, and throws if it does not go as the contract says. */
+/** Tells how people join one household, and throws if an answer violates the contract. */
 export async function tellGroupPath(stack: DemoStack): Promise<void> {
   const requestId = `demo-${randomUUID().slice(0, 8)}`;
   const { post, get } = createAsk(stack.api, requestId);

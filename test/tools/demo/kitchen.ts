@@ -3,9 +3,9 @@ import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { startExampleConsumer } from './example-consumer.ts';
 
-/** The example consumer beside the demo's own stack. */
+/** The example consumer for the demo's own stack. */
 export interface Kitchen {
-  /** What it said about the group. Throws if it says nothing within 15 s. */
+  /** Returns its message about the group. Throws if there is none within 15 s. */
   waitForLine(groupId: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -17,7 +17,7 @@ const {
 } = process.env;
 const timeoutMs = 15_000;
 
-/** Opens the consumer on the stack's servers, with a database of its own. */
+/** Opens the consumer on the stack's servers, with a separate database. */
 export async function openKitchen(subscriber: string): Promise<Kitchen> {
   const mongo = new MongoClient(MONGODB_URI);
   const redis = new Redis(REDIS_URL, workerOptions());

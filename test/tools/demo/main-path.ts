@@ -3,7 +3,7 @@ import { openStream } from '../../support/stream-client.ts';
 import type { DemoStack } from './demo-stack.ts';
 import { createAsk, milliseconds, demoPassword as password, say, show } from './narration.ts';
 
-/** Tells the main path, and throws if it does not go as the contract says. */
+/** Tells the main path, and throws if an answer violates the contract. */
 export async function tellMainPath(stack: DemoStack): Promise<void> {
   const requestId = `demo-${randomUUID().slice(0, 8)}`;
   const { post } = createAsk(stack.api, requestId);

@@ -14,14 +14,14 @@ export function show(label: string, value: unknown): void {
   console.log(`  ${styleText('dim', label.padEnd(labelWidth - 3))} ${fold(text, terminalWidth(), labelWidth)}`);
 }
 
-/** Elsewhere than in a terminal nothing is folded: programs read lines. */
+/** Lines are folded only in a terminal: programs read whole lines. */
 function terminalWidth(): number {
   return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
 }
 
 /**
- * Breaks a text into lines that end before this column and, from the second on, begin at that one: behind a space or comma
- * if there is one past the first quarter of the line.
+ * Breaks a text into lines that end before this column. From the second on they begin at that column. It breaks after a
+ * space or comma if there is one past the first quarter of the line.
  */
 export function fold(text: string, width: number, indent: number): string {
   const room = Math.max(20, width - indent);
@@ -42,7 +42,7 @@ export function milliseconds(from: number, to: number): string {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Makes functions that send to a path below `/api/v1`, show what was answered, and throw if it is another status. */
+/** Creates functions that send to a path below `/api/v1`, print the answer, and throw if it has another status. */
 export function createAsk(api: string, requestId: string) {
   async function ask(method: string, path: string, status: number, headers: Headers, body?: object): Promise<Answer> {
     const needed = { 'Content-Type': 'application/json', 'X-Request-ID': requestId };
@@ -60,7 +60,7 @@ export function createAsk(api: string, requestId: string) {
   };
 }
 
-/** Tokens are long, and no business of a terminal's history. */
+/** Shortens tokens: they are long, and should not stay in a terminal's history. */
 function shorten(text: string): string {
   return text.replaceAll(/"((?:access|refresh)_token)":"(.{8})[^"]*"/g, '"$1":"$2…"');
 }

@@ -13,9 +13,9 @@ type Line = Readonly<Record<string, unknown>>;
 let scene: TokenScene;
 let api: TokenApi;
 let proxy: HoldingProxy;
-/** Another process of the api, whose answers from MongoDB can be held back. */
+/** Another process of the api, whose answers from MongoDB can be delayed. */
 let slow: TokenApi;
-/** Its log. */
+/** Log of the process. */
 const lines: Line[] = [];
 
 beforeAll(async () => {
@@ -33,17 +33,17 @@ afterAll(async () => {
   await proxy.close();
 });
 
-/** How a client gives a request up. */
+/** Way in which a client abandons a request. */
 type GiveUp = (socket: Socket) => void;
 
 interface Abandoned {
   readonly path: string;
   readonly body: object;
   readonly accessToken?: string;
-  /** The command at whose answer the slow api is held. */
+  /** Command whose answer to the slow api is delayed. */
   readonly heldAt?: string;
   readonly giveUp: GiveUp;
-  /** Runs when the slow api has seen the client go, and still waits for MongoDB. */
+  /** Runs once the slow api has noticed that the client is gone, while it still waits for MongoDB. */
   readonly meanwhile?: () => Promise<void>;
 }
 
@@ -55,15 +55,15 @@ const waitForLine = (wanted: Line) =>
   });
 
 /**
- * The slow api takes the request up and waits for MongoDB; its client goes away; `meanwhile` runs; MongoDB answers, and the
- * api finds that nobody waits.
+ * The slow api accepts the request and waits for MongoDB; its client disconnects; `meanwhile` runs; MongoDB answers,
+ * and the api finds that no client waits.
  */
 async function abandon({ path, body, accessToken, heldAt = 'find', giveUp, meanwhile }: Abandoned): Promise<void> {
   const request_id = `abandoned-${randomUUID()}`;
   proxy.hold(heldAt);
   const { hostname, port } = new URL(slow.base);
   const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined); // it is given up
+  socket.on('error', () => undefined); // it is abandoned on purpose
   socket.resume().write(requestText(path, body, { 'X-Request-ID': request_id, accessToken }));
   await waitUntil(async () => proxy.held() > 0, { what: 'a question to MongoDB', timeoutMs: 60_000, intervalMs: 5 });
   giveUp(socket);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({ env });
   redis = new Redis(env.REDIS_URL ?? '');
   denyList = createDenyList(redis, redisKeys(scene.database), denialLifetimeMs(600));
-  // No worker makes anything good: what the tests don't write into the list is lost.
+  // No worker repairs anything: an entry that the tests don't write into the list is lost.
   await (await denyList.beginRebuild()).complete();
 });
 afterAll(async () => {
@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 let world: World;
-/** A session with a stream, which its app takes to be live. */
+/** A session with a stream, which its app believes to be live. */
 let session: SessionRecord;
 let stream: AppStream;
 
@@ -76,7 +76,7 @@ const at = new Date();
 const revoke = () =>
   createStores(scene.collections).sessions.revokeAll([session.sessionId], { reason: 'logout', at, requestId: 'r' });
 
-/** Its user moves to another group. */
+/** Moves its user to another group. */
 const move = () =>
   scene.mongo.withSession((transaction) => {
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId: 'r' } as const;

@@ -13,10 +13,10 @@ const program = fileURLToPath(new URL('faults.ts', import.meta.url));
 /** One fault of each store and one of the services; the long form has more (`npm run faults`). */
 const kinds = 'SIGSTOP of the MongoDB primary|Redis emptied|kill -9 of every process';
 
-/** The number of faults ends it, not the time, which a busy machine needs more of; this seed's faults are short ones. */
+/** The number of faults ends it, not the time, which a busy machine needs more of; this seed's faults are short. */
 const args = ['--seed', '52', '--minutes', '60', '--faults', '3', '--rate', '20', '--only', kinds, '--no-install'];
 
-/** The program is told to end then, and tells what it has, before the test gives up. */
+/** The program is stopped then and reports its results so far, before the test's own limit. */
 const timeout = 220_000;
 
 test('nothing that apps were told is broken by kills, a frozen primary and an emptied Redis', async () => {

@@ -4,24 +4,24 @@ import { parseArgs } from 'node:util';
 import { runFaults } from './run-faults.ts';
 
 /**
- * `npm run faults [-- --minutes N --seed N --rate N --faults N --only PATTERN --no-install]`: the real services, a MongoDB replica set of three and
- * Redis on loopback, under a steady load of apps that remember what they were told, while one thing after the other
- * breaks: 15 minutes unless told otherwise. Prints each fault with what it cost, then the tables; ends with 1 where a
- * promise was not kept. Seed, history (a JSON object a line), report and the services' logs go to
- * `reports/faults-<seed>`; the same seed repeats the kinds of fault, their order and length, but not what users do,
- * which hangs on the answers that they get.
+ * `npm run faults [-- --minutes N --seed N --rate N --faults N --only PATTERN --no-install]`: the real services, a
+ * MongoDB replica set of three and Redis on loopback, under a steady load of apps that remember their answers, while
+ * one fault follows another: 15 minutes by default. Prints each fault with its effect, then the tables; exits with 1 if
+ * a promise was not kept. Seed, history (a JSON object a line), report and the services' logs go to
+ * `reports/faults-<seed>`; the same seed repeats the kinds of fault, their order and length, but not the actions of
+ * users, which depend on their answers.
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '15' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
-    /** Things that apps begin to do per second. */
+    /** Number of actions that apps begin per second. */
     rate: { type: 'string', default: '50' },
-    /** At most so many faults. */
+    /** Maximum number of faults. */
     faults: { type: 'string', default: 'Infinity' },
-    /** A regular expression: only kinds of fault whose name it finds. */
+    /** A regular expression: only kinds of fault whose name matches. */
     only: { type: 'string', default: '' },
-    /** Leaves out what would have to be installed first. */
+    /** True to leave out faults that need an installation first. */
     'no-install': { type: 'boolean', default: false },
   },
 });

@@ -49,7 +49,7 @@ beforeEach(async () => {
   expect(device).toMatchObject({ stream: expect.anything(), session: { state: 'live' } });
 });
 
-/** The codes with which the app's streams closed, and what broke a promise. */
+/** Returns the codes with which the app's streams closed, and broken promises. */
 async function told() {
   const { history } = app.world;
   await history.close();

@@ -19,32 +19,35 @@ import { type FaultStack, startFaultStack } from './stack/start-fault-stack.ts';
 
 export interface RunOptions {
   readonly seed: number;
-  /** For so long faults happen. */
+  /** Milliseconds in which faults happen. */
   readonly seconds: number;
-  /** Things that apps begin to do per second. */
+  /** Number of actions that apps begin per second. */
   readonly rate: number;
-  /** At most so many faults. */
+  /** Maximum number of faults. */
   readonly most: number;
-  /** Only kinds of fault whose name this finds. */
+  /** Pattern for names of kinds of fault; only matching ones happen. */
   readonly only: RegExp;
   readonly mayInstall: boolean;
-  /** History, report and the services' logs go there. */
+  /** Directory of the history, the report and the services' logs. */
   readonly reportDir: string;
   readonly log: (line: string) => void;
-  /** Ends the faults before their time; what was done until then is checked all the same. */
+  /** Ends the faults early; everything until then is checked all the same. */
   readonly signal?: AbortSignal;
 }
 
 const accessTokenSeconds = 120;
-/** Who waits for an answer asks again every few seconds: so many bound what an outage adds to the load. */
+/**
+ * Maximum number of users who wait for an answer. Each repeats a request every few seconds, so this bounds the load of
+ * an outage.
+ */
 const population = 150;
 const warmUpMs = 3_000;
-/** All parts must be ready again so long after the last thing was mended. */
+/** Milliseconds after the last repair within which all services must be ready again. */
 const recoveryMs = 120_000;
-/** For so long at the end apps go on asking for answers that they don't have. */
+/** Milliseconds at the end in which apps still ask for missing answers. */
 const patienceMs = 40_000;
 
-/** Runs the system under load and faults, and holds what the apps were told against what there is. */
+/** Runs the system under load and faults, and compares the apps' answers with the stores. */
 export async function runFaults(options: RunOptions): Promise<Report> {
   const { seed, reportDir, log } = options;
   const begun = performance.now();
@@ -93,7 +96,7 @@ function createWorld({ services }: FaultStack, history: History, seed: number): 
   };
 }
 
-/** One fault after the other, each only when everything is whole again. */
+/** Runs the faults one after another, each only when everything has recovered. */
 async function breakThings(stack: FaultStack, world: World, options: RunOptions): Promise<FaultRecord[]> {
   const { seed, seconds, most, only, log } = options;
   const { history } = world;
@@ -117,7 +120,7 @@ async function breakThings(stack: FaultStack, world: World, options: RunOptions)
   return faults;
 }
 
-/** What a logout or a change of group promises holds 5 s after all parts could talk. */
+/** The promises of a logout or a change of group hold 5 s after all services could communicate. */
 async function lookAtEnded({ collections }: FaultStack, world: World): Promise<void> {
   const ended = await findEnded(world, collections);
   await sleepAwake(closeWithinMs);

@@ -3,8 +3,8 @@ import type { ValueEntry } from './chart/value-entries.ts';
 import { describeValueType } from './chart/values-schema.ts';
 
 /**
- * Writes the tables of values in charts/auth-account/README.md from values.yaml and its comments, between two markers. With
- * --check it writes nothing and exits with 1 where they are out of date.
+ * Writes the tables of values in charts/auth-account/README.md from values.yaml and its comments, between two markers.
+ * With --check it writes nothing and exits with 1 if they are out of date.
  */
 
 const NAME = 'README.md';

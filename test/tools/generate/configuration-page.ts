@@ -17,7 +17,7 @@ function toLine(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-/** Every variable of every schema. One that several services read in the same way is one row. */
+/** Every variable of every schema. A variable that several services read in the same way is one row. */
 function allRows(): Row[] {
   const rows = Object.entries(SCHEMAS).flatMap(([service, schema]) =>
     describeConfig(schema).map((row) => ({ ...row, services: [service] })),
@@ -86,7 +86,9 @@ const localIntro =
   'These concern `npm run up` and the tests only. `npm run up` passes every other variable on to the services; with ' +
   '`MONGODB_URI` or `REDIS_URL` set it uses that server and starts none.';
 
-/** The sections of docs/configuration.md, from the services' schemas and the local stack's table of variables. */
+/**
+ * Returns the sections of docs/configuration.md, from the services' schemas and the local stack's table of variables.
+ */
 export function configurationSections(): string {
   const rows = allRows();
   const required = rows.filter((row) => row.required).map(requiredLine);

@@ -1,4 +1,7 @@
-/** A section of docs/configuration.md: the variables whose names match. The first section that matches has a variable. */
+/**
+ * A section of docs/configuration.md: the variables whose names match. A variable belongs to the first section that
+ * matches.
+ */
 export interface Topic {
   readonly title: string;
   readonly intro?: string;

@@ -1,4 +1,6 @@
-/** The generators: their programs by name. Each one reads `--check` from the command line and does its work when it is loaded. */
+/**
+ * Generators: their programs by name. Each reads `--check` from the command line and does its work when it is loaded.
+ */
 export const generators: Readonly<Record<string, string>> = {
   config: 'test/tools/generate/configuration-docs.ts',
   errors: 'libs/errors/bin/generate.ts',

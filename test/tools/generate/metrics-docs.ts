@@ -3,19 +3,19 @@ import { type DefinedMetric, findServiceMetrics } from './service-metrics.ts';
 
 /**
  * Writes docs/metrics.md's tables from the services' definitions, between its two markers. With --check it writes
- * nothing and exits with 1 where they are out of date.
+ * nothing and exits with 1 if they are out of date.
  */
 
 const PAGE = new URL('../../../docs/metrics.md', import.meta.url);
 const [START, END] = ['<!-- metrics:start -->', '<!-- metrics:end -->'];
 const HEAD = ['| Metric | Type | Labels | Meaning |', '| --- | --- | --- | --- |'];
 
-/** Labels with more values than that are told by the metric's meaning. */
+/** Labels with more values are described by the metric's meaning. */
 const maximumValues = 8;
-/** Labels whose values differ from one deployment to the other, or go without saying. */
+/** Labels whose values depend on the deployment, or are obvious. */
 const openLabels = new Set(['version', 'node', 'service', 'subscriber', 'method', 'status']);
 
-/** What prom-client adds differs from platform to platform; the page says where it is described. */
+/** Returns false for metrics of prom-client, which differ from platform to platform: the page links to them. */
 const isOurs = ({ name }: DefinedMetric) => !/^(process|nodejs)_/.test(name);
 
 function toLabel([label, values]: readonly [string, readonly string[]]): string {

@@ -9,17 +9,20 @@ export interface DefinedMetric {
   readonly name: string;
   readonly type: string;
   readonly help: string;
-  /** Label → the values that it has from the start. */
+  /** Label → its initial values. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface ServiceMetrics {
-  /** The value of the label `job` that rules and dashboards ask for. */
+  /** Value of the label `job` in rules and dashboards. */
   readonly job: string;
   readonly metrics: readonly DefinedMetric[];
 }
 
-/** The metrics of each service and of the canary, read from their definitions, with those of process and event loop. */
+/**
+ * Returns the metrics of each service and of the canary, read from their definitions, with those of process and event
+ * loop.
+ */
 export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
   const api = createMetrics({ service: 'api' });
   const gateway = createMetrics({ service: 'push-gateway' });
@@ -46,7 +49,7 @@ export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
 
 type Registry = ReturnType<typeof createMetrics>['registry'];
 
-/** prom-client's types leave out what a metric is made with. */
+/** Fields that prom-client's types leave out. */
 type WithLabelNames = { readonly labelNames: readonly string[] };
 
 async function describe(registry: Registry): Promise<DefinedMetric[]> {

@@ -5,7 +5,7 @@ import { areas } from './areas.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** The patterns that a pattern with `{a,b}` stands for. */
+/** Expands a pattern with `{a,b}` into the patterns that it stands for. */
 function alternatives(pattern: string): string[] {
   const [whole, inside = ''] = /\{([^}]*)\}/.exec(pattern) ?? [];
   if (whole === undefined) return [pattern];

@@ -1,16 +1,16 @@
-/** Sources that are mutated, and the test files that are run against each mutant of them. */
+/** Sources to mutate, and the test files that are run against each of their mutants. */
 export interface Part {
   readonly sources: readonly string[];
   readonly tests: readonly string[];
 }
 
-/** What has a score of its own. */
+/** Sources with a common score. */
 export interface Area {
   readonly name: string;
-  /** What belongs to it, for docs/mutation.md. */
+  /** Description of its sources, for docs/mutation.md. */
   readonly covers: string;
   readonly parts: readonly Part[];
-  /** Do its tests need MongoDB and Redis? */
+  /** True if its tests need MongoDB and Redis. */
   readonly needsServers: boolean;
 }
 

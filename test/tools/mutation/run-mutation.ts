@@ -15,11 +15,11 @@ import { copyProject } from './run/copy-project.ts';
 import { runArea } from './run/run-area.ts';
 
 /**
- * `npm run test:long mutation [-- --only NAMES --incremental]`: the mutation score of each area, or of those named (by commas).
- * It works in a copy of the project as it lies there, which it removes at the end. `--incremental` trusts what the run
- * before found of mutants whose source and tests have not changed, which is quick but blind to changes elsewhere.
- * Results go to `test/tools/mutation/results.json` and docs/mutation.md, Stryker's reports and logs to `reports/mutation`. Ends with
- * 1 where an area stays below the aim or a survivor is not explained.
+ * `npm run test:long mutation [-- --only NAMES --incremental]`: measures the mutation score of each area, or of those
+ * named (separated by commas). It works in a copy of the working tree, which it removes at the end. `--incremental`
+ * reuses the last run's results for mutants whose source and tests have not changed: it is fast, but misses changes
+ * elsewhere. Results go to `test/tools/mutation/results.json` and docs/mutation.md, Stryker's reports and logs to
+ * `reports/mutation`. Exits with 1 if an area is below the aim or a survivor is not explained.
  */
 const { values } = parseArgs({
   options: {
@@ -39,7 +39,7 @@ function chosenAreas(): Area[] {
   });
 }
 
-/** Stryker is an install of its own, made when it is needed. */
+/** Stryker has a separate install, which is created when it is needed. */
 function provideStryker(): string {
   const directory = join(root, 'test/tools/mutation/stryker');
   const program = join(directory, 'node_modules/@stryker-mutator/core/bin/stryker.js');
@@ -50,7 +50,7 @@ function provideStryker(): string {
   return program;
 }
 
-/** What the tests' global set-up would set, by servers that serve all mutants of the area. */
+/** Variables that the tests' global set-up would set, for servers that serve all mutants of the area. */
 async function withServers<T>(area: Area, work: (env: NodeJS.ProcessEnv) => Promise<T>): Promise<T> {
   if (!area.needsServers) return work(process.env);
   const { mongo, redis, keysDir, stop } = await startTestServers((line) => console.error(line));
@@ -62,7 +62,7 @@ function readResults(): Results {
   return existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {};
 }
 
-/** Measures the area, keeps the result and gives what is wrong with it. */
+/** Measures the area, stores the result and returns its problems. */
 async function measure(area: Area, copy: string, stryker: string, guard: ProcessGuard): Promise<string[]> {
   const output = join(root, 'reports/mutation');
   const force = !values.incremental;
@@ -101,7 +101,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 const stryker = provideStryker();
 const copy = mkdtempSync(join(tmpdir(), 'auth-account-mutation-'));
-// However this process ends, Stryker ends with it and the copy goes.
+// However this process ends, Stryker ends with it and the copy is removed.
 const guard = createProcessGuard(copy);
 const problems: string[] = [];
 try {

@@ -4,8 +4,8 @@ import { explanations } from './report/explanations.ts';
 import { mutationPage, type Results } from './report/mutation-page.ts';
 
 /**
- * Writes docs/mutation.md from what was measured last (`results.json`, of `npm run test:long mutation`) and the explanations.
- * With --check it writes nothing and exits with 1 where the page is out of date.
+ * Writes docs/mutation.md from the last results (`results.json`, of `npm run test:long mutation`) and the explanations.
+ * With --check it writes nothing and exits with 1 if the page is out of date.
  */
 const page = new URL('../../../docs/mutation.md', import.meta.url);
 const results: Results = JSON.parse(readFileSync(new URL('results.json', import.meta.url), 'utf8'));

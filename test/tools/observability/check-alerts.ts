@@ -5,8 +5,8 @@ import { ProvisionError, providePrometheusBinary } from '@auth-account/local-sta
 import { rulesFolder } from './rule-file.ts';
 
 /**
- * `npm run check alerts`: promtool checks the rules and runs their unit tests. promtool is taken from the PATH, or from
- * Debian's package where root may install it. Where neither is to be had, it says so and is no failure.
+ * `npm run check alerts`: promtool checks the rules and runs their unit tests. promtool comes from the PATH, or from
+ * Debian's package if root may install it. If neither is available, it prints a message and does not fail.
  */
 
 const rules = fileURLToPath(rulesFolder);

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import type { TestStack } from '../../support/test-stack.ts';
 
-/** Something that breaks, and the alerts that must tell of it. */
+/** A fault, and the alerts that it must cause. */
 export interface Fault {
   readonly name: string;
   readonly alerts: readonly string[];
-  /** Breaks it, and goes on breaking it until the signal says that it is enough. */
+  /** Causes the fault, and continues until the signal is aborted. */
   readonly induce: (stack: TestStack, enough: AbortSignal) => Promise<void>;
 }
 
@@ -54,5 +54,5 @@ const gatewayGone: Fault = {
   induce: (stack) => stack.services['push-gateway'].stop(),
 };
 
-/** In this order: what Redis's end brings about hides what the others do. */
+/** In this order, because the effects of Redis's end hide those of the others. */
 export const faults: readonly Fault[] = [refusingSubscribers, flood, gatewayGone, redisGone];

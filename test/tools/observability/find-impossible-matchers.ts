@@ -29,8 +29,8 @@ function impossibleIn({ metric, matchers }: Selector, services: readonly Service
 }
 
 /**
- * What the expression asks of labels that no series can answer: a label that the metric does not have, a value that none
- * of its series begins with, or the metrics of another service. Such a rule is silent for ever.
+ * Finds matchers of the expression that no series can satisfy: a label that the metric does not have, a value with
+ * which none of its series begins, or the metrics of another service. Such a rule would never fire.
  */
 export function findImpossibleMatchers(expression: string, services: readonly ServiceMetrics[]): string[] {
   return selectorsOf(expression).flatMap((selector) => impossibleIn(selector, services));

@@ -9,15 +9,15 @@ import { type ActiveAlert, type Prometheus, startPrometheus } from './start-prom
 
 /**
  * `npm run test:long alerts`: a real Prometheus scrapes the real services, with the chart's rules sixty times as fast
- * (`speed-up.ts`). While all is well, nothing may fire. Then one thing after the other breaks, and the alerts that are
- * about it must fire within two minutes. Prints which fired after how long, and exits with 1 where one did not.
+ * (`speed-up.ts`). Without a fault, no alert may fire. Then one fault follows another, and its alerts must fire within
+ * two minutes. Prints the alerts with their times, and exits with 1 if one did not fire.
  */
 
 const quietMs = 15_000;
 const limitMs = 120_000;
 const endings: (() => Promise<unknown>)[] = [];
 
-/** Throws where something fires while all is well. */
+/** Throws if an alert fires without a fault. */
 async function assertQuiet(prometheus: Prometheus): Promise<void> {
   const until = performance.now() + quietMs;
   while (performance.now() < until) {
@@ -37,7 +37,7 @@ function describe({ labels, annotations }: ActiveAlert): string {
 
 type Row = readonly [fault: string, alert: string, after: string, says: string];
 
-/** Breaks it, and waits for its alerts. Rows of those that did not fire say so. */
+/** Causes the fault, and waits for its alerts. Rows of those that did not fire say so. */
 async function watch(fault: Fault, prometheus: Prometheus, stack: TestStack): Promise<Row[]> {
   const enough = new AbortController();
   const start = performance.now();
@@ -70,7 +70,7 @@ async function startStack(): Promise<TestStack> {
   const stack = await startTestStack({
     EVENT_SUBSCRIBERS: JSON.stringify([subscriber('failing', failing.url), subscriber('gone', gone.url)]),
     DELIVERY_GIVE_UP_SECONDS: '20',
-    // Few enough to be shed by the clients that fit on one machine.
+    // So few that the clients of one machine can exceed it.
     HASH_QUEUE_LIMIT: '4',
   });
   endings.push(stack.close);

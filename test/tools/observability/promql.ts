@@ -10,7 +10,10 @@ interface Part {
   readonly node: SyntaxNode;
 }
 
-/** Every part of a PromQL expression, from the whole to the single words. Throws where Prometheus's grammar refuses it. */
+/**
+ * Returns every part of a PromQL expression, from the whole to the individual words. Throws if Prometheus's grammar
+ * refuses it.
+ */
 export function partsOf(expression: string): Part[] {
   const parts: Part[] = [];
   parser.parse(expression).iterate({
@@ -23,14 +26,14 @@ export function partsOf(expression: string): Part[] {
   return parts;
 }
 
-/** The metrics that the expression asks for. */
+/** Returns the metrics that the expression uses. */
 export function metricsOf(expression: string): string[] {
   return partsOf(expression)
     .filter(({ name, node }) => name === 'Identifier' && node.parent?.name === 'VectorSelector')
     .map(({ text }) => text);
 }
 
-/** `label op "value"` of a selector. */
+/** A matcher of a selector: `label op "value"`. */
 export interface Matcher {
   readonly label: string;
   readonly operator: string;
@@ -42,7 +45,7 @@ export interface Selector {
   readonly matchers: readonly Matcher[];
 }
 
-/** The selectors of an expression, with what they ask of labels. */
+/** Returns the selectors of an expression, with their matchers. */
 export function selectorsOf(expression: string): Selector[] {
   const textOf = (node: SyntaxNode | null) => (node === null ? '' : expression.slice(node.from, node.to));
   return partsOf(expression)

@@ -17,15 +17,15 @@ export interface RuleFile {
 
 export const rulesFolder = new URL('../../../charts/auth-account/rules/', import.meta.url);
 
-/** The rules of the chart. */
+/** Returns the rules of the chart. */
 export function readRules(): RuleFile {
   return parse(readFileSync(new URL('auth-account.rules.yaml', rulesFolder), 'utf8'));
 }
 
-/** An alert with all that an alert of ours must have. */
+/** An alert with all the fields that ours must have. */
 export type Alert = Rule & Required<Pick<Rule, 'alert' | 'labels' | 'annotations'>>;
 
-/** The alerts of the chart. */
+/** Returns the alerts of the chart. */
 export function readAlerts(): Alert[] {
   const rules = readRules().groups.flatMap((group) => group.rules);
   return rules.filter((rule) => rule.alert !== undefined) as Alert[];

@@ -1,7 +1,7 @@
 import { partsOf } from './promql.ts';
 import type { Rule, RuleFile } from './rule-file.ts';
 
-/** How many times faster. */
+/** Factor of the acceleration. */
 const factor = 60;
 /** `rate()` needs a few scrapes, one second apart, however short a window gets. */
 const leastRangeSeconds = 5;
@@ -25,7 +25,7 @@ interface Replacement {
   readonly by: string;
 }
 
-/** Is it the bound that an age is compared with: of an oldest event, or of a time stamp? */
+/** Returns true for the bound of an age: that of an oldest event, or of a time stamp. */
 const isAge = /_age_seconds|_timestamp_seconds/;
 
 function replacementsOf(expression: string): Replacement[] {
@@ -50,9 +50,9 @@ function speedUpRule(rule: Rule): Rule {
 }
 
 /**
- * The same rules sixty times as fast, for a Prometheus that scrapes every second in place of every minute: every window,
- * offset and `for` is a sixtieth (windows 5 s at least), and so are the ages that alerts wait for. Shares, counts and
- * latencies stay as they are, and so do the names, so that `…ratio_rate5m` is over 5 s.
+ * Returns the same rules sixty times as fast, for a Prometheus that scrapes every second instead of every minute: every
+ * window, offset and `for` is a sixtieth (windows 5 s at least), and so are the ages that alerts wait for. Shares,
+ * counts and latencies stay as they are, and so do the names, so that `…ratio_rate5m` is over 5 s.
  */
 export function speedUp({ groups }: RuleFile): RuleFile {
   return { groups: groups.map((group) => ({ ...group, rules: group.rules.map(speedUpRule) })) };

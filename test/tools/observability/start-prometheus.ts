@@ -11,7 +11,7 @@ import {
 import { stringify } from 'yaml';
 import type { RuleFile } from './rule-file.ts';
 
-/** An alert as Prometheus's API tells it. */
+/** An alert in Prometheus's API. */
 export interface ActiveAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface ActiveAlert {
 
 export interface Prometheus {
   alerts(): Promise<ActiveAlert[]>;
-  /** The values of an instant query. */
+  /** Returns the values of an instant query. */
   query(expression: string): Promise<number[]>;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ function toConfig(targets: Readonly<Record<string, string>>) {
   };
 }
 
-/** A Prometheus that scrapes the targets (job → host and port) every second, with these rules. */
+/** Starts a Prometheus that scrapes the targets (job → host and port) every second, with these rules. */
 export async function startPrometheus(rules: RuleFile, targets: Readonly<Record<string, string>>): Promise<Prometheus> {
   const binary = await providePrometheusBinary('prometheus', { log: console.error });
   const dir = await mkdtemp(join(tmpdir(), 'auth-account-prometheus-'));

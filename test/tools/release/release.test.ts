@@ -16,7 +16,7 @@ const run = (...args: string[]) =>
   spawnSync(process.execPath, [program, ...args, '--root', copy], { encoding: 'utf8' });
 const npmLs = () => spawnSync('npm', ['ls', '--package-lock-only', '--all'], { cwd: copy, encoding: 'utf8' }).status;
 
-/** A repository of the files that a release changes. */
+/** Creates a repository with the files that a release changes. */
 beforeEach(() => {
   copy = mkdtempSync(join(tmpdir(), 'release-'));
   for (const path of releasePaths(root)) cpSync(join(root, path), join(copy, path));

@@ -25,7 +25,7 @@ const UNRELEASED = '## [Unreleased]';
 
 const readJson = <T>(root: string, path: string): T => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
-/** The version of the root's package.json, which all others follow. */
+/** Returns the version in the root's package.json, which all others follow. */
 export function currentVersion(root: string): string {
   return readJson<Manifest>(root, 'package.json').version;
 }
@@ -57,7 +57,7 @@ function problemsOf(path: string, found: Partial<Manifest>, version: string): st
   ];
 }
 
-/** Lists every place whose version is not that of the root's package.json. */
+/** Lists every place whose version differs from that of the root's package.json. */
 export function versionProblems(root: string): string[] {
   const version = currentVersion(root);
   const lock = readJson<LockFile>(root, LOCK_FILE);
@@ -97,7 +97,7 @@ function newChangelog(text: string, version: string, day: string): string {
   return text.replace(UNRELEASED, `${UNRELEASED}\n\n## [${version}] - ${day}`);
 }
 
-/** True if the changelog has a section of that version. */
+/** Returns true if the changelog has a section for that version. */
 export function isReleased(root: string, version: string): boolean {
   return readFileSync(join(root, CHANGELOG), 'utf8').includes(`\n## [${version}]`);
 }
@@ -113,7 +113,7 @@ function chartTests(root: string): string[] {
     .filter((path) => forms.some((form) => readFileSync(join(root, path), 'utf8').includes(form)));
 }
 
-/** The paths of the files that a release changes. */
+/** Returns the paths of the files that a release changes. */
 export function releasePaths(root: string): string[] {
   return [...packageFolders(root).map(manifestOf), LOCK_FILE, CHART, ...chartTests(root), CHANGELOG];
 }
@@ -123,7 +123,9 @@ function newChart(text: string, from: string, version: string): string {
   return replaceAll(text, lines(from), lines(version));
 }
 
-/** The files that a release changes, by path, with their new text. Throws if the changelog is not as expected. */
+/**
+ * Returns the files that a release changes, by path, with their new text. Throws if the changelog is not as expected.
+ */
 export function filesOfRelease(root: string, version: string, day: string): Map<string, string> {
   const from = currentVersion(root);
   const read = (path: string) => readFileSync(join(root, path), 'utf8');

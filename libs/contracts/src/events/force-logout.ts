@@ -4,10 +4,10 @@ import { Uuid } from '../http/fields.ts';
 /** BullMQ queue of the forced-logout command (decisions, "Events and commands"). */
 export const forceLogoutQueue = 'service.auth.commands.force-logout';
 
-/** Why the sessions end, for the logs: no personal data, never shown to the user. */
+/** Reason for ending the sessions, for the logs: no personal data, never shown to the user. */
 const reason = Type.String({ minLength: 1, maxLength: 256 });
 
-/** The request that brought the command about. */
+/** Request that caused the command. */
 const request_id = Type.Optional(Type.String({ minLength: 1, maxLength: 128 }));
 
 /** Ends all sessions of one user. */
@@ -16,10 +16,10 @@ const ForceLogoutOfUser = Type.Object({ user_id: Uuid, reason, request_id });
 /** Ends one session. */
 const ForceLogoutOfSession = Type.Object({ session_id: Uuid, reason, request_id });
 
-/** Ends all sessions of all who are in one group. */
+/** Ends the sessions of all members of a group. */
 const ForceLogoutOfGroup = Type.Object({ home_group_id: Uuid, reason, request_id });
 
-/** By what a forced logout names its sessions: a command has exactly one of these fields. */
+/** Target of a forced logout: a command has exactly one of these fields. */
 export const forceLogoutForms = {
   user_id: ForceLogoutOfUser,
   session_id: ForceLogoutOfSession,

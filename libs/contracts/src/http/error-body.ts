@@ -1,15 +1,15 @@
 import { type TSchema, Type } from 'typebox';
 
-/** Fields of `details` besides `action`. A trailing `?` makes one optional; a list means one of its words, or none. */
+/** Fields of `details` besides `action`. A trailing `?` makes one optional; a list means one of its values, or none. */
 export type ErrorDetails = Readonly<Record<string, string | readonly string[]>> | 'validation-items';
 
 const Message = Type.String({ minLength: 1, description: 'For people, in the language of `Content-Language`.' });
 const Action = Type.String({
   minLength: 1,
-  description: 'What the user can do, in the language of `Content-Language`.',
+  description: 'Advice for the user, in the language of `Content-Language`.',
 });
 
-/** The words of pydantic v2 that tell which rule a value breaks. */
+/** Words of pydantic v2 for the rule that a value breaks. */
 export const violationTypes = [
   'missing',
   'string_type',
@@ -31,10 +31,10 @@ export const violationTypes = [
 export const ValidationItem = Type.Object({
   loc: Type.Array(Type.String(), {
     minItems: 1,
-    description: 'Where: `body` or `header`, then the path to the value.',
+    description: 'Place: `body` or `header`, then the path to the value.',
     examples: [['body', 'password']],
   }),
-  msg: Type.String({ minLength: 1, description: 'What is wrong, in English.' }),
+  msg: Type.String({ minLength: 1, description: 'The fault, in English.' }),
   type: Type.Enum([...violationTypes]),
 });
 

@@ -18,7 +18,7 @@ export const NewPassword = Type.String({
   examples: ['correct horse battery'],
 });
 
-/** A password to be compared: only bounded, so that a wrong one is wrong and not malformed. */
+/** A password to be compared: only its length is bounded, so that a wrong password is wrong and not malformed. */
 export const GivenPassword = Type.String({ minLength: 1, maxLength: 1024, examples: ['correct horse battery'] });
 
 export const AccountType = Type.Enum(['HOME', 'OFFICE']);

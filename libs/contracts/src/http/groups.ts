@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
 import { AccountType, Success, Timestamp, Uuid } from './fields.ts';
 
-/** `{token}` in paths: what never named an invite, however odd, is an invite that is not there. */
+/**
+ * `{token}` in paths. No format is required: any text that is not an invite's token is answered as an unknown invite.
+ */
 export const InviteTokenInPath = Type.String({ minLength: 1, examples: ['9b2f1c9e-5e0d-4c57-8a54-0a6a3c8f7f11'] });
 
-/** `{user_id}` in paths: what is no member's id, however odd, is a member who is not there. */
+/** `{user_id}` in paths. No format is required: any text that is not a member's id is answered as an unknown member. */
 export const MemberId = Type.String({ minLength: 1, examples: ['019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10'] });
 
 export const GroupRole = Type.Enum(['owner', 'member'], {
@@ -15,12 +17,12 @@ export type GroupRole = Type.Static<typeof GroupRole>;
 /** Effect of a space's type on its stock (specification, "What the service does"). */
 export const StockDeficit = Type.Enum(['masked', 'refused'], {
   description:
-    'What happens where more is taken than there is. `masked` (HOME): the balance goes below zero unseen, ' +
+    'Effect of taking more than is in stock. `masked` (HOME): the balance goes below zero and the screens hide it, ' +
     '`INV_STOCK_MASKED_MINUS`. `refused` (OFFICE): `INV_STOCK_INSUFFICIENT_OFFICE`.',
 });
 export type StockDeficit = Type.Static<typeof StockDeficit>;
 
-/** A member as the others see it. */
+/** A member as the other members see it. */
 export const GroupMember = Type.Object({
   user_id: Uuid,
   email: Type.String(),
@@ -28,7 +30,7 @@ export const GroupMember = Type.Object({
   joined_at: Timestamp,
 });
 
-/** Answer 200 of `GET /api/v1/groups/current`: the members, the one who has been there for longest first. */
+/** Answer 200 of `GET /api/v1/groups/current`: the members, the longest-standing one first. */
 export const CurrentGroupResponse = Success(
   Type.Object({
     home_group_id: Uuid,
@@ -50,7 +52,7 @@ export const AcceptInviteRequest = Type.Object({
 });
 export type AcceptInviteRequest = Type.Static<typeof AcceptInviteRequest>;
 
-/** Answer 200 of accepting an invite and of leaving: where the user is now. No tokens: the app refreshes. */
+/** Answer 200 of accepting an invite and of leaving: the user's group now. It has no tokens: the app refreshes. */
 export const MembershipResponse = Success(
   Type.Object({ home_group_id: Uuid, account_type: AccountType, role: GroupRole, timestamp: Timestamp }),
 );

@@ -6,7 +6,7 @@ const daySeconds = 86_400;
 /** Seconds for which an invite is valid if its request names none. */
 export const defaultInviteSeconds = 7 * daySeconds;
 
-/** More does not fit in MongoDB's 32-bit integers, and nobody invites so many. */
+/** Largest number of uses: more does not fit in MongoDB's 32-bit integers, and nobody invites so many. */
 const mostUses = 2_147_483_647;
 
 /** Body of `POST /api/v1/invites`. */
@@ -31,14 +31,14 @@ export const CreateInviteRequest = Type.Object({
 });
 export type CreateInviteRequest = Type.Static<typeof CreateInviteRequest>;
 
-/** State of an invite: whether one can join by it, and if not, why. */
+/** State of an invite: good, or the reason why nobody can join with it. */
 const standing = {
   account_type: AccountType,
   expires_at: Timestamp,
-  valid: Type.Boolean({ description: 'Whether one can join by it now; to the owner: where the group has room.' }),
+  valid: Type.Boolean({ description: 'True if one can join with it now. For the owner: if the group has room.' }),
   reason: Type.Unsafe<'expired' | 'revoked' | 'used_up' | null>({
     enum: ['expired', 'revoked', 'used_up', null],
-    description: 'Why it is not valid; null where it is.',
+    description: 'Reason why it is not valid; null if it is.',
   }),
 } as const;
 

@@ -4,14 +4,14 @@ import { AccountType, GivenPassword, Seconds, Success, Timestamp, Uuid } from '.
 export const Platform = Type.Enum(['ios', 'android', 'web', 'other']);
 export type Platform = Type.Static<typeof Platform>;
 
-/** As a person reads it: no control characters, well-formed Unicode. Empty is none. */
+/** Text that people read: no control characters, well-formed Unicode. Empty counts as absent. */
 const DeviceName = Type.String({
   maxLength: 128,
   pattern: '^[^\\p{Cc}\\p{Cs}]*$',
   examples: ['Pixel 9'],
 });
 
-/** Body of `POST /api/v1/auth/login`. An address of bad syntax is simply an unknown one. */
+/** Body of `POST /api/v1/auth/login`. A malformed address counts as an unknown one. */
 export const LoginRequest = Type.Object({
   email: Type.String({ minLength: 1, maxLength: 254, examples: ['cook@example.com'] }),
   password: GivenPassword,
@@ -58,7 +58,7 @@ export const loginExamples = {
   },
 } satisfies Record<string, { summary: string; value: LoginRequest }>;
 
-/** Shortened: the tokens of examples are none. */
+/** Shortened: examples hold no real tokens. */
 export const exampleRefreshToken = 'AQcyMDI2LTExAZqeDGsgfDqdVR8MK3pOEAAAAAGkb2N1bWVudGF0aW9uLW9ubHk';
 
 export const tokenExample = {

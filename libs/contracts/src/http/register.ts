@@ -4,7 +4,10 @@ import { AccountType, Email, NewPassword, Success, Timestamp, Uuid } from './fie
 export const SpaceCreationMode = Type.Enum(['CREATE_NEW_HOME', 'CREATE_NEW_OFFICE', 'JOIN_EXISTING']);
 export type SpaceCreationMode = Type.Static<typeof SpaceCreationMode>;
 
-/** Any string of up to 128 characters, or null. Naming no invite is not a syntax error (decisions, "Invite token"). */
+/**
+ * Any string of up to 128 characters, or null. A text that names no invite is not a syntax error (decisions, "Invite
+ * token").
+ */
 const InviteToken = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   maxLength: 128,

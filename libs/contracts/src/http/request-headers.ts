@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** A well-formed `X-Request-ID`: two headers come joined by a comma and a space, which are none of these characters. */
+/** A well-formed `X-Request-ID`. Two headers are joined by a comma and a space, which this does not allow. */
 export const requestIdPattern = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 
 /** The request headers of the API, as its description shows them. */

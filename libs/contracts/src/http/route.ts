@@ -1,13 +1,16 @@
 import type { TSchema } from 'typebox';
 import type { RequestHeader } from './request-headers.ts';
 
-/** A request that documents its operation. A test sends each of them for real, and it must succeed. */
+/** Example request of an operation. A test sends each of them for real, and it must succeed. */
 export interface RequestExample {
   readonly summary: string;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** One operation of the HTTP API: what the router mounts, validates and answers, and what OpenAPI says of it. */
+/**
+ * One operation of the HTTP API: the router mounts, validates and answers by it, and the OpenAPI document is generated
+ * from it.
+ */
 export interface Route {
   readonly operationId: string;
   readonly tag: 'Accounts' | 'Sessions' | 'Groups' | 'Invites' | 'Keys';
@@ -22,13 +25,13 @@ export interface Route {
    * `signature`: an access token is required, but the deny list is not asked: a repeated logout must answer 404, not 401.
    */
   readonly auth: 'none' | 'bearer' | 'signature';
-  /** Of the path, by name. */
+  /** Path parameters, by name. */
   readonly params?: Readonly<Record<string, TSchema>>;
   readonly headers: readonly RequestHeader[];
   readonly body?: TSchema;
-  /** By name. */
+  /** Query parameters, by name. */
   readonly requests?: Readonly<Record<string, RequestExample>>;
-  /** The one success status and its body. */
+  /** The only success status, and its body. */
   readonly success: {
     readonly status: number;
     readonly description: string;
@@ -38,13 +41,13 @@ export interface Route {
     readonly links?: Readonly<
       Record<string, { readonly operationId: string; readonly requestBody: Readonly<Record<string, string>> }>
     >;
-    /** `Cache-Control` of the success alone: errors are not to be kept. */
+    /** `Cache-Control` of the success alone: errors must not be cached. */
     readonly cacheControl?: string;
   };
-  /** The answer can carry a token, also in an error's details: every answer has `Cache-Control: no-store`. */
+  /** True if the answer can carry a token, also in an error's details: every answer has `Cache-Control: no-store`. */
   readonly carriesToken: boolean;
-  /** Every error code that the operation can answer, in the words of the error catalogue. */
+  /** Every error code that the operation can answer, as named in the error catalogue. */
   readonly errors: readonly string[];
-  /** By code: the statuses of this operation, if they differ from those of the code's row in the catalogue. */
+  /** Statuses of this operation by code, if they differ from those of the code's row in the catalogue. */
   readonly errorStatuses?: Readonly<Record<string, readonly number[]>>;
 }

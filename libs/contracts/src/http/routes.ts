@@ -5,7 +5,7 @@ import { inviteRoutes } from './routes/invite-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 
-/** The route table: the router iterates it, so that no operation can exist beside it. */
+/** The route table. The router iterates it, so that every operation is in it. */
 export const routes = {
   ...accountRoutes,
   ...sessionRoutes,

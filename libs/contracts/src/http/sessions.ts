@@ -2,10 +2,13 @@ import { Type } from 'typebox';
 import { Success, Timestamp, Uuid } from './fields.ts';
 import type { Platform } from './login.ts';
 
-/** `{session_id}` in paths: what is no session's id, however odd, is a session that is not there. */
+/**
+ * `{session_id}` in paths. No format is required: any text that is not a session's id is answered as an unknown
+ * session.
+ */
 export const SessionId = Type.String({ minLength: 1, examples: ['01a1fb4e-daa7-714a-a09b-e1a8069f4580'] });
 
-/** A device that is logged in, as its user sees it in a list; never a token. */
+/** A device that is logged in, as its user sees it in a list. It never has a token. */
 export const SessionSummary = Type.Object({
   session_id: Uuid,
   device_id: Uuid,
@@ -17,7 +20,7 @@ export const SessionSummary = Type.Object({
   is_current: Type.Boolean({ description: 'The session of the access token that asks.' }),
 });
 
-/** Answer 200 of `GET /api/v1/auth/sessions`: live sessions, the one used last first. */
+/** Answer 200 of `GET /api/v1/auth/sessions`: live sessions, the most recently used first. */
 export const SessionListResponse = Success(Type.Object({ sessions: Type.Array(SessionSummary), timestamp: Timestamp }));
 export type SessionListResponse = Type.Static<typeof SessionListResponse>;
 

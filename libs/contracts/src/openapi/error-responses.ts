@@ -2,7 +2,7 @@ import { type ErrorDetails, errorBodyOf } from '../http/error-body.ts';
 import { type Json, type JsonObject, publishSchema } from './publish-schema.ts';
 import { headersOf } from './response-headers.ts';
 
-/** An answer that documents an error code, made by the code that makes the real ones. */
+/** An answer that documents an error code, built by the same code as the real answers. */
 export interface ErrorExample {
   readonly name: string;
   readonly status: number;
@@ -10,7 +10,7 @@ export interface ErrorExample {
   readonly body: unknown;
 }
 
-/** The document's part about an error code: its row of the catalogue, and an example or more for each status. */
+/** Documentation of an error code: its row of the catalogue, and one or more examples for each status. */
 export interface DocumentedError {
   readonly statuses: readonly number[];
   readonly meaning: string;
@@ -21,7 +21,7 @@ export interface DocumentedError {
 
 export type DocumentedErrors = Readonly<Record<string, DocumentedError>>;
 
-/** The component name of a code whose `details` have fields of their own. */
+/** Component name of a code whose `details` have their own fields. */
 export function errorSchemaName(code: string): string {
   const words = code.replace(/^ERR-/, '').toLowerCase().split(/[-_]/);
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}ErrorBody`;
@@ -31,7 +31,9 @@ export function hasOwnSchema({ details }: DocumentedError): boolean {
   return details !== undefined && details !== 'validation-items';
 }
 
-/** The error responses of an operation, by status: which codes, when, what to do, which headers, how they look. */
+/**
+ * Returns the error responses of an operation, by status: the codes, when they occur, what to do, headers and examples.
+ */
 export function errorResponses(codes: readonly string[], errors: DocumentedErrors, further: JsonObject): JsonObject {
   const all = codes.flatMap((code) => {
     const error = errors[code];

@@ -31,7 +31,7 @@ import {
   SessionSummary,
 } from '../http/sessions.ts';
 
-/** The schemas that the document shows under names of their own; wherever they occur it refers to them. */
+/** Schemas that the document lists under a name. It refers to them wherever they occur. */
 export const namedSchemas: Readonly<Record<string, TSchema>> = {
   RegisterRequest,
   RegisterResponse,

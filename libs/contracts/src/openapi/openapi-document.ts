@@ -11,7 +11,7 @@ export type { DocumentedError, DocumentedErrors, ErrorExample } from './error-re
 const description = `Accounts and sessions of a multi-tenant system.
 
 - Every error has the body \`error_code\`, \`message\`, \`details\`. The code decides what a client does; \`X-Error-Code\` names
-  the row of the error catalogue where an endpoint code stands for one.
+  the row of the error catalogue if an endpoint code stands for one.
 - Unknown fields of requests are ignored; clients ignore unknown fields of answers.
 - A path that does not exist answers 404 \`ERR-ROUTE-NOT-FOUND\`; a method that a path does not have answers 405
   \`ERR-METHOD-NOT-ALLOWED\` with \`Allow\`.
@@ -21,13 +21,13 @@ const description = `Accounts and sessions of a multi-tenant system.
 const tags = {
   Accounts: 'Users and the spaces that they live in.',
   Sessions: 'Token pairs: one session per user and device.',
-  Groups: 'Who shares a space.',
-  Invites: 'How others come into a group: whoever has the token can join.',
-  Keys: 'What other services need to verify access tokens.',
+  Groups: 'Members who share a space.',
+  Invites: 'Ways into a group: anyone who has the token can join.',
+  Keys: 'Public keys with which other services verify access tokens.',
 } satisfies Record<Route['tag'], string>;
 
 /**
- * The OpenAPI 3.1 document of the API, from the table that the router iterates. `errors` has the rows of the error
+ * Returns the OpenAPI 3.1 document of the API, built from the route table. `errors` has the rows of the error
  * catalogue; throws if a route names a code that is not among them.
  */
 export function openApiDocument(errors: DocumentedErrors): JsonObject {
@@ -68,7 +68,7 @@ export function openApiDocument(errors: DocumentedErrors): JsonObject {
   };
 }
 
-/** An Express path (`/x/:id`) as OpenAPI writes it (`/x/{id}`). */
+/** Converts an Express path (`/x/:id`) to OpenAPI's form (`/x/{id}`). */
 export function openApiPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
@@ -95,7 +95,7 @@ function operationOf(route: Route, errors: DocumentedErrors): JsonObject {
         content: { 'application/json': { schema: publishSchema(success.body), example: success.example as Json } },
         ...(success.links === undefined ? {} : { links: success.links }),
       },
-      // What is refused before its operation is known carries it not.
+      // A request that is refused before its operation is known gets an answer without this header.
       ...errorResponses(
         route.errors,
         errorsOf(route, errors),
@@ -117,7 +117,7 @@ function parametersOf({ path, params = {}, headers }: Route): JsonObject[] {
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name]) => String(name));
   const inPath = names.map((name) => {
     const schema = params[name];
-    if (schema === undefined) throw new Error(`the route ${path} has no schema of ${name}`);
+    if (schema === undefined) throw new Error(`the route ${path} has no schema for ${name}`);
     return { name, in: 'path', required: true, schema: publishSchema(schema) };
   });
   return [...inPath, ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` }))];

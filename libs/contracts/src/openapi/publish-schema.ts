@@ -7,7 +7,9 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** By their text: TypeBox copies a schema when it makes it optional, so identity would miss some. */
+/**
+ * Schemas by their text: TypeBox copies a schema when it makes it optional, so a look-up by identity would miss some.
+ */
 const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]));
 
 /** Returns a schema as the document shows it: names become references, our keywords those of JSON Schema 2020-12. */
@@ -15,7 +17,7 @@ export function publishSchema(schema: TSchema): JsonObject {
   return publish(JSON.parse(JSON.stringify(schema)) as JsonObject) as JsonObject;
 }
 
-/** The `components.schemas` of the named schemas. */
+/** Returns `components.schemas` of the named schemas. */
 export function publishNamedSchemas(): JsonObject {
   return Object.fromEntries(
     Object.entries(namedSchemas).map(([name, schema]) => [
@@ -42,7 +44,7 @@ function publishMembers(schema: JsonObject): JsonObject {
   };
 }
 
-/** The nearest that JSON Schema can say, without normalisation. The description says the rest. */
+/** Nearest equivalent in JSON Schema, which has no normalisation. The description says the rest. */
 function lengthKeywords({ minimum, maximum }: JsonObject): JsonObject {
   return {
     minLength: minimum ?? 0,
@@ -52,8 +54,8 @@ function lengthKeywords({ minimum, maximum }: JsonObject): JsonObject {
 }
 
 /**
- * Without property escapes, which few readers of JSON Schema know. Of surrogates nothing is left: to most of them a
- * lone one is no text at all.
+ * Removes property escapes, which few readers of JSON Schema support, and surrogates: most readers don't accept a lone
+ * one as text.
  */
 function portablePattern(pattern: string): string {
   return pattern.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f').replaceAll('\\p{Cs}', '');

@@ -2,14 +2,14 @@ import type { JsonObject } from './publish-schema.ts';
 
 const text: JsonObject = { type: 'string' };
 
-/** The response headers that the document describes, under `components.headers`. */
+/** Response headers that the document describes, under `components.headers`. */
 export const responseHeaders = {
   'X-Request-ID': {
-    description: 'The identifier that came with the request, or a generated one where none, or no good one, came.',
+    description: 'The identifier of the request, or a generated one if the request has none or a malformed one.',
     schema: { type: 'string', minLength: 1, maxLength: 128 },
   },
   'X-Error-Code': {
-    description: 'The canonical code of the error catalogue that the error stands for, where it stands for one.',
+    description: 'The canonical code of the error catalogue that the error stands for, if it stands for one.',
     schema: text,
   },
   'Content-Language': {
@@ -17,9 +17,9 @@ export const responseHeaders = {
     schema: { type: 'string', enum: ['en', 'ru'] },
   },
   Vary: { description: '`Accept-Language`: the texts depend on it.', schema: text },
-  'Retry-After': { description: 'Seconds until a new try makes sense.', schema: { type: 'integer', minimum: 1 } },
+  'Retry-After': { description: 'Seconds until a retry makes sense.', schema: { type: 'integer', minimum: 1 } },
   'WWW-Authenticate': { description: 'The challenge of RFC 6750.', schema: { type: 'string', pattern: '^Bearer' } },
-  'Cache-Control': { description: 'Whether the answer may be kept.', schema: text },
+  'Cache-Control': { description: 'Directives for caches.', schema: text },
   'Idempotency-Replayed': {
     description: '`true`: the answer is that of an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },
@@ -27,13 +27,13 @@ export const responseHeaders = {
   Allow: { description: 'The methods that the path has.', schema: text },
 } as const satisfies Record<string, JsonObject>;
 
-/** References to those headers. `always` says which of them no answer of that status lacks. */
+/** References to those headers. `always` names those that every answer of the status has. */
 export function headersOf(names: Iterable<string>, always: (name: string) => boolean): JsonObject {
   const known = [...names].filter((name) => name in responseHeaders);
   return Object.fromEntries(known.map((name) => [name, headerOf(name as keyof typeof responseHeaders, always(name))]));
 }
 
-/** A reference cannot be marked as required, so a required header stands there in full. */
+/** A reference can't be marked as required, so a required header is written in full. */
 function headerOf(name: keyof typeof responseHeaders, isRequired: boolean): JsonObject {
   return isRequired ? { ...responseHeaders[name], required: true } : { $ref: `#/components/headers/${name}` };
 }

@@ -1,12 +1,13 @@
 /**
- * How a push stream ends (decisions, "Push stream"). 1000 to 1009 are RFC 6455's, 4000 to 4999 are for applications.
+ * Close codes of a push stream (decisions, "Push stream"). 1000 to 1009 are RFC 6455's, 4000 to 4999 are for
+ * applications.
  *
  * - `LOGOUT_CONFIRMED`, `SESSION_REVOKED`: log in.
  * - `SESSION_REPLACED`: do nothing, a newer login on this device has taken over.
  * - `TOKEN_EXPIRED`, `GROUP_CHANGED`: refresh, reconnect.
  * - `STREAM_REPLACED`: stop, another connection of this session took over.
  * - `SERVER_DRAINING`, `SLOW_CONSUMER`: reconnect with jitter.
- * - `UNSUPPORTED_DATA`, `MESSAGE_TOO_BIG`: the app sent what is none of the contract's frames.
+ * - `UNSUPPORTED_DATA`, `MESSAGE_TOO_BIG`: the app sent a frame that the contract does not have.
  */
 export const closeCodes = {
   LOGOUT_CONFIRMED: 1000,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
 import { MessageId, MessageTopic } from './push-message.ts';
 
-/** First frame to the client: the stream stands, and until when the present access token carries it. */
+/** First frame to the client: the stream is open, with the time until which the present access token keeps it open. */
 export const HelloFrame = Type.Object({
   type: Type.Literal('hello'),
   session_id: Uuid,
@@ -20,11 +20,14 @@ export type PongFrame = Type.Static<typeof PongFrame>;
 export const AuthOkFrame = Type.Object({ type: Type.Literal('auth_ok'), expires_at: Timestamp });
 export type AuthOkFrame = Type.Static<typeof AuthOkFrame>;
 
-/** Answer to a client's `auth` frame that did not extend the stream; until when it lasts has not changed. */
+/** Answer to a client's `auth` frame that did not extend the stream; its end has not changed. */
 export const ErrorFrame = Type.Object({ type: Type.Literal('error'), error_code: Type.String({ minLength: 1 }) });
 export type ErrorFrame = Type.Static<typeof ErrorFrame>;
 
-/** A message of another service to the device's group or session. A hint: at most once, in order of publishing. */
+/**
+ * A message of another service to the device's group or session. A hint: delivered at most once, in order of
+ * publishing.
+ */
 export const MessageFrame = Type.Object({
   type: Type.Literal('message'),
   id: MessageId,
@@ -35,8 +38,8 @@ export const MessageFrame = Type.Object({
 export type MessageFrame = Type.Static<typeof MessageFrame>;
 
 /**
- * Last frame before a close with 1001: the app connects again that many milliseconds after it, and waits for nothing
- * else. The pauses differ from stream to stream, so that the other gateways are not flooded.
+ * Last frame before a close with 1001: the app reconnects that many milliseconds later, without further delay. The
+ * pauses differ from stream to stream, so that the other gateways are not flooded.
  */
 export const ReconnectFrame = Type.Object({
   type: Type.Literal('reconnect'),
@@ -44,10 +47,10 @@ export const ReconnectFrame = Type.Object({
 });
 export type ReconnectFrame = Type.Static<typeof ReconnectFrame>;
 
-/** From the client: liveness as the app sees it (RFC 6455 pings are the gateway's own). */
+/** Client's frame: a check of liveness by the app (RFC 6455 pings are the gateway's own). */
 export const PingFrame = Type.Object({ type: Type.Literal('ping') });
 
-/** From the client: extends the stream after a refresh, for the same session and group. */
+/** Client's frame: extends the stream after a refresh, for the same session and group. */
 export const AuthFrame = Type.Object({ type: Type.Literal('auth'), access_token: Type.String({ minLength: 1 }) });
 
 export type ClientFrame = Type.Static<typeof PingFrame> | Type.Static<typeof AuthFrame>;

@@ -27,7 +27,7 @@ export const endpoints = {
     retryable: false,
     severity: 'info',
     details: { provided_token: 'string' },
-    note: '404: the code never named an invite. 410: expired, revoked, used up, or into a full group; stands for IAD_GROUP_INVITE_EXPIRED only where it expired.',
+    note: '404: the code never named an invite. 410: expired, revoked, used up, or into a full group; stands for IAD_GROUP_INVITE_EXPIRED only if it expired.',
   },
   'ERR-LOGOUT-TARGET-NOT-FOUND': {
     domain: 'ENDPOINT',

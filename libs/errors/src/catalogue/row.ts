@@ -20,12 +20,12 @@ export type GrpcStatus =
 export type Domain = 'IAD' | 'MDM' | 'INV' | 'AID' | 'AFF' | 'PMA' | 'ENDPOINT';
 
 /**
- * How loud a service logs it: `info` is everyday traffic, `warning` is worth a look when frequent,
- * `error` is a fault of ours, `critical` raises an alert.
+ * Level at which a service logs it: `info` is everyday traffic, `warning` is worth a look when frequent, `error` is a
+ * fault of ours, `critical` raises an alert.
  */
 export type Severity = 'info' | 'warning' | 'error' | 'critical';
 
-/** Reaction of the client or the system, as a word that a program can switch on. */
+/** Reaction of the client or the system, as a word for programs. */
 export type Reaction =
   | 'ABORT_JOB_AND_ALERT'
   | 'ASK_GROUP_OWNER'
@@ -72,8 +72,8 @@ export type Reaction =
   | 'USE_NEW_IDEMPOTENCY_KEY';
 
 /**
- * Type of one field of `details`. A trailing `?` makes it optional. A list means one of its words: the texts of the
- * code differ by it. It is optional too: a receiver drops a word of a newer version that it does not know.
+ * Type of one field of `details`. A trailing `?` makes it optional. A list means one of its words: the code has a text
+ * for each. It is optional too: a receiver drops a word of a newer version that it does not know.
  */
 export type DetailType = DetailWord | `${DetailWord}?` | readonly string[];
 export type DetailWord = 'string' | 'number' | 'string[]';
@@ -88,17 +88,17 @@ export interface CatalogueRow {
   /** The HTTP status; the default if `httpAlternatives` allows others. */
   readonly http: number;
   readonly httpAlternatives?: readonly number[];
-  /** Meaning; for the six domains in the specification's own words. */
+  /** Meaning; for the six domains, the specification's own words. */
   readonly meaning: string;
-  /** Consequence; for the six domains in the specification's own words. */
+  /** Consequence; for the six domains, the specification's own words. */
   readonly reactionText: string;
   readonly reaction: Reaction;
-  /** Whether the same request, unchanged, may succeed a little later. */
+  /** True if the same request, unchanged, may succeed a little later. */
   readonly retryable: boolean;
   readonly severity: Severity;
   /** The fields of `details` besides `action`, or the array of validation items. */
   readonly details?: DetailFields | 'validation-items';
-  /** The catalogue row that an endpoint code always stands for. */
+  /** Catalogue row that an endpoint code always stands for. */
   readonly canonical?: string;
   /** Whole seconds of `Retry-After` if the thrower names none. */
   readonly retryAfterSeconds?: number;

@@ -14,7 +14,7 @@ export interface GrpcFailure {
 }
 
 /**
- * The AppError behind a failed gRPC call to a service of this family; the opposite of `toGrpc`.
+ * Returns the AppError behind a failed gRPC call to a service of this family; the opposite of `toGrpc`.
  *
  * Without our `ErrorInfo` (another domain, an unknown reason, details that cannot be decoded) it never becomes an error
  * that a client acts upon. It maps by status: UNAVAILABLE and DEADLINE_EXCEEDED to ERR-DEPENDENCY-UNAVAILABLE,

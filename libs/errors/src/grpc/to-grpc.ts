@@ -26,7 +26,7 @@ import { type Status, StatusSchema } from './google/rpc/status_pb.ts';
 export interface GrpcError {
   /** The gRPC status number. */
   code: number;
-  /** The status message, for developers, in English; named as @grpc/grpc-js names it. */
+  /** Status message, for developers, in English. The field has its name in @grpc/grpc-js. */
   details: string;
   status: Status;
   /** The encoded `status`, the value of `grpc-status-details-bin`. */
@@ -35,13 +35,13 @@ export interface GrpcError {
 
 export interface GrpcErrorOptions {
   locale: Locale;
-  /** The `X-Request-ID` that the call belongs to. */
+  /** `X-Request-ID` of the call. */
   requestId?: string | undefined;
 }
 
 /**
- * The gRPC answer to an error: a `google.rpc.Status` as AIP-193 wants it. Its details are `ErrorInfo` (reason = the
- * code, the metadata `http_status`, `reaction`, `retryable`, `action` and, where there is one, `canonical_code`),
+ * Returns the gRPC answer to an error: a `google.rpc.Status` as AIP-193 wants it. Its details are `ErrorInfo` (reason =
+ * the code, the metadata `http_status`, `reaction`, `retryable`, `action` and, if there is one, `canonical_code`),
  * `LocalizedMessage`, `BadRequest` for validation items, `RetryInfo`, `RequestInfo`, and a `google.protobuf.Struct` of
  * the typed details. Clients and proxies take about 8 KiB of trailing metadata: keep lists in details short.
  *
@@ -95,7 +95,7 @@ function violationsOf(items: readonly ValidationItem[]) {
   }));
 }
 
-/** An optional field that is present but undefined has no place in a Struct; JSON drops it. */
+/** An optional field that is present but undefined has no equivalent in a Struct; JSON drops it. */
 function plainJson(details: object): JsonObject {
   return JSON.parse(JSON.stringify(details)) as JsonObject;
 }

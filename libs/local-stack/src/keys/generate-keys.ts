@@ -9,11 +9,11 @@ import {
   writePublicKeyFile,
 } from '@auth-account/tokens';
 
-/** Paths of the JWKS files, as the services' configuration takes them. */
+/** Paths of the JWKS files, to be given to the services' configuration. */
 export interface KeyFiles {
   /** `ACCESS_TOKEN_KEYS_FILE` of the api: private Ed25519 keys; the first signs, all verify. */
   readonly accessToken: string;
-  /** `ACCESS_TOKEN_KEYS_FILE` of the push gateway: the public halves of these. */
+  /** `ACCESS_TOKEN_KEYS_FILE` of the push gateway: the public halves of the api's access token keys. */
   readonly accessTokenPublic: string;
   /** `REFRESH_TOKEN_KEYS_FILE`: 256-bit HMAC keys. */
   readonly refreshToken: string;
@@ -22,8 +22,8 @@ export interface KeyFiles {
 }
 
 /**
- * Makes signing keys for development and tests in `dir`, readable by their owner only. Files that exist already are
- * kept, and the public file is written anew from them. Production mounts its own.
+ * Creates signing keys for development and tests in `dir`, readable by their owner only. Files that exist already are
+ * kept, and the public file is rewritten from them. Production mounts its own keys.
  */
 export async function generateKeys(dir: string): Promise<KeyFiles> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -40,7 +40,7 @@ export async function generateKeys(dir: string): Promise<KeyFiles> {
   return files;
 }
 
-/** Writes the public halves of a key file of the api's, in place of what is there. */
+/** Writes the public halves of an api key file, and replaces the file if it exists. */
 export async function writePublicKeys(from: string, to: string): Promise<void> {
   const set = await loadKeyFile(from);
   await writePublicKeyFile(to, set, set.keys[0].kty === 'EC' ? 'ES256' : 'EdDSA');

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { StepResult } from './provision-step.ts';
 
-/** Major and minor. */
+/** Major and minor version. */
 export type Version = readonly [number, number];
 
 export interface Requirement {
-  /** Smallest version that will do. */
+  /** Smallest version that is accepted. */
   readonly minimum: Version;
 }
 
@@ -22,7 +22,7 @@ export async function checkBinary(binary: string, { minimum }: Requirement): Pro
   return { binary };
 }
 
-/** The version that a binary tells, or why it tells none. */
+/** Returns the version that a binary prints, or the reason why it prints none. */
 export async function findVersion(binary: string): Promise<{ readonly found: Version } | { readonly missing: string }> {
   try {
     const { stdout } = await run(binary, ['--version'], { timeout: 30_000 });
@@ -34,7 +34,7 @@ export async function findVersion(binary: string): Promise<{ readonly found: Ver
   }
 }
 
-/** The loader's complaint stands after execFile's own "Command failed" line. */
+/** The loader's message comes after execFile's own "Command failed" line. */
 function firstLine(error: unknown): string {
   const [command, ...rest] = (error instanceof Error ? error.message : String(error)).trim().split('\n');
   return rest[0] ?? command ?? '';

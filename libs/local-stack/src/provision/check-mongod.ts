@@ -2,7 +2,7 @@ import { checkBinary, type Requirement } from './check-binary.ts';
 import { findAptObstacle, installPackages } from './install-packages.ts';
 import type { ProvisionContext, StepResult } from './provision-step.ts';
 
-/** Nothing above MongoDB 6.0 is used. */
+/** No feature above MongoDB 6.0 is used. */
 export const MONGODB_REQUIREMENT: Requirement = { minimum: [6, 0] };
 
 /** Libraries that slim Debian and Ubuntu images lack, with their packages, which have the same names on both. */

@@ -2,8 +2,8 @@ const TIMEOUT_MS = 5_000;
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
 
 /**
- * Why nothing can be fetched from this address, or undefined when its host answers, with whatever status. It saves the
- * minutes that a downloader spends on repeating itself behind a firewall. Behind a proxy it knows nothing and lets the
+ * Returns why nothing can be fetched from this address, or undefined if its host answers, with whatever status. This
+ * saves the minutes for which a downloader retries behind a firewall. Behind a proxy it can't tell, and lets the
  * downloader try.
  */
 export async function findObstacle(url: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {

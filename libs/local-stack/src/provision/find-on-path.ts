@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
-/** The first executable of this name in the directories of PATH. */
+/** Returns the first executable of this name in the directories of PATH. */
 export async function findOnPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   for (const directory of (env.PATH ?? '').split(delimiter)) {
     const path = join(directory || '.', name);

@@ -9,8 +9,7 @@ const POLICY_FILE = '/usr/sbin/policy-rc.d';
 const POLICY = '#!/bin/sh\nexit 101\n';
 
 /**
- * Installs Debian packages without questions, and without starting the daemons that they bring, now or at the next
- * boot. Needs root.
+ * Installs Debian packages without asking. Their daemons are not started, neither now nor at the next boot. Needs root.
  */
 export async function installPackages(packages: readonly string[], context: ProvisionContext): Promise<void> {
   const options = { ...context, env: { ...context.env, DEBIAN_FRONTEND: 'noninteractive' } };
@@ -34,7 +33,7 @@ async function disableServices(services: readonly string[], options: Parameters<
 }
 
 async function withoutDaemons(work: () => Promise<void>): Promise<void> {
-  // Somebody's own policy stays as it is: images of containers bring the same one.
+  // An existing policy stays as it is: container images have the same one.
   if (existsSync(POLICY_FILE)) return work();
   const remove = () => rmSync(POLICY_FILE, { force: true });
   writeFileSync(POLICY_FILE, POLICY, { mode: 0o755 });
@@ -48,8 +47,7 @@ async function withoutDaemons(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Why nothing can be installed with apt-get here, or undefined when root on Debian, Ubuntu or a system made from them
- * asks.
+ * Returns why nothing can be installed with apt-get here. Undefined for root on Debian, Ubuntu or a derivative of them.
  */
 export async function findAptObstacle(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'not a Linux';

@@ -8,14 +8,15 @@ const VERSION = '8.0.17';
 const HOST = 'https://fastdl.mongodb.org';
 
 /**
- * mongodb-memory-server's download of the official archive; it picks the one for this system, checks its MD5 and shows
- * its progress. Its own variables hold: `MONGOMS_VERSION`, `MONGOMS_DOWNLOAD_MIRROR`, `MONGOMS_DOWNLOAD_URL`,
- * `MONGOMS_DOWNLOAD_DIR`, `MONGOMS_USE_HTTP`, …
+ * Step that downloads the official archive with mongodb-memory-server, which picks the one for this system, checks its
+ * MD5 and shows its progress. Its own variables apply: `MONGOMS_VERSION`, `MONGOMS_DOWNLOAD_MIRROR`,
+ * `MONGOMS_DOWNLOAD_URL`, `MONGOMS_DOWNLOAD_DIR`, `MONGOMS_USE_HTTP`, …
  */
 export const mongodbDownloadStep: ProvisionStep = {
   title: `download of MongoDB ${VERSION} by mongodb-memory-server`,
   async run(context) {
-    // Loaded when its turn comes: half a second that whoever finds another binary is spared, each test file too.
+    // Imported only if this step runs: it takes half a second, which a run that finds another binary saves, each test
+    // file too.
     const { DryMongoBinary, MongoBinary } = await import('mongodb-memory-server-core');
     const { env, cacheDir } = context;
     const options = {

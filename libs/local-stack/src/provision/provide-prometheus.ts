@@ -6,10 +6,10 @@ import type { ProvideOptions } from './provide-mongodb.ts';
 import type { ProvisionStep } from './provision-step.ts';
 import { runSteps } from './run-steps.ts';
 
-/** Debian 12's. */
+/** Version that Debian 12 has. */
 const REQUIREMENT: Requirement = { minimum: [2, 42] };
 
-/** Debian's package brings both programs; it starts no daemon here. */
+/** Debian's package has both programs; its daemon is not started here. */
 function createAptStep(program: string): ProvisionStep {
   return {
     title: 'apt-get install prometheus',
@@ -22,7 +22,7 @@ function createAptStep(program: string): ProvisionStep {
   };
 }
 
-/** Prometheus, or its tool for rules, to run. Throws `ProvisionError`. */
+/** Returns the path of Prometheus, or of its tool for rules. Throws `ProvisionError`. */
 export async function providePrometheusBinary(
   program: 'prometheus' | 'promtool',
   { log, env = process.env, signal }: ProvideOptions,

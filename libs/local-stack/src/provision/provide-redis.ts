@@ -26,7 +26,7 @@ const redisWheelStep: ProvisionStep = {
   },
 };
 
-/** `apt-get install redis-server`, without the daemon that the package would start on port 6379. */
+/** Runs `apt-get install redis-server`, without the daemon that the package would start on port 6379. */
 const redisAptStep: ProvisionStep = {
   title: 'apt-get install redis-server',
   async run(context) {
@@ -56,12 +56,12 @@ const BINARY_STEPS: readonly ProvisionStep[] = [
   redisCompileStep,
 ];
 
-/** A Redis to use: `REDIS_URL` as it is, or a redis-server to run. Throws `ProvisionError`. */
+/** Returns a Redis to use: `REDIS_URL` as it is, or a redis-server to run. Throws `ProvisionError`. */
 export function provideRedis({ log, env = process.env, signal }: ProvideOptions): Promise<Provided> {
   return runSteps(PART, [createUriStep('REDIS_URL'), ...BINARY_STEPS], { log, env, signal, cacheDir: cacheDirOf(env) });
 }
 
-/** A redis-server to run, whatever `REDIS_URL` says. Throws `ProvisionError`. */
+/** Returns a redis-server to run, whatever `REDIS_URL` says. Throws `ProvisionError`. */
 export async function provideRedisBinary({ log, env = process.env, signal }: ProvideOptions): Promise<string> {
   const provided = await runSteps(PART, BINARY_STEPS, { log, env, signal, cacheDir: cacheDirOf(env) });
   if (!('binary' in provided)) throw new Error('Only the first step of provideRedis returns no binary.');

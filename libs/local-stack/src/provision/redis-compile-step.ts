@@ -9,8 +9,9 @@ import { withVerifiedTls } from './with-verified-tls.ts';
 const HOST = 'https://download.redis.io';
 
 /**
- * redis-memory-server downloads the sources (version: `redisMemoryServer` in package.json) and compiles them, which
- * takes some minutes. Its own variables hold: `REDISMS_VERSION`, `REDISMS_DOWNLOAD_MIRROR`, `REDISMS_DOWNLOAD_URL`, …
+ * Step in which redis-memory-server downloads the sources (version: `redisMemoryServer` in package.json) and compiles
+ * them, which takes some minutes. Its own variables apply: `REDISMS_VERSION`, `REDISMS_DOWNLOAD_MIRROR`,
+ * `REDISMS_DOWNLOAD_URL`, …
  */
 export const redisCompileStep: ProvisionStep = {
   title: 'sources compiled by redis-memory-server',

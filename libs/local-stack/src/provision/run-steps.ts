@@ -1,21 +1,21 @@
 import { rememberBinary } from './present-server-steps.ts';
 import type { Provided, ProvisionContext, ProvisionStep, StepResult } from './provision-step.ts';
 
-/** Nothing could be had; the message lists each way with its reason, and says what to install. */
+/** No source provided the part. The message lists each with its reason, and says what to install. */
 export class ProvisionError extends Error {
   override readonly name = 'ProvisionError';
 }
 
 export interface Part {
-  /** Begins every line: "MongoDB". */
+  /** Name of the part, at the beginning of every line: "MongoDB". */
   readonly name: string;
-  /** What a person can do when every step has failed. */
+  /** Advice for a person when every step has failed. */
   readonly advice: string;
 }
 
 /**
- * Tries the steps in their order until one provides the part, and says a line for each. A step that throws counts as
- * missing, with its message as the reason. Throws `ProvisionError` when none is left.
+ * Tries the steps in their order until one provides the part, and prints a line for each. A step that throws counts as
+ * missing, with its message as the reason. Throws `ProvisionError` if every step has failed.
  */
 export async function runSteps(
   part: Part,

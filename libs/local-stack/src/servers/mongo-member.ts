@@ -15,11 +15,11 @@ export interface MongoMemberOptions {
 /** One mongod of a replica set; it can be ended and started again on the same port and data. */
 export interface MongoMember {
   readonly port: number;
-  /** Undefined while the process does not run. */
+  /** Process id; undefined while the process does not run. */
   pid(): number | undefined;
   start(): Promise<void>;
   end(signal: NodeJS.Signals): Promise<void>;
-  /** Throws with the end of mongod's log when the process has ended by itself. */
+  /** Throws with the end of mongod's log if the process has ended by itself. */
   assertRunning(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export function createMongoMember(options: MongoMemberOptions): MongoMember {
 function mongodArguments({ dir, port, replicaSet, setParameters }: MongoMemberOptions): string[] {
   const parameters = {
     diagnosticDataCollectionEnabled: 'false',
-    // A primary would otherwise wait up to 15 s for its secondaries after SIGTERM.
+    // Otherwise a primary would wait up to 15 s for its secondaries after SIGTERM.
     shutdownTimeoutMillisForSignaledShutdown: '100',
     ...setParameters,
   };
@@ -66,7 +66,9 @@ function mongodArguments({ dir, port, replicaSet, setParameters }: MongoMemberOp
   ];
 }
 
-/** mongod logs one JSON object a line; what counts at its end are those of severity F (fatal) and E (error). */
+/**
+ * Returns the errors at the end of mongod's log: it has one JSON object a line, with severity F (fatal) or E (error).
+ */
 function complaintsIn(log = ''): string {
   const complaints = log.split('\n').flatMap((line) => {
     const match = /"s":"[FE]".*"msg":("(?:[^"\\]|\\.)*")(?:,"attr":(.*))?}$/.exec(line);

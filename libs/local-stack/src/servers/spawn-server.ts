@@ -11,31 +11,31 @@ export interface ServerOptions {
   readonly logFile: string;
   /** Called as soon as the process exists. */
   readonly onSpawn?: OnSpawn;
-  /** Called when the process has ended without `end` having been called. */
+  /** Called if the process has ended without a call of `end`. */
   readonly onUnexpectedExit?: () => void;
 }
 
-/** Told each process that is started, each time: for guards and for files that list processes. */
+/** Called with each process that is started, each time: for guards and for files that list processes. */
 export type OnSpawn = (pid: number) => void;
 
 export interface ServerProcess {
   readonly pid: number;
-  /** Settles when the process has ended, however that came about. */
+  /** Settles when the process has ended, for whatever reason. */
   readonly exited: Promise<void>;
   isRunning(): boolean;
   /**
-   * Sends the signal, SIGKILL after 15 s, and waits for the end of the process; does nothing when it has ended already.
+   * Sends the signal, SIGKILL after 15 s, and waits for the end of the process. Does nothing if it has already ended.
    */
   end(signal: NodeJS.Signals): Promise<void>;
-  /** The last lines of the log file, for error messages. */
+  /** Returns the last lines of the log file, for error messages. */
   readLogTail(): Promise<string>;
 }
 
 const GRACE_MS = 15_000;
 
 /**
- * Starts a server in a process group of its own: Ctrl-C in a terminal reaches every process of the foreground group at
- * once, and would end the databases before the services that use them.
+ * Starts a server in its own process group: Ctrl-C in a terminal reaches every process of the foreground group at once,
+ * and would end the databases before the services that use them.
  */
 export async function spawnServer(options: ServerOptions): Promise<ServerProcess> {
   const output = openSync(options.logFile, 'a');

@@ -14,49 +14,46 @@ const PRIMARY_TIMEOUT_MS = 60_000;
 export interface StartMongoOptions {
   /** Data and logs; kept when the servers stop. */
   readonly dir: string;
-  /** The first member's port; the others, and the first if it is left out, get free ones. */
+  /** Port of the first member. The other members get free ports, and so does the first if this is left out. */
   readonly port?: number;
   readonly members?: 1 | 2 | 3;
   /**
-   * Given the members' ports, returns the ports by which members and clients find them, in the same order:
-   * those of proxies, for fault tests. Called before anything starts.
+   * Maps the members' ports to those by which members and clients reach them, in the same order: the ports of proxies,
+   * for fault tests. Called before anything starts.
    */
   readonly announce?: (ports: readonly number[]) => Promise<readonly number[]>;
   /** Passed to mongod as `--setParameter name=value`. */
   readonly setParameters?: Readonly<Record<string, string>>;
-  /** Path of mongod; found or provided when left out. */
+  /** Path of mongod; found or provided if left out. */
   readonly binary?: string;
   readonly log: Log;
   readonly onSpawn?: OnSpawn;
-  /** Called when a member has ended that was neither stopped nor killed through this library. */
+  /** Called if a member has ended that was neither stopped nor killed through this library. */
   readonly onUnexpectedExit?: () => void;
 }
 
 export interface LocalMongo {
   /** Connection string of the replica set, without a database name. */
   readonly uri: string;
-  /** On which the members listen. */
+  /** Ports on which the members listen. */
   readonly ports: readonly number[];
-  /** Of the members that run at this moment. */
+  /** Process ids of the members that run now. */
   pids(): number[];
-  /** Of the member with this index; undefined while it does not run. */
+  /** Process id of the member with this index; undefined while it does not run. */
   pid(member: number): number | undefined;
   /** Ends the members (or the one with this index) in an orderly way. */
   stop(member?: number): Promise<void>;
-  /**
-   * Sends a signal to the members (or the one with this index) and waits until they have ended. SIGKILL unless told
-   * otherwise.
-   */
+  /** Sends a signal to the members (or the one with this index) and waits until they have ended. Default SIGKILL. */
   kill(signal?: NodeJS.Signals, member?: number): Promise<void>;
   /** Starts the members (or the one with this index) again, on the same ports and data, and waits for a primary. */
   start(member?: number): Promise<void>;
-  /** Waits until one member takes writes. Throws after `timeoutMs` (60,000 unless told otherwise). */
+  /** Waits until one member accepts writes. Throws after `timeoutMs` (default 60,000). */
   waitForPrimary(timeoutMs?: number): Promise<void>;
 }
 
 /**
- * Starts a MongoDB replica set of one to three members on 127.0.0.1 and waits until it takes writes. Data of an earlier
- * start are kept, on whatever port that was. Throws with the end of mongod's log when a member does not come up.
+ * Starts a MongoDB replica set of one to three members on 127.0.0.1 and waits until it accepts writes. Data of an
+ * earlier start are kept, whichever port it used. Throws with the end of mongod's log if a member does not start.
  */
 export async function startMongo(options: StartMongoOptions): Promise<LocalMongo> {
   const binary = options.binary ?? (await provideMongodbBinary({ log: options.log }));
@@ -116,7 +113,7 @@ function createLocalMongo(members: readonly MongoMember[], announced: readonly n
   };
 }
 
-/** The driver would wait 30 s for a mongod that has ended long since; the first one's end is the better error. */
+/** The driver would wait 30 s for a mongod that ended long ago; the end of the first member is the better error. */
 async function raceWithDeath(members: readonly MongoMember[], work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const death = new Promise<never>((_, reject) => {
@@ -132,8 +129,8 @@ async function raceWithDeath(members: readonly MongoMember[], work: Promise<void
 }
 
 /**
- * Waits until one of the ports is a primary that takes writes. `assertRunning` is asked in between, so that a dead
- * mongod is told at once.
+ * Waits until one of the ports is a primary that accepts writes. Calls `assertRunning` in between, so that a dead
+ * mongod is reported at once.
  */
 async function waitForPrimary(
   ports: readonly number[],
@@ -150,7 +147,7 @@ async function waitForPrimary(
 }
 
 async function isWritablePrimary(port: number): Promise<boolean> {
-  // A client whose first connection failed cannot be used again, so each question has its own.
+  // A client whose first connection failed can't be used again, so each attempt has its own.
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
     serverSelectionTimeoutMS: 250,
     minHeartbeatFrequencyMS: 50,
@@ -159,7 +156,7 @@ async function isWritablePrimary(port: number): Promise<boolean> {
     const hello = await client.db('admin').command({ hello: 1 });
     return hello.isWritablePrimary === true;
   } catch (error) {
-    // A member that does not listen yet, or is down in a fault test, is no primary; every other error is one.
+    // A member that does not listen yet, or is down in a fault test, is no primary. Every other error is passed on.
     if (error instanceof MongoServerSelectionError || error instanceof MongoNetworkError) return false;
     throw error;
   } finally {

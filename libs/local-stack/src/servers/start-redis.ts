@@ -13,26 +13,26 @@ const READY_TIMEOUT_MS = 30_000;
 export interface StartRedisOptions {
   /** Append-only file and log; kept when the server stops. */
   readonly dir: string;
-  /** A free one when left out. */
+  /** Port; a free one if left out. */
   readonly port?: number;
-  /** Further arguments of redis-server, for example `['--maxmemory', '64mb']`. */
+  /** Additional arguments of redis-server, for example `['--maxmemory', '64mb']`. */
   readonly extraArgs?: readonly string[];
-  /** Path of redis-server; found or provided when left out. */
+  /** Path of redis-server; found or provided if left out. */
   readonly binary?: string;
   readonly log: Log;
   readonly onSpawn?: OnSpawn;
-  /** Called when the server has ended that was neither stopped nor killed through this library. */
+  /** Called if the server has ended that was neither stopped nor killed through this library. */
   readonly onUnexpectedExit?: () => void;
 }
 
 export interface LocalRedis {
   readonly url: string;
   readonly port: number;
-  /** Undefined while the server does not run. */
+  /** Process id; undefined while the server does not run. */
   pid(): number | undefined;
   /** Ends the server in an orderly way. */
   stop(): Promise<void>;
-  /** Sends a signal and waits for the end of the process. SIGKILL unless told otherwise. */
+  /** Sends a signal and waits for the end of the process. Default SIGKILL. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts the server again on the same port and data, and waits until it answers. */
   start(): Promise<void>;
@@ -40,7 +40,7 @@ export interface LocalRedis {
 
 /**
  * Starts Redis on 127.0.0.1 as BullMQ wants it (`maxmemory-policy noeviction`, append-only file synced every second)
- * and waits until it answers. Throws with the end of its log when it does not come up.
+ * and waits until it answers. Throws with the end of its log if it does not start.
  */
 export async function startRedis(options: StartRedisOptions): Promise<LocalRedis> {
   const binary = options.binary ?? (await provideRedisBinary({ log: options.log }));
@@ -84,7 +84,7 @@ function redisArguments(dir: string, port: number, extraArgs: readonly string[])
   return [
     ...['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--daemonize', 'no'],
     ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
-    // With its own title the process would hide the directory by which a later start recognises it.
+    // If it set its own title, the process would hide the directory by which a later start recognises it.
     ...['--set-proc-title', 'no'],
     ...extraArgs,
   ];
@@ -101,9 +101,9 @@ async function waitUntilAnswering(port: number, server: ServerProcess): Promise<
 }
 
 /**
- * Whether a Redis on this port takes commands. One that still reads its append-only file says `-LOADING`, which is no;
- * one that wants a password is up. A plain socket does: a client library would keep its timers for seconds after the
- * question.
+ * Returns true if a Redis on this port accepts commands. One that still reads its append-only file answers `-LOADING`,
+ * which is false; one that wants a password is up. It uses a plain socket: a client library would keep its timers for
+ * seconds after the question.
  */
 async function answersPing(port: number): Promise<boolean> {
   const socket = connect({ host: '127.0.0.1', port, timeout: 1_000 });
@@ -114,7 +114,7 @@ async function answersPing(port: number): Promise<boolean> {
     const [answer] = await once(socket, 'data');
     return /^(\+PONG|-NOAUTH)/.test(String(answer));
   } catch {
-    // Refused, reset or silent: not up yet. The caller asks again and knows when to give up.
+    // Refused, reset or silent: not up yet. The caller asks again and decides when to give up.
     return false;
   } finally {
     socket.destroy();

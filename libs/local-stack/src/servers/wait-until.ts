@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Named in the error. */
+  /** Condition that is waited for, as the error names it. */
   readonly what: string;
   readonly timeoutMs: number;
   readonly intervalMs?: number;
 }
 
 /**
- * Asks again and again until `check` returns true. Throws when `timeoutMs` have passed, and whatever `check` throws. The
- * last question comes after that time: a machine that stood still meanwhile is no reason to give up.
+ * Calls `check` again and again until it returns true. Throws after `timeoutMs`, and whatever `check` throws. The last
+ * call comes after that time, so that a machine that was stalled in the meantime is no reason to give up.
  */
 export async function waitUntil(check: () => Promise<boolean>, options: WaitOptions): Promise<void> {
   const deadline = performance.now() + options.timeoutMs;

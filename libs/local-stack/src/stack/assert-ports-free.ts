@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Ports that something else listens on; the message names each with the variable that moves it. */
+/** Some ports are in use; the message names each with the variable that changes it. */
 class PortsTakenError extends Error {
   override readonly name = 'PortsTakenError';
 }
@@ -8,11 +8,11 @@ class PortsTakenError extends Error {
 export interface PortNeed {
   readonly port: number;
   readonly variable: string;
-  /** What would listen there. */
+  /** Server that would listen there. */
   readonly purpose: string;
 }
 
-/** Throws `PortsTakenError` unless everything can listen on 127.0.0.1 where it wants to, on ports that differ. */
+/** Throws `PortsTakenError` unless all ports differ and are free on 127.0.0.1. */
 export async function assertPortsFree(needs: readonly PortNeed[]): Promise<void> {
   const problems: string[] = [];
   for (const [index, { port, variable, purpose }] of needs.entries()) {

@@ -5,8 +5,8 @@ const COLOURS = { api: 'cyan', 'push-gateway': 'magenta', worker: 'yellow', migr
 const WIDTH = Math.max(...Object.keys(COLOURS).map((name) => name.length));
 
 /**
- * Prints lines behind the name of the service that wrote them. If stdout is a terminal, log records become text for people
- * and, unless NO_COLOR is set, names are coloured; elsewhere the lines stay as they are, for programs.
+ * Prints lines prefixed with the name of the service that wrote them. If stdout is a terminal, log records become
+ * readable text and, unless NO_COLOR is set, names are coloured; otherwise the lines stay as they are, for programs.
  */
 export function createLinePrinter(name: string, print: Log): Log {
   const colour = name in COLOURS ? COLOURS[name as keyof typeof COLOURS] : 'blue';
@@ -22,7 +22,10 @@ interface LogRecord {
   readonly err?: { readonly type?: string; readonly message?: string; readonly stack?: string };
 }
 
-/** A log record as text: time of day, level, message, the other fields. A line that is no record stays as it is. */
+/**
+ * Formats a log record as text: time of day, level, message, the other fields. A line that is not a record is returned
+ * unchanged.
+ */
 export function readableRecord(line: string): string {
   const record = parseRecord(line);
   if (record === undefined) return line;

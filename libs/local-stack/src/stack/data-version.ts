@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hasCode } from '../has-code.ts';
 import type { Version } from '../provision/check-binary.ts';
 
-/** MongoDB's data were written by another version than the mongod that was found. */
+/** MongoDB's data were written by another version than that of the mongod that was found. */
 export class DataVersionError extends Error {
   override readonly name = 'DataVersionError';
 }
@@ -11,9 +11,9 @@ export class DataVersionError extends Error {
 const fileOf = (directory: string) => join(directory, 'version');
 
 /**
- * Throws `DataVersionError` if the data in the directory were written by another version (major and minor): an older mongod
- * can't read them, and a newer one reads them only if no version was skipped. Data without a note of their version are let
- * through.
+ * Throws `DataVersionError` if the data in the directory were written by another version (major and minor): an older
+ * mongod can't read them, and a newer one reads them only if no version was skipped. Data without a note of their
+ * version are accepted.
  */
 export async function assertDataVersion(directory: string, found: Version, binary: string): Promise<void> {
   const [noted, wanted] = [await findNote(directory), found.join('.')];

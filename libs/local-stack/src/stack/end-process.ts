@@ -7,8 +7,8 @@ import { waitUntil } from '../servers/wait-until.ts';
 export interface ProcessRecord {
   readonly pid: number;
   /**
-   * Stands in the command line of this process and of no other; a number alone may have gone to somebody else's process
-   * since.
+   * Text in the command line of this process and of no other. The process id alone may belong to another process by
+   * now.
    */
   readonly marker: string;
 }
@@ -20,8 +20,8 @@ export async function isRunning({ pid, marker }: ProcessRecord): Promise<boolean
 }
 
 /**
- * Ends a process that need not be a child: by this signal, and by SIGKILL after 10 s. Does nothing to a process without
- * the marker.
+ * Ends a process, which need not be a child, with this signal, and with SIGKILL after 10 s. Does nothing if the process
+ * lacks the marker.
  */
 export async function endProcess(record: ProcessRecord, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
   if (!(await isRunning(record))) return;
@@ -37,8 +37,8 @@ export async function endProcess(record: ProcessRecord, signal: 'SIGTERM' | 'SIG
 const run = promisify(execFile);
 
 /**
- * The command line of a process, or undefined when there is none of this number (one that has ended and waits for its
- * parent counts as none).
+ * Returns the command line of a process, or undefined if there is no process with this id (one that has ended and waits
+ * for its parent counts as none).
  */
 async function readCommandLine(pid: number): Promise<string | undefined> {
   const line = process.platform === 'linux' ? await readFromProc(pid) : await readFromPs(pid);
@@ -55,7 +55,7 @@ async function readFromProc(pid: number): Promise<string> {
 }
 
 async function readFromPs(pid: number): Promise<string> {
-  // ps exits with 1 when it finds no such process.
+  // ps exits with 1 if it finds no such process.
   return run('ps', ['-o', 'command=', '-p', String(pid)]).then(
     ({ stdout }) => stdout,
     () => '',

@@ -1,12 +1,12 @@
 export interface LocalVariable {
-  /** In words when there is no fixed value. */
+  /** Default; in words if there is no fixed value. */
   readonly default: string;
   readonly description: string;
 }
 
 /**
- * The environment variables that concern the local stack alone, by name. Those of the services, their ports for example,
- * are in the services' own schemas. docs/configuration.md is made from both.
+ * The environment variables that concern the local stack alone, by name. Those of the services, their ports for
+ * example, are in the services' own schemas. docs/configuration.md is generated from both.
  */
 export const localVariables = {
   LOCAL_MONGO_PORT: { default: '27117', description: "Port of the stack's own MongoDB" },

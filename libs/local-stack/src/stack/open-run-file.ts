@@ -11,25 +11,25 @@ class AlreadyRunningError extends Error {
 
 interface RunFileContent {
   readonly owner: ProcessRecord;
-  /** In the order of their starts. */
+  /** Processes in the order of their start. */
   readonly children: ProcessRecord[];
-  /** What the services were given, so that authctl can find them. */
+  /** Variables that the services were given, so that authctl can find the servers. */
   environment?: Readonly<Record<string, string>>;
 }
 
 export interface RunFile {
-  /** Notes a process that a later start must end should the present one be killed. */
+  /** Notes a process that a later start must end if the present one is killed. */
   add(record: ProcessRecord): void;
-  /** Publishes the variables by which others on this machine find the stack. */
+  /** Publishes the variables by which other programs on this machine find the stack. */
   publish(environment: Readonly<Record<string, string>>): void;
-  /** Ends every noted process that still runs, the last started first: in order, or at once with SIGKILL. */
+  /** Ends every noted process that still runs, last started first: in order, or at once with SIGKILL. */
   endChildren(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   remove(): void;
 }
 
 /**
- * Claims the data directory for the present process. A file that an earlier, killed process left is honoured first: the
- * processes it names are ended, if they are still the same. Throws `AlreadyRunningError` when its owner lives.
+ * Claims the data directory for the present process. If a killed process left a file, the processes that it names are
+ * ended first, if they are still the same. Throws `AlreadyRunningError` if the owner of the file is still running.
  */
 export async function openRunFile(path: string, log: Log): Promise<RunFile> {
   const content: RunFileContent = {
@@ -46,9 +46,9 @@ export async function openRunFile(path: string, log: Log): Promise<RunFile> {
     await endAll(previous.children, log);
     rmSync(path, { force: true });
   }
-  // For the owner alone: it may name secrets.
+  // Readable by its owner only: it may hold secrets.
   const save = (flag = 'w') => writeFileSync(path, JSON.stringify(content), { flag, mode: 0o600 });
-  // "wx" fails where another start was faster by a moment.
+  // "wx" fails if another start was faster by a moment.
   save('wx');
   return {
     add(record) {
@@ -69,7 +69,7 @@ function findContent(path: string): RunFileContent | undefined {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    // Killed while it wrote: what the file named cannot be known any more.
+    // The process was killed while it wrote: the content of the file is lost.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

@@ -5,7 +5,7 @@ import { projectRoot } from '../project-root.ts';
 import type { PortNeed } from './assert-ports-free.ts';
 import { localVariables } from './local-variables.ts';
 
-/** The services' ports, with the defaults of their own schemas, and those of the stack's own servers. */
+/** Ports of the services, with the defaults of their own schemas, and of the stack's own servers. */
 const PORTS = {
   API_PORT: [8080, 'the API'],
   PUSH_PORT: [8081, 'the push streams'],
@@ -21,11 +21,11 @@ export type PortVariable = keyof typeof PORTS;
 
 export interface Settings {
   readonly ports: Readonly<Record<PortVariable, number>>;
-  /** Everything that is kept between starts. */
+  /** Directory of everything that is kept between starts. */
   readonly dataDir: string;
 }
 
-/** Throws with every wrong port at once. */
+/** Reads the settings. Throws an error that lists every wrong port. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const names = Object.keys(PORTS) as PortVariable[];
   const ports = Object.fromEntries(names.map((name) => [name, Number(env[name] || PORTS[name][0])]));
@@ -41,7 +41,7 @@ function isPort(value: number | undefined): boolean {
   return Number.isInteger(value) && value !== undefined && value >= 1 && value <= 65_535;
 }
 
-/** What must be free before anything starts. */
+/** Ports that must be free before anything starts. */
 export function portNeeds(settings: Settings, except: readonly PortVariable[]): PortNeed[] {
   return (Object.keys(PORTS) as PortVariable[])
     .filter((variable) => !except.includes(variable))
@@ -56,7 +56,7 @@ export interface Addresses {
   readonly eventSubscribers: string | undefined;
 }
 
-/** The variables that the services need for a stack on this machine, without those that the caller has set. */
+/** Returns the variables that the services need for a stack on this machine, without those that the caller has set. */
 export function serviceDefaults(
   env: NodeJS.ProcessEnv,
   settings: Settings,
@@ -79,7 +79,8 @@ export function serviceDefaults(
     ACCESS_TOKEN_KEYS_FILE: keys.accessToken,
     REFRESH_TOKEN_KEYS_FILE: keys.refreshToken,
     SERVER_KEYS_FILE: keys.server,
-    // Everything here comes from one address: its totals would end a demo or a benchmark. Those per account stay.
+    // All requests here come from one address: limits by address would end a demo or a benchmark. Limits by account
+    // stay.
     REGISTER_LIMIT_PER_ADDRESS: '1000000',
     REFRESH_LIMIT_PER_ADDRESS: '1000000',
     INVITE_LIMIT_PER_ADDRESS: '1000000',

@@ -3,15 +3,15 @@ import type { Settings } from './read-settings.ts';
 
 export interface ReadyInfo {
   readonly settings: Settings;
-  /** The stack's own servers; undefined if the environment names one. */
+  /** Addresses of the stack's own servers; undefined if the environment names one. */
   readonly mongodbUri: string | undefined;
   readonly redisUrl: string | undefined;
-  /** Whether the stack's own event subscriber runs. */
+  /** True if the stack's own event subscriber runs. */
   readonly hasSubscriber: boolean;
   readonly seconds: number;
 }
 
-/** The text for a person once everything runs: a command for each step of the main path, then all addresses. */
+/** Returns the text for a person once everything runs: a command for each step of the main path, then all addresses. */
 export function readyScreen({ settings, mongodbUri, redisUrl, hasSubscriber, seconds }: ReadyInfo): string {
   const { ports, dataDir } = settings;
   const local = (port: number) => `http://127.0.0.1:${port}`;

@@ -15,10 +15,10 @@ import { type LocalService, runMigrations, startService } from './start-service.
 
 export interface UpOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Start without the data of earlier starts. */
+  /** True to start without the data of earlier starts. */
   readonly fresh: boolean;
   readonly print: Log;
-  /** The programs to run on the databases: the three services if it is left out. */
+  /** Programs to run on the databases: the three services if left out. */
   readonly plan?: StackPlan;
 }
 
@@ -29,7 +29,7 @@ class WrongConfigError extends Error {
   override readonly name = 'WrongConfigError';
 }
 
-/** What has been started so far, for the end. */
+/** Everything started so far, to be ended at shutdown. */
 interface Running {
   databases?: Databases;
   subscriber?: LocalSubscriber;
@@ -53,7 +53,7 @@ export async function runUp(options: UpOptions): Promise<number> {
   }
 }
 
-/** The data directory is ours from here on. */
+/** From here on the data directory belongs to this process. */
 async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFile): Promise<number> {
   const startedAt = performance.now();
   const { print } = options;
@@ -68,7 +68,7 @@ async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFi
     await Promise.race([stopped, failure.promise]);
     return 0;
   } catch (error) {
-    // Whatever fails because everything is being stopped is no failure.
+    // An error that is caused by the shutdown itself is no failure.
     if (signal.aborted) return 0;
     throw error;
   } finally {
@@ -79,7 +79,7 @@ async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFi
   }
 }
 
-/** Gives the step under way the time to clean up behind itself; a download by a library cannot be told to end. */
+/** Gives the running step time to clean up; a download by a library can't be told to end. */
 async function settle(work: Promise<unknown>): Promise<void> {
   await Promise.race([work.catch(() => undefined), sleep(2_000)]);
 }
@@ -100,7 +100,7 @@ async function start(context: StartContext): Promise<Databases> {
   if (context.fresh) await removeData(settings.dataDir, print);
   const onSpawn = (pid: number, marker: string) => {
     context.runFile.add({ pid, marker });
-    // Started by a step that was under way when the signal came; nobody else would end it.
+    // Started by a step that was running when the signal came; nothing else would end it.
     if (signal.aborted) process.kill(pid, 'SIGKILL');
   };
   const keys = await generateKeys(join(settings.dataDir, 'keys'));
@@ -205,9 +205,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const REPEAT_MS = 1_000;
 
 /**
- * Aborts the returned signal at the first SIGINT, SIGTERM or SIGHUP. npm passes Ctrl-C on to a child that the terminal
- * has told already, so that whatever comes within a second is the same wish; a later signal is a person who won't wait,
- * and calls `force`.
+ * Aborts the returned signal at the first SIGINT, SIGTERM or SIGHUP. npm forwards Ctrl-C to a child that the terminal
+ * has already signalled, so another signal within a second counts as the same request. A later one means that somebody
+ * won't wait: it calls `force`.
  */
 function watchSignals(log: Log, force: () => void): AbortSignal {
   const controller = new AbortController();

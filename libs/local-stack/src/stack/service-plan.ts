@@ -3,18 +3,18 @@ import { projectRoot } from '../project-root.ts';
 
 export interface ServicePlan {
   readonly name: string;
-  /** The TypeScript file that Node runs. */
+  /** TypeScript file that Node runs. */
   readonly main: string;
-  /** The environment variable with the port of its `/readyz`. */
+  /** Environment variable with the port of its `/readyz`. */
   readonly opsPortVariable: string;
-  /** It gets the public halves of the access token keys, in place of these. */
+  /** True if it gets the public halves of the access token keys instead of the private ones. */
   readonly hasPublicKeysOnly?: true;
 }
 
 export interface StackPlan {
-  /** Run to its end before the services start. */
+  /** Program that runs to its end before the services start. */
   readonly migrate: string;
-  /** Groups of services in the order in which they end; within a group they end at the same time. */
+  /** Groups of services in the order of shutdown; the services of a group end at the same time. */
   readonly services: readonly (readonly ServicePlan[])[];
 }
 
@@ -33,7 +33,7 @@ export const SERVICES = {
 
 export type ServiceName = keyof typeof SERVICES;
 
-/** The worker ends last: it takes over what the api leaves. */
+/** The worker ends last: it takes over unfinished work of the api. */
 export const STACK: StackPlan = {
   migrate: join(projectRoot, 'services', 'api', 'bin', 'migrate.ts'),
   services: [[SERVICES.api, SERVICES['push-gateway']], [SERVICES.worker]],

@@ -14,19 +14,19 @@ export interface DatabaseOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Told each process with the directory that stands in its command line. */
+  /** Called with each process and the directory in its command line. */
   readonly onSpawn: (pid: number, marker: string) => void;
-  /** Called when a server has ended by itself and cannot be started again. */
+  /** Called if a server has ended by itself and can't be started again. */
   readonly onFailure: (error: Error) => void;
 }
 
 export interface Databases {
-  /** Undefined if the environment names a server that somebody else runs. */
+  /** Undefined if the environment names an existing server. */
   readonly mongo: LocalMongo | undefined;
   readonly redis: LocalRedis | undefined;
 }
 
-/** Provides and starts MongoDB and Redis with their data in the data directory. One that dies is started again. */
+/** Provides and starts MongoDB and Redis with their data in the data directory. A server that dies is started again. */
 export async function startDatabases(options: DatabaseOptions): Promise<Databases> {
   const { env, log, signal } = options;
   const [mongodb, redis] = [await provideMongodb({ env, log, signal }), await provideRedis({ env, log, signal })];
@@ -52,7 +52,7 @@ async function startOwnMongo(binary: string, options: DatabaseOptions): Promise<
     onSpawn: (pid) => options.onSpawn(pid, dir),
     onUnexpectedExit: () => restart('MongoDB', mongo, options),
   }).catch((error: Error) => {
-    // Data of a newer or much older MongoDB are refused; its own words for that help nobody.
+    // Refuses data of a newer or much older MongoDB, because MongoDB's own message does not say what to do.
     throw new Error(`${error.message}\nIf the data cannot be read: npm run up -- --fresh starts without them.`);
   });
   if ('found' in version) await noteDataVersion(dir, version.found);
@@ -76,8 +76,7 @@ async function startOwnRedis(binary: string, options: DatabaseOptions): Promise<
 }
 
 function restart(name: string, server: LocalMongo | LocalRedis | undefined, options: DatabaseOptions): void {
-  // Before the first start is through, its own error tells what happened; while everything stops, an end is no
-  // surprise.
+  // Until the first start is done, its own error reports what happened. During shutdown an end is expected.
   if (server === undefined || options.signal.aborted) return;
   options.log(`${name}: ended by itself, is started again`);
   server.start().catch(options.onFailure);

@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import type { Log } from '../log.ts';
 
 export interface LocalSubscriber {
-  /** What `EVENT_SUBSCRIBERS` holds for it. */
+  /** Value of `EVENT_SUBSCRIBERS` for this subscriber. */
   readonly configuration: string;
   stop(): Promise<void>;
 }
@@ -13,8 +13,8 @@ export interface LocalSubscriber {
 const maximumBytes = 64 * 1024;
 
 /**
- * A subscriber of the stack's own, so that events can be seen to arrive: it verifies each webhook's signature (Standard
- * Webhooks), prints a line, and passes the event on to whoever reads `GET /events` (server-sent events).
+ * Starts the stack's own subscriber, which shows that events arrive: it verifies each webhook's signature (Standard
+ * Webhooks), prints a line, and passes the event on to the readers of `GET /events` (server-sent events).
  */
 export async function startEventSubscriber(port: number, print: Log): Promise<LocalSubscriber> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;

@@ -11,11 +11,11 @@ import { type Supervised, supervise } from './supervise.ts';
 const tracingArguments = ['--import', '@auth-account/telemetry/preload'];
 
 export interface StartServiceOptions {
-  /** The whole environment of the process; the service's ops port must stand in it. */
+  /** Complete environment of the process; it must include the service's ops port. */
   readonly env: NodeJS.ProcessEnv;
   /** Receives each line of the service's output. */
   readonly onLine: Log;
-  /** Receives what the supervisor has to say: restarts. */
+  /** Receives messages of the supervisor: restarts. */
   readonly log: Log;
   readonly onSpawn?: OnSpawn;
   readonly onWrongConfig?: () => void;
@@ -24,15 +24,11 @@ export interface StartServiceOptions {
 }
 
 export interface LocalService extends Supervised {
-  /**
-   * Waits until `/readyz` answers 200. Throws with its last answer after `timeoutMs` (60,000 unless told otherwise).
-   */
+  /** Waits until `/readyz` answers 200. Throws with its last answer after `timeoutMs` (default 60,000). */
   waitUntilReady(timeoutMs?: number): Promise<void>;
 }
 
-/**
- * Starts a service as a process of its own, and starts it again when it dies. It is ready only after `waitUntilReady`.
- */
+/** Starts a service as a separate process, and restarts it when it dies. It is ready only after `waitUntilReady`. */
 export function startService(service: ServiceName | ServicePlan, options: StartServiceOptions): LocalService {
   const plan = typeof service === 'string' ? SERVICES[service] : service;
   const port = options.env[plan.opsPortVariable];
@@ -51,7 +47,7 @@ export function startService(service: ServiceName | ServicePlan, options: StartS
 }
 
 /**
- * Makes the indexes of the collections: needed once before the services start, harmless afterwards. Throws when that
+ * Creates the indexes of the collections: needed once before the services start, harmless afterwards. Throws if it
  * fails.
  */
 export async function runMigrations(
@@ -63,7 +59,7 @@ export async function runMigrations(
 
 const TIMEOUT_MS = 60_000;
 
-/** Asks a readiness probe until it answers 200. Throws with its last answer after `timeoutMs`. */
+/** Polls a readiness probe until it answers 200. Throws with its last answer after `timeoutMs`. */
 async function waitUntilReady(name: string, url: string, timeoutMs = TIMEOUT_MS): Promise<void> {
   let answer = 'no answer';
   const check = async () => {

@@ -4,9 +4,9 @@ import { type PipedOptions, spawnPiped } from './spawn-piped.ts';
 
 export interface SuperviseOptions extends PipedOptions {
   readonly name: string;
-  /** Receives what the supervisor itself has to say. */
+  /** Receives messages of the supervisor itself. */
   readonly log: Log;
-  /** Called instead of a restart when the process ends with EX_CONFIG (78): the same configuration will fail again. */
+  /** Called instead of a restart if the process ends with EX_CONFIG (78): the same configuration would fail again. */
   readonly onWrongConfig?: () => void;
   /** Milliseconds before the first, second, … restart; the last one repeats. */
   readonly restartDelaysMs?: readonly number[];
@@ -14,27 +14,25 @@ export interface SuperviseOptions extends PipedOptions {
 
 export interface Supervised {
   readonly name: string;
-  /** Undefined while the process does not run. */
+  /** Process id; undefined while the process does not run. */
   pid(): number | undefined;
   restarts(): number;
-  /** Ends the process: SIGTERM, and SIGKILL after `graceMs` (12,000 unless told otherwise). It is not started again. */
+  /** Ends the process: SIGTERM, and SIGKILL after `graceMs` (default 12,000). It is not restarted. */
   stop(graceMs?: number): Promise<void>;
-  /**
-   * Sends a signal as a fault would; the process is started again when it ends by that. SIGKILL unless told otherwise.
-   */
+  /** Sends a signal as a fault would. If the process ends because of it, it is restarted. Default SIGKILL. */
   kill(signal?: NodeJS.Signals): void;
 }
 
 const EX_CONFIG = 78;
 const RESTART_DELAYS_MS = [200, 1_000, 2_000, 5_000, 10_000, 30_000];
-/** A process that has run for so long counts as recovered, and the delays begin anew. */
+/** Milliseconds after which a running process counts as recovered, so that the delays start over. */
 const RECOVERED_MS = 60_000;
 const GRACE_MS = 12_000;
 
 /**
- * Keeps a process running as Kubernetes would: one that ends is started again, after a delay that grows while it keeps
- * failing. The process gets a group of its own, so that Ctrl-C in a terminal reaches the caller alone, who ends things
- * in order.
+ * Keeps a process running as Kubernetes would: a process that ends is restarted, after a delay that grows with each
+ * failure. It gets its own process group, so that Ctrl-C in a terminal reaches only the caller, which shuts everything
+ * down in order.
  */
 export function supervise(options: SuperviseOptions): Supervised {
   const delays = options.restartDelaysMs ?? RESTART_DELAYS_MS;

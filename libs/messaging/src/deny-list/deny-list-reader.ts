@@ -11,13 +11,13 @@ export interface DenyListReader {
 
 type Time = [seconds: string, microseconds: string];
 
-/** Makes the reader. With each answer it checks that the server is the one on which the list was completed. */
+/** Creates the reader. With each answer it checks that the server is the one on which the list was completed. */
 export function createDenyListReader(redis: RedisClient, keys: RedisKeys): DenyListReader {
   if (isCluster(redis) || isReplicated(redis)) return createScriptReader(redis, keys);
   return createConnectionReader(redis, keys);
 }
 
-/** For one server behind one connection: it stays the same until the connection is lost. */
+/** Reader for one server behind one connection: the server stays the same until the connection is lost. */
 function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
   const runId = createServerIdentity(redis);
   const isOf = (server: string, sentinel: string | null | undefined) => sentinel?.startsWith(`${server}:`) === true;
@@ -42,7 +42,7 @@ function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
 type Script = (keyCount: number, ...args: (string | number)[]) => Promise<unknown>;
 
 /**
- * For servers that take each other's place behind one client: only the answer itself can tell which of them it is from.
+ * Reader for servers that replace each other behind one client: only the answer itself shows which of them it is from.
  * The script costs the server about 20 µs, the plain command less than one.
  */
 function createScriptReader(redis: RedisClient, keys: RedisKeys): DenyListReader {

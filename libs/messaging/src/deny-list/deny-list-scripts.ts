@@ -1,5 +1,5 @@
 /**
- * Names the server that runs the script, and its promotion: the run id is new with every start, the replication id
+ * Identifies the server that runs the script, and its promotion: the run id is new with every start, the replication id
  * whenever the server becomes primary. A promoted replica, and a former primary that is promoted again, may have an
  * older state.
  */
@@ -11,8 +11,8 @@ end`;
 
 /**
  * KEYS: revocations, then one denied key per entry. ARGV: pub/sub's command, channel, lifetime (ms), then session,
- * value and close command of each entry, then further close commands. "none…" stays, a version only rises. On a cluster
- * the channel is on the keys' node, as it has their hash tag.
+ * value and close command of each entry, then further close commands. "none…" is never replaced, and a version only
+ * rises. On a cluster the channel is on the keys' node, because it has their hash tag.
  */
 export const denyAndCloseScript = `
 local time = redis.call('TIME')

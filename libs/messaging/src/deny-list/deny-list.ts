@@ -5,13 +5,17 @@ import { encodeCommand } from '../push/commands.ts';
 import { createDenyListReader } from './deny-list-reader.ts';
 import { beginScript, completeScript, denyAndCloseScript } from './deny-list-scripts.ts';
 
-/** An entry's content: the session is revoked (and how its stream closes), or the smallest `ver` that is still good. */
+/**
+ * Content of an entry: the session is revoked (and the way in which its stream closes), or the smallest `ver` that is
+ * still good.
+ */
 export type Denial =
   | { readonly kind: 'revoked'; readonly reason: CloseReason }
   | { readonly kind: 'below'; readonly ver: number };
 
 /**
- * The reason to end a stream whose claims have this version, by what the deny list says; undefined if they are good.
+ * Returns the reason to end a stream whose claims have this version, according to the deny list; undefined if they are
+ * good.
  */
 export function closeReasonOf(denial: Denial | undefined, ver: number): CloseReason | undefined {
   if (denial === undefined) return undefined;
@@ -19,7 +23,7 @@ export function closeReasonOf(denial: Denial | undefined, ver: number): CloseRea
   return ver < denial.ver ? 'GROUP_CHANGED' : undefined;
 }
 
-/** A session that is denied from now on, as a whole or up to a version of its claims, and whose stream is closed. */
+/** A session that is denied from now on, entirely or up to a version of its claims, and whose stream is closed. */
 export interface DenyEntry {
   readonly sessionId: string;
   readonly denial: Denial;
@@ -35,11 +39,14 @@ export class DenyListUnavailable extends Error {
   override readonly name = 'DenyListUnavailable';
 }
 
-/** Session → smallest claims version still good, in Redis (decisions, "Tokens"). MongoDB is the truth behind it. */
+/**
+ * Smallest claims version that is still good, by session, in Redis (decisions, "Tokens"). MongoDB is the source of
+ * truth.
+ */
 export interface DenyList {
   /**
    * Writes the entries and publishes their close commands to the gateways, in one round trip: both or neither. An entry
-   * never loosens. The entries stay; the commands are hints, which a gateway that is away misses.
+   * is never weakened. Entries are stored; the commands are hints, which a disconnected gateway misses.
    */
   denyAndClose(entries: readonly DenyEntry[]): Promise<void>;
   /** Returns each session's entry, in order. Throws `DenyListUnavailable`. */
@@ -58,11 +65,11 @@ export interface DenyList {
   beginRebuild(): Promise<DenyListRebuild>;
 }
 
-/** A rebuild of the list from MongoDB, bound to the Redis server and the data that were there when it began. */
+/** A rebuild of the list from MongoDB, bound to the Redis server and the data at its begin. */
 export interface DenyListRebuild {
   /**
    * Marks the list as complete, on the server on which the rebuild began. Returns false, and marks nothing, if Redis
-   * was emptied, restarted or replaced since: another rebuild is due.
+   * was emptied, restarted or replaced since: another rebuild is needed.
    */
   complete(): Promise<boolean>;
 }
@@ -72,11 +79,14 @@ const rebuildLimitMs = 10 * 60_000;
 
 type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
 
-/** Clocks of one Redis do not run backwards, but entries of one millisecond may come after its reading. */
+/**
+ * Margin in milliseconds. The clock of one Redis does not run backwards, but further entries of the same millisecond
+ * may follow a reading.
+ */
 const overlapMs = 1_000;
 
 /**
- * Returns for how many milliseconds an entry is of use: the longest life of a token that any process accepts, leeway,
+ * Returns for how many milliseconds an entry is needed: the longest life of a token that any process accepts, leeway,
  * the stream's grace and a margin.
  */
 export function denialLifetimeMs(longestTokenSeconds: number): number {
@@ -150,7 +160,8 @@ function closeCommand(session_id: string, { denial, requestId, decidedAt }: Caus
 }
 
 /**
- * Only a logout closes another session's stream, and as a logout it does so however its own session had ended before.
+ * Only a logout closes another session's stream. That stream closes as by a logout, even if the first session had
+ * already ended for another reason.
  */
 function closeOther(sessionId: string, cause: Cause): string {
   return closeCommand(sessionId, { ...cause, denial: { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } });
@@ -166,7 +177,7 @@ function parseDenial(value: string | null): Denial | undefined {
   return { kind: 'below', ver: Number(value) };
 }
 
-/** A newer api may write a reason that this gateway has no close code for: the session is over all the same. */
+/** A newer api may write a reason for which this gateway has no close code. The session has ended all the same. */
 function closeReasonIn(word: string): CloseReason {
   return Object.hasOwn(closeCodes, word) ? (word as CloseReason) : 'SESSION_REVOKED';
 }

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { eventIdOf, reliableWorkerOptions, subscriberQueueName } from './queues.ts';
 
-/** The fields that every event has (CloudEvents 1.0, with our extensions). */
+/** Fields that every event has (CloudEvents 1.0, with our extensions). */
 const EventEnvelope = Type.Object({
   specversion: Type.Literal('1.0'),
   id: Type.String({ minLength: 1 }),
@@ -33,23 +33,23 @@ export interface Inbox<Session> {
   once(entry: InboxEntry, effect: (session: Session) => Promise<void>): Promise<'processed' | 'duplicate'>;
 }
 
-/** A handler's second argument. */
+/** Context of a delivery: a handler's second argument. */
 export interface HandlerContext<Session> {
-  /** Every write of the effect must go through it, or the effect may happen more than once. */
+  /** MongoDB session. Every write of the effect must use it, or the effect may happen more than once. */
   readonly session: Session;
-  /** X-Request-ID of the request that caused the event: for logs and for calls that follow from it. */
+  /** X-Request-ID of the request that caused the event: for logs, and for calls that the handler makes. */
   readonly requestId: string;
   /** W3C trace context of that request, if it had one. */
   readonly traceparent: string | undefined;
-  /** 1 for the first. */
+  /** Number of the attempt; 1 for the first. */
   readonly attempt: number;
-  /** Aborted when the consumer closes and its patience has ended: throw then, and the event is delivered again. */
+  /** Aborted when the consumer closes and its patience is over: throw then, and the event is delivered again. */
   readonly signal: AbortSignal;
 }
 
-/** The outcome of a delivery. Of the event it has only the ids. */
+/** The outcome of a delivery. It has only the ids of the event. */
 export interface ConsumerReport {
-  /** `failed`: it is tried again. `given_up`: that was the last attempt. `malformed`: it is never tried again. */
+  /** `failed`: it will be retried. `given_up`: that was the last attempt. `malformed`: it is never retried. */
   readonly outcome: 'processed' | 'duplicate' | 'failed' | 'given_up' | 'malformed';
   readonly topic: string;
   readonly subscriber: string;
@@ -62,21 +62,21 @@ export interface ConsumerReport {
 }
 
 export interface EventConsumerOptions<Schema extends Type.TSchema, Session> {
-  /** Opened with `workerOptions()`: it waits for Redis. It stays the caller's to close, after the consumer. */
+  /** Connection opened with `workerOptions()`, which waits for Redis. The caller closes it, after the consumer. */
   readonly connection: RedisClient;
   /** `redisKeys(KEY_PREFIX)` of the authentication service. */
   readonly keys: Pick<RedisKeys, 'queuePrefix'>;
   readonly topic: string;
-  /** The topic's schema in `@auth-account/contracts`. */
+  /** Schema of the topic, from `@auth-account/contracts`. */
   readonly schema: Schema;
-  /** The name that this consumer has in EVENT_SUBSCRIBERS, there with `"kind":"queue"`. */
+  /** Name of this consumer in EVENT_SUBSCRIBERS, with `"kind":"queue"`. */
   readonly subscriber: string;
   readonly inbox: Inbox<Session>;
-  /** The effect. If it throws, nothing of it remains, and it is tried again after a pause. */
+  /** The effect. If it throws, nothing of it remains, and it is retried after a pause. */
   readonly handle: (event: Type.Static<Schema>, context: HandlerContext<Session>) => Promise<void>;
   /** For logs and metrics; called after each attempt. */
   readonly onReport: (report: ConsumerReport) => void;
-  /** Called if Redis is away or the queue fails otherwise. The consumer recovers by itself. */
+  /** Called if Redis is away or the queue fails for another reason. The consumer recovers by itself. */
   readonly onError: (error: Error) => void;
   /** Events that this process handles at once; default 10. */
   readonly concurrency?: number;
@@ -84,7 +84,7 @@ export interface EventConsumerOptions<Schema extends Type.TSchema, Session> {
 
 export interface EventConsumer {
   /**
-   * Takes no more events and resolves when the handlers under way have ended. After `patienceMs` (default 10,000) their
+   * Stops accepting events and resolves when the running handlers have ended. After `patienceMs` (default 10,000) their
    * signals are aborted.
    */
   close(patienceMs?: number): Promise<void>;
@@ -97,12 +97,11 @@ const defaultPatienceMs = 10_000;
 const runRetryDelay = 500;
 
 /**
- * Consumes a topic as a subscriber of the kind `queue`, from now until it is closed. Several processes of one
- * subscriber share its events. Delivery is at least once, and not in the order of the events; the inbox makes the
- * effect happen once.
+ * Consumes a topic as a subscriber of the kind `queue` until it is closed. Processes of one subscriber share its
+ * events. Delivery is at least once, and not in the order of the events; the inbox makes the effect happen once.
  *
- * A malformed event fails for good at once, one whose handler keeps throwing after its last attempt; an operator can
- * replay both. A process that dies loses nothing: another one takes over its events within eight seconds.
+ * A malformed event fails for good at once; an event whose handler keeps throwing, after its last attempt. An operator
+ * can replay both. A process that dies loses no event: another process takes over within eight seconds.
  */
 export function createEventConsumer<Schema extends Type.TSchema, Session>(
   options: EventConsumerOptions<Schema, Session>,
@@ -156,8 +155,8 @@ function createProcessor<Schema extends Type.TSchema, Session>(options: EventCon
 }
 
 /**
- * Reads a job's data. If that is no event of the topic the job ends; the error names the wrong place, never its
- * content.
+ * Reads a job's data. Fails the job for good if the data are not an event of the topic. The error names the path of the
+ * fault, never its content.
  */
 function createParser<Schema extends Type.TSchema>(topic: string, schema: Schema) {
   const envelope = Compile(EventEnvelope);

@@ -9,13 +9,13 @@ export interface InboxDocument {
 }
 
 export interface MongoInboxOptions {
-  /** Of the replica set that the effects write to. The caller closes it. */
+  /** Client of the replica set that the effects write to. The caller closes it. */
   readonly client: MongoClient;
-  /** The inbox: a collection of the consumer's own database. Several subscribers may share one. */
+  /** Collection of the inbox, in the consumer's own database. Several subscribers may share one. */
   readonly collection: Collection<InboxDocument>;
   /**
-   * How long an entry is remembered, in seconds. It must be longer than any event can come again: than the outbox keeps
-   * delivered rows, dead letters are kept, and failed jobs stay in a queue.
+   * Retention of an entry, in seconds. It must be longer than the time in which an event can come again: the outbox
+   * keeps delivered rows, dead letters are kept, and failed jobs stay in a queue.
    */
   readonly retentionSeconds?: number;
   readonly now?: () => Date;
@@ -31,8 +31,8 @@ const indexOptionsConflict = 85;
  * changes that index if the retention has changed.
  *
  * Each effect runs in a multi-document transaction with its entry. The entry is written first, so that of two
- * deliveries at once one waits for the other. If a consumer is killed within a transaction, MongoDB ends that after
- * `transactionLifetimeLimitSeconds` (default 60): until then the event, delivered again, waits.
+ * deliveries at once one waits for the other. If a consumer is killed within a transaction, MongoDB aborts it after
+ * `transactionLifetimeLimitSeconds` (default 60); until then the redelivered event waits.
  *
  * @example
  * const inbox = await openMongoInbox({ client, collection: client.db('kitchen').collection('inbox') });
@@ -58,7 +58,7 @@ export async function openMongoInbox(options: MongoInboxOptions): Promise<Inbox<
   };
 }
 
-/** False if the entry is there already. */
+/** Adds the entry. Returns false if it exists. */
 async function remember(
   collection: Collection<InboxDocument>,
   { subscriber, eventId }: InboxEntry,

@@ -4,10 +4,12 @@ import { ProxyTracerProvider, trace } from '@opentelemetry/api';
 import { type JobsOptions, Queue, type WorkerOptions } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 
-/** A queue of events. Its job ids are {@link eventJobId}s, so that adding an event again changes nothing. */
+/** A queue of events. Its job ids are {@link eventJobId}s, so adding an event again has no effect. */
 export type EventQueue = Queue<RegisteredEvent, void, string>;
 
-/** Names the queue of one subscriber of a topic: consumers that share a queue would compete for its jobs. */
+/**
+ * Returns the name of the queue of one subscriber of a topic. Consumers that shared a queue would compete for its jobs.
+ */
 export function subscriberQueueName(topic: string, subscriber: string): string {
   return `${topic}.${subscriber}`;
 }
@@ -15,8 +17,9 @@ export function subscriberQueueName(topic: string, subscriber: string): string {
 const daySeconds = 24 * 60 * 60;
 
 /**
- * BullMQ's defaults lose events: a job whose worker is killed twice fails as "stalled more than allowable limit",
- * whatever attempts it has left. Here a job ends by its own attempts only, and a dead worker is noticed within seconds.
+ * Options of the worker. BullMQ's defaults lose events: a job whose worker is killed twice fails as "stalled more than
+ * allowable limit", whatever attempts it has left. With these, only its own attempts end a job, and a dead worker is
+ * noticed within seconds.
  */
 export const reliableWorkerOptions = {
   lockDuration: 5_000,
@@ -25,23 +28,23 @@ export const reliableWorkerOptions = {
   ...queueTelemetry(),
 } as const satisfies Partial<WorkerOptions>;
 
-/** Attempts do not end a job, its age does: see the delivery's `giveUpAfterMs`. */
+/** A job ends by its age, not by its attempts: see the delivery's `giveUpAfterMs`. */
 const practicallyUnlimited = 1_000_000;
 
 export const eventJobOptions = {
   attempts: practicallyUnlimited,
   backoff: { type: 'custom' },
-  // The outbox knows what is delivered: a job that is removed too early costs a repeated delivery, but no event.
+  // The outbox records deliveries: a job that is removed too early costs a repeated delivery, but loses no event.
   removeOnComplete: { age: daySeconds, count: 20_000 },
   // The dead letter in MongoDB outlives it.
   removeOnFail: { age: 7 * daySeconds, count: 20_000 },
-  // Otherwise every attempt adds its stack.
+  // Otherwise every attempt would add its stack.
   stackTraceLimit: 1,
 } as const satisfies JobsOptions;
 
 /**
- * For jobs that a subscriber consumes itself: its workers don't know our backoff, so the pauses are BullMQ's own (full
- * jitter up to 1 s · 2^attempt), and the number of attempts makes about a day.
+ * Options of jobs that a subscriber consumes itself. Its workers don't know our backoff, so the pauses are BullMQ's own
+ * (full jitter up to 1 s · 2^attempt), and the number of attempts makes about a day.
  */
 export const consumedJobOptions = {
   ...eventJobOptions,
@@ -51,7 +54,7 @@ export const consumedJobOptions = {
 
 /**
  * Opens a queue for adding only, over a fail-fast connection that the caller closes. It sends no command when it is
- * made: BullMQ remembers a first command that failed and would refuse every job ever after.
+ * created: BullMQ remembers a first command that failed, and would refuse every later job.
  */
 export function openEventQueue(
   name: string,
@@ -71,37 +74,37 @@ export function openEventQueue(
 }
 
 /**
- * Id of the job by which a subscriber gets an event. It is the event's own; each replay has another, as the earlier job
- * may still be there.
+ * Returns the id of the job by which a subscriber gets an event. It contains the event's id. Each replay has another
+ * one, because the earlier job may still exist.
  */
 export function eventJobId(eventId: string, replayedAt?: Date): string {
   return replayedAt === undefined ? eventId : `${eventId}.${replayedAt.getTime()}`;
 }
 
-/** The event's id in an {@link eventJobId}. */
+/** Returns the event's id in an {@link eventJobId}. */
 export function eventIdOf(jobId: string): string {
   return jobId.replace(/\.\d+$/, '');
 }
 
-/** The replay that an {@link eventJobId} belongs to; undefined for the first delivery. */
+/** Returns the replay that an {@link eventJobId} belongs to; undefined for the first delivery. */
 export function replayedAtOf(jobId: string): Date | undefined {
   const [, milliseconds] = /\.(\d+)$/.exec(jobId) ?? [];
   return milliseconds === undefined ? undefined : new Date(Number(milliseconds));
 }
 
-/** Adds an event to a queue, once however often it is called. */
+/** Adds an event to a queue. Repeated calls add it only once. */
 export async function addEvent(queue: EventQueue, event: RegisteredEvent): Promise<void> {
   await queue.add(event.type, event, { jobId: eventJobId(event.id) });
 }
 
-/** An event for a queue, with the trace in which it goes on. */
+/** An event for a queue, with the trace that its delivery continues. */
 export interface EventJob {
   readonly jobId: string;
   readonly event: RegisteredEvent;
   readonly traceparent: string | undefined;
 }
 
-/** Adds events to a queue in one round trip, each once however often it is called. */
+/** Adds events to a queue in one round trip. Repeated calls add each only once. */
 export async function addEvents(queue: EventQueue, jobs: readonly EventJob[]): Promise<void> {
   if (jobs.length === 0) return;
   const bulk = jobs.map(({ jobId, event, traceparent }) => ({
@@ -112,15 +115,12 @@ export async function addEvents(queue: EventQueue, jobs: readonly EventJob[]): P
   await queue.addBulk(bulk);
 }
 
-/**
- * BullMQ's option to carry traces in its jobs; empty if the process is not traced, so that untraced jobs stay small and
- * quick.
- */
+/** BullMQ's option to carry traces in its jobs; empty if the process is not traced, which keeps jobs small and fast. */
 export function queueTelemetry(): { readonly telemetry?: BullMQOtel } {
   return isTraced() ? { telemetry: new BullMQOtel({ tracerName: 'bullmq' }) } : {};
 }
 
-/** Options that put a job into another trace than its adder's. */
+/** Options that put a job into another trace than that of the present code. */
 function jobTrace(requestId: string, traceparent: string | undefined): Pick<JobsOptions, 'telemetry'> {
   if (traceparent === undefined || !isTraced()) return {};
   return { telemetry: { metadata: JSON.stringify({ 'x-request-id': requestId, traceparent }) } };

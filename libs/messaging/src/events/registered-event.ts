@@ -4,9 +4,9 @@ import { CloudEvent } from 'cloudevents';
 /** `source` of this service's events. */
 const eventSource = '/services/auth';
 
-/** The origin of an event. */
+/** Origin of an event. */
 export interface EventOrigin {
-  /** UUIDv7: the outbox row's, the job's and the event's id. */
+  /** UUIDv7: id of the outbox row, of the job and of the event. */
   readonly id: string;
   readonly requestId: string;
   /** W3C trace context, if the request had one. */
@@ -14,8 +14,8 @@ export interface EventOrigin {
 }
 
 /**
- * Makes the registration event, a CloudEvents 1.0 envelope (structured mode). Throws the SDK's `ValidationError` if it
- * would not be one.
+ * Creates the registration event, a CloudEvents 1.0 envelope (structured mode). Throws the SDK's `ValidationError` if
+ * the result would be invalid.
  */
 export function createRegisteredEvent(
   data: RegisteredData,

@@ -3,20 +3,20 @@ import type { ForceLogoutCommand } from '@auth-account/contracts';
 import type { Job, JobType } from 'bullmq';
 import { type ForceLogoutQueue, type ForceLogoutResult, parseForceLogout } from './force-logout.ts';
 
-/** `waiting` for a worker, or for the pause after an attempt that failed; `failed`: not tried again. */
+/** `waiting`: for a worker, or for the pause after a failed attempt. `failed`: not retried. */
 export type ForceLogoutState = 'waiting' | 'running' | 'done' | 'failed';
 
-/** A forced logout as it stands in the queue. */
+/** A forced logout in the queue. */
 export interface ForceLogoutJobStatus {
   readonly id: string;
   readonly state: ForceLogoutState;
-  /** Undefined if the job's data is no command. */
+  /** The command; undefined if the job's data is not a command. */
   readonly command: ForceLogoutCommand | undefined;
   readonly orderedAt: Date;
   readonly finishedAt: Date | undefined;
   /** Attempts that have ended. */
   readonly attempts: number;
-  /** Of the last attempt that failed. */
+  /** Error of the last failed attempt. */
   readonly error: string | undefined;
   readonly result: ForceLogoutResult | undefined;
 }
@@ -30,7 +30,7 @@ const queueStates = {
   failed: ['failed'],
 } as const satisfies Record<ForceLogoutState, readonly JobType[]>;
 
-/** Finds the forced logout with that id. Done ones are kept for seven days, failed ones for a month. */
+/** Finds the forced logout with that id. Completed ones are kept for seven days, failed ones for a month. */
 export async function findForceLogout(queue: ForceLogoutQueue, id: string): Promise<ForceLogoutJobStatus | undefined> {
   // In this order: a job that is read after its state is complete for that state.
   const state = await queue.getJobState(id);
@@ -38,7 +38,7 @@ export async function findForceLogout(queue: ForceLogoutQueue, id: string): Prom
   return job === undefined || state === 'unknown' ? undefined : toStatus(job, stateOf(state));
 }
 
-/** Lists the forced logouts of a state, the newest first, `limit` at most. */
+/** Lists the forced logouts of a state, newest first, at most `limit`. */
 export async function listForceLogouts(
   queue: ForceLogoutQueue,
   state: ForceLogoutState,
@@ -53,7 +53,7 @@ export async function listForceLogouts(
     .slice(0, limit);
 }
 
-/** Polls until the forced logout is done or has failed, for `timeoutMs` at most, and returns its status. */
+/** Polls until the forced logout has completed or failed, for at most `timeoutMs`, and returns its status. */
 export async function awaitForceLogout(
   queue: ForceLogoutQueue,
   id: string,

@@ -10,11 +10,11 @@ import { type JobsOptions, Queue } from 'bullmq';
 import { Compile } from 'typebox/compile';
 import { eventJobOptions, queueTelemetry } from '../events/queues.ts';
 
-/** The effect of a forced logout; the worker stores it in the job. */
+/** Result of a forced logout; the worker stores it in the job. */
 export interface ForceLogoutResult {
-  /** `repeated`: it had been carried out before, and its sessions were only denied and closed again. */
+  /** `repeated`: it had been carried out before, so its sessions were only denied and closed again. */
   readonly kind: 'done' | 'repeated';
-  /** How many sessions the command ended, now or when it was first carried out. */
+  /** Number of sessions that the command ended, now or when it was first carried out. */
   readonly sessions: number;
 }
 
@@ -31,8 +31,8 @@ const validators = {
 const daySeconds = 24 * 60 * 60;
 
 /**
- * A forced logout is tried until it is done, with the worker's pauses. For operators, a done job is kept for as long as
- * its id has effect once, and a malformed one for a month.
+ * Job options: a forced logout is retried until it has completed, with the worker's pauses. For operators, a completed
+ * job is kept for as long as its id prevents a repetition, and a malformed one for a month.
  */
 const jobOptions = {
   ...eventJobOptions,
@@ -40,11 +40,9 @@ const jobOptions = {
   removeOnFail: { age: 30 * daySeconds },
 } as const satisfies JobsOptions;
 
-/**
- * Reads a job's data. Throws a `TypeError` that says what is wrong with it, and never repeats its content.
- */
+/** Reads a job's data. Throws a `TypeError` that names the fault, and never repeats the content. */
 export function parseForceLogout(data: unknown): ForceLogoutCommand {
-  if (typeof data !== 'object' || data === null) throw new TypeError('the command is no object');
+  if (typeof data !== 'object' || data === null) throw new TypeError('the command is not an object');
   const [target, ...others] = targets.filter((name) => (data as Record<string, unknown>)[name] !== undefined);
   if (target === undefined || others.length > 0) {
     throw new TypeError(`the command must have exactly one of ${targets.join(', ')}`);
@@ -72,8 +70,8 @@ export function openForceLogoutQueue(connection: RedisClient, keys: RedisKeys): 
 }
 
 /**
- * Orders a forced logout and returns the job's id. Orders with the same id have effect once; without an id each is an
- * order of its own. The sessions have ended when the job has completed.
+ * Orders a forced logout and returns the job's id. Orders with the same id have effect once; orders without an id are
+ * independent of each other. The sessions have ended when the job has completed.
  *
  * @example
  * await requestForceLogout(queue, { user_id, reason: 'account blocked' }, `block-${incidentId}`);

@@ -2,16 +2,16 @@ import { type CloseReason, closeCodes } from '@auth-account/contracts';
 import type { RedisKeys } from '@auth-account/redis';
 import type { Redis } from 'ioredis';
 
-/** One stream that a gateway ended on a command, or an upgrade under way that it refused because of one. */
+/** One stream that a gateway closed on a command, or a pending upgrade that it refused because of one. */
 export interface CloseRecord {
-  /** Of the request that caused the command. */
+  /** `X-Request-ID` of the request that caused the command. */
   readonly requestId: string;
   readonly sessionId: string;
   readonly code: number;
   readonly reason: CloseReason;
   /** When the close frame was written to the socket, milliseconds since the epoch. */
   readonly at: number;
-  /** From the decision (by the deciding host's clock) to `at`. */
+  /** Milliseconds from the decision (by the deciding host's clock) to `at`. */
   readonly latencyMs: number;
   /** Host name of the gateway: the pod's name in Kubernetes. */
   readonly gateway: string;
@@ -20,7 +20,7 @@ export interface CloseRecord {
 export interface CloseRecorderDeps {
   readonly redis: Pick<Redis, 'pipeline'>;
   readonly keys: Pick<RedisKeys, 'closeRecords'>;
-  /** Part of every record. */
+  /** Name of the gateway, for every record. */
   readonly gateway: string;
   /** Called with the number of records that were lost. */
   readonly onLost: (count: number, error: unknown) => void;
@@ -29,24 +29,25 @@ export interface CloseRecorderDeps {
 }
 
 export interface CloseRecorder {
-  /** Records a close. The write follows in a batch, after the close frame, and nobody waits for it. */
+  /** Records a close. The write follows in a batch, after the close frame, and the caller does not wait for it. */
   record(close: RecordedClose): void;
 }
 
 type RecordedClose = Omit<CloseRecord, 'code' | 'gateway'>;
 
-/** For how long records are kept, in milliseconds, and about how many at most (Redis trims by whole nodes). */
+/** Retention of records in milliseconds, and their approximate maximum number (Redis trims by whole nodes). */
 const keptMs = 24 * 60 * 60_000;
 const keptRecords = 100_000;
 /**
- * Closes that come within this time, far less than a gateway that stops stays on, share a round trip; up to so many.
+ * Closes within this time share a round trip, up to a maximum number. It is far shorter than the time for which a
+ * stopping gateway stays up.
  */
 const batchMs = 20;
 const longestBatch = 1_000;
 const recordsPerQuestion = 1_000;
 
 /**
- * Makes the recorder of a gateway's closes, in a Redis stream that holds about a day. Records are for operators:
+ * Creates the recorder of a gateway's closes, in a Redis stream that holds about a day. Records are for operators:
  * written at most once, and lost while Redis is away.
  */
 export function createCloseRecorder(deps: CloseRecorderDeps): CloseRecorder {
@@ -88,11 +89,11 @@ export function createCloseRecorder(deps: CloseRecorderDeps): CloseRecorder {
 
 export interface CloseRecordQuery {
   readonly requestId: string;
-  /** Milliseconds since the epoch, by Redis's clock; without it, as far back as the records go. */
+  /** Milliseconds since the epoch, by Redis's clock; default: from the oldest record on. */
   readonly since?: number;
 }
 
-/** Finds the closes that a request caused, the oldest first. It reads all records since then: for operators only. */
+/** Finds the closes that a request caused, oldest first. It reads all records since that time: for operators only. */
 export async function findCloseRecords(
   redis: Pick<Redis, 'xrange'>,
   keys: Pick<RedisKeys, 'closeRecords'>,

@@ -6,12 +6,12 @@ import { Compile } from 'typebox/compile';
 
 const Reason = Type.Enum(Object.keys(closeCodes) as CloseReason[]);
 
-/** To every gateway: close this session's stream. */
+/** Command to every gateway: close this session's stream. */
 const CloseCommand = Type.Object({
   type: Type.Literal('close'),
   session_id: Type.String({ minLength: 1 }),
   reason: Reason,
-  /** Spares a stream whose claims are of this version or newer: it has moved on before the command came. */
+  /** Spares a stream whose claims have this version or a newer one: it was renewed before the command came. */
   below: Type.Optional(Type.Integer()),
   request_id: Type.String(),
   /** W3C trace context of the deciding request, if that is traced. */
@@ -21,7 +21,7 @@ const CloseCommand = Type.Object({
 });
 export type CloseCommand = Type.Static<typeof CloseCommand>;
 
-/** To every gateway: these sessions have streams of those numbers; close the ones with a lower number. */
+/** Command to every gateway: these sessions have streams with those numbers; close the ones with a lower number. */
 const ReplaceCommand = Type.Object({
   type: Type.Literal('replace'),
   streams: Type.Array(Type.Object({ session_id: Type.String({ minLength: 1 }), stream_number: Type.Integer() }), {
@@ -34,7 +34,7 @@ export type GatewayCommand = CloseCommand | ReplaceCommand;
 
 const validator = Compile(Type.Union([CloseCommand, ReplaceCommand]));
 
-/** Encodes a command for the channel: JSON, and for a close command the trace in which it is sent. */
+/** Encodes a command for the channel: JSON, and for a close command the present trace. */
 export function encodeCommand(command: GatewayCommand): string {
   const carrier: { traceparent?: string } = {};
   if (command.type === 'close') propagation.inject(context.active(), carrier);
@@ -42,7 +42,7 @@ export function encodeCommand(command: GatewayCommand): string {
   return JSON.stringify(traceparent === undefined ? command : { ...command, traceparent });
 }
 
-/** Reads the command in a message of the channel; undefined if it is none. */
+/** Reads the command in a message of the channel; undefined if it is not one. */
 export function parseCommand(message: string): GatewayCommand | undefined {
   let value: unknown;
   try {
@@ -63,8 +63,8 @@ export function createCommandPublisher(
 
 /**
  * KEYS: the number. ARGV: how many are taken. A number is Redis's clock in microseconds, or one more than the last
- * number if that is higher. A bare counter would restart with 1 in a Redis that lost its data, and every new connection
- * would then give way to an old one.
+ * number if that is higher. A plain counter would restart with 1 in a Redis that lost its data, and every new
+ * connection would then be closed in favour of an old one.
  */
 const nextScript = `
 local time = redis.call('TIME')
@@ -75,8 +75,8 @@ return number`;
 type NextCommand = (key: string, count: number) => Promise<number>;
 
 /**
- * Makes the function that numbers the streams of all gateways: of two of one session, the higher stays. It takes
- * `count` numbers in a row and returns the first of them.
+ * Creates the function that numbers the streams of all gateways: of two streams of one session, the one with the higher
+ * number stays. It takes `count` consecutive numbers and returns the first.
  */
 export function createStreamNumbers(
   redis: RedisClient,

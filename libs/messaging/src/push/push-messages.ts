@@ -11,7 +11,7 @@ export interface PushContent {
   readonly payload: unknown;
   /** 1 to 64 visible ASCII characters; default a new UUID. */
   readonly id?: string;
-  /** When it happened, a valid date; default now. */
+  /** Time of the event, a valid date; default now. */
   readonly at?: Date;
 }
 
@@ -28,7 +28,7 @@ export interface PushMessagePublisher {
 const validator = Compile(PushMessage);
 
 /**
- * Makes the publisher for sibling services, over the caller's connection. It needs rights for the channel
+ * Creates the publisher for sibling services, over the caller's connection. It needs rights for the channel
  * `{KEY_PREFIX}:messages` and no other.
  *
  * @example
@@ -70,7 +70,7 @@ function assertSize(text: string): void {
   throw new RangeError(`the message has ${bytes} bytes of JSON, and ${maxPushMessageBytes} are the most`);
 }
 
-/** Names the wrong places, and never their content. */
+/** Names the paths of the faults, never their content. */
 function faultOf(text: string): string {
   const faults = validator
     .Errors(JSON.parse(text))

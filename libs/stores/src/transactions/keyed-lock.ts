@@ -5,14 +5,14 @@ import AsyncLock from 'async-lock';
 export interface KeyedLockOptions {
   /** Milliseconds after which work that has not begun is refused. */
   readonly waitMs: number;
-  /** How many may wait for one key. */
+  /** Maximum number of callers that wait for one key. */
   readonly maximumWaiting: number;
 }
 
 /**
- * Runs the work when all that came before it with the same key has ended, well or not; the work is told how many
- * milliseconds of `waitMs` are left. Raises `ERR-DEPENDENCY-UNAVAILABLE` if too many wait, or if the wait was too
- * long; the work has not begun then. Keys do not wait for each other, and one that nobody waits for is forgotten.
+ * Runs the work once all earlier work with the same key has ended, whether it succeeded or not. The work receives the
+ * number of milliseconds of `waitMs` that are left. Throws `ERR-DEPENDENCY-UNAVAILABLE` if too many callers wait, or if
+ * the wait was too long; the work has not begun then. Keys don't wait for each other, and unused keys are forgotten.
  */
 export type KeyedLock = <T>(key: string, work: (leftMs: number) => Promise<T>) => Promise<T>;
 
@@ -29,7 +29,8 @@ export function createKeyedLock({ waitMs, maximumWaiting }: KeyedLockOptions): K
       return work(deadline - performance.now());
     };
     try {
-      // The end of one work starts the next: without the bind, its logs and spans would be attributed to the former.
+      // The end of one work starts the next: without the bind, its logs and spans would be attributed to the earlier
+      // one.
       return await lock.acquire(key, AsyncResource.bind(begin));
     } catch (error) {
       if (hasBegun) throw error;

@@ -6,15 +6,15 @@ import { createKeyedLock } from './keyed-lock.ts';
 /** Everything that a transaction needs beyond its work. */
 export interface TransactionOptions {
   /**
-   * Asks the store whether this work has taken effect. It is asked after a commit that was sent and not acknowledged,
-   * before anything is tried again or told to the caller.
+   * Asks the store if this work has taken effect. Called after a commit that was sent and not acknowledged, before
+   * anything is retried or reported to the caller.
    */
   readonly isCommitted: () => Promise<boolean>;
   /** No attempt starts after this many milliseconds. */
   readonly deadlineMs?: number;
-  /** The work or the commit is about to be tried again. */
+  /** Called when the work or the commit is about to be retried. */
   readonly onRetry?: (kind: 'work' | 'commit', error: unknown) => void;
-  /** How it ended: `refused` if the work itself, or a unique index, did not want it; `failed` if MongoDB did. */
+  /** Outcome: `refused` if the work itself or a unique index rejected it; `failed` if MongoDB did. */
   readonly onEnd?: (outcome: TransactionOutcome) => void;
 }
 
@@ -22,7 +22,7 @@ export type TransactionOutcome = 'committed' | 'refused' | 'failed';
 
 /** The part of the options that a use case sets. */
 export interface TransactionRequest extends Pick<TransactionOptions, 'isCommitted'> {
-  /** The group or user whose document many may want to write at the same time: a process may let them take turns. */
+  /** Group or user whose document many requests may want to write at the same time: a process may run them in turn. */
   readonly group?: string | undefined;
 }
 
@@ -39,12 +39,13 @@ const maximumPauseMs = 1_000;
 /**
  * Runs `work` in one multi-document transaction with majority write concern.
  *
- * - A conflict with another transaction (`TransientTransactionError`) runs the work again: its ids must be made before.
- * - An unknown result of the commit is asked for again (`commitTransaction` may be repeated), and what gives no answer
- *   is resolved by `isCommitted`. The driver's own `withTransaction` runs the work again instead, so that a
- *   registration whose commit reply was lost would meet its own address and be told that it is taken.
+ * - After a conflict with another transaction (`TransientTransactionError`) the work runs again, so its ids must be
+ *   created before.
+ * - A commit with an unknown result is repeated (`commitTransaction` allows it); if there is still no answer,
+ *   `isCommitted` decides. The driver's own `withTransaction` runs the work again instead, so a registration whose
+ *   commit reply was lost would find its own address and report it as taken.
  *
- * Throws what the work throws, or the driver's error if the store stayed away.
+ * Throws what the work throws, or the driver's error if the store remained unavailable.
  */
 export async function runTransaction<T>(
   client: MongoClient,
@@ -80,7 +81,7 @@ async function runUntilKnown<T>(
       return result;
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction();
-      // A commit that was sent may have taken effect, whatever came back.
+      // A commit that was sent may have taken effect, whatever the reply.
       if (sent !== undefined && (await isCommitted())) return sent.result;
       if (!hasLabel(error, 'TransientTransactionError') || isOver()) throw error;
       onRetry?.('work', error);
@@ -109,8 +110,8 @@ async function commit(
 }
 
 /**
- * The pause after that attempt: twice as long each time, and all of it by chance ("full jitter"). Of many who want one
- * document only one gets through at a time: with pauses that do not grow the others hinder each other for ever.
+ * Returns the pause after that attempt: random, up to a limit that doubles each time ("full jitter"). Only one of many
+ * writers of a document succeeds at a time; with constant pauses the others would hinder each other for ever.
  */
 function pauseMs(attempt: number): number {
   return Math.random() * Math.min(maximumPauseMs, firstPauseMs * 2 ** attempt);
@@ -122,18 +123,18 @@ function hasLabel(error: unknown, label: string): boolean {
 
 /** Hooks through which a service counts and traces its transactions. */
 export interface TransactionHooks extends Pick<TransactionOptions, 'onRetry' | 'onEnd'> {
-  /** Puts a span around the transaction with all its attempts; waiting for a turn is not part of it. */
+  /** Creates a span around the transaction with all its attempts; waiting for a turn is not part of it. */
   readonly inSpan?: <T>(run: () => Promise<T>) => Promise<T>;
 }
 
-/** Milliseconds for which a transaction may wait for its turn and be tried again, both together. */
+/** Milliseconds that a transaction may wait for its turn and be retried, in total. */
 const deadlineMs = 5_000;
-/** More could not have their turn in that time. */
+/** Maximum number of waiting transactions: more could not have their turn in that time. */
 const maximumWaiting = 1_000;
 
 /**
- * Creates the transactions of a client. Those that name the same `group` (they write the document of one group, or end
- * all sessions of one user) run one after the other, so that only those of different processes can conflict. Raises
+ * Creates the transactions of a client. Transactions with the same `group` (they write the document of one group, or
+ * end all sessions of one user) run one after another, so that only those of different processes can conflict. Throws
  * `ERR-DEPENDENCY-UNAVAILABLE` if too many wait for one group, or if the wait takes too long.
  */
 export function createTransactionRunner(client: MongoClient, hooks: TransactionHooks = {}): RunTransaction {

@@ -13,29 +13,31 @@ import {
 
 const requestIdKey = createContextKey('auth-account.request-id');
 
-/** The context of that request: every span begun in it bears the id, and every message sent from it carries it. */
+/**
+ * Returns the context of that request: every span begun in it has the id, and every message sent from it carries it.
+ */
 function setRequestId(context: Context, requestId: string): Context {
   return context.setValue(requestIdKey, requestId);
 }
 
-/** The `X-Request-ID` of the request that the context belongs to. */
+/** Returns the `X-Request-ID` of the request that the context belongs to. */
 function findRequestId(context: Context): string | undefined {
   return context.getValue(requestIdKey) as string | undefined;
 }
 
-/** Runs what follows in the context of that request, and names the request on the span that is active already. */
+/** Runs a function in the context of that request, and notes the request on the span that is already active. */
 export function enterRequest(requestId: string, next: () => void): void {
   const active = context.active();
   trace.getSpan(active)?.setAttribute(requestIdAttribute, requestId);
   context.with(setRequestId(active, requestId), next);
 }
 
-/** Says which route the active span's request takes: its template, never its raw path. */
+/** Notes the route of the active span's request: its template, never its raw path. */
 export function nameActiveRoute(route: string): void {
   trace.getActiveSpan()?.setAttributes({ 'http.route': route, 'url.path': route });
 }
 
-/** The attribute that every span of a request bears. */
+/** Attribute that every span of a request has. */
 const requestIdAttribute = 'request.id';
 
 /**
@@ -59,10 +61,10 @@ function named(tracer: Tracer): Tracer {
 }
 
 const field = 'x-request-id';
-/** The ids that the contract allows (decisions, "Requests in general"); any other is not carried on. */
+/** Ids that the contract allows (decisions, "Requests in general"); any other id is not carried on. */
 const allowed = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 
-/** Carries `X-Request-ID` beside the trace context: on outgoing HTTP, in BullMQ jobs and in messages over Redis. */
+/** Carries `X-Request-ID` along with the trace context: on outgoing HTTP, in BullMQ jobs and in messages over Redis. */
 export class RequestIdPropagator implements TextMapPropagator {
   inject(context: Context, carrier: unknown, setter: TextMapSetter): void {
     const requestId = findRequestId(context);

@@ -9,14 +9,14 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/** The project's tracer. Without the SDK it makes spans that do nothing. */
+/** The project's tracer. Without the SDK it creates spans that do nothing. */
 function serviceTracer(): Tracer {
   return trace.getTracer('auth-account');
 }
 
 /**
- * Runs the work in a span of that name, and marks the span if the work fails. Of the error only its class is noted:
- * messages of stores quote what they were given.
+ * Runs the work in a span of that name, and marks the span if the work fails. Only the class of the error is noted,
+ * because messages of stores quote their input.
  */
 export async function withSpan<T>(name: string, options: SpanOptions, run: (span: Span) => Promise<T>): Promise<T> {
   return await serviceTracer().startActiveSpan(name, options, async (span) => {
@@ -32,7 +32,7 @@ export async function withSpan<T>(name: string, options: SpanOptions, run: (span
   });
 }
 
-/** Runs what takes no time to wait for in a span of that name, as part of the trace that the context belongs to. */
+/** Runs synchronous work in a span of that name, as part of the trace that the context belongs to. */
 export function inSpan<T>(name: string, options: SpanOptions, parent: Context, run: () => T): T {
   return serviceTracer().startActiveSpan(name, options, parent, (span) => {
     try {
@@ -43,7 +43,7 @@ export function inSpan<T>(name: string, options: SpanOptions, parent: Context, r
   });
 }
 
-/** Ids of the active span, for log lines and exemplars; nothing without tracing. */
+/** Returns the ids of the active span, for log lines and exemplars; nothing without tracing. */
 export function activeTraceIds(): { readonly trace_id: string; readonly span_id: string } | Record<string, never> {
   const span = trace.getActiveSpan()?.spanContext();
   if (span === undefined || !isSpanContextValid(span)) return {};
@@ -51,8 +51,8 @@ export function activeTraceIds(): { readonly trace_id: string; readonly span_id:
 }
 
 /**
- * Labels of an exemplar for what is observed now: the ids of the active span if its trace is kept. Nothing without
- * tracing, and nothing of a trace that was not sampled: it would lead nowhere.
+ * Returns the labels of an exemplar for a present observation: the ids of the active span if its trace is kept. Returns
+ * nothing without tracing, or if the trace was not sampled: the link would lead nowhere.
  */
 export function exemplarLabels(): Record<string, string> {
   const span = trace.getActiveSpan()?.spanContext();

@@ -15,11 +15,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Starts the OpenTelemetry SDK as the standard `OTEL_*` variables say: exporters (OTLP over HTTP by default), sampler,
- * batching, resource. It must run before the modules that it instruments are loaded. Metrics and logs have ways of
- * their own and go over OTLP only if `OTEL_METRICS_EXPORTER` or `OTEL_LOGS_EXPORTER` ask for it.
+ * batching, resource. It must run before the modules that it instruments are loaded. Metrics and logs have separate
+ * outputs and are sent over OTLP only if `OTEL_METRICS_EXPORTER` or `OTEL_LOGS_EXPORTER` ask for it.
  */
 export function startTracing(env: Environment, script: string): void {
-  // Modules of the ECMAScript kind are patched by a loader hook; without it nothing is, and nobody says so.
+  // ECMAScript modules are patched by a loader hook; without it none is, and no error is reported.
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
   new NodeSDK({
     ...(isServiceNamed(env) ? {} : { serviceName: serviceNameOf(script) }),
@@ -36,7 +36,7 @@ function isServiceNamed({ OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES }: Environ
   return Boolean(OTEL_SERVICE_NAME) || (OTEL_RESOURCE_ATTRIBUTES ?? '').includes('service.name=');
 }
 
-/** `services/api/src/main.ts` → `auth-api`. */
+/** Derives the service's name: `services/api/src/main.ts` → `auth-api`. */
 function serviceNameOf(script: string): string {
   return `auth-${basename(dirname(dirname(script))) || 'account'}`;
 }
@@ -46,7 +46,10 @@ const makers: Readonly<Record<string, () => TextMapPropagator>> = {
   baggage: () => new W3CBaggagePropagator(),
 };
 
-/** The propagators that `OTEL_PROPAGATORS` names (`tracecontext`, `baggage` or `none`), and always the request id's. */
+/**
+ * Returns the propagators that `OTEL_PROPAGATORS` names (`tracecontext`, `baggage` or `none`), and always that of the
+ * request id.
+ */
 function createPropagator(names: string | undefined): TextMapPropagator {
   const wanted = (names?.trim() || 'tracecontext,baggage').split(',').map((name) => name.trim());
   const named = wanted.includes('none') ? [] : wanted.map(createNamed);
@@ -56,23 +59,25 @@ function createPropagator(names: string | undefined): TextMapPropagator {
 function createNamed(name: string): TextMapPropagator {
   const make = makers[name];
   if (make === undefined) {
-    throw new Error(`OTEL_PROPAGATORS: ${name} is not supported; there are ${Object.keys(makers).join(', ')} and none`);
+    throw new Error(
+      `OTEL_PROPAGATORS: ${name} is not supported; supported are ${Object.keys(makers).join(', ')} and none`,
+    );
   }
   return make();
 }
 
-/** Paths of the ops server, which probes and scrapes ask for all day. */
+/** Paths of the ops server, which probes and scrapes request all day. */
 const opsPaths = new Set(['/livez', '/readyz', '/metrics']);
 
 /**
- * Instead of a raw path, which may hold an invite's token (the api names the route's template over it) or a webhook's
+ * Replaces a raw path, which may hold an invite's token (the api sets the route's template in its place) or a webhook's
  * secret.
  */
 const unnamedPath = '/…';
 
 /**
- * Creates the instrumentations, which trace without a line in the services. Of commands and statements only their names
- * are noted, of paths and addresses nothing that a secret may stand in.
+ * Creates the instrumentations, which trace without any code in the services. Commands and statements are noted by name
+ * only, and no part of a path or address that may hold a secret is noted.
  */
 function createInstrumentations(): Instrumentation[] {
   return [

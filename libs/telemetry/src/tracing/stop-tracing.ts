@@ -9,8 +9,8 @@ interface Stoppable {
 const patienceMs = 1_000;
 
 /**
- * Sends what spans are left and ends the exporter; does nothing without tracing. Never fails: that the collector is
- * away is reported, and no reason to call the stop of a service a failed one.
+ * Sends the remaining spans and ends the exporter; does nothing without tracing. Never fails: an unreachable collector
+ * is reported, but does not make the shutdown of a service fail.
  */
 export async function stopTracing(onLost: (error: unknown) => void): Promise<void> {
   const provider = trace.getTracerProvider();

@@ -1,27 +1,27 @@
 import { type Context, context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 
-/** The part of a message that carries on the trace in which it was sent. */
+/** Part of a message that carries the trace in which it was sent. */
 export interface TraceCarrier {
   readonly requestId: string;
   /** W3C trace context. */
   readonly traceparent?: string | undefined;
 }
 
-/** `traceparent` of the active span (W3C Trace Context, section 3.2); undefined without tracing. */
+/** Returns the `traceparent` of the active span (W3C Trace Context, section 3.2); undefined without tracing. */
 export function activeTraceparent(): string | undefined {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);
   return carrier.traceparent;
 }
 
-/** The context in which work goes on that a message tells of; without tracing, none in particular. */
+/** Returns the context for work that a message causes; without tracing, the present one. */
 export function contextOf({ requestId, traceparent }: TraceCarrier): Context {
   return propagation.extract(ROOT_CONTEXT, { 'x-request-id': requestId, traceparent });
 }
 
 /**
- * Headers of an outgoing request that carry the trace on. Within a span there are none to set: the instrumentation of
- * the HTTP client sets them, and names that span.
+ * Returns the headers of an outgoing request that carry the trace. Within a span there are none to set: the
+ * instrumentation of the HTTP client sets them, and names that span.
  */
 export function carryingHeaders({ requestId, traceparent }: TraceCarrier): Record<string, string> {
   if (trace.getActiveSpan() !== undefined) return {};

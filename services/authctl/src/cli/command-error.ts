@@ -1,6 +1,6 @@
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-/** A command ended without its result; the message is for the operator. */
+/** A command ended without a result; the message is for the operator. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;

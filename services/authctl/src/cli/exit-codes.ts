@@ -1,14 +1,17 @@
-/** How authctl ends (the larger ones as in BSD's sysexits). */
+/** Exit codes of authctl (the larger ones as in BSD's sysexits). */
 export const exitCodes = {
   ok: 0,
-  /** Not there, or the answer is no: a check that failed, lines that were not imported, a question that was denied. */
+  /**
+   * Not found, or a negative result: a check that failed, lines that were not imported, a confirmation that was
+   * refused.
+   */
   negative: 1,
   usage: 2,
   /** MongoDB or Redis could not be reached, or did not answer in time. */
   unavailable: 69,
-  /** A fault of authctl's own. */
+  /** An internal error of authctl. */
   internal: 70,
-  /** The environment lacks something, or it is wrong. */
+  /** A variable of the environment is missing or wrong. */
   configuration: 78,
 } as const;
 

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(join(file, '..'), { recursive: true }));
 
-/** The stack that is found with these variables, and what is said about it. */
+/** Returns the stack that is found with these variables, and the message about it. */
 async function find(env: Readonly<Record<string, string>>, content: object) {
   await writeFile(file, JSON.stringify(content));
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];

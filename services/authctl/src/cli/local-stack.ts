@@ -5,14 +5,14 @@ import { loadConfig } from '@auth-account/config';
 import { Type } from 'typebox';
 import type { Terminal } from './terminal.ts';
 
-/** What `npm run up` writes into its data directory while it runs. */
+/** Content of the file that `npm run up` writes into its data directory while it runs. */
 interface RunFile {
   readonly owner: { readonly pid: number };
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 const Text = Type.Optional(Type.String());
-/** Whoever sets one of these means a system of their own. */
+/** Variables that name another system: if one of them is set, no local stack is used. */
 const ownVariables = [
   ...['MONGODB_URI', 'MONGODB_URI_FILE', 'REDIS_URL', 'REDIS_URL_FILE', 'PROBE_API_URL'],
   ...['ACCESS_TOKEN_KEYS_FILE', 'REFRESH_TOKEN_KEYS_FILE', 'SERVER_KEYS_FILE'],
@@ -24,8 +24,8 @@ const schema = Type.Object({
 });
 
 /**
- * Returns the variables of the local stack that runs on this machine, and says so in a line on stderr. Undefined if the
- * environment names a system itself, if it is production's, or if no stack runs.
+ * Returns the variables of the local stack that runs on this machine, and prints a line about it on stderr. Undefined
+ * if the environment names a system itself, if it is production's, or if no stack runs.
  */
 export function findLocalStack({ env, localStack, stderr }: Terminal): Readonly<Record<string, string>> | undefined {
   if (localStack === undefined) return undefined;
@@ -42,7 +42,7 @@ function readRunFile(file: URL): RunFile | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    // No stack, one that is being started, or one of somebody else's.
+    // No stack, one that is starting, or one of another user.
     return undefined;
   }
 }

@@ -1,17 +1,20 @@
 import { MultiBar } from 'cli-progress';
 import type { Terminal } from './terminal.ts';
 
-/** How far something is, for people. */
+/** Progress of an operation, for people. */
 export interface Progress {
   advance(amount: number): void;
-  /** What stands behind the bar. */
+  /** Sets the text behind the bar. */
   note(text: string): void;
-  /** A line of its own, with or without a bar. */
+  /** Prints a separate line, with or without a bar. */
   say(line: string): void;
   close(): void;
 }
 
-/** A bar on stderr if that is a terminal; else only what is said. `total` and what is advanced are bytes. */
+/**
+ * Creates a bar on stderr if that is a terminal; otherwise only lines are printed. `total` and the increments are
+ * bytes.
+ */
 export function openProgress({ stderr, hasProgress }: Terminal, total: number): Progress {
   if (!hasProgress) {
     return {

@@ -8,30 +8,32 @@ import type { Terminal } from './terminal.ts';
 
 /** The result of a command. */
 export interface Outcome {
-  /** What `--json` prints. */
+  /** Value that `--json` prints. */
   readonly json: unknown;
-  /** What people read; ends without a line break. */
+  /** Text for people; ends without a line break. */
   readonly text: string;
   readonly exitCode?: ExitCode;
 }
 
-/** What the commands use of their surroundings: the terminal, the clock, the environment. */
+/** Everything outside of themselves that the commands use: the terminal, the clock, the environment. */
 export interface Shell {
   readonly terminal: Terminal;
   readonly now: () => Date;
   /**
-   * Reads these variables; those of a local stack stand in for what the environment lacks, unless a system was named on
-   * the command line. Throws a `ConfigError`.
+   * Reads these variables. Those of a local stack replace missing ones, unless a system was named on the command line.
+   * Throws a `ConfigError`.
    */
   config<S extends TObject>(schema: S, options?: { readonly isNamed?: boolean }): Config<S>;
-  /** Prints the outcome, and remembers the exit code. */
+  /** Prints the outcome, and stores the exit code. */
   conclude(outcome: Outcome | Promise<Outcome>): Promise<void>;
-  /** Asks for a yes; if nobody can be asked, it is an error that names `--yes`. Throws if the answer is no. */
+  /**
+   * Asks for a confirmation; if nobody can be asked, throws an error that names `--yes`. Throws if the answer is no.
+   */
   confirm(question: string): Promise<void>;
   exitCode(): ExitCode;
 }
 
-/** `isJson` is asked when the outcome is there: by then the options have been read. */
+/** `isJson` is called when the outcome is known: by then the options have been read. */
 export function createShell(terminal: Terminal, isJson: () => boolean): Shell {
   let exitCode: ExitCode = exitCodes.ok;
   let fallback: ReturnType<typeof findLocalStack> | 'unread' = 'unread';

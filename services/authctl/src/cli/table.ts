@@ -18,10 +18,10 @@ const blank = {
   middle: '  ',
 };
 
-/** What a cell shows of a value: times in ISO 8601, `-` for what is not there. */
+/** Formats a value for a cell: times in ISO 8601, `-` for a missing value. */
 function toCell(value: unknown): string {
   if (value === undefined || value === null || value === '') return '-';
-  // A device's name is its user's: nothing in it may move the terminal's cursor.
+  // Users choose the name of their device: it must not move the terminal's cursor.
   return (value instanceof Date ? value.toISOString() : String(value)).replaceAll(/\p{Cc}/gu, '\u{fffd}');
 }
 
@@ -36,12 +36,12 @@ function draw(rows: readonly (readonly unknown[])[]): string {
     .join('\n');
 }
 
-/** Rows under headings, in columns: without colours or lines, on a terminal and in a file alike. */
+/** Formats rows under headings, in columns, without colours or lines: the same on a terminal and in a file. */
 export function table(headings: readonly string[], rows: readonly (readonly unknown[])[]): string {
   return draw([headings.map((heading) => heading.toUpperCase()), ...rows]);
 }
 
-/** One thing's fields, a line each. */
+/** Formats the fields of one object, one per line. */
 export function fieldList(fields: Readonly<Record<string, unknown>>): string {
   return draw(Object.entries(fields));
 }

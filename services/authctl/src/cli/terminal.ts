@@ -1,19 +1,19 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** The surroundings of a command line; a test gives its own. */
+/** Environment of a command line; tests pass their own. */
 export interface Terminal {
   readonly stdin: Readable;
-  /** Results, and nothing else. */
+  /** Output for results, and nothing else. */
   readonly stdout: Writable;
-  /** Errors, questions and progress. */
+  /** Output for errors, questions and progress. */
   readonly stderr: Writable;
-  /** Whether somebody can answer a question. */
+  /** True if a person can answer a question. */
   readonly isInteractive: boolean;
-  /** Whether a progress bar is of use. */
+  /** True if a progress bar is useful. */
   readonly hasProgress: boolean;
   readonly now: () => Date;
-  /** In place of the process's environment. */
+  /** Variables to use instead of the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where to look for a local stack if the environment names no servers; not looked for if it is not said. */
+  /** Directory in which a local stack is searched if the environment names no servers; no search if absent. */
   readonly localStack?: URL;
 }

@@ -5,7 +5,7 @@ import { CommanderError } from '@commander-js/extra-typings';
 import { CommandError } from './command-error.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
-/** What an operator is told of an error: one message, no stack. */
+/** Returns the message for the operator about an error: one message, no stack. */
 export function toFailure(error: unknown): { readonly message: string; readonly exitCode: ExitCode } {
   if (error instanceof CommandError) return { message: error.message, exitCode: error.exitCode };
   if (error instanceof CommanderError) {
@@ -15,7 +15,7 @@ export function toFailure(error: unknown): { readonly message: string; readonly 
   const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
   if (isStoreUnavailable(error)) return { message: `MongoDB: ${message}`, exitCode: exitCodes.unavailable };
   if (error instanceof DenyListUnavailable) return { message: `Redis: ${message}`, exitCode: exitCodes.unavailable };
-  // MongoDB's or Redis's: the error does not say.
+  // From MongoDB or from Redis: the error does not tell.
   if (isBrokenSocket(error)) return { message: `a connection broke: ${message}`, exitCode: exitCodes.unavailable };
   return { message: `${name}: ${message}`, exitCode: exitCodes.internal };
 }

@@ -4,7 +4,7 @@ import type { KeyConfig } from '../config.ts';
 import { type KeyKind, keyKinds, kindTraits } from '../keys/key-kinds.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
-/** Looks at the key files that the environment names. */
+/** Checks the key files that the environment names. */
 export async function checkKeys(config: KeyConfig): Promise<Finding[]> {
   return (await Promise.all(keyKinds.map((kind) => checkFile(kind, config)))).flat();
 }

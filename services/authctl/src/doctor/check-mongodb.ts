@@ -5,7 +5,7 @@ import { checkClock, type Finding, failed, isAtLeast, ok } from './finding.ts';
 
 const majorityTimeoutMs = 5_000;
 
-/** Asks MongoDB; rejects if it does not answer. */
+/** Checks MongoDB; rejects if it does not answer. */
 export async function checkMongodb({ db }: Pick<Mongo, 'db'>): Promise<Finding[]> {
   const hello = await db.admin().command({ hello: 1 });
   const isReplicated = typeof hello.setName === 'string' || hello.msg === 'isdbgrid';
@@ -33,7 +33,7 @@ async function checkVersion(db: Db): Promise<Finding> {
   return failed('mongodb version', String(version), 'Upgrade MongoDB to 6.0 or later.');
 }
 
-/** A write that changes nothing is acknowledged by a majority all the same. */
+/** A write that changes nothing is still acknowledged by a majority. */
 async function checkMajority(db: Db): Promise<Finding> {
   const check = 'mongodb majority writes';
   const begun = performance.now();
@@ -46,7 +46,7 @@ async function checkMajority(db: Db): Promise<Finding> {
     return failed(
       check,
       (error as Error).message,
-      'See rs.status(): a majority of the members must be up and keep up, and the user of MONGODB_URI must have readWrite.',
+      'See rs.status(): a majority of the members must be up and not lag, and the user of MONGODB_URI must have readWrite.',
     );
   }
 }
@@ -58,6 +58,6 @@ async function checkIndexes(db: Db): Promise<Finding> {
   return failed(
     'mongodb indexes',
     list,
-    'Run the migration: node services/api/bin/migrate.ts. Drop an index that is different first.',
+    'Run the migration: node services/api/bin/migrate.ts. First drop an index that differs.',
   );
 }

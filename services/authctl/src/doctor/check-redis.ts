@@ -4,18 +4,18 @@ import type { Redis } from 'ioredis';
 import type { RedisStore } from '../compose.ts';
 import { checkClock, type Finding, failed, isAtLeast, ok, warning } from './finding.ts';
 
-/** Asks Redis, each primary of a cluster; rejects if one does not answer. */
+/** Checks Redis, each primary of a cluster; rejects if one does not answer. */
 export async function checkRedis({ redis, keys }: RedisStore): Promise<Finding[]> {
   const primaries = primariesOf(redis);
   const findings = primaries.map((server, index) => checkServer(server, primaries.length > 1 ? ` ${index + 1}` : ''));
-  // Its entries' lifetime is for writing only.
+  // The lifetime of entries is used for writing only.
   const isComplete = await createDenyList(redis, keys, 1).isComplete();
   const denyList = isComplete
     ? ok('redis deny list', 'complete')
     : failed(
         'redis deny list',
         'not complete: api and push-gateway take Redis for away',
-        'Start a worker with the same KEY_PREFIX: it writes the list again from MongoDB within seconds.',
+        'Start a worker with the same KEY_PREFIX: it rewrites the list from MongoDB within seconds.',
       );
   return [...(await Promise.all(findings)).flat(), denyList];
 }
@@ -37,7 +37,7 @@ async function checkServer(server: Redis, which: string): Promise<Finding[]> {
 
 function checkVersion(name: string, version: string): Finding {
   if (isAtLeast(version, [6, 2])) return ok(`${name} version`, version);
-  return failed(`${name} version`, version, 'Upgrade Redis to 7 (6.2 will do without a cluster), or Valkey.');
+  return failed(`${name} version`, version, 'Upgrade Redis to 7 (without a cluster 6.2 is enough), or use Valkey.');
 }
 
 function checkPolicy(name: string, policy: string): Finding {

@@ -11,19 +11,19 @@ import { checkMongodb } from './check-mongodb.ts';
 import { checkRedis } from './check-redis.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
-/** `doctor` */
+/** The command `doctor`. */
 export function addDoctorCommand(program: Command, shell: Shell): void {
   program
     .command('doctor')
-    .description('check MongoDB, Redis, clocks and key files, and say how to mend what is wrong')
+    .description('check MongoDB, Redis, clocks and key files, and say how to fix problems')
     .action(() => shell.conclude(examine(shell)));
 }
 
 const variableCheck = 'variable ';
 
 /**
- * Looks at everything that the services need. Exit code 78 if variables are missing or wrong, 1 if something else failed;
- * warnings do not count.
+ * Checks everything that the services need. Exit code 78 if variables are missing or wrong, 1 if another check failed;
+ * warnings don't count.
  */
 async function examine(shell: Shell): Promise<Outcome> {
   const findings = [
@@ -47,7 +47,7 @@ function exitCodeOf(findings: readonly Finding[]): ExitCode {
   return findings.some(({ status }) => status === 'failed') ? exitCodes.negative : exitCodes.ok;
 }
 
-/** Each variable that is missing or wrong is a finding, so that all of them are told at once. */
+/** Returns one finding for each variable that is missing or wrong, so that all are reported at once. */
 async function withVariables(look: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await look();
@@ -61,7 +61,7 @@ function toFinding({ name, expected, came, where }: ConfigProblem): Finding {
   return failed(`${variableCheck}${name}`, `${came}, expected ${expected}`, `Set it in ${where}, as for the services.`);
 }
 
-/** A server that is away is one finding, and not the end of the examination. */
+/** Turns an unreachable server into one finding, so that the other checks go on. */
 async function reach(server: string, variable: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return [ok(`${server} reachable`, 'yes'), ...(await look())];

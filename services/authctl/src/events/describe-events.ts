@@ -5,7 +5,7 @@ import type { Outcome } from '../cli/shell.ts';
 import { fieldList, table } from '../cli/table.ts';
 import { type EventSelection, selectDeadLetters, selectRows, take } from './select-events.ts';
 
-/** Outbox rows, oldest first. */
+/** Lists outbox rows, oldest first. */
 export async function listEvents(stores: Stores, selection: EventSelection, limit: number): Promise<Outcome> {
   const events = (await take(selectRows(stores, selection), limit)).map(toRow);
   const rows = events.map((row) => [
@@ -21,7 +21,7 @@ export async function listEvents(stores: Stores, selection: EventSelection, limi
   return { json: { events }, text: rows.length === 0 ? 'No events.' : table(head, rows) };
 }
 
-/** Dead letters, oldest first. */
+/** Lists dead letters, oldest first. */
 export async function listDeadLetters(
   stores: Stores,
   selection: Omit<EventSelection, 'state'>,
@@ -39,12 +39,12 @@ export async function listDeadLetters(
   return { json: { dead_letters }, text: rows.length === 0 ? 'No dead letters.' : table(head, rows) };
 }
 
-/** One event: its row, the attempts that are known, its dead letters. Throws a `CommandError` where there is none. */
+/** Shows one event: its row, the known attempts, its dead letters. Throws a `CommandError` if it does not exist. */
 export async function showEvent({ outbox, deadLetters }: Stores, eventId: string): Promise<Outcome> {
   const [row, letters] = await Promise.all([outbox.find(eventId), deadLetters.find(eventId)]);
   const event = row?.event ?? letters[0]?.event;
   if (event === undefined)
-    throw new CommandError(`There is no event ${eventId}; what was delivered goes after some days.`);
+    throw new CommandError(`There is no event ${eventId}. Delivered events are removed after some days.`);
   const attempts = row?.attempt_log ?? letters.flatMap(({ attempt_log }) => attempt_log);
   const facts = row ? toRow(row) : { event_id: eventId, state: 'gone' };
   const json = { ...facts, event, attempts, dead_letters: letters.map(toLetter) };
@@ -55,7 +55,7 @@ export async function showEvent({ outbox, deadLetters }: Stores, eventId: string
 
 function deliveryTable(row: OutboxDocument | undefined, attempts: readonly DeliveryAttempt[]): string[] {
   const logged = new Set(attempts.filter(({ outcome }) => outcome === 'delivered').map(({ subscriber }) => subscriber));
-  // Of a subscriber that takes its jobs itself no attempt is known.
+  // No attempt is known of a subscriber that takes its jobs itself.
   const others = Object.entries(row?.deliveries ?? {}).filter(([subscriber]) => !logged.has(subscriber));
   const rows = [
     ...attempts.map((one) => [one.at, one.subscriber, one.outcome, one.status, one.duration_ms, one.error]),

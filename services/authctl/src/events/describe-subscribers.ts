@@ -4,7 +4,7 @@ import { table } from '../cli/table.ts';
 
 const countLimit = 1_000_000;
 
-/** Subscribers that are configured, were ever, or have dead letters. */
+/** Lists subscribers that are configured, were configured, or have dead letters. */
 export async function listSubscribers({ subscribers, deadLetters }: Stores): Promise<Outcome> {
   const [parked, counts] = await Promise.all([subscribers.list(), deadLetters.counts(countLimit)]);
   const known = new Map(parked.map((one) => [one._id, one]));

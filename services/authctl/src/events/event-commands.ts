@@ -19,14 +19,14 @@ function parseSubscriber(text: string): string {
 
 const stateOption = () => new Option('--state <state>', 'of this state only').choices(states);
 const subscriberOption = () => new Option('--subscriber <name>', 'of this subscriber only').argParser(parseSubscriber);
-const deadOption = () => new Option('--dead-letters', 'what was given up').conflicts('state');
+const deadOption = () => new Option('--dead-letters', 'deliveries that were given up').conflicts('state');
 const timeOption = (flags: '--since <when>' | '--until <when>', text: string, shell: Shell) =>
   new Option(flags, text).argParser((when: string) => parseMoment(when, shell.now()));
 
 const withStores = (shell: Shell, work: (stores: Stores) => Promise<Outcome>) =>
   shell.conclude(withMongo(shell, ({ stores }) => work(stores)));
 
-/** `events …` */
+/** The commands `events …`. */
 export function addEventCommands(program: Command, shell: Shell): void {
   const events = program.command('events').description('events in the outbox, their deliveries and dead letters');
   events
@@ -66,23 +66,27 @@ function addReplay(events: Command, shell: Shell): void {
     .argument('[event_id...]', 'see events list', parseIds)
     .addOption(stateOption())
     .addOption(new Option('--subscriber <name>', 'to this subscriber only').argParser(parseSubscriber))
-    .addOption(new Option('--dead-letters', 'only to whom it was given up').conflicts('state'))
+    .addOption(new Option('--dead-letters', 'only to subscribers for which it was given up').conflicts('state'))
     .addOption(
       timeOption('--since <when>', 'made (dead letters: given up) since then, such as 2h or an ISO time', shell),
     )
     .addOption(timeOption('--until <when>', 'made (dead letters: given up) before then', shell))
-    .option('--dry-run', 'say how many and send nothing')
+    .option('--dry-run', 'print the number of events and send nothing')
     .option('--yes', 'do not ask')
     .action((ids, options) => withStores(shell, (stores) => replayEvents(stores, ids ?? [], options, shell)));
 }
 
-/** Commands after which a subscriber's deliveries stand differently. */
+/** Commands that change the state of a subscriber's deliveries. */
 function addSettling(events: Command, shell: Shell): void {
   events
     .command('discard')
-    .description('take a dead letter away without sending the event again')
+    .description('delete a dead letter without sending the event again')
     .argument('<event_id>', 'see events list --dead-letters', parseUuid)
-    .addOption(new Option('--subscriber <name>', 'whose').argParser(parseSubscriber).makeOptionMandatory())
+    .addOption(
+      new Option('--subscriber <name>', 'subscriber of the dead letter')
+        .argParser(parseSubscriber)
+        .makeOptionMandatory(),
+    )
     .option('--yes', 'do not ask')
     .action((id, { subscriber, yes }) =>
       withStores(shell, async ({ deadLetters }) => {
@@ -94,11 +98,11 @@ function addSettling(events: Command, shell: Shell): void {
     );
   events
     .command('subscribers')
-    .description('whom the workers have, who is parked since it answered 410, and who has dead letters')
+    .description('subscribers: which the workers have, which are parked because of a 410, which have dead letters')
     .action(() => withStores(shell, listSubscribers));
   events
     .command('park')
-    .description("hold a subscriber's deliveries up; nothing is dropped")
+    .description("park a subscriber's deliveries; nothing is dropped")
     .argument('<subscriber>', 'its name', parseSubscriber)
     .action((name) =>
       withStores(shell, async (stores) => {
@@ -109,7 +113,7 @@ function addSettling(events: Command, shell: Shell): void {
     );
   events
     .command('resume')
-    .description("have a parked subscriber's deliveries go on")
+    .description("resume a parked subscriber's deliveries")
     .argument('<subscriber>', 'its name', parseSubscriber)
     .action((name) =>
       withStores(shell, async ({ subscribers }) => {
@@ -119,7 +123,7 @@ function addSettling(events: Command, shell: Shell): void {
     );
 }
 
-/** Stands where otherwise the event does that was answered with 410. */
+/** Stored in place of the event with the 410 if an operator parked the subscriber. */
 const byOperator = 'operator';
 
 function change(subscriber: string, what: 'parked' | 'resumed', isNew: boolean, otherwise: string): Outcome {

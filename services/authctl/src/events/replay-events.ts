@@ -18,8 +18,8 @@ interface Target {
 }
 
 /**
- * Has events sent again under their own ids: those that are named, or all that the options select. Asks first.
- * Without ids a selection is needed, so that nobody sends everything by leaving an option out.
+ * Orders events to be sent again under their own ids: the named ones, or all that the options select. Asks first.
+ * Without ids a selection is required, so that a forgotten option does not send everything.
  */
 export async function replayEvents(
   stores: Stores,
@@ -66,7 +66,10 @@ async function sendAgain(
   return sent;
 }
 
-/** What is sent again, in the order of its making. An id that is named is taken as it is: the replay tells whether it is known. */
+/**
+ * Returns the ids of the events to send, in the order of their creation. A named id is passed on as it is: the replay
+ * reports if it is unknown.
+ */
 async function* selectTargets(
   stores: Stores,
   eventIds: readonly string[],
@@ -80,7 +83,7 @@ async function* selectTargets(
       yield { eventId: letter.event_id, subscriber: letter.subscriber };
     }
   } else {
-    // To a subscriber that was configured later all of them go, not only those that it has had.
+    // All events go to a subscriber that was configured later, not only those that it has had.
     const { subscriber: _, ...others } = selection;
     for await (const row of selectRows(stores, others)) yield { eventId: row._id, subscriber };
   }

@@ -1,7 +1,7 @@
 import type { Stores } from '@auth-account/stores';
 import { CommandError } from '../cli/command-error.ts';
 
-/** Throws a `CommandError` that names those there are, where the workers do not have that subscriber. */
+/** Throws a `CommandError` that lists the known subscribers if the workers do not have this one. */
 export async function requireSubscriber({ subscribers }: Stores, name: string): Promise<void> {
   const known = await subscribers.list();
   const names = known.flatMap(({ _id, configured_at }) => (configured_at === undefined ? [] : [_id])).sort();

@@ -1,7 +1,7 @@
 import type { Stores } from '@auth-account/stores';
 import type { DeadLetterDocument, OutboxDocument } from '@auth-account/stores/documents';
 
-/** Which events a command is about. */
+/** Selection of events for a command. */
 export interface EventSelection {
   readonly state?: OutboxDocument['state'] | undefined;
   readonly subscriber?: string | undefined;
@@ -11,7 +11,10 @@ export interface EventSelection {
 
 const pageSize = 500;
 
-/** Outbox rows, oldest first. With a subscriber: those that it has, that were tried there, or of which it has a dead letter. */
+/**
+ * Yields outbox rows, oldest first. With a subscriber: rows that it has, that were tried there, or of which it has a
+ * dead letter.
+ */
 export async function* selectRows({ outbox }: Stores, selection: EventSelection): AsyncGenerator<OutboxDocument> {
   const { subscriber, ...bounds } = withoutUndefined(selection);
   let after: string | undefined;
@@ -23,7 +26,7 @@ export async function* selectRows({ outbox }: Stores, selection: EventSelection)
   }
 }
 
-/** Dead letters, oldest first; the time is when they were given up. */
+/** Yields dead letters, oldest first; the time is that of giving up. */
 export async function* selectDeadLetters(
   { deadLetters }: Stores,
   selection: Omit<EventSelection, 'state'>,
@@ -38,7 +41,7 @@ export async function* selectDeadLetters(
   }
 }
 
-/** The first `limit`. */
+/** Returns the first `limit` items. */
 export async function take<T>(source: AsyncGenerator<T>, limit: number): Promise<T[]> {
   const taken: T[] = [];
   for await (const item of source) {
@@ -58,7 +61,7 @@ function concerns({ deliveries, dead, attempt_log }: OutboxDocument, subscriber:
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** The stores' filters tell a missing member from an undefined one. */
+/** Removes undefined members, because the stores' filters distinguish them from missing ones. */
 function withoutUndefined<T extends object>(selection: T): Defined<T> {
   return Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

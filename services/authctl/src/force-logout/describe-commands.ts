@@ -11,7 +11,7 @@ import type { Outcome } from '../cli/shell.ts';
 import { fieldList, table } from '../cli/table.ts';
 import type { RedisStore } from '../compose.ts';
 
-/** The forced logouts of these states, the newest first. */
+/** Lists the forced logouts with these states, newest first. */
 export function listCommands(
   store: RedisStore,
   { states, limit }: { readonly states: readonly ForceLogoutState[]; readonly limit: number },
@@ -36,7 +36,7 @@ export function listCommands(
   });
 }
 
-/** One forced logout. Throws a `CommandError` where none has that id. */
+/** Shows one forced logout. Throws a `CommandError` if the id is unknown. */
 export function showCommand(store: RedisStore, id: string): Promise<Outcome> {
   return withQueue(store, async (queue) => {
     const status = await findForceLogout(queue, id);
@@ -51,7 +51,7 @@ async function withQueue(
   work: (queue: ForceLogoutQueue) => Promise<Outcome>,
 ): Promise<Outcome> {
   const queue = openForceLogoutQueue(redis, keys);
-  // What goes wrong is told by the calls themselves.
+  // Faults are reported by the calls themselves.
   queue.on('error', () => undefined);
   return await work(queue).finally(() => queue.close());
 }

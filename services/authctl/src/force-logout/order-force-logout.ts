@@ -18,26 +18,27 @@ function parseRequestId(text: string): string {
   return text;
 }
 
-/** What every order of a forced logout takes. */
+/** Option of every order of a forced logout. */
 export const reasonOption = () =>
-  new Option('--reason <text>', 'why, for the logs: no personal data').argParser(parseReason).makeOptionMandatory();
+  new Option('--reason <text>', 'reason, for the logs: no personal data').argParser(parseReason).makeOptionMandatory();
 export const requestIdOption = () =>
-  new Option('--request-id <id>', 'by which trace finds it; made up where none is given').argParser(parseRequestId);
+  new Option('--request-id <id>', 'id by which trace finds it; default a generated one').argParser(parseRequestId);
 export const timeoutOption = () =>
-  new Option('--timeout <span>', 'how long to wait for the result').argParser(parseSpan).default(30_000, '30s');
+  new Option('--timeout <span>', 'limit for the wait for the result').argParser(parseSpan).default(30_000, '30s');
 
 export interface OrderOptions {
   readonly reason: string;
   readonly requestId?: string | undefined;
-  /** Milliseconds for which the result is waited for. */
+  /** Milliseconds to wait for the result. */
   readonly timeout: number;
 }
 
 type Target = { readonly user_id: string } | { readonly session_id: string };
 
 /**
- * Orders a forced logout and waits for its result. The worker carries it out: so the deny list, the closes and the audit
- * log are as with any other. Throws a `CommandError` if it failed, or if there was no result in time.
+ * Orders a forced logout and waits for its result. The worker carries it out, so the deny list, the closes and the
+ * audit log are those of any other forced logout. Throws a `CommandError` if it failed, or if there was no result in
+ * time.
  */
 export async function orderForceLogout(
   { redis, keys }: RedisStore,
@@ -45,7 +46,7 @@ export async function orderForceLogout(
   { reason, requestId = `authctl-${randomUUID()}`, timeout }: OrderOptions,
 ): Promise<Outcome> {
   const queue = openForceLogoutQueue(redis, keys);
-  // What goes wrong is told by the calls themselves.
+  // Faults are reported by the calls themselves.
   queue.on('error', () => undefined);
   try {
     const command = { ...target, reason, request_id: requestId } satisfies ForceLogoutCommand;

@@ -1,12 +1,12 @@
-/** Bounds within which the api can verify a hash, and at a cost that it survives. */
+/** Limits within which the api can verify a hash, at an acceptable cost. */
 const bcryptCosts = { minimum: 4, maximum: 16 };
 const argon2Limits = { memoryKib: 262_144, passes: 32, lanes: 64, totalKib: 2 ** 21 };
 
 const bcryptAlphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * Says why a password hash cannot be imported; undefined if it can. Taken are bcrypt (`$2a$`, `$2b$`, `$2y$`) and PHC
- * strings of Argon2id and Argon2i, version 19. The reason never repeats the hash.
+ * Returns the reason why a password hash can't be imported; undefined if it can. It accepts bcrypt (`$2a$`, `$2b$`,
+ * `$2y$`) and PHC strings of Argon2id and Argon2i, version 19. The reason never repeats the hash.
  */
 export function findHashFault(hash: string): string | undefined {
   if (/^\$2[aby]\$/.test(hash)) return findBcryptFault(hash);
@@ -22,7 +22,7 @@ function findBcryptFault(hash: string): string | undefined {
   if (Number(cost) < minimum || Number(cost) > maximum) {
     return `password_hash has a bcrypt cost of ${cost}: ${minimum} to ${maximum} can be verified`;
   }
-  // 16 and 23 bytes leave 4 and 2 bits of the last characters unused: the api's bcrypt compares them all the same.
+  // 16 and 23 bytes leave 4 and 2 bits of the last characters unused: the api's bcrypt compares them too.
   const isExact =
     bcryptAlphabet.indexOf(salt.at(-1) ?? '') % 16 === 0 && bcryptAlphabet.indexOf(digest.at(-1) ?? '') % 4 === 0;
   return isExact ? undefined : 'password_hash is no bcrypt string: its salt or digest ends in bits that none has';
@@ -41,7 +41,7 @@ function findArgon2Fault(hash: string): string | undefined {
 
 function isOfLength(base64: string, minimum: number, maximum: number): boolean {
   const bytes = Buffer.from(base64, 'base64');
-  // Only the one spelling without padding and spare bits is read by the hashers.
+  // The hashers read only the one spelling without padding and unused bits.
   const isExact = bytes.toString('base64').replace(/=+$/, '') === base64;
   return isExact && bytes.length >= minimum && bytes.length <= maximum;
 }

@@ -18,7 +18,7 @@ export interface ImportOptions {
   readonly dryRun?: true | undefined;
 }
 
-/** Rejected lines that the result repeats; all are told while the file is read. */
+/** Number of rejected lines that the result repeats; all are reported while the file is read. */
 const rejectedShown = 1_000;
 
 interface Counts {
@@ -30,8 +30,8 @@ interface Counts {
 }
 
 /**
- * Makes accounts from a file, in transactions of `batch` lines. It may be run again, also after it broke off: addresses
- * that have an account are left as they are. What is wrong with a line is told on stderr, and costs that line only.
+ * Creates accounts from a file, in transactions of `batch` lines. It may be run again, also after it was interrupted:
+ * an address that has an account is skipped. A faulty line is reported on stderr, and only that line is left out.
  */
 export async function importUsers(
   { shell, ...mongo }: Mongo & { readonly shell: Shell },
@@ -94,7 +94,7 @@ async function sizeOf(path: string): Promise<number> {
   } catch (error) {
     throw new CommandError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`, { cause: error });
   }
-  throw new CommandError(`${path} is no file.`, { exitCode: exitCodes.usage });
+  throw new CommandError(`${path} is not a file.`, { exitCode: exitCodes.usage });
 }
 
 function toOutcome(counts: Counts, run: object, rejected: readonly object[]): Outcome {

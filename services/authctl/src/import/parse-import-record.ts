@@ -7,21 +7,21 @@ export const importFields = ['email', 'password_hash', 'account_type', 'created_
 type ImportField = (typeof importFields)[number];
 export const requiredFields: readonly ImportField[] = ['email', 'password_hash', 'account_type'];
 
-/** One account to be made. */
+/** One account to be created. */
 export interface ImportRecord {
   readonly line: number;
   readonly email: string;
   readonly passwordHash: string;
   readonly accountType: AccountType;
   readonly createdAt: Date;
-  /** All accounts of one key come into one group; without it each has one of its own. */
+  /** Accounts with the same key join one group; without a key each gets its own. */
   readonly groupKey: string | undefined;
 }
 
 const email = Compile(RegisterRequest.properties.email);
 const accountTypes: readonly string[] = ['HOME', 'OFFICE'] satisfies AccountType[];
 
-/** The account of a line, or why there is none. Empty text counts as not there. */
+/** Returns the account of a line, or the reason why there is none. Empty text counts as absent. */
 export function parseImportRecord(
   fields: Readonly<Record<string, unknown>>,
   line: number,

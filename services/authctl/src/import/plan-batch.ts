@@ -4,33 +4,33 @@ import type { GroupDocument, UserDocument } from '@auth-account/stores/documents
 import { v7 } from 'uuid';
 import type { ImportRecord } from './parse-import-record.ts';
 
-/** What one transaction is to write, and what it leaves out. */
+/** Documents that one transaction is to write, and the lines that it leaves out. */
 export interface BatchPlan {
   readonly users: UserDocument[];
   readonly newGroups: GroupDocument[];
-  /** Group → how many come into it. */
+  /** Number of accounts that join, by group. */
   readonly joins: ReadonlyMap<string, number>;
-  /** Addresses that have an account already. */
+  /** Addresses that already have an account. */
   readonly existing: number;
   readonly rejected: { readonly line: number; readonly reason: string }[];
 }
 
-/** What the batches of a dry run would have written so far. */
+/** Documents that the batches of a dry run would have written so far. */
 export interface Foreseen {
   readonly emailKeys: Set<string>;
-  /** By their `import_key`. */
+  /** Groups by their `import_key`. */
   readonly groups: Map<string, GroupDocument>;
 }
 
 export interface PlanOptions {
-  /** Tells the group keys of one source from those of another. */
+  /** Namespace that separates the group keys of one source from those of another. */
   readonly namespace: string;
   readonly now: Date;
-  /** Counts as there already. Only a dry run has it. */
+  /** Counts as existing. Only a dry run has it. */
   readonly foreseen: Foreseen | undefined;
 }
 
-/** Reads who is there already, and makes the documents of the others. */
+/** Reads which accounts exist, and creates the documents of the others. */
 export async function planBatch(
   { users, groups }: Collections,
   records: readonly ImportRecord[],
@@ -60,12 +60,12 @@ export async function planBatch(
   return { ...plan, newGroups: spaces.newGroups(), joins: spaces.joins };
 }
 
-/** As JSON, so that no namespace and key together read like two others. */
+/** As JSON, so that no two pairs of namespace and key give the same text. */
 function importKey(namespace: string, key: string): string {
   return JSON.stringify([namespace, key]);
 }
 
-/** Counts who comes into which group: into one that is there, or one that the batch makes. */
+/** Counts the accounts that join each group: an existing one, or one that the batch creates. */
 function createSpaces(known: readonly GroupDocument[], namespace: string) {
   const byKey = new Map(known.map((group) => [group.import_key, group]));
   const made = new Map<string, GroupDocument>();

@@ -9,13 +9,13 @@ import { importFields, requiredFields } from './parse-import-record.ts';
 export const importFormats = ['csv', 'jsonl'] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
-/** A line's fields, or what is wrong with the line. */
+/** Fields of a line, or its fault. */
 export type ReadLine = { readonly line: number } & (
   | { readonly fields: Readonly<Record<string, unknown>> }
   | { readonly reason: string }
 );
 
-/** The format that a file's name tells. Throws a `CommandError` if it tells none. */
+/** Returns the format of a file by its name. Throws a `CommandError` if it is unknown. */
 export function formatOf(path: string): ImportFormat {
   const extension = extname(path).slice(1).toLowerCase();
   if (extension === 'csv') return 'csv';
@@ -23,7 +23,7 @@ export function formatOf(path: string): ImportFormat {
   throw new CommandError('The name ends neither in .csv nor in .jsonl: give --format.', { exitCode: exitCodes.usage });
 }
 
-/** Reads a file line by line, and keeps none. `onBytes` is told how much was read. */
+/** Reads a file line by line without keeping the lines. Calls `onBytes` with the number of bytes read. */
 export async function* readRecords(
   path: string,
   format: ImportFormat,
@@ -48,7 +48,7 @@ interface NumberedLine {
   readonly text: string;
 }
 
-/** Lines with something in them, without the byte order mark that may begin the first. */
+/** Yields non-empty lines, without a byte order mark before the first. */
 async function* numberLines(lines: AsyncIterable<string>): AsyncGenerator<NumberedLine> {
   let line = 0;
   for await (const raw of lines) {
@@ -68,13 +68,13 @@ function parseLine(text: string): { fields: Record<string, unknown> } | { reason
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? { fields: value as Record<string, unknown> } : { reason: 'the line is no JSON object' };
   } catch (error) {
-    // The parser's own message quotes the line, and with it the hash.
+    // The parser's own message quotes the line, and so the hash.
     if (error instanceof SyntaxError) return { reason: 'the line is no JSON' };
     throw error;
   }
 }
 
-/** A record is one line here, and is parsed on its own: so no quote, wherever it stands, costs more than its line. */
+/** A record is one line here, and is parsed by itself, so that a stray quote affects only its own line. */
 async function* readCsv(lines: AsyncIterable<NumberedLine>): AsyncGenerator<ReadLine> {
   let columns: string[] | undefined;
   for await (const { line, text } of lines) {
@@ -84,7 +84,7 @@ async function* readCsv(lines: AsyncIterable<NumberedLine>): AsyncGenerator<Read
   if (columns === undefined) throw headerFault();
 }
 
-/** Finding out the delimiter of records takes longer than the parsing. */
+/** Detecting the delimiter of records takes longer than parsing them. */
 const csvOptions = { trim: true, record_delimiter: '\n' } as const;
 
 function readHeader(text: string): string[] {

@@ -8,14 +8,17 @@ import type { ImportRecord } from './parse-import-record.ts';
 import { type BatchPlan, type Foreseen, type PlanOptions, planBatch } from './plan-batch.ts';
 
 export interface BatchOptions extends PlanOptions {
-  /** The request id of the events; without it there are none. */
+  /** Request id of the events; without it there are none. */
   readonly eventsOf: string | undefined;
 }
 
-/** How often a batch is planned anew because somebody registered an address of it, or closed a group, meanwhile. */
+/**
+ * Number of times that a batch is planned again because one of its addresses was registered, or one of its groups
+ * closed, meanwhile.
+ */
 const attempts = 5;
 
-/** Makes the accounts of one batch in one transaction, events included. A dry run only adds them to what it foresees. */
+/** Creates the accounts of one batch in one transaction, events included. A dry run only adds them to its forecast. */
 export async function writeBatch(
   mongo: Mongo,
   records: readonly ImportRecord[],

@@ -10,14 +10,16 @@ import { type KeyKind, keyKinds, kindTraits } from './key-kinds.ts';
 import { activateKey, pruneKeys, publishKey, type RotatingKey, standingOf } from './key-rotation.ts';
 import { assertPublicFile, type KeyFile, publicFileAdvice, writePublicFile } from './public-file.ts';
 
-/** For how long a JWKS is cached elsewhere, and a key file is on its way into a pod, in milliseconds. */
+/** Milliseconds for which other systems cache a JWKS, or a key file takes to reach a pod. */
 const propagationMs = 300_000;
 
-const kindArgument = () => new Argument('<kind>', 'what the keys are for').choices(keyKinds);
+const kindArgument = () => new Argument('<kind>', 'kind of the keys').choices(keyKinds);
 const fileOption = () => new Option('--file <path>', 'the key file, in place of the one that the environment names');
 const algorithms: readonly AccessTokenAlgorithm[] = ['EdDSA', 'ES256'];
 const algorithmOption = () =>
-  new Option('--algorithm <name>', 'of access token keys, in place of ACCESS_TOKEN_ALGORITHM').choices(algorithms);
+  new Option('--algorithm <name>', 'algorithm of access token keys; default ACCESS_TOKEN_ALGORITHM').choices(
+    algorithms,
+  );
 
 const publicFileOption = () =>
   new Option('--public-file <path>', 'write the public halves of access keys there too, for the push gateway');
@@ -67,7 +69,7 @@ function describeFile(target: KeyFile, set: KeySet, done?: object, headline: rea
   return { json: { kind, file: path, ...publicFile, ...done, keys }, text: text.join('\n') };
 }
 
-/** Says what was done, and what that leaves to do. */
+/** Describes the change, and the remaining steps. */
 function describeChange(target: KeyFile, set: KeySet, done: object, headline: string): Outcome {
   const advice = publicFileAdvice(target);
   return describeFile(target, set, done, [headline, ...(advice === undefined ? [] : [advice])]);
@@ -97,7 +99,7 @@ async function generate(file: KeyFile): Promise<Outcome> {
     const reason = code === 'EEXIST' ? `${path} is there already: to add a key, use keys rotate.` : message;
     throw new CommandError(reason, { cause: error });
   }
-  // Not before: a key file that is there already is left as it is, and its public file too.
+  // Not earlier: an existing key file is left as it is, and so is its public file.
   await writePublicFile(file, set);
   return describeChange(file, set, {}, 'Written.');
 }
@@ -109,7 +111,7 @@ interface RotateOptions {
   readonly keep?: number | undefined;
 }
 
-/** The public file first: no key is among those that sign before the push gateway can have it. */
+/** Writes the public file first: no key may sign before the push gateway can have it. */
 async function replace(file: KeyFile, set: KeySet): Promise<void> {
   await writePublicFile(file, set);
   await writeKeyFile(file.path, set, { replace: true });
@@ -152,19 +154,19 @@ async function list(shell: Shell, kind: KeyKind | undefined, options: FileOption
   return { json: outcomes.map(({ json }) => json), text: outcomes.map(({ text }) => text).join('\n\n') };
 }
 
-/** The public keys, by which the push gateway and siblings verify. */
+/** Public keys, with which the push gateway and siblings verify. */
 async function showPublic(file: KeyFile): Promise<Outcome> {
   const jwks = publicKeySet(await readSet(file), file.algorithm);
   return { json: jwks, text: JSON.stringify(jwks, null, 2) };
 }
 
-/** `keys …`: key files. Private parts are never printed. */
+/** The commands `keys …`: key files. Private parts are never printed. */
 export function addKeyCommands(program: Command, shell: Shell): void {
-  const keys = program.command('keys').description('key files: make them, rotate them, see what is in them');
+  const keys = program.command('keys').description('key files: create, rotate and list them');
   keys
     .command('list')
     .description('the keys of a file, or of all files that the environment names')
-    .addArgument(new Argument('[kind]', 'what the keys are for').choices(keyKinds))
+    .addArgument(new Argument('[kind]', 'kind of the keys').choices(keyKinds))
     .addOption(fileOption())
     .addOption(algorithmOption())
     .action((kind, options) => {
@@ -174,7 +176,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     });
   keys
     .command('generate')
-    .description('write a key file with one new key; a file that is there is never written over')
+    .description('write a key file with one new key; an existing file is never overwritten')
     .addArgument(kindArgument())
     .addOption(fileOption())
     .addOption(algorithmOption())
@@ -182,21 +184,21 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .action((kind, options) => shell.conclude(generate(keyFileOf(kind, options, shell.config(keyConfig)))));
   keys
     .command('public')
-    .description('the public halves of the access token keys, as /.well-known/jwks.json gives them')
+    .description('the public halves of the access token keys, as in /.well-known/jwks.json')
     .addOption(fileOption())
     .addOption(algorithmOption())
     .action((options) => shell.conclude(showPublic(keyFileOf('access', options, shell.config(keyConfig)))));
   keys
     .command('rotate')
-    .description('publish a new key behind the first; then --activate it; at last --prune what is over')
+    .description('publish a new key behind the first; then --activate it; finally --prune retired keys')
     .addArgument(kindArgument())
     .addOption(fileOption())
     .addOption(algorithmOption())
     .addOption(publicFileOption())
     .addOption(new Option('--activate', 'move the published key to the front').conflicts('prune'))
-    .option('--prune', 'remove retired keys that nothing needs any more')
-    .option('--now', 'activate without the wait in which every process learns of the key')
-    .option('--keep <span>', 'prune what was retired that long ago, such as 7d', parseSpan)
+    .option('--prune', 'remove retired keys that are no longer needed')
+    .option('--now', 'activate without waiting until every process knows the key')
+    .option('--keep <span>', 'prune keys that were retired that long ago, such as 7d', parseSpan)
     .action((kind, options) => {
       const config = shell.config(keyConfig);
       return shell.conclude(rotate(keyFileOf(kind, options, config), options, config, shell.now()));

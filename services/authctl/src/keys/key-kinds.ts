@@ -13,17 +13,17 @@ import type { KeyConfig } from '../config.ts';
 export const keyKinds = ['access', 'refresh', 'server'] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
-/** What is told apart by what a key file is for. */
+/** Differences between kinds of key files. */
 interface KindTraits {
   readonly variable: 'ACCESS_TOKEN_KEYS_FILE' | 'REFRESH_TOKEN_KEYS_FILE' | 'SERVER_KEYS_FILE';
   generate(algorithm: AccessTokenAlgorithm): KeyEntry | Promise<KeyEntry>;
   /** Rejects a set that the services would refuse. */
   check(set: KeySet, algorithm: AccessTokenAlgorithm): Promise<void>;
-  /** For how long what a key has made is of use after the key was replaced, in seconds. */
+  /** Number of seconds for which a key's tokens or answers stay valid after the key was replaced. */
   usefulSeconds(config: KeyConfig): number;
 }
 
-/** A token's life is counted from the last one that the old key made, on the pod that read the new file last. */
+/** A token's life is counted from the last one that the old key signed, on the last pod that read the new file. */
 const marginSeconds = 600;
 
 const checkSecrets = async (set: KeySet) => assertRefreshTokenKeys(set);

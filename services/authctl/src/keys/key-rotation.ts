@@ -2,15 +2,15 @@ import type { KeyEntry, KeySet } from '@auth-account/tokens';
 import { CommandError } from '../cli/command-error.ts';
 
 /**
- * What a rotation notes in a key: members that JWK readers ignore (RFC 7517, section 4), times in ISO 8601.
- * `published_at`: put behind the first key. `retired_at`: no longer the first.
+ * Notes of a rotation in a key: members that JWK readers ignore (RFC 7517, section 4), times in ISO 8601.
+ * `published_at`: added behind the first key. `retired_at`: no longer the first.
  */
 export interface RotatingKey extends KeyEntry {
   readonly published_at?: string;
   readonly retired_at?: string;
 }
 
-/** `first` makes what is new; `next` is to become the first; `retired` was it. */
+/** `first` signs; `next` will become the first; `retired` was the first. */
 export type KeyStanding = 'first' | 'next' | 'retired' | 'unknown';
 
 export function standingOf(key: RotatingKey, index: number): KeyStanding {
@@ -19,7 +19,7 @@ export function standingOf(key: RotatingKey, index: number): KeyStanding {
   return key.published_at === undefined ? 'unknown' : 'next';
 }
 
-/** First step: the key stands at the end, where it only verifies. */
+/** First step: appends the key, which then only verifies. */
 export function publishKey({ keys }: KeySet, key: KeyEntry, now: Date): KeySet {
   const waiting = keys.find((each, index) => standingOf(each, index) === 'next');
   if (waiting) throw new CommandError(`Key ${waiting.kid} is published already and waits for --activate.`);
@@ -28,19 +28,19 @@ export function publishKey({ keys }: KeySet, key: KeyEntry, now: Date): KeySet {
 }
 
 /**
- * Second step: the key that was published moves to the front. Throws a `CommandError` if there is none, or where it was
- * published less than `afterMs` ago: somebody might meet a token of it and not know the key.
+ * Second step: moves the published key to the front. Throws a `CommandError` if there is none, or if it was published
+ * less than `afterMs` ago: a verifier could get a token of a key that it does not have yet.
  */
 export function activateKey({ keys }: KeySet, now: Date, afterMs: number): KeySet {
   const next = keys.find((key: RotatingKey, index) => standingOf(key, index) === 'next') as RotatingKey | undefined;
   if (next?.published_at === undefined) {
-    throw new CommandError('No key was published: rotate without --activate comes first.');
+    throw new CommandError('No key was published: run rotate without --activate first.');
   }
   const waitMs = Date.parse(next.published_at) + afterMs - now.getTime();
   if (waitMs > 0) {
     const seconds = Math.ceil(waitMs / 1_000);
     throw new CommandError(
-      `Key ${next.kid} must be known to every process first: wait ${seconds} s more, or give --now.`,
+      `Key ${next.kid} must first be known to every process: wait ${seconds} s more, or give --now.`,
     );
   }
   const [first, ...others] = keys;
@@ -48,7 +48,7 @@ export function activateKey({ keys }: KeySet, now: Date, afterMs: number): KeySe
   return { keys: [next, { ...first, retired_at: now.toISOString() }, ...rest] };
 }
 
-/** Third step: keys that were retired `keepMs` ago or longer go. */
+/** Third step: removes keys that were retired `keepMs` ago or earlier. */
 export function pruneKeys({ keys }: KeySet, now: Date, keepMs: number): { set: KeySet; removed: string[] } {
   const isOver = ({ retired_at }: RotatingKey) =>
     retired_at !== undefined && Date.parse(retired_at) + keepMs <= now.getTime();

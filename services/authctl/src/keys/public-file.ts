@@ -9,24 +9,27 @@ import type { KeyKind } from './key-kinds.ts';
 /** A key file that a command works on. */
 export interface KeyFile {
   readonly kind: KeyKind;
-  /** With the private keys. */
+  /** Path of the file with the private keys. */
   readonly path: string;
   readonly algorithm: AccessTokenAlgorithm;
-  /** Where the public halves go; undefined if they are not asked for. */
+  /** Path for the public halves; undefined if they are not asked for. */
   readonly publicPath: string | undefined;
 }
 
-/** Throws if a public file is asked for that cannot be: there is none of these keys, or the private ones stand in it. */
+/**
+ * Throws if a public file is asked for but not possible: these keys have no public halves, or it is the private file
+ * itself.
+ */
 export async function assertPublicFile({ kind, path, publicPath }: KeyFile): Promise<void> {
   if (publicPath === undefined) return;
   const usage = { exitCode: exitCodes.usage };
   if (kind !== 'access')
-    throw new CommandError('--public-file is for access keys: no others have public halves.', usage);
+    throw new CommandError('--public-file is for access keys: other keys have no public halves.', usage);
   if (await isSameFile(path, publicPath))
     throw new CommandError(`--public-file must not be the key file itself: ${path} has the private keys.`, usage);
 }
 
-/** Also through links of either kind. */
+/** Also detects links of either kind. */
 async function isSameFile(one: string, other: string): Promise<boolean> {
   if (resolve(one) === resolve(other)) return true;
   const find = (path: string): Promise<Stats | undefined> => stat(path).catch(() => undefined);
@@ -46,7 +49,7 @@ export async function writePublicFile({ publicPath, algorithm }: KeyFile, set: K
   }
 }
 
-/** Says what is left to do for the push gateway after the key file has changed; undefined if nothing is. */
+/** Returns the remaining step for the push gateway after the key file has changed; undefined if there is none. */
 export function publicFileAdvice({ kind, path, publicPath }: KeyFile): string | undefined {
   if (kind !== 'access' || publicPath !== undefined) return undefined;
   return `The push gateway's file does not have it yet: authctl keys public --file ${path}`;

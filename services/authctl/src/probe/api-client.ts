@@ -5,21 +5,23 @@ import { ProbeFailure } from './step-log.ts';
 import { type Patience, within } from './within.ts';
 
 export interface ApiClientOptions {
-  /** Without a slash at its end. */
+  /** Base URL, without a slash at its end. */
   readonly apiUrl: string;
-  /** Goes with every request, and must come back with every answer. */
+  /** `X-Request-ID` that every request has, and every answer must repeat. */
   readonly requestId: string;
   readonly patience: Patience;
 }
 
-/** What the probe knows of an operation: contracts' `Route` has it. */
+/** Part of contracts' `Route` that the probe uses. */
 interface Operation<S extends TSchema> {
   readonly path: string;
   readonly success: { readonly status: number; readonly body: S };
 }
 
 export interface ApiClient {
-  /** Sends the request and returns the body of a success. Throws a `ProbeFailure` if the answer is not what the contract says. */
+  /**
+   * Sends the request and returns the body of a success. Throws a `ProbeFailure` if the answer violates the contract.
+   */
   post<S extends TSchema>(operation: Operation<S>, body: object, accessToken?: string): Promise<Static<S>>;
   /** Closes its connections. */
   close(): Promise<void>;
@@ -27,7 +29,7 @@ export interface ApiClient {
 
 const answerLimit = 256 * 1_024;
 
-/** Makes a client of the api with connections of its own. */
+/** Creates a client of the api with its own connections. */
 export function createApiClient({ apiUrl, requestId, patience }: ApiClientOptions): ApiClient {
   const dispatcher = new Agent({ maxResponseSize: answerLimit });
   return {
@@ -59,7 +61,7 @@ async function exchange(url: string, options: Parameters<typeof request>[1]) {
   }
 }
 
-/** Returns the value if it fits the schema. Throws a `ProbeFailure` that names the place that does not fit, without its content. */
+/** Returns the value if it fits the schema. Throws a `ProbeFailure` that names the wrong path, without its content. */
 export function expectShape<S extends TSchema>(schema: S, value: unknown): Static<S> {
   const form = Compile(schema);
   if (form.Check(value)) return value;
@@ -71,17 +73,20 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // which no schema takes
+    return undefined; // which no schema accepts
   }
 }
 
-/** The code of an error body, such as ` ERR-OVERLOADED`; of anything else nothing: it may be a proxy's page. */
+/**
+ * Returns the code of an error body, such as ` ERR-OVERLOADED`. Returns nothing of another body: it may be a proxy's
+ * page.
+ */
 function errorCodeOf(json: unknown): string {
   const { error_code } = Object(json) as { readonly error_code?: unknown };
   return typeof error_code === 'string' && /^[A-Z_-]{1,64}$/.test(error_code) ? ` ${error_code}` : '';
 }
 
-/** The system's or the client's code, such as ECONNREFUSED, if the error has one. */
+/** Returns the code of the system or the client, such as ECONNREFUSED, if the error has one. */
 export function reasonOf(error: unknown): string {
   const { code, message } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
   return String(typeof code === 'string' ? code : (message ?? error));

@@ -5,22 +5,22 @@ import { awaitDelivery, removeOldEvents } from './probe-events.ts';
 import type { ProbePlan } from './probe-plan.ts';
 import { removeAccount } from './remove-account.ts';
 
-/** What a run left in the database. */
+/** Data that a run left in the database. */
 export interface Traces {
   readonly requestId: string;
-  /** The account that it registered, or tried to; undefined if it used another. */
+  /** Account that it registered, or tried to; undefined if it used an existing one. */
   readonly email: string | undefined;
-  /** The session that it began. */
+  /** Session that it opened. */
   readonly sessionId: string | undefined;
 }
 
 /**
- * `done`: nothing of the run is left. `waiting`: its event is, as some subscriber does not have it yet; a later run
- * removes it. `skipped`: there is no database to clean up in. `failed`: see `fault`.
+ * `done`: nothing of the run is left. `waiting`: only its event is left, because a subscriber does not have it yet; a
+ * later run removes it. `skipped`: no database is configured. `failed`: see `fault`.
  */
 export interface CleanUpReport {
   readonly outcome: 'done' | 'waiting' | 'skipped' | 'failed';
-  /** Accounts and events that runs before left, and that are gone now. */
+  /** Number of accounts and events of earlier runs that were removed. */
   readonly leftovers: number;
   readonly fault?: string;
 }
@@ -31,12 +31,12 @@ export interface CleanUpOptions {
   readonly stop: AbortSignal;
 }
 
-/** After this long no probe is at work on an account any more, in ms. */
+/** Milliseconds after which no probe uses an account any more. */
 const leftoverAgeMs = 3_600_000;
-/** Accounts that are removed at most: the next run goes on. */
+/** Maximum number of accounts that are removed at once: the next run goes on. */
 const batch = 1_000;
 
-/** Removes what this run left, then what runs left that never came to it. */
+/** Removes the data of this run, then those of earlier runs that were interrupted before their own cleanup. */
 export async function cleanUp(mongo: Mongo, traces: Traces, options: CleanUpOptions): Promise<CleanUpReport> {
   const isSettled = await cleanUpOwn(mongo, traces, options);
   const leftovers = await cleanUpLeftovers(mongo, options);

@@ -11,7 +11,7 @@ import { type CloseTime, walkPath } from './walk-path.ts';
 
 /** One run of the probe; holds no secret. */
 export interface ProbeReport {
-  /** Did the whole path go as the contract says? Cleaning up is no part of it. */
+  /** True if the whole path went as the contract says. The cleanup is not part of it. */
   readonly ok: boolean;
   readonly request_id: string;
   readonly steps: readonly StepReport[];
@@ -19,12 +19,12 @@ export interface ProbeReport {
   readonly clean_up: CleanUpReport;
 }
 
-/** Runs once. `stop` cuts the path short; what it has left until then is cleaned up all the same. */
+/** Runs once. `stop` interrupts the path; the data that it left until then are cleaned up all the same. */
 export type Probe = (stop: AbortSignal) => Promise<ProbeReport>;
 
 /**
- * Makes a probe. As long as nothing is left of its runs it registers the same address again and again: the api remembers
- * for 180 days from where an account has logged in, so that new addresses would add up in Redis.
+ * Creates a probe. As long as its runs leave nothing behind, it registers the same address again and again: the api
+ * remembers for 180 days from which network an account has logged in, so new addresses would add up in Redis.
  */
 export function createProbe(shell: Shell, plan: ProbePlan): Probe {
   const deviceId = randomUUID();
@@ -53,7 +53,9 @@ export function createProbe(shell: Shell, plan: ProbePlan): Probe {
   };
 }
 
-/** Is the address free again for sure? A registration that failed may have been made after all, even after the cleaning. */
+/**
+ * Returns true if the address is certainly free again. A failed registration may take effect even after the cleanup.
+ */
 function isOver(steps: readonly StepReport[], { outcome }: CleanUpReport): boolean {
   const isRegistered = steps.some(({ step, ok }) => step === 'register' && ok);
   return isRegistered && (outcome === 'done' || outcome === 'waiting');

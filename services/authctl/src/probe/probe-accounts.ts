@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Credentials } from './probe-plan.ts';
 
-/** How the probe's request ids begin: by them subscribers and operators can tell what was its doing. */
+/** Prefix of the probe's request ids, by which subscribers and operators recognise its requests. */
 const requestIdPrefix = 'auth-probe-';
 
-/** An `X-Request-ID` for one run. */
+/** Creates an `X-Request-ID` for one run. */
 export const newRequestId = () => `${requestIdPrefix}${randomUUID()}`;
 
-/** Holds for every request id of a probe, and is answered from an index. */
+/** Matches every request id of a probe, and is answered from an index. */
 export const isProbeRequestId = { $gte: requestIdPrefix, $lt: 'auth-probe.' } as const;
 
-/** An address under the domain that was never used, and a password that nobody knows. */
+/** Creates an address under the domain that was never used, and a random password that is not kept. */
 export function newCredentials(domain: string): Credentials {
   return { email: `probe-${randomUUID()}@${domain}`, password: randomBytes(24).toString('base64url') };
 }

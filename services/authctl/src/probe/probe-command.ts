@@ -23,34 +23,34 @@ function parseInterval(text: string): number {
   return ms;
 }
 
-/** `probe` */
+/** The command `probe`. */
 export function addProbeCommand(program: Command, shell: Shell): void {
   program
     .command('probe')
     .description('walk the main path of a deployed system, from registration to closed stream, and clean up')
     .addOption(
-      new Option('--api-url <url>', 'where apps reach the api; else PROBE_API_URL').argParser(
+      new Option('--api-url <url>', 'base URL of the api; default PROBE_API_URL').argParser(
         parseUrl('https://', 'http://'),
       ),
     )
     .addOption(
-      new Option('--push-url <url>', "the push gateway; else PROBE_PUSH_URL, else the login's answer says").argParser(
-        parseUrl('wss://', 'ws://'),
-      ),
+      new Option(
+        '--push-url <url>',
+        "base URL of the push gateway; default PROBE_PUSH_URL, else from the login's answer",
+      ).argParser(parseUrl('wss://', 'ws://')),
     )
-    .option('--email <address>', 'log in to this account, with PROBE_PASSWORD, and register none')
+    .option('--email <address>', 'log in to this account, with PROBE_PASSWORD, instead of registering one')
+    .addOption(new Option('--timeout <span>', 'limit for each step').argParser(parseSpan).default(10_000, '10s'))
     .addOption(
-      new Option('--timeout <span>', 'how long each step may take').argParser(parseSpan).default(10_000, '10s'),
-    )
-    .addOption(
-      new Option('--event-wait <span>', "how long the account's removal waits for its event to be delivered")
+      new Option('--event-wait <span>', "limit for the delivery of the account's event, before the account is removed")
         .argParser(parseSpan)
         .default(10_000, '10s'),
     )
     .addOption(
-      new Option('--interval <span>', 'again and again until stopped, with metrics; seconds, or such as 2m').argParser(
-        parseInterval,
-      ),
+      new Option(
+        '--interval <span>',
+        'repeat until stopped, with metrics; seconds, or a duration such as 2m',
+      ).argParser(parseInterval),
     )
     .action(async ({ interval, ...options }) => {
       const plan = planProbe(options, shell.config(probeConfig, { isNamed: options.apiUrl !== undefined }));
@@ -65,7 +65,7 @@ export function addProbeCommand(program: Command, shell: Shell): void {
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
-/** Does work that SIGTERM and Ctrl-C cut short, so that it ends in order; past the first one they end the process. */
+/** Runs work that SIGTERM and Ctrl-C interrupt, so that it ends in order; a second signal ends the process. */
 async function withStopSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
   const stop = () => {
@@ -80,7 +80,7 @@ async function withStopSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promi
   }
 }
 
-/** What one run found, for people and programs. Exit code 1 if the path or the cleaning up failed. */
+/** Formats the result of one run, for people and programs. Exit code 1 if the path or the cleanup failed. */
 function describeProbe(report: ProbeReport): Outcome {
   const { ok, steps, close, clean_up, request_id } = report;
   const rows = steps.map(({ step, ok: isOk, ms, fault }) => [step, isOk ? 'ok' : 'failed', ms, fault]);

@@ -1,13 +1,18 @@
 import { type Config, mongoConfig, runtimeConfig } from '@auth-account/config';
 import { Type } from 'typebox';
 
-/** What `probe` reads of the environment; the command line goes over it. */
+/** Variables that `probe` reads from the environment; the command line overrides them. */
 export const probeConfig = Type.Object({
   ...runtimeConfig,
   MONGODB_URI: Type.Optional(mongoConfig.MONGODB_URI),
-  PROBE_API_URL: Type.Optional(Type.String({ pattern: '^https?://', description: 'Where apps reach the api' })),
+  PROBE_API_URL: Type.Optional(
+    Type.String({ pattern: '^https?://', description: 'Base URL of the api, as apps use it' }),
+  ),
   PROBE_PUSH_URL: Type.Optional(
-    Type.String({ pattern: '^wss?://', description: "The push gateway, in place of the login's `push_stream_url`" }),
+    Type.String({
+      pattern: '^wss?://',
+      description: "Base URL of the push gateway, in place of the login's `push_stream_url`",
+    }),
   ),
   PROBE_EMAIL_DOMAIN: Type.String({
     pattern: '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',

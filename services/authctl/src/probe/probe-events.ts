@@ -7,11 +7,11 @@ import { isProbeRequestId } from './probe-accounts.ts';
 
 interface SettledEvent {
   readonly id: string;
-  /** The account that it is about. */
+  /** Account that it is about. */
   readonly subject: string;
 }
 
-/** Rows that are looked at, at most: the next run goes on. */
+/** Maximum number of rows that are read: the next run goes on. */
 const batch = 100;
 const lookIntervalMs = 50;
 
@@ -38,8 +38,9 @@ export async function deleteEvents(
 }
 
 /**
- * Removes events of probes that were made before then, whose accounts are gone, and for which nobody waits. An event whose
- * account is there stays, whatever its request id: callers choose theirs freely. Gives how many there were.
+ * Removes events of probes that were created before then, whose accounts are gone, and that no subscriber waits for. An
+ * event whose account exists stays, whatever its request id: callers choose theirs freely. Returns the number of
+ * removed events.
  */
 export async function removeOldEvents({ collections, client }: Mongo, before: Date): Promise<number> {
   const events = await findEvents(collections, { created_at: { $lt: before } });
@@ -52,7 +53,7 @@ export async function removeOldEvents({ collections, client }: Mongo, before: Da
   return ids.length;
 }
 
-/** Waits until every subscriber has the request's event, for so long at most, and gives whether it is so. */
+/** Waits until every subscriber has the request's event, up to that limit, and returns true if they have it. */
 export async function awaitDelivery(
   { outbox }: Collections,
   requestId: string,

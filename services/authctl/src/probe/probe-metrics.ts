@@ -6,7 +6,7 @@ import { type ProbeStep, probeSteps } from './step-log.ts';
 
 const cleanUps: readonly CleanUpReport['outcome'][] = ['done', 'waiting', 'skipped', 'failed'];
 
-/** The probe's metrics; gives what notes a run that has ended. */
+/** Creates the probe's metrics; returns the function that records a finished run. */
 export function createProbeMetrics({ registry }: Metrics, now: () => Date): (report: ProbeReport) => void {
   const registers = [registry];
   const success = new Gauge({ name: 'auth_probe_success', help: '1 if the last run went well, else 0', registers });
@@ -32,7 +32,7 @@ export function createProbeMetrics({ registry }: Metrics, now: () => Date): (rep
   const runs = zeroed('auth_probe_runs_total', 'Runs that ended', { outcome: ['success', 'failure'] });
   const cleanings = zeroed(
     'auth_probe_clean_ups_total',
-    "What was left of a run: nothing (done), its event (waiting), all for want of a database (skipped) or by MongoDB's fault (failed)",
+    'Data that a run left: none (done), its event (waiting), all without a database (skipped) or because MongoDB failed (failed)',
     { outcome: cleanUps },
   );
   success.set(Number.NaN);

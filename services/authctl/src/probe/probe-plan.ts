@@ -2,7 +2,7 @@ import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
 import type { ProbeConfig } from './probe-config.ts';
 
-/** What the command line says of a probe; times are in milliseconds. */
+/** Options of a probe on the command line; times are in milliseconds. */
 export interface ProbeOptions {
   readonly apiUrl?: string | undefined;
   readonly pushUrl?: string | undefined;
@@ -16,24 +16,24 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** What each run of a probe goes by. */
+/** Plan that each run of a probe follows. */
 export interface ProbePlan {
-  /** Without a slash at its end. */
+  /** Base URL of the api, without a slash at its end. */
   readonly apiUrl: string;
-  /** Likewise; without it the login's answer says where. */
+  /** Base URL of the push gateway, likewise; without it the login's answer names it. */
   readonly pushUrl: string | undefined;
-  /** An account that is there already; without it each run registers one. */
+  /** An existing account; without it each run registers one. */
   readonly account: Credentials | undefined;
   readonly emailDomain: string;
-  /** Milliseconds for each step. */
+  /** Limit in milliseconds for each step. */
   readonly timeoutMs: number;
-  /** Milliseconds for the registration's event to be delivered, before its account is removed. */
+  /** Limit in milliseconds for the delivery of the registration's event, before its account is removed. */
   readonly eventWaitMs: number;
-  /** Is there a database to clean up in? */
+  /** True if there is a database to clean up. */
   readonly canCleanUp: boolean;
 }
 
-/** Puts command line and environment together. Throws a `CommandError` if something is missing. */
+/** Merges command line and environment. Throws a `CommandError` if something is missing. */
 export function planProbe(options: ProbeOptions, config: ProbeConfig): ProbePlan {
   const apiUrl = options.apiUrl ?? config.PROBE_API_URL;
   const pushUrl = options.pushUrl ?? config.PROBE_PUSH_URL;

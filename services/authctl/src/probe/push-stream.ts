@@ -4,7 +4,7 @@ import { expectShape, reasonOf } from './api-client.ts';
 import { ProbeFailure } from './step-log.ts';
 import { type Patience, within } from './within.ts';
 
-/** How a stream ended. */
+/** End of a stream. */
 export interface StreamEnd {
   readonly code: number;
   readonly reason: string;
@@ -12,7 +12,7 @@ export interface StreamEnd {
   readonly at: number;
 }
 
-/** A push stream that has said hello. */
+/** A push stream that has received hello. */
 export interface PushStream {
   readonly hello: HelloFrame;
   readonly ended: Promise<StreamEnd>;
@@ -29,9 +29,9 @@ export interface StreamRequest {
 
 const frameLimit = 64 * 1_024;
 
-/** Opens a push stream and waits for `hello`. Throws a `ProbeFailure` if it is refused or says something else. */
+/** Opens a push stream and waits for `hello`. Throws a `ProbeFailure` if it is refused or sends another frame. */
 export async function openPushStream({ url, accessToken, requestId, patience }: StreamRequest): Promise<PushStream> {
-  if (!/^wss?:/.test(url) || !URL.canParse(url)) throw new ProbeFailure('the push URL is none');
+  if (!/^wss?:/.test(url) || !URL.canParse(url)) throw new ProbeFailure('the push URL is not a ws:// or wss:// URL');
   const headers = { Authorization: `Bearer ${accessToken}`, 'X-Request-ID': requestId };
   const socket = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: frameLimit });
   const ended = new Promise<StreamEnd>((resolve) => {
@@ -60,7 +60,8 @@ function firstFrame(socket: WebSocket, ended: Promise<StreamEnd>): Promise<unkno
     fail(`the handshake was answered ${answer.statusCode}`);
     socket.terminate();
   });
-  // It stays: without it an error of a stream that stands would end the process. What follows one is the end, with 1006.
+  // The listener stays: without it an error of an open stream would end the process. After an error the stream ends
+  // with 1006.
   socket.on('error', (error) => fail(`no stream: ${reasonOf(error)}`));
   void ended.then(({ code, reason }) => fail(`closed with ${code} ${reason} before the first frame`));
   return promise;

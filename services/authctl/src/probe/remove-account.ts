@@ -5,12 +5,12 @@ import { firstIdOf } from '../cli/first-id-of.ts';
 import type { Mongo } from '../compose.ts';
 import { deleteEvents, findEvents } from './probe-events.ts';
 
-/** What became of an account; `shared`: somebody else is in its group, so no probe made it, and it stays. */
+/** Result of a removal; `shared`: another user is in the group, so it is not a probe's account, and it stays. */
 export type Removal = 'removed' | 'gone' | 'shared';
 
 export type ProbedUser = Pick<UserDocument, '_id' | 'home_group_id' | 'created_at' | 'last_login_at'>;
 
-/** By how much the clocks of two servers may differ, in ms. */
+/** Tolerated difference between the clocks of two servers, in ms. */
 const clockSlackMs = 5_000;
 
 class GroupShared extends Error {
@@ -18,8 +18,8 @@ class GroupShared extends Error {
 }
 
 /**
- * Removes an account that a probe made, in one transaction: user, group, invites, sessions, and its event if nobody
- * waits for that any more. An event that is still to be delivered stays until `removeOldEvents` finds it.
+ * Removes an account that a probe created, in one transaction: user, group, invites, sessions, and its event if no
+ * subscriber waits for it. An event that is still to be delivered stays until `removeOldEvents` finds it.
  */
 export async function removeAccount(mongo: Mongo, user: ProbedUser): Promise<Removal> {
   const isCommitted = async () => !(await mongo.stores.users.exists(user._id));
@@ -49,7 +49,7 @@ async function remove({ collections }: Mongo, user: ProbedUser, session: ClientS
   return 'removed';
 }
 
-/** No index finds revoked sessions by their user, but their ids tell when they began. */
+/** No index finds revoked sessions by their user, but their ids contain the time of their creation. */
 function idsOf({ created_at, last_login_at = created_at }: ProbedUser) {
   const shifted = (at: Date, ms: number) => firstIdOf(new Date(at.getTime() + ms));
   return { $gte: shifted(created_at, -clockSlackMs), $lt: shifted(last_login_at, clockSlackMs) };

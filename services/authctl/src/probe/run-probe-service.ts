@@ -7,9 +7,9 @@ import { createProbeMetrics } from './probe-metrics.ts';
 
 export interface ProbeServiceOptions {
   readonly probe: Probe;
-  /** Whether there is a database to clean up in. */
+  /** True if there is a database to clean up. */
   readonly canCleanUp: boolean;
-  /** From the start of one run to the start of the next; a run that takes longer delays the next. */
+  /** Milliseconds from the start of one run to the start of the next; a run that takes longer delays the next. */
   readonly intervalMs: number;
   readonly now: () => Date;
 }
@@ -17,7 +17,7 @@ export interface ProbeServiceOptions {
 /** Milliseconds that a run may take to end after the stop: MongoDB is given up after three seconds. */
 const stopMs = 7_000;
 
-/** Runs the probe again and again until the process is told to stop, with probes and metrics on `PROBE_OPS_PORT`. */
+/** Repeats the probe until the process is told to stop, with probes and metrics on `PROBE_OPS_PORT`. */
 export function runProbeService(options: ProbeServiceOptions): Promise<void> {
   return runService({
     name: 'probe',
@@ -35,7 +35,8 @@ function compose(options: ProbeServiceOptions, context: ServiceContext<typeof pr
   return {
     readiness: [],
     async start() {
-      if (!options.canCleanUp) logger.warn('MONGODB_URI is not set: what the runs make stays in the database');
+      if (!options.canCleanUp)
+        logger.warn('MONGODB_URI is not set: accounts and events of the runs stay in the database');
       ended = repeat(options, stopping.signal, (report) => {
         note(report);
         tell(logger, report);
@@ -62,7 +63,7 @@ async function repeat(
   while (!stop.aborted) {
     const begun = performance.now();
     const report = await probe(stop);
-    // A run that was cut short says nothing of the system.
+    // A run that was interrupted says nothing about the system.
     if (report.ok || !stop.aborted) onReport(report);
     const pauseMs = Math.max(0, begun + intervalMs - performance.now());
     // It rejects only if it is stopped.

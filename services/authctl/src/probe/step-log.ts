@@ -1,4 +1,4 @@
-/** The steps of a run, in their order. */
+/** Steps of a run, in their order. */
 export const probeSteps = ['register', 'login', 'open', 'logout', 'close'] as const;
 export type ProbeStep = (typeof probeSteps)[number];
 
@@ -6,19 +6,19 @@ export interface StepReport {
   readonly step: ProbeStep;
   readonly ok: boolean;
   readonly ms: number;
-  /** The answer, if it is not what the contract says. */
+  /** Reason why the answer violates the contract, if it does. */
   readonly fault?: string;
 }
 
-/** The system did not answer, or not as its contract says: the run ends there. The message holds no secret. */
+/** The system did not answer, or violated its contract: the run ends there. The message holds no secret. */
 export class ProbeFailure extends Error {
   override readonly name = 'ProbeFailure';
 }
 
-/** Runs a step and keeps how it went; throws what the step threw. */
+/** Runs a step and records its outcome; throws what the step threw. */
 export type TakeStep = <T>(step: ProbeStep, work: () => Promise<T>) => Promise<T>;
 
-/** Makes the log of one run. */
+/** Creates the log of one run. */
 export function createStepLog(): { readonly reports: readonly StepReport[]; readonly take: TakeStep } {
   const reports: StepReport[] = [];
   return {

@@ -9,7 +9,7 @@ import { type Patience, within } from './within.ts';
 export interface WalkOptions {
   readonly plan: Pick<ProbePlan, 'apiUrl' | 'pushUrl' | 'timeoutMs'>;
   readonly credentials: Credentials;
-  /** Is the account to be registered first? */
+  /** True if the account is to be registered first. */
   readonly isNew: boolean;
   readonly deviceId: string;
   readonly requestId: string;
@@ -19,24 +19,24 @@ export interface WalkOptions {
 /** Milliseconds from a logout to the close of its stream. */
 export interface CloseTime {
   readonly since_request_ms: number;
-  /** Below 0 if the close came before the answer. */
+  /** Negative if the close came before the answer. */
   readonly since_answer_ms: number;
 }
 
 export interface Walk {
   readonly steps: readonly StepReport[];
-  /** Where the stream closed as it should. */
+  /** Set if the stream closed as it should. */
   readonly close?: CloseTime;
-  /** The session that the login opened. */
+  /** Session that the login opened. */
   readonly sessionId?: string;
 }
 
-/** A registration that is under way is waited for: cut off, it might be made after the cleaning. */
+/** A running registration is not interrupted: it could take effect after the cleanup. */
 const requestGraceMs = 2_000;
 
 /**
- * Walks the main path as an app does: registers (or not), logs in, opens the push stream, logs out and waits for the
- * close with 1000 `LOGOUT_CONFIRMED`. The first step that does not go as the contract says is the last one.
+ * Walks the main path as an app does: registers (optional), logs in, opens the push stream, logs out and waits for the
+ * close with 1000 `LOGOUT_CONFIRMED`. It ends at the first step that violates the contract.
  */
 export async function walkPath(options: WalkOptions): Promise<Walk> {
   const { plan, requestId, stop } = options;

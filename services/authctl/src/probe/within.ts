@@ -2,13 +2,15 @@ import { ProbeFailure } from './step-log.ts';
 
 export interface Patience {
   readonly timeoutMs: number;
-  /** Nothing new begins after it. */
+  /** Nothing new begins after this signal. */
   readonly stop: AbortSignal;
-  /** What has begun may go on for so long after the stop, in ms. */
+  /** Milliseconds that running work may continue after the stop. */
   readonly graceMs: number;
 }
 
-/** Waits for the work, which is told when to give up. Throws a `ProbeFailure` if it took too long or was stopped. */
+/**
+ * Waits for the work, whose signal is aborted at the limit. Throws a `ProbeFailure` if it took too long or was stopped.
+ */
 export async function within<T>(
   { timeoutMs, stop, graceMs }: Patience,
   work: (signal: AbortSignal) => Promise<T>,

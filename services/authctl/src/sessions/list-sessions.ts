@@ -6,23 +6,23 @@ import { loadUser } from '../users/load-user.ts';
 
 export interface ListSessionsOptions {
   readonly user: string;
-  /** Also what was revoked at or after that time. */
+  /** Includes sessions that were revoked at or after that time. */
   readonly revokedSince?: Date | undefined;
 }
 
-/** All but what makes or proves tokens. */
+/** All fields except those that create or prove tokens. */
 const projection = { token: 0, nonce: 0, kid: 0, gen: 0, parent: 0, floor: 0 } as const;
 
 type VisibleSession = Omit<SessionDocument, keyof typeof projection>;
 
-/** A user's sessions, the one used last first. */
+/** Returns a user's sessions, most recently used first. */
 export async function listSessions(
   collections: Collections,
   { user, revokedSince }: ListSessionsOptions,
   now: Date,
 ): Promise<Outcome> {
   const { _id: user_id } = await loadUser(collections, user);
-  // Each by an index that is there: live ones by user, revoked ones by time.
+  // Each uses an existing index: live ones by user, revoked ones by time.
   const filters = [
     { user_id, is_revoked: false },
     ...(revokedSince === undefined ? [] : [{ is_revoked: true, revoked_at: { $gte: revokedSince }, user_id }]),

@@ -6,13 +6,13 @@ import { withMongo, withStores } from '../compose.ts';
 import { orderForceLogout, reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-force-logout.ts';
 import { listSessions } from './list-sessions.ts';
 
-/** `sessions …` */
+/** The commands `sessions …`. */
 export function addSessionCommands(program: Command, shell: Shell): void {
-  const sessions = program.command('sessions').description('the devices that are logged in');
+  const sessions = program.command('sessions').description('devices that are logged in');
   sessions
     .command('list')
     .description("a user's sessions")
-    .addOption(new Option('--user <id|email>', 'whose').makeOptionMandatory())
+    .addOption(new Option('--user <id|email>', 'user of the sessions').makeOptionMandatory())
     .option('--revoked-since <when>', 'also those revoked since then, such as 7d', (text) =>
       parseMoment(text, shell.now()),
     )

@@ -2,7 +2,7 @@ import { type Collections, createStores } from '@auth-account/stores';
 import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from '@auth-account/stores/documents';
 import type { TraceStep } from './timeline.ts';
 
-/** A registration: what its transaction wrote, and where its event went. */
+/** Steps of a registration: the writes of its transaction, and the deliveries of its event. */
 export async function findEventSteps(collections: Collections, requestId: string): Promise<TraceStep[]> {
   const rows = await createStores(collections).outbox.findByRequest(requestId);
   return (await Promise.all(rows.map((row) => stepsOf(collections, row)))).flat();
@@ -39,7 +39,7 @@ function deliverySteps(row: OutboxDocument): TraceStep[] {
   const logged = new Set(attempts.filter(({ outcome }) => outcome === 'delivered').map(({ subscriber }) => subscriber));
   return [
     ...attempts.map((attempt) => toAttemptStep(attempt, event_id)),
-    // Of a subscriber that takes its jobs itself no attempt is known.
+    // No attempt is known of a subscriber that takes its jobs itself.
     ...note('event delivered', row.deliveries).filter(({ facts }) => !logged.has(String(facts.subscriber))),
     ...note('event sent again by an operator', row.replays),
     ...note('event discarded by an operator', row.discarded),

@@ -3,17 +3,17 @@ import { type CloseRecord, findCloseRecords } from '@auth-account/messaging/clos
 import type { RedisStore } from '../compose.ts';
 import type { TraceStep } from './timeline.ts';
 
-/** Forced logouts that are looked through, of each state. */
+/** Number of forced logouts that are searched, per state. */
 const commandsRead = 10_000;
 
-/** What Redis has of a request: the forced logout that it ordered, and the streams that it closed. */
+/** Steps of a request that Redis has: the forced logout that it ordered, and the streams that it closed. */
 export async function findRedisSteps(
   { redis, keys }: RedisStore,
   requestId: string,
   since: Date,
 ): Promise<TraceStep[]> {
   const queue = openForceLogoutQueue(redis, keys);
-  // What goes wrong is told by the calls themselves.
+  // Faults are reported by the calls themselves.
   queue.on('error', () => undefined);
   try {
     const states = ['waiting', 'running', 'done', 'failed'] as const;

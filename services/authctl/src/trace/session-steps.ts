@@ -27,10 +27,10 @@ const projection = {
   'claims.ver': 1,
 } as const;
 
-/** Milliseconds for which MongoDB may look through the sessions of that time. */
+/** Milliseconds for which MongoDB may search the sessions of that time. */
 const maxTimeMS = 30_000;
 
-/** A request's id stands in the session that it began, in those that it ended, and in those whose claims it changed. */
+/** A request's id is in the session that it opened, in those that it ended, and in those whose claims it changed. */
 export async function findSessionSteps(
   { sessions }: Collections,
   requestId: string,
@@ -38,7 +38,7 @@ export async function findSessionSteps(
 ): Promise<TraceStep[]> {
   const find = (filter: Parameters<typeof sessions.find>[0]) =>
     sessions.find<TracedSession>(filter ?? {}, { projection, maxTimeMS }).toArray();
-  // The first two by indexes on time, the third by the time in the id: no index of their own is worth its writes.
+  // The first two use indexes on time, the third the time in the id: an index for it is not worth its writes.
   const [revoked, changed, created] = await Promise.all([
     find({ is_revoked: true, revoked_at: { $gte: since }, revoked_request_id: requestId }),
     find({ claims_changed_at: { $gte: since }, claims_request_id: requestId }),

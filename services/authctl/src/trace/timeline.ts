@@ -1,15 +1,15 @@
 import type { Outcome } from '../cli/shell.ts';
 import { table } from '../cli/table.ts';
 
-/** Something that happened on account of a request, as it is stored. */
+/** A stored fact that a request caused. */
 export interface TraceStep {
-  /** By the clock of whoever did it. */
+  /** By the clock of the process that did it. */
   readonly at: Date;
   readonly what: string;
   readonly facts: Readonly<Record<string, string | number | boolean | undefined>>;
 }
 
-/** Steps in the order of their times; each with the milliseconds since the first. */
+/** Sorts steps by time, and adds to each the milliseconds since the first. */
 export function toTimeline(requestId: string, found: readonly TraceStep[], gaps: readonly string[]): Outcome {
   const steps = found.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   const begun = steps[0]?.at.getTime() ?? 0;

@@ -9,7 +9,7 @@ import { findRedisSteps } from './redis-steps.ts';
 import { findSessionSteps } from './session-steps.ts';
 import { type TraceStep, toTimeline } from './timeline.ts';
 
-/** `trace` */
+/** The command `trace`. */
 export function addTraceCommand(program: Command, shell: Shell): void {
   const since = new Option('--since <when>', 'how far back to look, such as 2h or an ISO time')
     .argParser((text: string) => parseMoment(text, shell.now()))
@@ -17,7 +17,7 @@ export function addTraceCommand(program: Command, shell: Shell): void {
   program
     .command('trace')
     .description(
-      'all that is stored of one request: what it wrote, its event, deliveries, ended sessions, closed streams',
+      'everything stored about one request: its writes, its event, deliveries, ended sessions, closed streams',
     )
     .argument('<request_id>', 'its X-Request-ID')
     .addOption(since)
@@ -25,8 +25,8 @@ export function addTraceCommand(program: Command, shell: Shell): void {
 }
 
 /**
- * Everything that is stored of a request since then, as a timeline. Where Redis is away the rest is shown, and what is
- * missing is named. Throws a `CommandError` where nothing is stored.
+ * Shows everything that is stored about a request since then, as a timeline. If Redis is unreachable the rest is shown,
+ * and the missing part is named. Throws a `CommandError` if nothing is stored.
  */
 async function traceRequest(shell: Shell, requestId: string, since: Date): Promise<Outcome> {
   const [stored, closes] = await Promise.all([

@@ -10,12 +10,12 @@ import { importUsers } from '../import/import-users.ts';
 import { importFormats } from '../import/read-records.ts';
 import { loadUser } from './load-user.ts';
 
-/** `user …` */
+/** The commands `user …`. */
 export function addUserCommands(program: Command, shell: Shell): void {
   const user = program.command('user').description('accounts');
   user
     .command('show')
-    .description('an account, its group and how many sessions it has')
+    .description('an account, its group and its number of sessions')
     .argument('<id|email>')
     .action((idOrEmail) =>
       shell.conclude(withMongo(shell, ({ collections }) => showUser(collections, idOrEmail, shell.now()))),
@@ -37,19 +37,19 @@ export function addUserCommands(program: Command, shell: Shell): void {
     );
   user
     .command('import')
-    .description('make accounts from a file of e-mail addresses and password hashes (see docs/authctl.md)')
+    .description('create accounts from a file of e-mail addresses and password hashes (see docs/authctl.md)')
     .argument('<file>', 'CSV with a header line, or JSON Lines')
-    .addOption(new Option('--format <format>', 'in place of what the name ends in').choices(importFormats))
+    .addOption(new Option('--format <format>', 'format of the file; default from its name').choices(importFormats))
     .addOption(new Option('--batch <n>', 'accounts per transaction').argParser(parseLimit).default(500))
-    .option('--group-namespace <text>', 'tells the group keys of this source from those of others', '')
-    .option('--emit-events', 'tell subscribers of each account, as of a registration')
+    .option('--group-namespace <text>', 'separates the group keys of this source from those of others', '')
+    .option('--emit-events', 'send subscribers an event for each account, as for a registration')
     .option('--dry-run', 'check every line and write nothing')
     .action((file, options) =>
       shell.conclude(withMongo(shell, (mongo) => importUsers({ ...mongo, shell }, file, options))),
     );
 }
 
-/** The user, their group and how many sessions they have; never the hash. */
+/** Shows the user, their group and their number of sessions; never the hash. */
 async function showUser(collections: Collections, idOrEmail: string, now: Date): Promise<Outcome> {
   const user = await loadUser(collections, idOrEmail);
   const live = { user_id: user._id, is_revoked: false, expires_at: { $gt: now } };
@@ -73,7 +73,7 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
   return { json, text: fieldList(json) };
 }
 
-/** What made the password's hash: `argon2id`, `bcrypt`; nothing of the hash itself. */
+/** Algorithm of the password's hash: `argon2id`, `bcrypt`; nothing of the hash itself. */
 function hashKindOf({ password_hash }: UserDocument): string {
   const kind = /^\$(argon2id?|argon2i|2[aby])\$/.exec(password_hash)?.[1] ?? 'unknown';
   return kind.startsWith('2') ? 'bcrypt' : kind;

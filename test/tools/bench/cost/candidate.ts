@@ -1,11 +1,13 @@
 import type { OperationName, OperationRun } from './operations.ts';
 
-/** A server that answers operations: a process with a database of its own. */
+/** A server that answers operations: a process with its own database. */
 export interface Candidate {
   readonly name: string;
   readonly pid: number;
   readonly offers: readonly OperationName[];
-  /** Makes what `count` runs of the operation need, and gives the run with that number. */
+  /**
+   * Creates the data for `count` runs of the operation, and returns the function that runs the one with a given number.
+   */
   prepare(operation: OperationName, count: number): Promise<OperationRun>;
   end(): Promise<void>;
 }

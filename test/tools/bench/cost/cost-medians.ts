@@ -3,7 +3,7 @@ import type { Measured } from './measure-side-by-side.ts';
 import { medianOf } from './median-of.ts';
 import type { OperationName } from './operations.ts';
 
-/** What an operation takes at a candidate: medians of the rounds, CPU milliseconds. */
+/** Cost of an operation at a candidate: medians of the rounds, CPU milliseconds. */
 export interface MedianCost extends OperationCost {
   readonly operation: OperationName;
   readonly candidate: string;

@@ -3,7 +3,7 @@ import { costMedians } from './cost-medians.ts';
 import type { SideBySide } from './measure-side-by-side.ts';
 import { medianOf } from './median-of.ts';
 
-/** Medians as a Markdown table: CPU milliseconds, and how many bare hashes that is. */
+/** Formats the medians as a Markdown table: CPU milliseconds, and the equivalent number of bare hashes. */
 export function costTable({ measured, hashes }: SideBySide): string {
   const hash = medianOf(hashes);
   const head = ['operation', 'server', 'its CPU ms', 'MongoDB', 'Redis', 'server and MongoDB', 'in bare hashes'];

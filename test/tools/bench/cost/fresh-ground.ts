@@ -5,7 +5,7 @@ import { makeHash } from './bare-hash.ts';
 import type { Ground } from './ground.ts';
 import { createSessionSeeds } from './session-seeds.ts';
 
-/** Writes new accounts and sessions for each that asks, as registrations and logins would have left them. */
+/** Creates a ground that writes new accounts and sessions, as registrations and logins would have left them. */
 export function freshGround(collections: Collections, keys: KeyFiles): Ground {
   return {
     accounts: (count) => seedAccounts(collections, count, makeHash()),

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 export interface LaneRequest {
   readonly method?: 'GET' | 'POST';
   readonly path: string;
-  /** An object goes as JSON, parameters as a form. */
+  /** Body: an object is sent as JSON, parameters as a form. */
   readonly body?: object | URLSearchParams;
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ export interface LaneRequest {
 
 /** Sends requests on connections that stay open, as a proxy in front of the api does. */
 export interface HttpLane {
-  /** `data` of a success, where it has one. Throws at any other answer. */
+  /** Returns `data` of a success, if it has one. Throws at any other answer. */
   // biome-ignore lint/suspicious/noExplicitAny: each operation knows the shape of its answer.
   send(sent: LaneRequest): Promise<any>;
   close(): void;

@@ -8,7 +8,7 @@ export interface OperationCost {
   readonly server: number;
   readonly mongod: number;
   readonly redis: number;
-  /** Operations answered in a second of the clock. */
+  /** Operations answered per second of wall-clock time. */
   readonly perSecond: number;
 }
 
@@ -17,7 +17,7 @@ export interface Load {
   readonly atOnce: number;
 }
 
-/** Runs the operation as often at the candidate, and tells what each took. */
+/** Runs the operation that many times at the candidate, and returns the cost of one. */
 export async function measureOperation(
   name: OperationName,
   candidate: Candidate,

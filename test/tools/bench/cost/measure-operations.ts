@@ -14,20 +14,20 @@ import type { Peer } from './peers.ts';
 
 export interface OperationsOptions {
   readonly project: string;
-  /** Of the clock, for each operation at each server. */
+  /** Seconds of wall-clock time, for each operation at each server. */
   readonly seconds: number;
-  /** Installed ones. */
+  /** Names of the installed peers. */
   readonly peers: readonly Peer[];
   readonly log: (line: string) => void;
 }
 
-/** Api, bare prototype and peers side by side. */
+/** Costs of api, bare prototype and peers, measured in turns. */
 export interface OperationsResult {
-  /** One after another where each needs a hash, eight at once else. */
+  /** Operations that need a hash run one after another, the others eight at once. */
   readonly costs: readonly MedianCost[];
   /** CPU milliseconds. */
   readonly bareHashMs: number;
-  /** Of what needs a hash: answered in a second of the clock, with enough at once for all cores. */
+  /** For operations with a hash: number answered per second of wall-clock time, with enough at once for all cores. */
   readonly rates: readonly {
     readonly operation: OperationName;
     readonly candidate: string;
@@ -38,7 +38,7 @@ export interface OperationsResult {
 
 const rounds = 3;
 const atOnce = 8;
-/** V8 has compiled the hot paths after some thousand requests. */
+/** V8 has compiled the hot paths after a few thousand requests. */
 const warmUpCount = 2_500;
 const warmUpHashes = 400;
 
@@ -76,7 +76,7 @@ export async function measureOperations(servers: TestServers, options: Operation
   }
 }
 
-/** In a short run a shorter one. */
+/** Shorter in a short run. */
 function warmUpLoad(name: OperationName, seconds: number): Load {
   const share = Math.min(1, seconds / 5);
   return hashedOperations.has(name)

@@ -11,7 +11,7 @@ export interface Measured {
   readonly cost: OperationCost;
 }
 
-/** All rounds, and CPU milliseconds of one bare hash, measured between them. */
+/** All rounds, and the CPU milliseconds of one bare hash, measured between them. */
 export interface SideBySide {
   readonly measured: readonly Measured[];
   readonly hashes: readonly number[];
@@ -19,18 +19,21 @@ export interface SideBySide {
 
 export interface SideBySideOptions {
   readonly names: readonly OperationName[];
-  /** Of each operation at each candidate, after one that warms up. */
+  /** Rounds of each operation at each candidate, after one for warm-up. */
   readonly rounds: number;
   readonly warmUp: (name: OperationName) => Load;
-  /** Of the rounds that count; told how the warm-up went. */
+  /** Number of operations in a counted round, given the result of the warm-up. */
   readonly load: (name: OperationName, warm: OperationCost) => Load;
-  /** After the rounds of each operation. */
+  /** Called after the rounds of each operation. */
   readonly onOperation: (done: SideBySide) => void;
 }
 
 const hashesAtOnce = 10;
 
-/** Each operation at all candidates that offer it, in turns, so that what else the machine does meets all of them. */
+/**
+ * Measures each operation at all candidates that offer it, in turns, so that other work of the machine affects all of
+ * them alike.
+ */
 export async function measureSideBySide(
   candidates: readonly Candidate[],
   servers: TestServers,

@@ -1,4 +1,4 @@
-/** NaN where there are none. */
+/** Returns the median; NaN for an empty list. */
 export function medianOf(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

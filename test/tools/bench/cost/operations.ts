@@ -2,10 +2,10 @@ import { newEmail, password } from '../../../support/accounts.ts';
 import type { Ground } from './ground.ts';
 import type { HttpLane } from './http-lane.ts';
 
-/** One run of an operation: the one with that number. */
+/** Runs an operation once: the run with that number. */
 export type OperationRun = (index: number) => Promise<void>;
 
-/** Makes what `count` runs need, and gives the run with that number. */
+/** Creates the data for `count` runs, and returns the function that runs the one with a given number. */
 export type Operation = (ground: Ground, count: number) => Promise<(lane: HttpLane, index: number) => Promise<void>>;
 
 const auth = '/api/v1/auth';
@@ -21,7 +21,7 @@ export const operations = {
       await lane.send({ path: `${auth}/login`, body: { email: emails[index], password } });
     };
   },
-  // One session asks again and again: of its token every look but the first is a hit in the cache.
+  // One session asks again and again: every look-up of its token but the first is a cache hit.
   'session read': async (ground, count) => {
     const sessions = await ground.sessions(Math.min(count, 100));
     return async (lane, index) => {
@@ -46,9 +46,12 @@ export const operations = {
 
 export type OperationName = keyof typeof operations;
 export const operationNames = Object.keys(operations) as OperationName[];
-/** What these cost is the hash before all. */
+/** Operations whose cost is mostly the hash. */
 export const hashedOperations: ReadonlySet<OperationName> = new Set(['register', 'login']);
-/** What takes a hash comes last: by itself it is run too seldom for V8 to compile what all of them go through. */
+/**
+ * Operations with a hash come last: by themselves they run too seldom for V8 to compile the code that all operations
+ * share.
+ */
 export const measuringOrder: readonly OperationName[] = operationNames.toSorted(
   (a, b) => Number(hashedOperations.has(a)) - Number(hashedOperations.has(b)),
 );

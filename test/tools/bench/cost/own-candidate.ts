@@ -15,17 +15,17 @@ import { openHttpLane } from './http-lane.ts';
 import { operationNames, operations } from './operations.ts';
 import { seededTokenSeconds } from './session-seeds.ts';
 
-/** What is measured, and with which program. */
+/** A checkout to measure, and the program to run. */
 export interface CandidatePlan {
   readonly name: string;
   readonly main: string;
-  /** Settings of the process. */
+  /** Environment variables of the process. */
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of Node. */
   readonly nodeArguments?: readonly string[];
 }
 
-/** The api of a checkout of this project. */
+/** Creates a candidate for the api of a checkout of this project. */
 export function apiOf(name: string, directory: string, nodeArguments: readonly string[] = []): CandidatePlan {
   return { name, main: join(directory, 'services/api/src/main.ts'), nodeArguments };
 }
@@ -35,10 +35,10 @@ export const barePrototype: CandidatePlan = {
   main: fileURLToPath(new URL('./bare-prototype.ts', import.meta.url)),
 };
 
-/** A candidate that keeps its data as this project does. */
+/** A candidate that stores its data as this project does. */
 export interface OwnCandidate extends Candidate {
   readonly collections: Collections;
-  /** The same server; its operations take their accounts and sessions from there. */
+  /** Returns the same server, whose operations take their accounts and sessions from that ground. */
   on(ground: Ground): Candidate;
 }
 
@@ -74,7 +74,7 @@ export async function startOwnCandidate(plan: CandidatePlan, servers: TestServer
   return { ...on(freshGround(collections, keys)), collections, on };
 }
 
-/** As in production, access lines too; a process is stopped in order, so that a profile of it is written. */
+/** As in production, access lines included. The process is stopped in order, so that it writes its profile. */
 const settings = {
   API_PORT: '0',
   API_OPS_PORT: '0',
@@ -83,7 +83,7 @@ const settings = {
   ACCESS_TOKEN_MAX_TTL_SECONDS: String(seededTokenSeconds),
 };
 
-/** As a worker does: without it the api would have to ask MongoDB of each token. */
+/** Marks the deny list as complete, as a worker does: otherwise the api would have to ask MongoDB for each token. */
 async function completeDenyList(url: string, keyPrefix: string): Promise<void> {
   const redis = openRedis({ REDIS_URL: url }, workerOptions());
   const rebuild = await createDenyList(redis, redisKeys(keyPrefix), denialLifetimeMs(600)).beginRebuild();

@@ -12,7 +12,7 @@ import { openHttpLane } from './http-lane.ts';
 import { hashedOperations, type OperationName } from './operations.ts';
 import type { Peer, PeerSubject } from './peers.ts';
 
-/** Starts the peer, whose packages must be installed, on a database of its own. */
+/** Starts the peer, whose packages must be installed, on its own database. */
 export async function startPeerCandidate(peer: Peer, { mongo }: TestServers): Promise<Candidate> {
   const database = uniqueName();
   const server = await startServer({
@@ -54,6 +54,6 @@ export async function startPeerCandidate(peer: Peer, { mongo }: TestServers): Pr
 
 const seedOf = (operation: OperationName) => (hashedOperations.has(operation) ? 'accounts' : 'sessions');
 
-/** As few sessions read as those of the api's. */
+/** As few sessions as in the api's session read. */
 const seedCount = (operation: OperationName, count: number) =>
   operation === 'session read' ? Math.min(count, 100) : count;

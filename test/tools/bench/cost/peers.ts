@@ -2,26 +2,26 @@ import { newEmail, password } from '../../../support/accounts.ts';
 import type { LaneRequest } from './http-lane.ts';
 import type { OperationName } from './operations.ts';
 
-/** What a peer's server has seeded for one run of an operation. */
+/** Data that a peer's server has seeded for one run of an operation. */
 export interface PeerSubject {
   readonly email?: string;
   readonly refreshToken?: string;
-  /** With which the session's requests are sent. */
+  /** Headers of the session's requests. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Another server that answers operations: a package with an install of its own in test/tools/bench/peers. */
+/** Another server that answers operations: a separate package in test/tools/bench/peers. */
 export interface Peer {
-  /** Of its directory and of its package. */
+  /** Name of its directory and of its package. */
   readonly name: string;
   readonly hash: string | undefined;
-  /** What stands for each operation. */
+  /** The peer's equivalent of each operation. */
   readonly offers: Readonly<Partial<Record<OperationName, string>>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly request: (operation: OperationName, subject: PeerSubject) => LaneRequest;
 }
 
-/** A browser names the page that asks. */
+/** A browser sends the origin of the page. */
 const origin = { Origin: 'http://127.0.0.1' };
 
 const betterAuth: Peer = {
@@ -62,7 +62,7 @@ const parseServer: Peer = {
     'session read': '`GET sessions/me`',
     logout: '`POST logout`',
   },
-  // Else it writes log files where it is started.
+  // Otherwise it writes log files into the directory in which it is started.
   env: { PARSE_SERVER_LOGS_FOLDER: 'null' },
   request(operation, { email: username, headers: ofSession }) {
     const headers = { 'X-Parse-Application-Id': 'bench', 'X-Parse-Revocable-Session': '1', ...ofSession };

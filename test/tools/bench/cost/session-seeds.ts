@@ -10,24 +10,24 @@ export interface SeededSession {
   readonly refreshToken: string;
 }
 
-/** A session that has yet to be written. */
+/** A session that is not written yet. */
 export interface SessionSeed {
   readonly document: SessionDocument;
   tokens(): Promise<SeededSession>;
 }
 
-/** Whose session it is: somebody's of whom nothing is known unless told otherwise. */
+/** User of the session; default: an unknown one. */
 export interface SessionOwner {
   readonly userId: string;
   readonly groupId: string;
 }
 
-/** Life of the access tokens: the longest run. A server that is to take them has to be told. */
+/** Life of the access tokens: the longest run. A server that is to accept them needs the same setting. */
 export const seededTokenSeconds = 3_600;
 
 const daysMs = 86_400_000;
 
-/** Gives what makes live sessions, as logins would have left them. */
+/** Creates the function that creates live sessions, as logins would have left them. */
 export async function createSessionSeeds(keys: KeyFiles): Promise<(owner?: SessionOwner) => SessionSeed> {
   const refreshTokens = createRefreshTokens(await loadKeyFile(keys.refreshToken));
   const sign = await createAccessTokenSigner({

@@ -2,7 +2,7 @@ import { registerAccount } from '../../../support/accounts.ts';
 import { startTestStack, type TestStack } from '../../../support/test-stack.ts';
 import { type Percentiles, percentilesOf } from '../push/percentiles.ts';
 
-/** Hashes are made cheap: nothing that is measured contains one. */
+/** Hashes are cheap: no measured time contains one. */
 export const latencySettings = {
   ARGON2_MEMORY_KIB: '64',
   ARGON2_PASSES: '1',
@@ -10,7 +10,7 @@ export const latencySettings = {
   VALIDATE_RESPONSES: 'false',
 } as const;
 
-/** From the 201 of a registration to its event at the subscriber, a signed webhook; one after another. */
+/** Measures from the 201 of a registration to its event at the subscriber, a signed webhook; one after another. */
 export async function measureEventLatency(stack: TestStack, count: number): Promise<Percentiles> {
   const latencies: number[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -21,7 +21,7 @@ export async function measureEventLatency(stack: TestStack, count: number): Prom
   return percentilesOf(latencies);
 }
 
-/** The same on three services that are started for it; as many go before that do not count. */
+/** Measures the same on three services that it starts; the first runs are for warm-up and don't count. */
 export async function measureEventsAlone(count: number): Promise<Percentiles> {
   const stack = await startTestStack(latencySettings);
   try {

@@ -7,25 +7,25 @@ import { type Percentiles, percentilesOf } from '../push/percentiles.ts';
 
 export interface FloodOptions {
   readonly project: string;
-  /** How many times as many logins come as the api can answer. */
+  /** Number of logins, as a multiple of the api's capacity. */
   readonly times: number;
   readonly seconds: number;
 }
 
-/** How a flood of logins went. */
+/** Result of a flood of logins. */
 export interface FloodResult {
-  /** Logins per second that one api process answers on this machine, with its clients beside it. */
+  /** Logins per second that one api process answers on this machine while its clients run on it too. */
   readonly capacityPerSecond: number;
-  /** As they came. */
+  /** Logins that were sent. */
   readonly sentPerSecond: number;
   readonly sent: number;
   readonly admitted: Percentiles;
   readonly shed: Percentiles;
-  /** 429 and 503, each with `Retry-After`, over all. */
+  /** Share of 429 and 503, each with `Retry-After`, in all answers. */
   readonly shedShare: number;
-  /** Neither answered as a login nor shed: status or socket error → how often. */
+  /** Logins that were neither answered as logins nor shed: count by status or socket error. */
   readonly others: Readonly<Record<string, number>>;
-  /** How often the api's process was started again. */
+  /** Number of restarts of the api's process. */
   readonly restarts: number;
   readonly refreshesMeanwhile: Percentiles;
   readonly memoryMib: { readonly before: number; readonly most: number };
@@ -35,12 +35,15 @@ const capacityCount = 300;
 const capacityAtOnce = 4;
 const intervalMs = 100;
 
-/** Finds the capacity, then sends as many times that for so long, steadily, whether or not those before were answered. */
+/**
+ * Finds the capacity, then sends that multiple of it for the given time, steadily, whether or not earlier requests were
+ * answered.
+ */
 export async function measureFlood(servers: TestServers, options: FloodOptions): Promise<FloodResult> {
   const capacityPerSecond = await measureCapacity(servers, options.project);
   const wantedPerSecond = capacityPerSecond * options.times;
   const flood = await floodLogins({
-    // Half right, half of nobody's addresses.
+    // Half have the right password, half an unknown address.
     logins: Math.ceil((wantedPerSecond * intervalMs) / 2_000) * 2,
     rounds: Math.ceil((options.seconds * 1_000) / intervalMs),
     everyMs: intervalMs,

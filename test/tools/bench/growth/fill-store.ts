@@ -6,26 +6,26 @@ import type { Ground } from '../cost/ground.ts';
 import { createSessionSeeds, type SeededSession } from '../cost/session-seeds.ts';
 
 export interface Filling {
-  /** Users to be added. */
+  /** Number of users to be added. */
   readonly users: number;
-  /** How many accounts and sessions operations will ask for at most. */
+  /** Maximum number of accounts and sessions that the operations will ask for. */
   readonly accounts: number;
   readonly sessions: number;
 }
 
 export interface Filled extends Ground {
-  /** That were added: one per user, or as many as were asked for where that is more. */
+  /** Number of sessions that were added: one per user, or as many as were asked for if that is more. */
   readonly sessionCount: number;
 }
 
 const batch = 5_000;
 const writersAtOnce = 3;
-/** It is filled as an import would; what is measured writes as it always does. */
+/** Filled as an import would; the measured operations write as always. */
 const quickly = { ordered: false, writeConcern: { w: 1 } } as const;
 
 /**
- * Adds users, each with a group and a live session, and gives the ground that lies evenly spread over them: what is measured
- * then looks for its documents in the whole of the store, not in what was written last.
+ * Adds users, each with a group and a live session, and returns a ground that is spread evenly over them. So the
+ * measured operations look for documents in the whole store, not only in the latest part.
  */
 export async function fillStore(collections: Collections, keys: KeyFiles, filling: Filling): Promise<Filled> {
   const { users, accounts, sessions } = filling;
@@ -67,19 +67,19 @@ export async function fillStore(collections: Collections, keys: KeyFiles, fillin
   return { ...takingFrom(shuffled(emails), shuffled(kept)), sessionCount: users * sessionsEach };
 }
 
-/** Those whose place in the whole, which begins `first` before the list, is a multiple of the step. */
+/** Returns the items whose index in the whole, which begins `first` before the list, is a multiple of the step. */
 function everyNth<T>(list: readonly T[], step: number, first: number): T[] {
   const whole = Math.max(1, Math.floor(step));
   return list.filter((_, index) => (first + index) % whole === 0);
 }
 
-/** Each round then has some of everywhere. */
+/** Orders the items so that each round has some from everywhere. */
 function shuffled<T>(list: readonly T[]): T[] {
   const placed = list.map((item) => ({ item, place: Math.random() }));
   return placed.toSorted((a, b) => a.place - b.place).map(({ item }) => item);
 }
 
-/** Each is given once. */
+/** Gives out each item once. */
 function takingFrom(emails: string[], sessions: SeededSession[]): Ground {
   const take = <T>(from: T[], count: number, what: string): T[] => {
     if (from.length < count) throw new RangeError(`${count} ${what} were asked for, there are ${from.length}`);

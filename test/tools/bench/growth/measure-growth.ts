@@ -12,16 +12,16 @@ import { fillStore } from './fill-store.ts';
 
 export interface GrowthOptions {
   readonly project: string;
-  /** Users in the store, rising. */
+  /** Numbers of users in the store, rising. */
   readonly sizes: readonly number[];
-  /** Of each operation at each size. */
+  /** Rounds of each operation at each size. */
   readonly rounds: number;
-  /** Operations in a round; a tenth of it where each needs a hash. */
+  /** Operations in a round; a tenth of it if each needs a hash. */
   readonly count: number;
   readonly log: (line: string) => void;
 }
 
-/** What the operations cost with that many users in the store. */
+/** Cost of the operations with that many users in the store. */
 export interface GrowthLevel {
   readonly users: number;
   readonly sessions: number;
@@ -29,16 +29,16 @@ export interface GrowthLevel {
   readonly bareHashMs: number;
 }
 
-/** MongoDB's cache, in MiB: what a million users take has room in it, where the machine has as much. */
+/** MongoDB's cache, in MiB: it has room for the data of a million users, if the machine has that much. */
 const cacheMib = Math.floor(Math.min(4_096, totalmem() / 2 ** 20 / 2));
-/** The process is new at the smallest size: V8 compiles the hot paths within some thousand requests. */
+/** The process is new at the smallest size: V8 compiles the hot paths within a few thousand requests. */
 const firstWarmUps = 3;
-/** Registrations come last, as each adds a user. */
+/** Registrations come last, because each adds a user. */
 const order: readonly OperationName[] = operationNames.toSorted(
   (a, b) => Number(a === 'register') - Number(b === 'register'),
 );
 
-/** One api process, and a store that grows under it. */
+/** Measures one api process with a store that grows. */
 export async function measureGrowth(servers: TestServers, options: GrowthOptions): Promise<GrowthLevel[]> {
   const { sizes, project, log } = options;
   const api = await startOwnCandidate(apiOf('api', project), servers);
@@ -93,7 +93,7 @@ const idleShare = 0.03;
 const lookMs = 1_000;
 const longestMs = 60_000;
 
-/** What was written is brought to disk now, so that it is not counted as the cost of what is measured. */
+/** Writes the data to disk now, so that it does not count as a cost of the measured operations. */
 async function settle(mongo: MongoClient, pids: readonly number[]): Promise<void> {
   await mongo.db('admin').command({ fsync: 1 });
   const used = () => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);

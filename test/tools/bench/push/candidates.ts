@@ -11,7 +11,7 @@ import { type ServerProcess, startServer } from './server-process.ts';
 /** A server that does the gateway's work. */
 export interface Candidate {
   readonly dialect: DialectName;
-  /** What has to be there before, and the command that puts it there. */
+  /** Files that must exist before, and the command that creates them. */
   readonly needs?: string;
   readonly install?: string;
   start(env: Readonly<Record<string, string>>): Promise<ServerProcess>;
@@ -71,7 +71,7 @@ export function isReady({ needs }: Candidate): boolean {
   return needs === undefined || existsSync(needs);
 }
 
-/** Throws where a peer is not installed, with the command that does it. */
+/** Throws if a peer is not installed; the error has the command that installs it. */
 export function assertInstalled(candidate: Candidate): void {
   if (!isReady(candidate)) throw new Error(`not installed: ${candidate.install}`);
 }

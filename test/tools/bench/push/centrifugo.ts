@@ -14,7 +14,7 @@ type Environment = Readonly<Record<string, string>>;
 export const centrifugoBinary = join(import.meta.dirname, '../../../../.cache/centrifugo');
 const apiKey = 'bench';
 
-/** A node of centrifugo with its Redis engine, which takes our tokens: its user is the session. */
+/** Creates a node of centrifugo with its Redis engine, which accepts our tokens: its user is the session. */
 export async function startCentrifugo(env: Environment): Promise<ServerProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'centrifugo-'));
   const keys = await serveKeys(env.ACCESS_TOKEN_KEYS_FILE ?? '');
@@ -47,7 +47,7 @@ export async function startCentrifugo(env: Environment): Promise<ServerProcess> 
   return { ...server, end: () => server.end().then(clear) };
 }
 
-/** It fetches the keys by HTTP. */
+/** Serves the public keys, which centrifugo fetches by HTTP. */
 async function serveKeys(file: string): Promise<{ readonly url: string; close(): void }> {
   const keys = JSON.stringify(publicKeySet(await loadKeyFile(file), 'EdDSA'));
   const server = createServer((_request, response) => {
@@ -63,7 +63,7 @@ async function serveKeys(file: string): Promise<{ readonly url: string; close():
   };
 }
 
-/** Commands come from another node, so that they go over Redis as those of the other candidates do. */
+/** Commands come from another node, so that they pass through Redis as those of the other candidates do. */
 export async function commandCentrifugo(env: Environment): Promise<Commander> {
   const node = await startCentrifugo(env);
   async function call(method: string, body: object): Promise<number> {

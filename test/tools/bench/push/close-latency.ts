@@ -6,11 +6,14 @@ import { type Percentiles, percentilesOf } from './percentiles.ts';
 export interface CloseLatencyDeps {
   readonly commander: Commander;
   readonly sessions: readonly BenchSession[];
-  /** The client that holds a session. */
+  /** Returns the client that holds a session. */
   readonly clientOf: (index: number) => LoadClient;
 }
 
-/** From the command in the publisher's process to the close frame at the client, so many commands in flight at once. */
+/**
+ * Measures from the command in the publisher's process to the close frame at the client, with that many commands in
+ * flight.
+ */
 export async function measureCloseLatency(
   { commander, sessions, clientOf }: CloseLatencyDeps,
   indexes: readonly number[],

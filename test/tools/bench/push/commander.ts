@@ -1,26 +1,26 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** To a commander's process. */
+/** Message to a commander's process. */
 export interface CommanderOrder {
   readonly id: number;
-  /** Session to be closed. */
+  /** Session to close. */
   readonly close?: string;
-  /** Group to be written to. */
+  /** Group to write to. */
   readonly broadcast?: string;
   readonly payload?: unknown;
 }
 
 interface CommanderAnswer {
   readonly id: number;
-  /** When it began, by `monotonicNow`. */
+  /** Time of its begin, by `monotonicNow`. */
   readonly at: number;
   readonly error?: string;
 }
 
 /** A process that publishes commands and messages over Redis, as another service would. */
 export interface Commander {
-  /** Gives when the command was given. */
+  /** Sends a command, and returns the time at which it was sent. */
   close(sessionId: string): Promise<number>;
   broadcast(groupId: string, payload: unknown): Promise<number>;
   end(): Promise<void>;

@@ -1,26 +1,26 @@
-/** A session to be opened: what an app has after its login. */
+/** A session to open: everything that an app has after its login. */
 export interface BenchSession {
   readonly sessionId: string;
   readonly token: string;
-  /** Of `home_group_id`. */
+  /** `home_group_id` of the session. */
   readonly groupId: string;
 }
 
-/** What a text from the server is to the client; `reply` is sent back. */
+/** Meaning of a text from the server for the client; `reply` is sent back. */
 type Meaning = 'ready' | 'message' | 'nothing' | { readonly reply: string };
 
-/** How one kind of server is spoken to, on top of WebSocket. */
+/** Protocol of one kind of server, on top of WebSocket. */
 export interface Dialect {
   path(session: BenchSession): string;
   headers(session: BenchSession): Readonly<Record<string, string>>;
   meaningOf(text: string, session: BenchSession): Meaning;
-  /** What an app says once its stream is open. */
+  /** First message of an app once its stream is open. */
   readonly first?: (session: BenchSession) => string;
 }
 
 const bearer = ({ token }: BenchSession) => ({ Authorization: `Bearer ${token}` });
 
-/** The push gateway's, and that of the peer on ws. */
+/** Protocol of the push gateway, and of the peer on ws. */
 const plain: Dialect = {
   path: ({ sessionId }) => `/ws/push-stream/${sessionId}`,
   headers: bearer,

@@ -6,15 +6,15 @@ import { monotonicNow } from './monotonic-now.ts';
 import { clientFrame, findFrames, handshakeRequest, opcodes, readFrames } from './websocket-wire.ts';
 
 /**
- * The load client's process: opens streams on bare TCP sockets and keeps them, answers pings, and tells when one is open,
- * closed or has a message. A library would do the same with several times the memory and CPU, which it would take from
+ * Process of the load client: opens streams on bare TCP sockets and keeps them, answers pings, and reports when one is
+ * open, is closed or has a message. A library would need several times the memory and CPU for this, and take it from
  * the server on the same machine.
  */
 const settings = JSON.parse(process.argv[2] ?? '{}') as ClientSettings;
 const dialect = dialects[settings.dialect];
 const sessions = JSON.parse(readFileSync(settings.sessions, 'utf8')) as BenchSession[];
 
-/** About 28,000 ports each. */
+/** Number of addresses, with about 28,000 ports each. */
 const addressCount = 8;
 const nothing = Buffer.alloc(0);
 
@@ -38,7 +38,7 @@ function sessionAt(index: number): BenchSession {
   return session;
 }
 
-/** Resolves when the stream is ready; from then on its end is reported. */
+/** Resolves when the stream is ready; its end is reported from then on. */
 function openStream(index: number, port: number): Promise<void> {
   const session = sessionAt(index);
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
 import type { DialectName } from './dialect.ts';
 
-/** To the client's process. */
+/** Message to the client's process. */
 export type ClientOrder =
-  /** Sessions of the file `sessions` from index `from` to below `to` are opened, `inFlight` at once. */
+  /** Opens the sessions of the file `sessions` from index `from` to below `to`, `inFlight` at once. */
   | {
       readonly kind: 'open';
       readonly port: number;
@@ -10,10 +10,10 @@ export type ClientOrder =
       readonly to: number;
       readonly inFlight: number;
     }
-  /** It reports when that many messages have arrived from now on. */
+  /** Reports once that many messages have arrived from now on. */
   | { readonly kind: 'await-messages'; readonly count: number };
 
-/** From the client's process. Times are of `monotonicNow`. */
+/** Message from the client's process. Times are of `monotonicNow`. */
 export type ClientReport =
   | { readonly kind: 'started' }
   | {
@@ -28,11 +28,11 @@ export type ClientReport =
   | { readonly kind: 'awaiting' }
   | { readonly kind: 'messages'; readonly times: readonly number[] };
 
-/** On the client's command line, as JSON. */
+/** Settings on the client's command line, as JSON. */
 export interface ClientSettings {
   readonly dialect: DialectName;
   /** JSON file: array of `BenchSession`. */
   readonly sessions: string;
-  /** Second byte of its addresses, 127.N.0.1 and on: each client has its own. */
+  /** Second byte of its addresses, 127.N.0.1 and on: each client has another. */
   readonly network: number;
 }

@@ -5,15 +5,18 @@ import type { ClientOrder, ClientReport, ClientSettings } from './load-client-pr
 
 type Report<K extends ClientReport['kind']> = Extract<ClientReport, { kind: K }>;
 
-/** A load client in a process of its own. */
+/** A load client in a separate process. */
 export interface LoadClient {
-  /** Opens those sessions; throws where one fails. */
+  /** Opens those sessions; throws if one fails. */
   open(order: Omit<Extract<ClientOrder, { kind: 'open' }>, 'kind'>): Promise<Report<'opened'>>;
-  /** To be called before what closes it: resolves with when the session's stream was closed. */
+  /**
+   * To be called before the action that closes the stream. Resolves with the time at which the session's stream was
+   * closed.
+   */
   closed(index: number): Promise<Report<'closed'>>;
-  /** Resolves when the client counts; `times` when it has as many. */
+  /** Resolves once the client counts messages; `times` resolves once it has that many. */
   awaitMessages(count: number): Promise<{ readonly times: Promise<readonly number[]> }>;
-  /** Streams that ended though nobody had called `closed` for them. */
+  /** Number of streams that ended although `closed` had not been called for them. */
   lost(): number;
   end(): Promise<void>;
 }

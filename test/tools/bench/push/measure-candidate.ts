@@ -13,19 +13,19 @@ export interface MeasureOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Numbers of open streams at which memory is read, rising. */
   readonly sizes: readonly number[];
-  /** Server processes, and clients; the streams are spread evenly. */
+  /** Numbers of server processes and of clients; the streams are spread evenly. */
   readonly processes: number;
   readonly log: (line: string) => void;
 }
 
-/** With so many streams open. */
+/** Result with that many open streams. */
 export interface Level {
   readonly streams: number;
-  /** User space, over the empty processes. */
+  /** User space, minus that of the empty processes. */
   readonly bytesPerStream: number;
-  /** The kernel's, for both ends of the connection, as both are on this machine. */
+  /** Kernel memory for both ends of the connection, because both are on this machine. */
   readonly kernelBytesPerConnection: { readonly tcpBuffers: number; readonly slab: number };
-  /** Of the streams opened since the level before. */
+  /** Rate for the streams that were opened since the level before. */
   readonly handshakesPerSecond: number;
   readonly openingSeconds: number;
   readonly cpuMsPerHandshake: number;
@@ -36,11 +36,11 @@ export interface Level {
 export interface CandidateResult {
   readonly emptyMiB: number;
   readonly levels: readonly Level[];
-  /** Share of one core while nothing happens. */
+  /** Share of one core while idle. */
   readonly idleCpuPercent: number;
   /** From the message to its frame, over all streams of the group. */
   readonly broadcast: Percentiles & { readonly groupSize: number };
-  /** Streams that ended by themselves. */
+  /** Number of streams that ended by themselves. */
   readonly lost: number;
 }
 
@@ -108,7 +108,7 @@ async function measure(running: Running): Promise<CandidateResult> {
   return { emptyMiB: rounded(empty / 2 ** 20), levels, idleCpuPercent, broadcast, lost };
 }
 
-/** Opens the streams from those that there are up to `size`, each client its share at its server. */
+/** Opens streams until there are `size`, each client its share at its server. */
 async function openUpTo({ servers, clients }: Running, owner: number[], size: number) {
   const from = owner.length;
   const share = Math.ceil((size - from) / servers.length);
@@ -133,7 +133,7 @@ async function openUpTo({ servers, clients }: Running, owner: number[], size: nu
   };
 }
 
-/** Closes the newest half of the streams at most, and opens them again. */
+/** Closes at most the newest half of the streams, and opens them again. */
 async function measureCloses(running: Running, owner: readonly number[]): Promise<Percentiles> {
   const { clients, servers, commander, minted } = running;
   const from = owner.length - Math.min(mostCloses, Math.floor(owner.length / 2));

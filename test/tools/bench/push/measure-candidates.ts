@@ -8,14 +8,14 @@ import { mostStreamsPerProcess } from './descriptor-limit.ts';
 import { type CandidateResult, type MeasureOptions, measureCandidate } from './measure-candidate.ts';
 import { mintSessions } from './mint-sessions.ts';
 
-/** One candidate under so many streams, over so many processes. */
+/** One candidate with that many streams, over that many processes. */
 export interface CandidateRun extends Pick<MeasureOptions, 'sizes' | 'processes'> {
   readonly candidate: CandidateName;
-  /** Under which its result stands. */
+  /** Name of its result. */
   readonly label: string;
 }
 
-/** One after another, on one Redis. Throws where a process may not have as many descriptors as it needs. */
+/** Measures one after another, on one Redis. Throws if a process may not have as many descriptors as it needs. */
 export async function measureCandidates(
   runs: readonly CandidateRun[],
   log: (line: string) => void,

@@ -14,9 +14,9 @@ import { monotonicNow } from './monotonic-now.ts';
 import { type Percentiles, percentilesOf, rounded } from './percentiles.ts';
 
 export interface LogoutOptions {
-  /** Logouts one after another. */
+  /** Number of logouts one after another. */
   readonly single: number;
-  /** Logouts that are begun per second, and for how many seconds. */
+  /** Number of logouts begun per second, and number of seconds. */
   readonly perSecond: number;
   readonly seconds: number;
   readonly log: (line: string) => void;
@@ -43,7 +43,10 @@ interface LoggedIn extends BenchSession {
 const loginsAtOnce = 16;
 const cheapHash = { memoryCost: 64, timeCost: 1, parallelism: 1 } as const;
 
-/** Logs real sessions out at the real api and sees their streams close. Hashes are cheap: nothing measured contains one. */
+/**
+ * Logs out real sessions at the real api and watches their streams close. Hashes are cheap: no measured time contains
+ * one.
+ */
 export async function measureLogouts(options: LogoutOptions): Promise<LogoutResult> {
   const [apiPort, pushPort] = [await findFreePort(), await findFreePort()];
   const stack = await startTestStack({
@@ -150,7 +153,7 @@ async function logOutOneByOne(logOut: LogOut, count: number) {
   };
 }
 
-/** Begins as many as are due, whether or not those before have ended: what waits counts as latency. */
+/** Begins as many as are due, whether or not earlier ones have ended: the waiting time counts as latency. */
 async function logOutAtRate(logOut: LogOut, { single, perSecond, seconds }: LogoutOptions) {
   const underWay: Promise<LoggedOut>[] = [];
   const count = perSecond * seconds;

@@ -8,17 +8,17 @@ export interface MintedSessions {
   /** JSON file for the clients. */
   readonly file: string;
   readonly sessions: readonly BenchSession[];
-  /** The first sessions, `groupSize` of them, are of one group, the others each of their own. */
+  /** Group of the first `groupSize` sessions; each of the others has its own. */
   readonly groupId: string;
   readonly groupSize: number;
 }
 
-/** Life of the tokens: the whole benchmark. A gateway that is to take them has to be told. */
+/** Life of the tokens: the whole benchmark. A gateway that is to accept them needs the same setting. */
 export const mintedTokenSeconds = 3 * 60 * 60;
 
 const largestGroup = 1_000;
 
-/** Makes sessions with their tokens. `directory`: for their file. */
+/** Creates sessions with their tokens. `directory`: for their file. */
 export async function mintSessions(keysFile: string, count: number, directory: string): Promise<MintedSessions> {
   const sign = await createAccessTokenSigner({
     keys: await loadKeyFile(keysFile),

@@ -1,4 +1,4 @@
-/** Of latencies in milliseconds. */
+/** Percentiles of latencies in milliseconds. */
 export interface Percentiles {
   readonly count: number;
   readonly min: number;

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Resident memory of a process in bytes: user space only. */
+/** Returns the resident memory of a process in bytes: user space only. */
 function residentBytes(pid: number): number {
   return kibibytes(`/proc/${pid}/status`, 'VmRSS');
 }
 
-/** What the kernel holds for connections, in bytes, on the whole machine. */
+/** Kernel memory for connections, in bytes, of the whole machine. */
 export interface KernelMemory {
   /** TCP's buffers (/proc/net/sockstat). */
   readonly tcpBuffers: number;
@@ -19,7 +19,7 @@ export function kernelMemory(): KernelMemory {
   return { tcpBuffers: pages * 4_096, slab: kibibytes('/proc/meminfo', 'Slab') };
 }
 
-/** CPU time of a process so far, user and system, in milliseconds (to 10 ms). */
+/** Returns the CPU time of a process so far, user and system, in milliseconds (resolution 10 ms). */
 export function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -31,7 +31,7 @@ const settledShare = 0.003;
 const lookMs = 2_000;
 const longestMs = 30_000;
 
-/** Waits until the processes' memory has changed by less than 0.3 % in 4 s, for half a minute at most; gives its sum. */
+/** Waits until the processes' memory changes by less than 0.3 % in 4 s, for at most half a minute; returns its sum. */
 export async function settledBytes(pids: readonly number[]): Promise<number> {
   const sum = () => pids.reduce((bytes, pid) => bytes + residentBytes(pid), 0);
   const end = performance.now() + longestMs;

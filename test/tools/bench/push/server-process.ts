@@ -5,7 +5,7 @@ import { once } from 'node:events';
 export interface ServerProcess {
   readonly pid: number;
   readonly port: number;
-  /** SIGKILL unless told otherwise. */
+  /** Ends the process; default SIGKILL. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -13,11 +13,11 @@ export interface ServerOptions {
   /** Program and arguments. */
   readonly command: readonly [string, ...string[]];
   readonly env: NodeJS.ProcessEnv;
-  /** Finds the port in what it writes once it listens. */
+  /** Finds the port in the output once the server listens. */
   readonly listening: RegExp;
 }
 
-/** Starts a server and waits until it listens. Throws with its output where it ends instead. */
+/** Starts a server and waits until it listens. Throws with its output if it ends instead. */
 export async function startServer({ command, env, listening }: ServerOptions): Promise<ServerProcess> {
   const [program, ...args] = command;
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });

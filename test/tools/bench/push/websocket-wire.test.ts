@@ -8,7 +8,7 @@ const accepting = [
   'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=',
 ].join('\r\n');
 
-/** A server's frame, by hand: RFC 6455 section 5.2. */
+/** A server's frame, written by hand: RFC 6455 section 5.2. */
 function serverFrame(opcode: number, text: string): Buffer {
   return Buffer.concat([Buffer.from([0x80 | opcode]), encodedLength(text.length), Buffer.from(text)]);
 }

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 
-/** One key for all handshakes: it protects caches from confusion, and there is none here. */
+/** One key for all handshakes: it protects caches from confusion, and there is no cache here. */
 const key = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-/** RFC 6455 section 4.2.2: what the server makes of the key. */
+/** RFC 6455 section 4.2.2: the server's answer to the key. */
 const acceptedKey = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
 
 export const opcodes = { text: 1, close: 8, ping: 9, pong: 10 } as const;
 
-/** By the length's first byte: how many more it has. */
+/** Number of further bytes of the length, by its first byte. */
 const extendedBytes: Readonly<Record<number, number>> = { 126: 2, 127: 8 };
 
-/** The request that opens a stream. */
+/** Returns the request that opens a stream. */
 export function handshakeRequest(path: string, headers: Readonly<Record<string, string>>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return (
@@ -21,8 +21,8 @@ export function handshakeRequest(path: string, headers: Readonly<Record<string, 
 }
 
 /**
- * Where the frames begin in an answer that accepts; undefined while the answer is not complete. Throws with its first line
- * where it refuses, or where it was made for another request.
+ * Returns the index at which the frames begin in an answer that accepts; undefined while the answer is incomplete.
+ * Throws with its first line if it refuses, or if it answers another request.
  */
 export function findFrames(answer: Buffer): number | undefined {
   const end = answer.indexOf('\r\n\r\n');
@@ -36,8 +36,8 @@ export function findFrames(answer: Buffer): number | undefined {
 }
 
 /**
- * Reads a server's frames (unmasked, whole messages) and gives the bytes of a last, incomplete one. `payload` is a view of
- * the bytes given.
+ * Reads a server's frames (unmasked, whole messages) and returns the bytes of a last, incomplete one. `payload` is a
+ * view of the given bytes.
  */
 export function readFrames(bytes: Buffer, onFrame: (opcode: number, payload: Buffer) => void): Buffer {
   let at = 0;
@@ -55,7 +55,9 @@ export function readFrames(bytes: Buffer, onFrame: (opcode: number, payload: Buf
   return bytes.subarray(at);
 }
 
-/** A client's frame of at most 65,535 bytes, masked as it must be: with zeros, which is allowed and costs nothing. */
+/**
+ * Returns a client's frame of at most 65,535 bytes. It must be masked: a mask of zeros is allowed and costs nothing.
+ */
 export function clientFrame(opcode: number, payload: Uint8Array | string): Buffer {
   const content = Buffer.from(payload as string);
   const { length } = content;

@@ -1,10 +1,10 @@
-/** What was aimed at, and what came of it. */
+/** An aim, and its result. */
 export interface Aim {
   readonly what: string;
   readonly aim: string;
   readonly measured: string;
   readonly isMet: boolean;
-  /** Beyond the aim. */
+  /** A further, more ambitious aim. */
   readonly stretch?: { readonly aim: string; readonly isMet: boolean };
 }
 
@@ -16,7 +16,7 @@ export interface Limit {
   readonly show: (value: number) => string;
 }
 
-/** At most so much. A value that is not a number does not meet it. */
+/** Creates the aim of at most a value; NaN does not meet it. */
 export function atMost({ what, value, most, stretch, show }: Limit): Aim {
   return {
     what,
@@ -27,7 +27,7 @@ export function atMost({ what, value, most, stretch, show }: Limit): Aim {
   };
 }
 
-/** At least as many times. */
+/** Creates the aim of at least a multiple. */
 export function atLeastTimes(what: string, value: number, least: number, detail: string): Aim {
   return { what, aim: `≥ ${least} ×`, measured: `${value.toFixed(2)} × (${detail})`, isMet: value >= least };
 }

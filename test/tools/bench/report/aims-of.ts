@@ -5,7 +5,7 @@ import { operationAims } from './operation-aims.ts';
 import { pushAims } from './push-aims.ts';
 import type { BenchResults } from './results.ts';
 
-/** Of the parts that were measured. */
+/** Returns the aims of the parts that were measured. */
 export function aimsOf({ operations, push, growth, flood }: BenchResults): Aim[] {
   return [
     ...(operations ? operationAims(operations) : []),

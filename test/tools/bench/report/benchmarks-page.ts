@@ -10,7 +10,7 @@ import { pushSection } from './push-section.ts';
 import type { BenchResults } from './results.ts';
 import { paragraphs, type Section } from './section.ts';
 
-/** The text of docs/benchmarks.md, and its drawings by file name. */
+/** Text of docs/benchmarks.md, and its drawings by file name. */
 export interface BenchmarksPage {
   readonly text: string;
   readonly plots: Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ function leftOutText(names: readonly string[]): string {
   return names.length === 0 ? '' : `Left out, as they were not installed: ${names.join(', ')}.`;
 }
 
-/** With how many were met, as Markdown. */
+/** Returns the aims as Markdown, with the number of those that were met. */
 function aimsTable(aims: readonly Aim[]): string {
   const rows = aims.map(({ what, aim, measured, isMet, stretch }) => [
     what,

@@ -2,7 +2,7 @@ import type { OperationName } from '../cost/operations.ts';
 import type { GrowthLevel } from '../growth/measure-growth.ts';
 import { type Aim, atMost } from './aim.ts';
 
-/** What still counts as flat: rounds of one and the same measurement differ by as much. */
+/** Largest growth that counts as flat: rounds of the same measurement differ by as much. */
 export const mostGrowth = 1.25;
 
 export function growthAims(levels: readonly GrowthLevel[]): Aim[] {

@@ -4,7 +4,7 @@ import type { TestServers } from '@auth-account/local-stack';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 
-/** On what a run took place. */
+/** Machine on which a run took place. */
 export interface Machine {
   readonly date: string;
   readonly cpu: string;
@@ -14,7 +14,7 @@ export interface Machine {
   readonly node: string;
   readonly mongodb: string;
   readonly redis: string;
-  /** Processes that wanted a core in the minute before. */
+  /** Number of processes that wanted a core in the minute before. */
   readonly loadBefore: number;
 }
 

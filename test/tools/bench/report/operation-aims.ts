@@ -3,7 +3,7 @@ import type { OperationsResult } from '../cost/measure-operations.ts';
 import { hashedOperations, type OperationName } from '../cost/operations.ts';
 import { type Aim, atLeastTimes, atMost } from './aim.ts';
 
-/** CPU of the api and of MongoDB together: bare hashes for what has one, milliseconds else. */
+/** CPU of the api and of MongoDB together: in bare hashes for operations with one, otherwise in milliseconds. */
 const limits = {
   register: { most: 1.6, stretch: 1.35 },
   login: { most: 1.5, stretch: 1.3 },
@@ -16,8 +16,8 @@ const mostOfPrototype = 1.4;
 const leastOfPeers = { register: 2.5, login: 2.5, refresh: 3 } as const;
 
 /**
- * The best of the peers that were measured once, as the project began, on two cores: CPU milliseconds of server and
- * database. Most of them are no packages of npm.
+ * Best of the peers that were measured once, at the start of the project, on two cores: CPU milliseconds of server and
+ * database. Most of them are not npm packages.
  */
 const recordedPeers = {
   register: { name: 'better-auth 1.5', ms: 44.6 },

@@ -29,7 +29,7 @@ export function pushAims({ candidates, logouts }: PushResult): Aim[] {
   ];
 }
 
-/** How many times as much memory these take for a stream, at the least. */
+/** Minimum factor by which these need more memory for a stream. */
 const leastMemory = { 'socket.io': 7, centrifugo: 15 } as const;
 
 /** At the largest number of streams that the other one held. */

@@ -6,7 +6,7 @@ import type { LogoutResult } from '../push/measure-logouts.ts';
 import type { Percentiles } from '../push/percentiles.ts';
 import type { Machine } from './machine.ts';
 
-/** What a run of `npm run bench` found: the parts that were measured. */
+/** Results of a run of `npm run bench`, for the parts that were measured. */
 export interface BenchResults {
   readonly machine: Machine;
   /** Peers that were not installed. */

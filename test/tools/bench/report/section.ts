@@ -1,14 +1,14 @@
-/** A part of the page, with its drawings by file name. */
+/** A section of the page, with its drawings by file name. */
 export interface Section {
   readonly heading: string;
   readonly text: string;
   readonly plots: Readonly<Record<string, string>>;
 }
 
-/** Where the page keeps its drawings. */
+/** Directory of the drawings, relative to the page. */
 export const plotsDirectory = 'benchmarks';
 
-/** Shows a drawing; `alt` says what is on it. */
+/** Shows a drawing; `alt` describes it. */
 export function plotImage(file: string, alt: string): string {
   return `![${alt}](${plotsDirectory}/${file})`;
 }

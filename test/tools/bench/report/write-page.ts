@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BenchmarksPage } from './benchmarks-page.ts';
 import { plotsDirectory } from './section.ts';
 
-/** Writes the page into the directory, with its drawings, and removes those of an earlier run. */
+/** Writes the page and its drawings into the directory, and removes drawings of an earlier run. */
 export async function writePage({ text, plots }: BenchmarksPage, directory: string): Promise<void> {
   const drawings = join(directory, plotsDirectory);
   await rm(drawings, { recursive: true, force: true });

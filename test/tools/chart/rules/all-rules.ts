@@ -5,7 +5,7 @@ import { releaseRules } from './release-rules.ts';
 import type { Rule } from './rule.ts';
 import { selectorRules } from './selector-rules.ts';
 
-/** What every set of values must render, beside what the tools of others look at. */
+/** Rules for the result of every set of values, in addition to the checks by other tools. */
 export const allRules: readonly Rule[] = [
   ...podRules,
   ...environmentRules,

@@ -2,10 +2,10 @@ import { allVariables, type Component, type Variable, variablesOf } from '../com
 import { type Container, findWorkloads, isOfKind, type Manifest, nameOf } from '../manifest.ts';
 import type { Rule } from './rule.ts';
 
-/** Names of others: OpenTelemetry's, Node's, and the pod's name, which OpenTelemetry's are made of. */
+/** Variables of other software: OpenTelemetry's, Node's, and the pod's name, which OpenTelemetry's use. */
 const foreign = /^(OTEL_[A-Z_]+|NODE_[A-Z_]+|POD_NAME)$/;
 
-/** Which program a container runs, by its name. */
+/** Program of a container, by the container's name. */
 const programs: Readonly<Record<string, Component>> = {
   api: 'api',
   'push-gateway': 'pushGateway',
@@ -16,11 +16,11 @@ const programs: Readonly<Record<string, Component>> = {
 
 const known = new Map(allVariables().map((variable) => [variable.name, variable]));
 
-/** A container that runs a program of ours, with all its variables. */
+/** A container that runs one of our programs, with all its variables. */
 interface Program {
   readonly where: string;
   readonly component: Component;
-  /** Those taken from a field or a Secret have no value here. */
+  /** Variables from a field or a Secret have no value here. */
   readonly environment: ReadonlyMap<string, string | undefined>;
 }
 
@@ -46,7 +46,7 @@ function ownNames(variables: readonly Variable[]): Set<string> {
   return new Set(variables.flatMap(({ name, schema }) => (schema.secret ? [name, `${name}_FILE`] : [name])));
 }
 
-/** What all services have in common stands in the environment of each; a file is given only to the one that reads it. */
+/** Variables that all services share are in the environment of each. A file is given only to services that read it. */
 function isKnown(name: string, component: Component): boolean {
   if (foreign.test(name) || ownNames(variablesOf(component)).has(name)) return true;
   return known.has(name) && !name.endsWith('_FILE');
@@ -56,7 +56,7 @@ function hasCredentials(value: string | undefined): boolean {
   return value !== undefined && /:\/\/[^/@\s]*:[^/@\s]+@/.test(value);
 }
 
-/** Rules about the variables of our programs, against their configuration schemas. */
+/** Rules about the variables of our programs, based on their configuration schemas. */
 export const environmentRules: readonly Rule[] = [
   {
     title: 'every variable is known to the configuration schemas',

@@ -13,7 +13,7 @@ function secretsOfVolume({ secret, projected }: Volume): string[] {
   return names.filter((name) => name !== undefined);
 }
 
-/** The Secrets of which a container has a part in its environment. */
+/** Returns the Secrets that a container has in its environment, as a whole or in part. */
 function secretsOfEnvironment({ env = [], envFrom = [] }: Container): string[] {
   const names = [
     ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
@@ -22,14 +22,14 @@ function secretsOfEnvironment({ env = [], envFrom = [] }: Container): string[] {
   return names.filter((name) => name !== undefined);
 }
 
-/** The volume in which a container finds a path: of those mounted above it the nearest. */
+/** Returns the volume in which a container finds a path: the innermost of those mounted above it. */
 function volumeAt(path: string, { volumeMounts = [] }: Container, { volumes = [] }: PodSpec): Volume | undefined {
   const above = volumeMounts.filter(({ mountPath }) => path.startsWith(`${mountPath}/`));
   const nearest = above.toSorted((one, other) => other.mountPath.length - one.mountPath.length)[0];
   return volumes.find(({ name }) => name === nearest?.name);
 }
 
-/** The Secrets in which the api finds its key files. */
+/** Returns the Secrets in which the api finds its key files. */
 function findPrivateSecrets(manifests: readonly Manifest[]): Set<string> {
   const found = findWorkloads(manifests).flatMap(({ pod }) =>
     pod.containers
@@ -44,7 +44,7 @@ function findPrivateSecrets(manifests: readonly Manifest[]): Set<string> {
   return new Set(found);
 }
 
-/** Rules about who has which keys. */
+/** Rules about access to keys. */
 export const keyRules: readonly Rule[] = [
   {
     title: 'nobody but the api gets anything of a Secret with private keys',

@@ -29,7 +29,7 @@ function eachPod(problem: (workload: Workload) => string | undefined): Rule['fin
     });
 }
 
-/** Security contexts by the Pod Security Standard "restricted", and a root file system that nobody writes to. */
+/** Security contexts of the Pod Security Standard "restricted", and a read-only root file system. */
 function findLaxity({ securityContext = {} }: Container, pod: PodSpec): string | undefined {
   const { capabilities = {} } = securityContext;
   const strict = {
@@ -66,7 +66,7 @@ function findProbeFault({ manifest, component, pod }: Workload): string | undefi
   return isSame(livenessProbe, readinessProbe) ? 'liveness and readiness ask the same' : undefined;
 }
 
-/** Accounts may have no token either: a pod that says nothing gets what its account says. */
+/** Accounts must not mount a token either: a pod without the setting gets that of its account. */
 function findTokens(manifests: readonly Manifest[]): string[] {
   const accounts = manifests.filter(
     ({ kind, automountServiceAccountToken }) => kind === 'ServiceAccount' && automountServiceAccountToken !== false,
@@ -75,7 +75,7 @@ function findTokens(manifests: readonly Manifest[]): string[] {
   return [...accounts, ...pods.map(({ manifest }) => manifest)].map((one) => `${nameOf(one)}: has a token`);
 }
 
-/** Rules about each pod and container by itself. */
+/** Rules about individual pods and containers. */
 export const podRules: readonly Rule[] = [
   {
     title: 'every container has a limit of memory, and requests of CPU and memory',

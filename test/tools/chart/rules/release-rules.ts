@@ -9,7 +9,7 @@ function isScaler({ kind }: Manifest): boolean {
   return kind === 'HorizontalPodAutoscaler' || kind === 'ScaledObject';
 }
 
-/** How many pods a Deployment has at least, by its autoscaler where it has one. */
+/** Returns the minimum number of pods of a Deployment: that of its autoscaler, if it has one. */
 function leastPods(deployment: Manifest, manifests: readonly Manifest[]): number {
   const scalers = manifests.filter(isScaler).map(specOf);
   const scaler = scalers.find(({ scaleTargetRef }) => scaleTargetRef?.name === deployment.metadata.name);
@@ -35,7 +35,7 @@ function findBlockedDrains(manifests: readonly Manifest[]): string[] {
   });
 }
 
-/** Two that both set the number of pods take turns undoing each other's work. */
+/** If both set the number of pods, each keeps undoing the other's change. */
 function findTwoMasters(manifests: readonly Manifest[]): string[] {
   const deployments = manifests.filter(isOfKind('Deployment'));
   return manifests.filter(isScaler).flatMap((scaler) => {
@@ -46,7 +46,10 @@ function findTwoMasters(manifests: readonly Manifest[]): string[] {
   });
 }
 
-/** Seconds in which a process ends after all delays, `DRAIN_SECONDS` included (libs/lifecycle), and what must be in reserve. */
+/**
+ * Seconds in which a process ends after all delays, `DRAIN_SECONDS` included (libs/lifecycle), and the required
+ * reserve.
+ */
 const stopSeconds = 10;
 const reserveSeconds = 2;
 
@@ -64,7 +67,7 @@ function findShortGrace(manifests: readonly Manifest[]): string[] {
   });
 }
 
-/** Rules about how the objects of a release fit together. */
+/** Rules about the relations between the objects of a release. */
 export const releaseRules: readonly Rule[] = [
   { title: 'every PodDisruptionBudget lets a pod go', find: findBlockedDrains },
   { title: 'what is scaled has no replicas of its own', find: findTwoMasters },

@@ -1,9 +1,9 @@
 import type { Manifest } from '../manifest.ts';
 
-/** What must be true of all that the chart makes. */
+/** A condition that every result of the chart must meet. */
 export interface Rule {
-  /** As a sentence. */
+  /** The condition, as a sentence. */
   readonly title: string;
-  /** Where it is not true, and how; empty where it is. */
+  /** Returns the violations; empty if there are none. */
   readonly find: (manifests: readonly Manifest[]) => string[];
 }

@@ -33,7 +33,7 @@ function findLostSelectors(manifests: readonly Manifest[]): string[] {
   ];
 }
 
-/** A Deployment that selects another one's pods takes them for its own. */
+/** A Deployment that selects another one's pods treats them as its own. */
 function findForeignPods(manifests: readonly Manifest[]): string[] {
   const workloads = findWorkloads(manifests);
   return manifests.filter(isOfKind('Deployment')).flatMap((deployment) => {
@@ -73,7 +73,7 @@ function findIdlePorts(manifests: readonly Manifest[]): string[] {
   });
 }
 
-/** The policy that closes all pods opens nothing; each component has one more that says what it needs. */
+/** The policy that closes all pods opens nothing; each component has another one with its connections. */
 function findUnguarded(manifests: readonly Manifest[]): string[] {
   const policies = manifests.filter(isOfKind('NetworkPolicy'));
   if (policies.length === 0) return [];
@@ -86,7 +86,7 @@ function findUnguarded(manifests: readonly Manifest[]): string[] {
   });
 }
 
-/** Rules about what finds pods and their ports. */
+/** Rules about selectors of pods and names of their ports. */
 export const selectorRules: readonly Rule[] = [
   { title: 'every selector finds pods', find: findLostSelectors },
   { title: 'every Deployment selects its own pods and no others', find: findForeignPods },

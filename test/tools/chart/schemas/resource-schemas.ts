@@ -1,6 +1,6 @@
 import { type JsonSchema, toStrictSchema } from './strict-schema.ts';
 
-/** A schema, and the name under which kubeconform looks for it: `deployment-apps-v1.json`. */
+/** A schema, and the name by which kubeconform looks for it: `deployment-apps-v1.json`. */
 export interface ResourceSchema {
   readonly file: string;
   readonly schema: JsonSchema;
@@ -31,7 +31,7 @@ function referencesOf(schema: unknown): string[] {
   return Array.from(found, ([, name = '']) => name);
 }
 
-/** A definition with those it refers to, and those that these refer to. */
+/** Returns a definition with all those that it refers to, directly or indirectly. */
 function withReferences(name: string, definitions: OpenApi['definitions']): JsonSchema {
   const taken: Record<string, JsonSchema> = {};
   const open = [name];
@@ -44,7 +44,7 @@ function withReferences(name: string, definitions: OpenApi['definitions']): Json
   return { $ref: `#/definitions/${name}`, definitions: taken };
 }
 
-/** The schemas of all kinds in Kubernetes' OpenAPI document (version 2). */
+/** Returns the schemas of all kinds in Kubernetes' OpenAPI document (version 2). */
 export function toBuiltInSchemas({ definitions }: OpenApi): ResourceSchema[] {
   const strict = Object.fromEntries(Object.entries(definitions).map(([name, one]) => [name, toStrictSchema(one)]));
   strict[quantity] = { type: ['string', 'number'] };
@@ -54,14 +54,14 @@ export function toBuiltInSchemas({ definitions }: OpenApi): ResourceSchema[] {
       version: string;
       kind: string;
     }[];
-    // Kinds without this are not objects; those with several (DeleteOptions, WatchEvent) are no resources.
+    // Kinds without this are not objects; those with several (DeleteOptions, WatchEvent) are not resources.
     const [only, ...more] = kinds;
     if (!only || more.length > 0 || only.kind.endsWith('List')) return [];
     return [{ file: fileOf(only.group, only.version, only.kind), schema: withReferences(name, strict) }];
   });
 }
 
-/** The schemas of all versions of a CustomResourceDefinition. */
+/** Returns the schemas of all versions of a CustomResourceDefinition. */
 export function toCustomSchemas({ spec }: CustomResourceDefinition): ResourceSchema[] {
   return spec.versions.map(({ name, schema }) => ({
     file: fileOf(spec.group, name, spec.names.kind),

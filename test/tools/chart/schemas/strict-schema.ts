@@ -4,21 +4,21 @@ function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A key by which Kubernetes says that it takes fields that the schema does not have. */
+/** Keys with which Kubernetes declares that it accepts fields that are not in the schema. */
 const keepsUnknown = 'x-kubernetes-preserve-unknown-fields';
 
 function isClosed(schema: JsonSchema): boolean {
   return isObject(schema.properties) && !('additionalProperties' in schema) && schema[keepsUnknown] !== true;
 }
 
-/** Types that Kubernetes reads from a number as well as from a text. */
+/** Returns true for types that Kubernetes reads from a number as well as from text. */
 function isNumberOrText(schema: JsonSchema): boolean {
   return schema.format === 'int-or-string' || schema['x-kubernetes-int-or-string'] === true;
 }
 
 /**
- * A schema of Kubernetes' OpenAPI document or of a CustomResourceDefinition as a JSON Schema that refuses unknown fields,
- * as the API server does with strict field validation.
+ * Converts a schema of Kubernetes' OpenAPI document or of a CustomResourceDefinition to a JSON Schema that refuses
+ * unknown fields, as the API server does with strict field validation.
  */
 export function toStrictSchema(schema: JsonSchema): JsonSchema {
   if (isNumberOrText(schema)) return { type: ['string', 'integer'] };

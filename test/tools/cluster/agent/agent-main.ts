@@ -9,7 +9,7 @@ import type { AgentCalls } from './protocol.ts';
 import { newSessions } from './sessions.ts';
 import { walkMainPath } from './walk-main-path.ts';
 
-/** The test's hand within the cluster: does what stdin says (`protocol.ts`) and ends with it. */
+/** The test's agent within the cluster: carries out the orders of its stdin (`protocol.ts`) and ends with it. */
 const connectLimitMs = 10_000;
 let load: Load | undefined;
 let fleet: Fleet | undefined;

@@ -5,9 +5,9 @@ export interface Question {
   readonly url: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Goes as JSON. */
+  /** Body, sent as JSON. */
   readonly body?: unknown;
-  /** Keeps the connection; without one, the request has a connection of its own. */
+  /** Agent that keeps the connection; without one, the request has a separate connection. */
   readonly agent?: Agent;
 }
 
@@ -15,20 +15,20 @@ export interface Reply {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape that it asserts.
   readonly json: any;
-  /** From the request to the last byte. */
+  /** Milliseconds from the request to the last byte. */
   readonly ms: number;
 }
 
 const timeoutMs = 10_000;
 
-/** An agent with one connection, which stays open between requests. */
+/** Creates an agent with one connection, which stays open between requests. */
 export function keepConnection(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 });
 }
 
-/** A request without an answer; the message says how far it had come. */
+/** A request without an answer; the message says how far it came. */
 export class AskError extends Error {
-  /** Under which the services' logs know it. */
+  /** `X-Request-ID`, by which the services' logs know it. */
   readonly requestId: string;
 
   constructor(cause: NodeJS.ErrnoException, phase: string, requestId: string) {
@@ -37,7 +37,7 @@ export class AskError extends Error {
   }
 }
 
-/** Sends once, never again: rejects with an `AskError` on any fault of the connection and after 10 s. */
+/** Sends once and never retries: rejects with an `AskError` on any fault of the connection and after 10 s. */
 export function ask({ url, method = 'POST', headers = {}, body, agent }: Question): Promise<Reply> {
   const start = performance.now();
   const payload = body === undefined ? '' : JSON.stringify(body);

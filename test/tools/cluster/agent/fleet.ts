@@ -3,7 +3,7 @@ import { type OpenStream, openStream } from './open-stream.ts';
 import type { FleetOrder, FleetReport } from './protocol.ts';
 import { newSessions, type Session } from './sessions.ts';
 
-/** Streams that are opened again whenever they end. */
+/** Streams that are reopened whenever they end. */
 export interface Fleet {
   look(): Promise<FleetReport>;
   stop(): Promise<FleetReport>;
@@ -19,12 +19,12 @@ interface Figures {
 const newFigures = (): Figures => ({ closed: new Map(), refused: new Map(), reopened: 0, longestAwayMs: 0 });
 const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
 
-/** How long a look waits for the streams that are on their way back. */
+/** Milliseconds that a look waits for streams that are reconnecting. */
 const patienceMs = 45_000;
 
 /**
- * Opens streams, each of an account of its own, and behaves as docs/push.md tells apps to: after a `reconnect` frame it comes
- * back when that says, after anything else within a random second.
+ * Opens streams, each of another account, and behaves as docs/push.md tells apps to: after a `reconnect` frame it
+ * reconnects after the given pause, otherwise within a random second.
  */
 export async function startFleet({ api, push, streams }: FleetOrder): Promise<Fleet> {
   const sessions = await newSessions(api, streams);

@@ -5,12 +5,14 @@ import { bearer, newSessions, password, type Session } from './sessions.ts';
 
 /** A steady load that goes on until it is stopped. */
 export interface Load {
-  /** What came since the last look, and what is under way; nothing falls between two looks. */
+  /**
+   * Returns the results since the last look, including those of requests under way; no request falls between two looks.
+   */
   look(): Promise<LoadReport>;
   stop(): Promise<LoadReport>;
 }
 
-/** One account: its requests go one after another, as an app's do. */
+/** One account: its requests run one after another, as an app's do. */
 interface User {
   session: Session;
   readonly kept: Agent;
@@ -27,9 +29,9 @@ interface Figures {
 const loginEvery = 20;
 
 /**
- * Refreshes, reads of the sessions and, one in twenty, logins at a fixed rate, whatever the answers take. Half of the requests go over
- * connections that the users keep, half over fresh ones. Nothing is tried again: a failure is a connection that broke, ten
- * seconds without an answer, or any other status than 200.
+ * Sends refreshes, reads of the sessions and, one in twenty, logins, at a fixed rate that does not depend on the
+ * answers. Half of the requests use connections that the users keep, half fresh ones. No request is retried: a failure
+ * is a connection that broke, ten seconds without an answer, or any other status than 200.
  */
 export async function startLoad({ api, perSecond, users: count }: LoadOrder): Promise<Load> {
   const users = (await newSessions(api, count)).map(
@@ -40,7 +42,7 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
 
   function sendNext(): void {
     const user = users[sent % users.length] as User;
-    // Each user takes its turn over kept and fresh connections.
+    // Each user alternates between kept and fresh connections.
     const isKept = Math.floor(sent / users.length) % 2 === 0;
     const work = chooseWork(sent);
     sent += 1;
@@ -117,7 +119,7 @@ const listSessions: Work = {
   question: (api, session) => ({ url: `${api}/api/v1/auth/sessions`, method: 'GET', headers: bearer(session) }),
 };
 
-/** Spread by a multiplier that has nothing in common with the number of users, so that each does everything. */
+/** Spreads the actions by a multiplier that is coprime to the number of users, so that each user does everything. */
 function chooseWork(index: number): Work {
   const turn = (index * 7) % loginEvery;
   if (turn === 0) return login;

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { bearer, type Session } from './sessions.ts';
 
-/** How a stream ended. */
+/** End of a stream. */
 export interface StreamEnd {
   readonly code: number;
   readonly reason: string;
-  /** What the `reconnect` frame said, where one came. */
+  /** Content of the `reconnect` frame, if one came. */
   readonly afterMs: number | undefined;
-  /** `performance.now()`. */
+  /** Time of the end, by `performance.now()`. */
   readonly at: number;
 }
 
@@ -18,7 +18,7 @@ export interface OpenStream {
   terminate(): void;
 }
 
-/** Opens a push stream and waits for `hello`; throws where the handshake is refused or fails. */
+/** Opens a push stream and waits for `hello`; throws if the handshake is refused or fails. */
 export async function openStream(push: string, session: Session): Promise<OpenStream> {
   const url = `${push.replace(/^http/, 'ws')}/ws/push-stream/${session.session_id}`;
   const socket = new WebSocket(url, { headers: bearer(session), perMessageDeflate: false, handshakeTimeout: 10_000 });
@@ -34,7 +34,7 @@ export async function openStream(push: string, session: Session): Promise<OpenSt
   });
   const gone = ended.then(({ code }) => Promise.reject(new Error(`closed with ${code} before hello`)));
   await Promise.race([once(socket, 'message'), gone]);
-  gone.catch(() => undefined); // it is `ended` that tells of the end from here on
+  gone.catch(() => undefined); // from here on `ended` reports the end
   socket.on('error', () => undefined); // a broken connection is an end with 1006
   return { ended, isOpen: () => socket.readyState === WebSocket.OPEN, terminate: () => socket.terminate() };
 }

@@ -1,4 +1,4 @@
-/** What the test asks of the agent and what it gets: one JSON object a line, over stdin and stdout. */
+/** Requests of the test to the agent, and their answers: one JSON object per line, over stdin and stdout. */
 export interface AgentCalls {
   ask(question: AskOrder): Promise<{ readonly status: number; readonly json: unknown; readonly ms: number }>;
   /** Tries to connect; a NetworkPolicy that forbids it shows as `timeout`. */
@@ -6,11 +6,11 @@ export interface AgentCalls {
   newSession(target: { readonly api: string }): Promise<AgentSession>;
   walkMainPath(target: { readonly api: string; readonly push: string }): Promise<MainPathReport>;
   startLoad(order: LoadOrder): Promise<null>;
-  /** What came since the last look, with the answers to what was under way. */
+  /** Results since the last look, with the answers to requests under way. */
   lookAtLoad(): Promise<LoadReport>;
   stopLoad(): Promise<LoadReport>;
   startFleet(order: FleetOrder): Promise<null>;
-  /** What came since the last look, once every stream is open again, or 45 s are over. */
+  /** Results since the last look, once every stream is open again or 45 s have passed. */
   lookAtFleet(): Promise<FleetReport>;
   stopFleet(): Promise<FleetReport>;
   logOutAcross(order: AcrossOrder): Promise<readonly AcrossReport[]>;
@@ -33,11 +33,11 @@ export interface MainPathReport {
   readonly registerMs: number;
   readonly loginMs: number;
   readonly logoutMs: number;
-  /** From the request of the logout to the close frame. */
+  /** Milliseconds from the request of the logout to the close frame. */
   readonly closeMs: number;
   readonly code: number;
   readonly reason: string;
-  /** From the 201 to the event's arrival at the receiver. */
+  /** Milliseconds from the 201 to the event's arrival at the receiver. */
   readonly eventMs: number;
   readonly eventType: string;
   /** Status of the second logout. */
@@ -54,9 +54,9 @@ export interface LoadReport {
   readonly seconds: number;
   readonly requests: number;
   readonly failed: number;
-  /** How often what failed how. */
+  /** Number of failures, by kind. */
   readonly failures: Readonly<Record<string, number>>;
-  /** Seconds since the last look, of the first failures. */
+  /** Times of the first failures, in seconds since the last look. */
   readonly failedAt: readonly string[];
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -71,17 +71,17 @@ export interface FleetOrder {
 
 export interface FleetReport {
   readonly open: number;
-  /** How many streams ended with which code. */
+  /** Number of streams that ended, by code. */
   readonly closed: Readonly<Record<string, number>>;
   readonly reopened: number;
-  /** Handshakes that failed, by what they were answered. */
+  /** Handshakes that failed, by answer. */
   readonly refused: Readonly<Record<string, number>>;
-  /** The longest that a stream was away, in ms. */
+  /** Longest time without a stream, in ms. */
   readonly longestAwayMs: number;
 }
 
 export interface AcrossOrder {
-  /** Addresses of single pods. */
+  /** Addresses of individual pods. */
   readonly apis: readonly string[];
   readonly gateways: readonly string[];
   /** Logouts by each api of streams on each gateway. */
@@ -91,10 +91,10 @@ export interface AcrossOrder {
 export interface AcrossReport {
   readonly api: string;
   readonly gateway: string;
-  /** Request of the logout to the close frame, in ms. */
+  /** From the request of the logout to the close frame, in ms. */
   readonly closeMs: readonly number[];
-  /** Codes and reasons. */
+  /** Codes and reasons of the closes. */
   readonly ends: readonly string[];
-  /** Streams of others that closed meanwhile. */
+  /** Number of other streams that closed meanwhile. */
   readonly strays: number;
 }

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 
 /**
- * The subscriber of the cluster test: takes webhooks on `/events`, signed by Standard Webhooks under the secret in the file that
- * WEBHOOK_SECRET_FILE names, and tells on `/arrivals/{user_id}` of the first one about that user.
+ * Subscriber of the cluster test: accepts webhooks on `/events`, signed by Standard Webhooks under the secret in the
+ * file that WEBHOOK_SECRET_FILE names, and returns on `/arrivals/{user_id}` the first one about that user.
  */
 const { WEBHOOK_SECRET_FILE = '', PORT = '8090' } = process.env;
 const key = Buffer.from(readFileSync(WEBHOOK_SECRET_FILE, 'utf8').trim().replace('whsec_', ''), 'base64');

@@ -12,7 +12,7 @@ export interface Session {
   readonly refresh_token: string;
 }
 
-/** Sends and throws where the answer has another status. */
+/** Sends, and throws if the answer has another status. */
 async function expectStatus(status: number, question: Question): Promise<Reply> {
   const reply = await ask(question);
   if (reply.status === status) return reply;
@@ -30,13 +30,13 @@ export async function register(api: string): Promise<{ readonly email: string; r
   return { email, user_id: json.data.user_id };
 }
 
-/** Logs in on a device of its own, or on that one. */
+/** Logs in on a new device, or on the given one. */
 export async function logIn(api: string, email: string, device_id: string = crypto.randomUUID()): Promise<Session> {
   const { json } = await expectStatus(200, { url: `${api}/api/v1/auth/login`, body: { email, password, device_id } });
   return { ...json.data, email };
 }
 
-/** Accounts with a session each; few at once, for each costs two hashes. */
+/** Creates accounts with a session each; few at once, because each costs two hashes. */
 export async function newSessions(api: string, count: number): Promise<Session[]> {
   const sessions: Session[] = [];
   while (sessions.length < count) {

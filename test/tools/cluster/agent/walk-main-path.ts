@@ -4,11 +4,13 @@ import { openStream } from './open-stream.ts';
 import type { MainPathReport } from './protocol.ts';
 import { bearer, logIn, register } from './sessions.ts';
 
-/** Where the receiver beside this process tells what has arrived. */
+/** Address at which the receiver in this pod reports arrivals. */
 const arrivals = 'http://127.0.0.1:8090/arrivals';
 const eventLimitMs = 60_000;
 
-/** Registers, waits for the event, logs in, opens a stream, logs out twice. Throws where an answer is not the contract's. */
+/**
+ * Registers, waits for the event, logs in, opens a stream, logs out twice. Throws if an answer violates the contract.
+ */
 export async function walkMainPath({ api, push }: { api: string; push: string }): Promise<MainPathReport> {
   const start = performance.now();
   const { email, user_id } = await register(api);

@@ -4,7 +4,7 @@ import type { Kubernetes, Pod } from '../kubernetes.ts';
 
 const each = 5;
 
-/** One more gateway; then logouts by every api pod of streams on every gateway pod. */
+/** Adds one gateway; then logs out by every api pod streams on every gateway pod. */
 export async function checkLogoutsAcross({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   await reporter.check(
     'scale-out of the gateway: whichever api pod takes a logout, the right stream closes',
@@ -30,7 +30,7 @@ export async function checkLogoutsAcross({ reporter, kubernetes, agent }: Cluste
   );
 }
 
-/** Puts a third one beside the two, and takes one away again whatever comes of it. */
+/** Adds a third gateway, and removes one again whatever the result. */
 async function withThreeGateways<T>(kubernetes: Kubernetes, work: (pods: readonly Pod[]) => Promise<T>): Promise<T> {
   const scale = async (replicas: number) => {
     await kubernetes.kubectl(['scale', 'deployment/auth-account-push-gateway', `--replicas=${replicas}`]);

@@ -7,14 +7,14 @@ import type { Reporter } from '../reporter.ts';
 /** Values of the release for `helm install` and `helm upgrade`. */
 export function valuesOf({ registry, tag }: Images): string[] {
   const files = ['charts/auth-account/ci/dev-values.yaml', 'test/tools/cluster/values.yaml'];
-  // The tag is moved by each run.
+  // Each run moves the tag.
   const settings = [`image.registry=${registry}`, `image.tag=${tag}`, 'image.pullPolicy=Always'];
   return [...files.flatMap((file) => ['-f', file]), ...settings.flatMap((setting) => ['--set', setting])];
 }
 
 const components = ['api', 'push-gateway', 'worker'] as const;
 
-/** `helm install` as a user runs it; the migration is a hook. False where there is nothing to go on with. */
+/** Runs `helm install` as a user does; the migration is a hook. Returns false if the test can't continue. */
 export function checkInstall(kubernetes: Kubernetes, reporter: Reporter, images: Images): Promise<boolean> {
   return reporter.check('helm install: the migration runs once, all Deployments come up', async () => {
     const start = performance.now();
@@ -27,7 +27,10 @@ export function checkInstall(kubernetes: Kubernetes, reporter: Reporter, images:
   });
 }
 
-/** The chart leaves the number of the api's pods to the HorizontalPodAutoscaler: a new Deployment has one until it is seen. */
+/**
+ * The chart leaves the number of the api's pods to the HorizontalPodAutoscaler: until it acts, a new Deployment has
+ * one.
+ */
 async function waitForAutoscaler({ read }: Kubernetes): Promise<void> {
   const isScaled = async () => {
     const autoscaler = await read(['get', 'hpa', 'auth-account-api']);
@@ -37,7 +40,7 @@ async function waitForAutoscaler({ read }: Kubernetes): Promise<void> {
   await waitUntil(isScaled, { what: 'the HPA has set its minimum', timeoutMs: 120_000, intervalMs: 1_000 });
 }
 
-/** By the Jobs' events, which outlive a Job that a hook's policy deletes. */
+/** Read from the Jobs' events, which outlive a Job that a hook's policy deletes. */
 async function countMigrations({ read }: Kubernetes): Promise<number> {
   const { items } = await read(['get', 'events', '--field-selector', 'involvedObject.kind=Job,reason=Completed']);
   const ofMigration = (items as { involvedObject: { name: string }; count?: number }[]).filter(({ involvedObject }) =>
@@ -46,7 +49,7 @@ async function countMigrations({ read }: Kubernetes): Promise<number> {
   return ofMigration.reduce((sum, { count = 1 }) => sum + count, 0);
 }
 
-/** The way without hooks, as Argo CD users want it: each pod of api and worker migrates before it starts. */
+/** The installation without hooks, as Argo CD users need it: each pod of api and worker migrates before it starts. */
 export async function checkInitContainers(kubernetes: Kubernetes, reporter: Reporter, images: Images): Promise<void> {
   await reporter.check(
     'helm install --no-hooks with the migration as an init container, on the data that is there',

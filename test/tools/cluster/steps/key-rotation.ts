@@ -9,16 +9,16 @@ import { type Cluster, ports } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 
 const secretName = 'auth-keys';
-/** Of the gateways. */
+/** ConfigMap of the gateways. */
 const configMapName = 'auth-public-keys';
 const fileName = 'access-token-keys.json';
-/** The kubelet looks at a Secret again within a minute and a half, the services at the file every 10 s. */
+/** The kubelet reads a Secret again within a minute and a half, the services read the file every 10 s. */
 const limitMs = 150_000;
-/** Tells of each key whether it is private, and never prints one. */
+/** Reports for each key whether it is private, and never prints one. */
 const readFacts = `JSON.parse(require('node:fs').readFileSync(process.env.ACCESS_TOKEN_KEYS_FILE, 'utf8'))
   .keys.map((key) => ({ kid: key.kid, isPrivate: 'd' in key }))`;
 
-/** A rotation under way; its waits are long, so other checks go on in between. */
+/** A rotation under way; its waits are long, so other checks run in between. */
 export interface Rotation {
   activate(): Promise<void>;
   finish(): Promise<void>;
@@ -98,7 +98,7 @@ async function assertAccepted({ agent }: Cluster, apis: readonly string[], sessi
   }
 }
 
-/** Every gateway takes tokens of the key that signs by now. */
+/** Every gateway accepts tokens of the key that signs by now. */
 async function assertStreams({ agent, kubernetes }: Cluster, apis: readonly string[]): Promise<void> {
   const gateways = (await kubernetes.settled('push-gateway')).map(
     ({ status }) => `http://${status.podIP}:${ports.push}`,
@@ -107,13 +107,13 @@ async function assertStreams({ agent, kubernetes }: Cluster, apis: readonly stri
   assert.deepEqual(new Set(reports.flatMap(({ ends }) => ends)), new Set(['1000 LOGOUT_CONFIRMED']));
 }
 
-/** Names of the pods with how often their containers have restarted. */
+/** Returns the names of the pods with the number of restarts of their containers. */
 async function containersOf({ podsOf }: Kubernetes): Promise<string[]> {
   const pods = [...(await podsOf('api')), ...(await podsOf('worker'))];
   return pods.map(({ metadata, status }) => `${metadata.name} ${status.containerStatuses?.[0]?.restartCount}`).sort();
 }
 
-/** The key file that a pod has. */
+/** Key file of a pod. */
 interface FileInPod {
   readonly component: 'api' | 'push-gateway';
   readonly keys: readonly { readonly kid: string; readonly isPrivate: boolean }[];
@@ -131,7 +131,7 @@ async function filesInPods({ kubectl, podsOf }: Kubernetes): Promise<FileInPod[]
   return [...(await filesOf('api')), ...(await filesOf('push-gateway'))];
 }
 
-/** Changes both files as `authctl keys rotate` says, the public one first; gives the kids in the new order. */
+/** Changes both files as `authctl keys rotate` says, the public one first; returns the kids in the new order. */
 async function rotate({ kubectl, read }: Kubernetes, options: readonly string[]): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'cluster-keys-'));
   try {

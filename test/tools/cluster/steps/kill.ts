@@ -4,14 +4,14 @@ import type { Cluster } from '../cluster.ts';
 import { isReady } from '../kubernetes.ts';
 import { describeSeen, fleetSize, underLoad } from '../under-load.ts';
 
-/** SIGKILL for the process below the init of a container; what is run by `exec` has no parent there. */
+/** Sends SIGKILL to the process below the init of a container; processes run by `exec` have no parent there. */
 const kill = `const { readdirSync, readFileSync } = require('node:fs');
 for (const pid of readdirSync('/proc').filter((name) => Number(name) > 1)) {
   const stat = readFileSync('/proc/' + pid + '/stat', 'utf8');
   if (stat.slice(stat.lastIndexOf(')')).split(' ')[2] === '1') process.kill(Number(pid), 'SIGKILL');
 }`;
 
-/** A process of each kind dies without a word. What its clients notice is reported; that it heals is required. */
+/** Kills a process of each kind without notice. The effect on its clients is reported; recovery is required. */
 export async function checkKills({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   for (const component of ['api', 'push-gateway', 'worker']) {
     await reporter.check(

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { registeredTopic } from '@auth-account/contracts';
 import type { Cluster } from '../cluster.ts';
 
-/** The main path through the Services by their names, as an app's requests come from an ingress. */
+/** Walks the main path through the Services by their names, as an app's requests come from an ingress. */
 export async function checkMainPath({ reporter, agent }: Cluster): Promise<void> {
   await reporter.check(
     'main path through the Services: the event arrives, logout closes the stream with 1000',

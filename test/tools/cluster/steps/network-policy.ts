@@ -12,7 +12,7 @@ setTimeout(() => tell('timeout'), 10000);`;
 
 type Row = readonly [from: string, to: string, outcome: string, expected: 'connected' | 'timeout'];
 
-/** The policies hold: each part reaches what it needs, strangers reach nothing. */
+/** The policies hold: each component reaches what it needs, unknown pods reach nothing. */
 export async function checkNetworkPolicies(cluster: Cluster): Promise<void> {
   await cluster.reporter.check('NetworkPolicies: strangers reach nothing, each part what it needs', async () => {
     const rows = await tryConnections(cluster);

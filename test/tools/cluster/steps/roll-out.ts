@@ -18,13 +18,13 @@ export async function checkRollOuts({ reporter, kubernetes, agent }: Cluster): P
   }
 }
 
-/** A changed value by `helm upgrade`: all Deployments move at once. */
+/** Changes a value by `helm upgrade`: all Deployments roll out at once. */
 export function checkUpgrade(cluster: Cluster, values: readonly string[]): Promise<void> {
   const args = ['upgrade', 'auth-account', 'charts/auth-account', ...values, '--set', 'config.LOG_LEVEL=warn'];
   return checkRelease(cluster, 'helm upgrade with a changed value', args);
 }
 
-/** Back to what was installed first. */
+/** Restores the values of the installation. */
 export function checkRollback(cluster: Cluster): Promise<void> {
   return checkRelease(cluster, 'helm rollback', ['rollback', 'auth-account', '1']);
 }

@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster.ts';
 
 const limitMs = 90_000;
 
-/** `before`: what there was when the release was not yet. */
+/** `before`: names of the objects before the release was installed. */
 export async function checkUninstall({ reporter, kubernetes }: Cluster, before: ReadonlySet<string>): Promise<void> {
   await reporter.check('helm uninstall leaves nothing but the data', async () => {
     await kubernetes.helm(['uninstall', 'auth-account', '--wait', '--timeout', '2m']);

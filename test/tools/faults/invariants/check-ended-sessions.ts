@@ -5,27 +5,27 @@ import { sendFromApp } from '../load/app-request.ts';
 import { openAppStream } from '../load/app-stream.ts';
 import type { SessionRecord } from '../load/ledger.ts';
 
-/** What a logout promises for the time after it, once the parts can talk. */
+/** Milliseconds after which the promises of a logout hold, once the services can communicate. */
 export const closeWithinMs = 5_000;
 
 /** Tokens that are tried at once: each costs a request to every process. */
 const tokensAtOnce = 40;
 const timeoutMs = 5_000;
 
-/** What nobody may take any more. */
+/** A token that no service may accept any more. */
 export interface Ended {
   readonly session: SessionRecord;
-  /** Its session is over, or its user has changed the group since it was signed. */
+  /** True if its session has ended, or if its user has changed the group since it was signed. */
   readonly of: 'session' | 'claims';
   readonly accessToken: string;
-  /** Streams that were opened by this token, or one before it. */
+  /** Streams that were opened with this token, or an earlier one. */
   readonly streams: SessionRecord['streams'];
 }
 
 /**
- * Finds what is over as its app was told, and what a majority of MongoDB's members says is over or changed, whatever the
- * app was told: it may have had 503, 404 or nothing. To be called when the parts can talk, and a write has succeeded since:
- * then a majority has all that came before.
+ * Finds sessions and tokens that have ended: those that an app was told about, and those that a majority of MongoDB's
+ * members knows as ended or changed, whatever the app was told (it may have got 503, 404 or no answer). To be called
+ * once the services can communicate and a write has succeeded since: then a majority has everything before that write.
  */
 export async function findEnded({ ledger }: World, { sessions }: Pick<Collections, 'sessions'>): Promise<Ended[]> {
   const options = { projection: { is_revoked: 1, 'claims.ver': 1 }, readConcern: { level: 'majority' } } as const;
@@ -41,8 +41,8 @@ export async function findEnded({ ledger }: World, { sessions }: Pick<Collection
 }
 
 /**
- * Holds it against every api and gateway: no token of it is taken, no stream of it is open. To be called when the parts
- * have been able to talk for 5 s since it was found.
+ * Checks every api and gateway: none accepts its tokens, and none has a stream of it open. To be called when the
+ * services have been able to communicate for 5 s since it was found.
  */
 export async function checkEnded(world: World, ended: readonly Ended[]): Promise<void> {
   const { history } = world;

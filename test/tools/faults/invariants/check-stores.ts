@@ -10,7 +10,7 @@ interface Evidence {
   readonly users: ReadonlyMap<string, UserDocument>;
 }
 
-/** Holds MongoDB against what the apps were told, after the last of them has its answer. Gives the users by id. */
+/** Compares MongoDB with the apps' answers, after the last app has its answer. Returns the users by id. */
 export async function checkStores(
   ledger: Ledger,
   history: History,
@@ -27,7 +27,7 @@ export async function checkStores(
   return users;
 }
 
-/** Every 201 is a user, whoever was refused is none, and there is nobody else. */
+/** Every 201 has a user, every refused registration has none, and there are no other users. */
 function checkRegistrations({ ledger, history, users }: Evidence): void {
   const byEmail = new Map([...users.values()].map((user) => [user.email, user]));
   if (byEmail.size !== users.size) {
@@ -46,7 +46,7 @@ function checkRegistrations({ ledger, history, users }: Evidence): void {
   for (const email of byEmail.keys()) history.violate('a user whom nobody registered', { email });
 }
 
-/** Every user is in a group that is open and counts them; every open group has one owner; nothing half-made is left. */
+/** Every user is in an open group that counts them; every open group has one owner; there are no partial documents. */
 async function checkGroups({ history, collections, users }: Evidence): Promise<void> {
   const members = Map.groupBy(users.values(), ({ home_group_id }) => home_group_id);
   for await (const group of collections.groups.find()) {
@@ -64,7 +64,7 @@ async function checkGroups({ history, collections, users }: Evidence): Promise<v
   for (const group of members.keys()) history.violate('users are in a group that is not there', { group });
 }
 
-/** An invite was used as often as somebody came by it, and no more often than it may be. */
+/** An invite was used as often as somebody joined with it, and within its limit. */
 async function checkInvites({ ledger, history, collections, users }: Evidence): Promise<void> {
   const registered = new Map<string, number>();
   const emails = new Set([...users.values()].map(({ email }) => email));
@@ -82,7 +82,7 @@ async function checkInvites({ ledger, history, collections, users }: Evidence): 
   }
 }
 
-/** A session is over or not as its app was told, and live ones speak of the group that their user is in. */
+/** A session has ended or not as its app was told, and live ones name the group that their user is in. */
 async function checkSessions({ ledger, history, collections, users }: Evidence): Promise<void> {
   const left = new Set(ledger.sessions.keys());
   for await (const { _id, user_id, is_revoked, revoked_reason, claims } of collections.sessions.find()) {
@@ -99,7 +99,7 @@ async function checkSessions({ ledger, history, collections, users }: Evidence):
   for (const sessionId of left) history.violate('a session that was acknowledged is not there', { sessionId });
 }
 
-/** Every user has exactly one event, and no event is about nobody. */
+/** Every user has exactly one event, and every event is about a user. */
 async function checkOutbox({ history, collections, users }: Evidence): Promise<void> {
   const events = new Map<string, number>();
   for await (const { event } of collections.outbox.find()) {
@@ -112,7 +112,7 @@ async function checkOutbox({ history, collections, users }: Evidence): Promise<v
   }
 }
 
-/** What is kept to be told again was done. */
+/** Tasks that are stored to be repeated were done. */
 async function checkKeptAnswers({ history, collections, users }: Evidence): Promise<void> {
   const invites = new Set((await collections.invites.find().toArray()).map(({ _id }) => _id));
   for await (const { answer } of collections.idempotency.find()) {

@@ -5,15 +5,15 @@ import type { Ledger } from '../load/ledger.ts';
 import type { FaultStack } from '../stack/start-fault-stack.ts';
 import type { ReceivedEvent, WebhookSubscriber } from '../stack/webhook-subscriber.ts';
 
-/** For so long at most events may be on their way once nothing is broken any more and no relay holds them, in milliseconds. */
+/** Milliseconds that events may be on their way once no fault is left and no relay holds them. */
 const drainMs = 90_000;
 /** The longest lease of a row. */
 const longestLeaseMs = 600_000;
 
-/** Waits until no event waits for anybody. */
+/** Waits until no event waits for a subscriber. */
 export async function waitForDelivery({ collections }: FaultStack, history: History): Promise<void> {
   const isWaiting = { state: { $ne: 'delivered' } } as const;
-  // A relay that lost the answer to its claim does not know of it: the rows wait until the lease ends.
+  // A relay that lost the answer to its claim does not know about it: the rows wait until the lease ends.
   const last = await collections.outbox.findOne(isWaiting, { sort: { locked_until: -1 } });
   const leaseMs = Math.min(longestLeaseMs, (last?.locked_until.getTime() ?? 0) - Date.now());
   const deadline = history.now() + Math.max(0, leaseMs) + drainMs;
@@ -29,8 +29,8 @@ export async function waitForDelivery({ collections }: FaultStack, history: Hist
 }
 
 /**
- * Each subscriber has one event of each user, by its id, which says what the app was told, and none of anybody else.
- * Gives how many came twice.
+ * Each subscriber has one event of each user, by its id, whose content matches the app's answer, and no other event.
+ * Returns the number of duplicates.
  */
 export function checkSubscribers(
   subscribers: readonly Pick<WebhookSubscriber, 'name' | 'received'>[],
@@ -56,7 +56,10 @@ export function checkSubscribers(
   return repeated;
 }
 
-/** What is wrong with it: it must be about a user's registration, into the group that the 201 named, if one came. */
+/**
+ * Returns the fault of an event: it must be about a user's registration, into the group that the 201 named, if one
+ * came.
+ */
 function findFault({ data }: ReceivedEvent, user: UserDocument | undefined, ledger: Ledger): string | undefined {
   if (user === undefined) return 'a subscriber was told of nobody';
   const told = ledger.registrations.get(user.email)?.firstGroupId ?? data.home_group_id;

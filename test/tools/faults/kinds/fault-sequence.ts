@@ -7,7 +7,7 @@ import { serviceFaults } from './service-faults.ts';
 
 const all: readonly FaultKind[] = [...mongoFaults, ...redisFaults, ...serviceFaults, ...linkFaults];
 
-/** The kinds that can be done here; `onObstacle` is told of the others. */
+/** Returns the kinds that are possible here; `onObstacle` is called for the others. */
 export function possibleFaults(stack: FaultStack, onObstacle: (name: string, why: string) => void): FaultKind[] {
   return all.filter((kind) => {
     const obstacle = kind.findObstacle?.(stack);
@@ -16,7 +16,7 @@ export function possibleFaults(stack: FaultStack, onObstacle: (name: string, why
   });
 }
 
-/** Round after round of all kinds, each round in an order by chance. */
+/** Yields all kinds round after round, each round in random order. */
 export function* faultSequence(kinds: readonly FaultKind[], random: () => number): Generator<FaultKind, never> {
   for (;;) {
     const left = [...kinds];

@@ -1,16 +1,16 @@
 import { waitUntil } from '@auth-account/local-stack';
 import type { FaultStack } from '../stack/start-fault-stack.ts';
 
-/** One way to break something, and to mend it again. */
+/** One kind of fault, and its repair. */
 export interface FaultKind {
   readonly name: string;
-  /** A process is killed without notice. */
+  /** True if a process is killed without notice. */
   readonly isKill: boolean;
-  /** For how long it stays broken: shortest and longest, in milliseconds. */
+  /** Duration of the fault: shortest and longest, in milliseconds. */
   readonly holdMs: readonly [number, number];
-  /** Undefined where it can be done here, else why not. */
+  /** Undefined if it is possible here, else the reason why not. */
   findObstacle?(stack: FaultStack): string | undefined;
-  /** Breaks it. What it answers says what was done, and mends it. */
+  /** Causes the fault. The result describes it, and repairs it. */
   inject(stack: FaultStack, random: () => number): Promise<InjectedFault>;
 }
 
@@ -19,7 +19,7 @@ export interface InjectedFault {
   mend(): Promise<void>;
 }
 
-/** The member that takes writes, once there is one. */
+/** Returns the primary, once there is one. */
 export async function primaryOf({ replicaSet }: FaultStack): Promise<number> {
   let primary: number | undefined;
   const isThere = async () => {

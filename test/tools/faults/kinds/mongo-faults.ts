@@ -57,14 +57,14 @@ const fullDisk: FaultKind = {
       detail: `member ${diskMember}`,
       async mend() {
         await disk?.empty();
-        // It ends itself when it cannot write.
+        // mongod ends itself if it can't write.
         await mongo.start(diskMember);
       },
     };
   },
 };
 
-/** No write is acknowledged, all are made on the primary, and reads with majority concern show what was before. */
+/** No write is acknowledged, but all take effect on the primary; reads with majority concern show the state before. */
 const lagMajority: FaultKind = {
   name: 'a lagging majority',
   isKill: false,

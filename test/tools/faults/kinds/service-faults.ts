@@ -29,7 +29,7 @@ const killAll: FaultKind = {
   },
 };
 
-/** Longer than the apps' tokens live would be no jump that the api could hide from them. */
+/** Longer than the apps' tokens live: the api could not hide such a jump from them. */
 const jumps = [-60, -20, -5, 5, 20, 60];
 
 const timeJump: FaultKind = {

@@ -19,13 +19,13 @@ export interface AppRequest {
 export interface SendOptions {
   readonly port: number;
   readonly requestId: string;
-  /** After which the app gives up and breaks the connection. */
+  /** Milliseconds after which the app gives up and closes the connection. */
   readonly timeoutMs: number;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 500 });
 
-/** Sends it as an app does, over kept connections. Undefined where no whole answer came. */
+/** Sends it as an app does, over kept connections. Undefined if no complete answer came. */
 export function sendFromApp(
   request: AppRequest,
   { port, requestId, timeoutMs }: SendOptions,
@@ -61,11 +61,11 @@ function parse(status: number, body: Buffer): Reply | undefined {
     const { error_code: code, data = {} } = JSON.parse(body.toString('utf8'));
     return { status, code, data };
   } catch {
-    return undefined; // cut off on its way
+    return undefined; // interrupted on its way
   }
 }
 
-/** Lets go of the kept connections. */
+/** Closes the kept connections. */
 export function endAppConnections(): void {
   agent.destroy();
 }

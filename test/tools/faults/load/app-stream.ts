@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 
-/** An app's push stream, open and greeted. */
+/** An app's push stream, open and with its hello received. */
 export interface AppStream {
   isOpen(): boolean;
   /** Breaks the connection, as an app that is killed does. */
@@ -13,11 +13,11 @@ export interface StreamOptions {
   readonly accessToken: string;
   readonly requestId: string;
   readonly timeoutMs: number;
-  /** Once it was open: how it ended. */
+  /** Called with its end, if it was open. */
   readonly onClose: (code: number) => void;
 }
 
-/** Opens it. Answers with the status of a refusal, or undefined where none came. */
+/** Opens the stream. Returns the status of a refusal, or undefined if none came. */
 export function openAppStream(options: StreamOptions): Promise<AppStream | number | undefined> {
   const { port, path, accessToken, requestId, timeoutMs, onClose } = options;
   return new Promise((resolve) => {

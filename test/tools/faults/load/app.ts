@@ -3,13 +3,13 @@ import type { AppStream } from './app-stream.ts';
 import type { History, Outcome, Sort } from './history.ts';
 import type { Ledger, SessionRecord } from './ledger.ts';
 
-/** What all apps share. */
+/** Objects that all apps share. */
 export interface World {
   readonly history: History;
   readonly ledger: Ledger;
   readonly apiPorts: readonly number[];
   readonly gatewayPorts: readonly number[];
-  /** Set where apps that have no answer yet give up. */
+  /** Set once apps without an answer give up. */
   isOver?: boolean;
   nextRequestId(): string;
 }
@@ -20,7 +20,7 @@ export interface Device {
   session?: SessionRecord | undefined;
   refreshToken: string;
   stream?: AppStream | undefined;
-  /** Its access token was refused, or is about to be. */
+  /** True if its access token was refused, or is about to be. */
   mustRefresh: boolean;
 }
 
@@ -31,10 +31,10 @@ export interface Person {
   readonly email: string;
   readonly password: string;
   readonly devices: readonly Device[];
-  /** How long its apps wait for an answer. */
+  /** Milliseconds that its apps wait for an answer. */
   readonly timeoutMs: number;
   userId?: string;
-  /** Where the apps were told that the user is; undefined while a change of group has no answer. */
+  /** Group of the user according to the apps' answers; undefined while a change of group has no answer. */
   groupId: string | undefined;
   isOwner: boolean;
   stepsLeft: number;
@@ -47,18 +47,18 @@ export interface App {
   readonly device: Device;
 }
 
-/** What is asked, and how it counts. */
+/** An operation, and its place in the statistics. */
 export interface Call {
   readonly kind: string;
   readonly sort: Sort;
-  /** Made anew for each attempt, which may have newer tokens. */
+  /** Created for each attempt, which may have newer tokens. */
   readonly request: () => AppRequest;
 }
 
 export interface Answered {
-  /** Undefined where the run ended before there was one. */
+  /** The answer; undefined if the run ended before there was one. */
   readonly reply: Reply | undefined;
-  /** An earlier attempt may have had its effect. */
+  /** True if an earlier attempt may have taken effect. */
   readonly wasUnsure: boolean;
 }
 
@@ -70,7 +70,7 @@ function outcomeOf(reply: Reply | undefined): Outcome {
   return reply.status < 300 ? 'acknowledged' : 'refused';
 }
 
-/** Any of them, as a load balancer chooses. */
+/** Returns any of them, as a load balancer does. */
 export function anyOf<T>(random: () => number, list: readonly T[]): T {
   return list[Math.floor(random() * list.length)] as T;
 }
@@ -78,8 +78,8 @@ export function anyOf<T>(random: () => number, list: readonly T[]): T {
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
- * Asks again, after a pause that grows to five seconds, until there is an answer to go by: what a good app does with a
- * lost answer, a 503 or a 429. A 500 is a fault of the service.
+ * Repeats the request, with pauses that grow to five seconds, until there is a final answer: the proper reaction of an
+ * app to a lost answer, a 503 or a 429. A 500 counts as a fault of the service.
  */
 export async function callUntilAnswered(
   { world, person }: Pick<App, 'world' | 'person'>,

@@ -1,9 +1,9 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 
-/** What an app knows of a request: done, refused for good, or that there was no answer it could go by. */
+/** Result of a request for its app: done, refused for good, or without a final answer. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
-/** Which gap an operation's success ends. */
+/** Gap in service that ends with this operation's success. */
 export type Sort = 'write' | 'read' | 'stream';
 
 /** One request as its app saw it. */
@@ -12,17 +12,17 @@ export interface Operation {
   readonly sort: Sort;
   readonly person: number;
   readonly requestId: string;
-  /** Through which process. */
+  /** Process that it was sent to. */
   readonly via: string;
   readonly outcome: Outcome;
   readonly status: number | undefined;
   readonly code: string | undefined;
-  /** Milliseconds since the run began, and how long it took. */
+  /** Milliseconds since the begin of the run, and its duration. */
   readonly at: number;
   readonly took: number;
 }
 
-/** Something that was promised and not kept. */
+/** A promise that was not kept. */
 export interface Violation {
   readonly at: number;
   readonly what: string;
@@ -30,29 +30,32 @@ export interface Violation {
 }
 
 export interface History {
-  /** Milliseconds since the run began. */
+  /** Returns the milliseconds since the begin of the run. */
   now(): number;
   record(operation: Operation): void;
-  /** Notes what is no request: a fault, its end, a checkpoint. */
+  /** Notes an entry that is not a request: a fault, its end, a checkpoint. */
   note(what: string, detail: Readonly<Record<string, unknown>>): void;
   violate(what: string, detail: Readonly<Record<string, unknown>>): void;
   readonly violations: readonly Violation[];
   /** Kind of operation → outcomes. */
   readonly counts: ReadonlyMap<string, Record<Outcome, number>>;
-  /** When something of the sort last succeeded; 0 where nothing has. */
+  /** Returns the time of the last success of the kind; 0 if there was none. */
   lastSuccess(sort: Sort): number;
-  /** The longest time without a success of the sort, from the last success before `from` to the first one after `to`. */
+  /**
+   * Returns the longest time without a success of the kind, from the last one before `from` to the first one after
+   * `to`.
+   */
   longestGap(sort: Sort, from: number, to: number): number;
   close(): Promise<void>;
 }
 
-/** Writes every line to `file` (JSON, one object a line), and keeps what the figures and checks need. */
+/** Writes every line to `file` (JSON, one object per line), and keeps what the figures and checks need. */
 export function createHistory(file: string): History {
   const stream: WriteStream = createWriteStream(file);
   const begun = performance.now();
   const violations: Violation[] = [];
   const counts = new Map<string, Record<Outcome, number>>();
-  /** When each success was, oldest first. */
+  /** Times of the successes, oldest first. */
   const successes: Record<Sort, number[]> = { write: [], read: [], stream: [] };
   const write = (line: object) => stream.write(`${JSON.stringify(line)}\n`);
   const now = () => Math.round(performance.now() - begun);

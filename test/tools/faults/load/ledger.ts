@@ -1,22 +1,22 @@
-/** What the apps were told, which the stores are held against. */
+/** Everything that the apps were told, to be compared with the stores. */
 export interface Ledger {
-  /** By e-mail address. */
+  /** Registrations by e-mail address. */
   readonly registrations: Map<string, Registration>;
-  /** By session. */
+  /** Sessions by id. */
   readonly sessions: Map<string, SessionRecord>;
-  /** By invite token. */
+  /** Invites by token. */
   readonly invites: Map<string, InviteRecord>;
 }
 
 export interface Registration {
   readonly email: string;
   readonly invite: string | undefined;
-  /** Its group is where the apps were told that the user is; undefined where they cannot know. */
+  /** Group according to the apps' answers; undefined if they can't know it. */
   readonly person: { readonly groupId: string | undefined };
-  /** `unknown` as long as no answer was final. */
+  /** `unknown` as long as there was no final answer. */
   outcome: 'acknowledged' | 'refused' | 'unknown';
   userId?: string;
-  /** What the 201 said; the user may have moved since. */
+  /** Content of the 201; the user may have moved since. */
   firstGroupId?: string;
 }
 
@@ -24,16 +24,16 @@ export interface SessionRecord {
   readonly sessionId: string;
   readonly userId: string;
   readonly deviceId: string;
-  /** The newest that its app has. */
+  /** Newest token that its app has. */
   accessToken: string;
   streamPath: string;
   /** `unsure` while a request that may end it has no answer. */
   state: 'live' | 'unsure' | 'ended';
-  /** Its app logs in again on its device, or has done so. */
+  /** True if its app logs in again on its device, or has done so. */
   isReplaced?: boolean;
-  /** When its app was told that it is over, in the history's time. */
+  /** Time at which its app was told that it has ended, by the history's clock. */
   endedAt?: number;
-  /** Connections of its streams that the app has. */
+  /** Connections of its streams that the app has open. */
   readonly streams: Set<{ isOpen(): boolean }>;
 }
 
@@ -41,7 +41,7 @@ export interface InviteRecord {
   readonly token: string;
   readonly groupId: string;
   readonly maxUses: number | null;
-  /** Users who moved in by it: told so, and perhaps. */
+  /** Number of users who joined with it: those who were told so, and those who may have. */
   accepted: number;
   perhapsAccepted: number;
 }

@@ -9,13 +9,13 @@ const switchingProtocols = 101;
 const saysLogIn: ReadonlySet<number> = new Set([closeCodes.LOGOUT_CONFIRMED, closeCodes.SESSION_REVOKED]);
 const saysOver: ReadonlySet<number> = new Set([...saysLogIn, closeCodes.SESSION_REPLACED]);
 
-/** What an app does about the close of its present stream, and what it must never be told. */
+/** Reactions of an app to the close of its present stream, and codes that it must never get. */
 function onClose(app: App, session: SessionRecord, stream: AppStream, code: number): void {
   const { world, person, device } = app;
   const { sessionId } = session;
   const detail = { person: person.id, sessionId, code };
   session.streams.delete(stream);
-  // Also of a stream that the app has left behind: 4005 is for it, and asks for nothing.
+  // Also for a stream that the app has replaced: 4005 is meant for it, and requires no reaction.
   if (session.isReplaced && saysLogIn.has(code)) {
     world.history.violate('an app that had logged in again was told to log in', detail);
   }
@@ -39,7 +39,7 @@ export async function openStream(app: App): Promise<void> {
   }
 }
 
-/** The status with which the gateway answered; undefined where it did not. */
+/** Status of the gateway's answer; undefined if it did not answer. */
 async function tryToOpen(app: App): Promise<number | undefined> {
   const { world, person, device } = app;
   const { session } = device;

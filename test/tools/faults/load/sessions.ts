@@ -1,7 +1,7 @@
 import { type Answered, type App, type Call, callUntilAnswered } from './app.ts';
 import type { Reply } from './app-request.ts';
 
-/** How a session stands after a refresh. */
+/** State of a session after a refresh. */
 export type Refreshed = 'refreshed' | 'over' | 'unanswered';
 
 interface Tokens {
@@ -13,7 +13,7 @@ interface Tokens {
   readonly push_stream_path: string;
 }
 
-/** Takes over what a login or a refresh answered. */
+/** Stores the answer of a login or a refresh. */
 function takeTokens({ world, person, device }: App, { data }: Reply): void {
   const tokens = data as unknown as Tokens;
   const { sessions } = world.ledger;
@@ -41,7 +41,7 @@ function takeTokens({ world, person, device }: App, { data }: Reply): void {
   }
 }
 
-/** The app was told that this device's session is over, or knows it. */
+/** The app was told that this device's session has ended, or knows it. */
 function endSession({ world, device }: App): void {
   const { session } = device;
   if (session === undefined) return;
@@ -62,7 +62,7 @@ export async function logIn(app: App): Promise<void> {
   else world.history.violate('a right password was refused', { person: person.id, ...pick(reply) });
 }
 
-/** Logs in on a device that is logged in: a newer session takes the place of the one there, whose stream closes with 4005. */
+/** Logs in on a device that is logged in: a newer session replaces the present one, whose stream closes with 4005. */
 export async function logInAgain(app: App): Promise<void> {
   const { world, device } = app;
   const { session: former, stream } = device;
@@ -77,7 +77,7 @@ export async function logInAgain(app: App): Promise<void> {
   if (device.stream === stream) device.stream = undefined;
 }
 
-/** The same refresh token again and again until there is an answer; a 401 is right only where the app ended the session. */
+/** Repeats the same refresh token until there is an answer; a 401 is right only if the app ended the session. */
 export async function refresh(app: App): Promise<Refreshed> {
   const { world, person, device } = app;
   const request = () =>
@@ -99,8 +99,8 @@ export async function refresh(app: App): Promise<Refreshed> {
 const mostRounds = 8;
 
 /**
- * A call with the device's access token. A 401 is followed by a refresh and the call again, as the catalogue says.
- * Undefined where there is no answer, or no session any more.
+ * Sends a request with the device's access token. After a 401 it refreshes and repeats the request, as the catalogue
+ * says. Undefined if there is no answer, or no session any more.
  */
 export async function callAuthorized(
   app: App,
@@ -118,7 +118,7 @@ export async function callAuthorized(
     if (reply.status !== 401) return { reply, wasUnsure };
     device.mustRefresh = true;
   }
-  return undefined; // the clocks of the processes differ by more than a token's life
+  return undefined; // the processes' clocks differ by more than a token's life
 }
 
 export async function logOut(app: App): Promise<void> {
@@ -146,7 +146,7 @@ export async function logOutAll(app: App): Promise<void> {
   for (const { device: each } of apps) if (each.session !== undefined) each.session.state = 'unsure';
   const request = () => ({ method: 'POST', path: '/api/v1/auth/logout-all', body: {} }) as const;
   const answered = await callAuthorized(app, { kind: 'logout-all', sort: 'write', request });
-  // Its own session over, by the refresh that followed a lost answer, is as good as the answer.
+  // If the refresh after a lost answer shows that its own session has ended, that counts as the answer.
   const isDone = answered === undefined ? device.session === undefined : answered.reply.status === 200;
   if (isDone) for (const each of apps) endSession(each);
   else if (answered !== undefined) {
@@ -154,7 +154,7 @@ export async function logOutAll(app: App): Promise<void> {
   }
 }
 
-/** What of an answer a violation tells. */
+/** Part of an answer that a violation reports. */
 export function pick({ status, code }: Reply): { status: number; code: string | undefined } {
   return { status, code };
 }

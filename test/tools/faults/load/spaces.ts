@@ -5,13 +5,16 @@ import { callAuthorized, pick } from './sessions.ts';
 
 const mostInvitesTried = 30;
 
-/** One of the newest invites, most of which are good. */
+/** Returns one of the newest invites, most of which are good. */
 function findInvite({ ledger }: World, { random, groupId }: Person): InviteRecord | undefined {
   const newest = [...ledger.invites.values()].slice(-mostInvitesTried).filter((invite) => invite.groupId !== groupId);
   return newest.length === 0 ? undefined : anyOf(random, newest);
 }
 
-/** Registers a household, an office or somebody with an invite; by the same Idempotency-Key until it is answered. */
+/**
+ * Registers a household, an office or a user with an invite, repeated with the same Idempotency-Key until it is
+ * answered.
+ */
 export async function register(world: World, person: Person): Promise<void> {
   const { email, password, random } = person;
   const chance = random();
@@ -38,7 +41,7 @@ export async function register(world: World, person: Person): Promise<void> {
     return;
   }
   registration.outcome = 'refused';
-  // The address is nobody else's: 409 would be the answer to the registration's own first try.
+  // The address is unique: 409 would be the answer to the registration's own first attempt.
   const isOver = invite !== undefined && (reply.status === 410 || reply.status === 404);
   if (!isOver) world.history.violate('a registration was refused', { email, ...pick(reply) });
 }
@@ -60,7 +63,7 @@ export async function createInvite(app: App): Promise<void> {
   }
 }
 
-/** Moves into another group by an invite, or into a new household. */
+/** Moves into another group with an invite, or into a new household. */
 export async function move(app: App): Promise<void> {
   const invite = app.person.random() < 0.6 ? findInvite(app.world, app.person) : undefined;
   await (invite === undefined ? leave(app) : accept(app, invite));
@@ -103,7 +106,7 @@ async function leave(app: App): Promise<void> {
   } else world.history.violate('leaving was refused', { person: person.id, ...pick(reply) });
 }
 
-/** Reads the devices or the group, which must be what the app was told. */
+/** Reads the devices or the group, which must match the app's earlier answers. */
 export async function read(app: App): Promise<void> {
   const { world, person, device } = app;
   const isGroup = person.random() < 0.5;

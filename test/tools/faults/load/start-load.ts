@@ -9,24 +9,26 @@ import { createInvite, move, read, register } from './spaces.ts';
 export interface LoadOptions {
   readonly world: World;
   readonly seed: number;
-  /** Things that apps begin to do per second. */
+  /** Number of actions that apps begin per second. */
   readonly rate: number;
-  /** Users who are about. */
+  /** Number of active users. */
   readonly population: number;
 }
 
 export interface Load {
-  /** Begins nothing any more, and waits for what is under way; after so many milliseconds apps without an answer give up. */
+  /**
+   * Begins no more actions, and waits for those under way; after that many milliseconds apps without an answer give up.
+   */
   finish(patienceMs: number): Promise<void>;
   /** Ends every app. */
   close(): void;
-  /** Those who are about, with their apps. */
+  /** Active users, with their apps. */
   readonly people: ReadonlySet<Person>;
 }
 
 type Step = readonly [weight: number, run: (app: App) => Promise<unknown>, isPossible?: (app: App) => boolean];
 
-/** What somebody who is logged in may do next. */
+/** Possible next actions of a user who is logged in. */
 const steps: readonly Step[] = [
   [30, refresh],
   [25, read],
@@ -38,7 +40,7 @@ const steps: readonly Step[] = [
   [6, createInvite, ({ person }) => person.isOwner && person.groupId !== undefined],
 ];
 
-/** Of all steps, how many are a new user's registration. */
+/** Share of registrations in all actions. */
 const newcomers = 0.12;
 
 function chooseStep(app: App): Step[1] {
@@ -67,7 +69,7 @@ function createPerson(id: number, seed: number): Person {
   };
 }
 
-/** Half of those who go log out of everything first; the others just end their apps. */
+/** Half of the users who leave log out of everything first; the others just end their apps. */
 async function retire(world: World, person: Person): Promise<void> {
   const apps = person.devices.map((device) => ({ world, person, device }));
   const loggedIn = apps.find(({ device }) => device.session !== undefined);
@@ -76,8 +78,8 @@ async function retire(world: World, person: Person): Promise<void> {
 }
 
 /**
- * Users come, do this and that at a steady rate and go, by chance. A seed does not repeat it: who is idle and how often a
- * request is tried is for the services and faults to say.
+ * Random users come, act at a steady rate, and leave. A seed does not repeat it: the services and faults determine
+ * which users are idle and how often a request is repeated.
  */
 export function startLoad({ world, seed, rate, population }: LoadOptions): Load {
   const random = createRandom(seed);
@@ -95,7 +97,7 @@ export function startLoad({ world, seed, rate, population }: LoadOptions): Load 
     person.stepsLeft -= 1;
     const app = { world, person, device: anyOf(person.random, person.devices) };
     if (app.device.session === undefined) await logIn(app);
-    // A logout without an answer is asked for again before anything else.
+    // A logout without an answer is repeated before anything else.
     else if (app.device.session.state === 'unsure') await logOut(app);
     else await chooseStep(app)(app);
     if (person.stepsLeft === 0) await retire(world, person);

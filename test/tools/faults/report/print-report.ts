@@ -1,11 +1,11 @@
 import type { History, Outcome } from '../load/history.ts';
 
-/** What one fault cost. */
+/** Effect of one fault. */
 export interface FaultRecord {
   readonly name: string;
   readonly detail: string;
   readonly isKill: boolean;
-  /** Milliseconds: the longest time without a success, and until all parts were ready after the mending. */
+  /** Milliseconds: the longest time without a success, and the time from the repair until all services were ready. */
   readonly writeGap: number;
   readonly readGap: number;
   readonly readyAfter: number;

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** How a connection breaks: at once and seen by both ends, or without a word until it is mended. */
+/** Kind of break: visible to both ends at once, or silent until it is repaired. */
 export type Cut = 'reset' | 'silence';
 
-/** A TCP proxy on a free port of loopback whose connections can be broken, all of them or those of some clients. */
+/** A TCP proxy on a free port of loopback that can break its connections, all of them or those of some clients. */
 export interface CuttableProxy {
   readonly port: number;
   /**
-   * From now on the connections whose first bytes contain one of these texts (all of them, without any text) are broken,
-   * those that there are and each new one.
+   * Breaks the connections whose first bytes contain one of these texts (all of them, without any text), existing and
+   * new ones.
    */
   cut(how: Cut, clients?: readonly string[]): void;
-  /** New connections work again; what was held back in silence is passed on. */
+  /** Lets new connections work again; data that were held back are passed on. */
   mend(): void;
   close(): Promise<void>;
 }
@@ -20,11 +20,11 @@ export interface CuttableProxy {
 interface Lane {
   readonly client: Socket;
   readonly server: Socket;
-  /** What the client sent first, by which it is known. */
+  /** First bytes of the client, by which it is recognised. */
   introduction: string;
 }
 
-/** Starts a proxy before the server on `target`, which need not listen yet. */
+/** Starts a proxy in front of the server on `target`, which need not listen yet. */
 export async function startCuttableProxy(target: number): Promise<CuttableProxy> {
   const lanes = new Set<Lane>();
   let cut: { readonly how: Cut; readonly clients: readonly string[] } | undefined;
@@ -53,7 +53,7 @@ export async function startCuttableProxy(target: number): Promise<CuttableProxy>
         lane.introduction = chunk.toString('latin1');
         if (isCut(lane)) {
           breakUp(lane);
-          if (!client.destroyed) client.unshift(chunk); // to come once more when it is mended
+          if (!client.destroyed) client.unshift(chunk); // to be read again after the repair
           return;
         }
       }

@@ -1,17 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { provideFaketimeLibrary } from '@auth-account/local-stack';
 
-/** The clock of some processes, which can be moved while they run. */
+/** The clock of some processes, which can be changed while they run. */
 export interface FakedClock {
-  /** To be added to the environment of these processes. */
+  /** Variables for the environment of these processes. */
   readonly env: Readonly<Record<string, string>>;
-  /** From a second later on the processes' clock is so many seconds ahead (behind, where negative) of the machine's. */
+  /**
+   * Sets the processes' clock that many seconds ahead of the machine's (behind, if negative), within about a second.
+   */
   move(seconds: number): Promise<void>;
 }
 
 type ClockOptions = Parameters<typeof provideFaketimeLibrary>[0];
 
-/** A clock by libfaketime that reads its offset from `file`. Undefined where the library cannot be provided. */
+/** Creates a clock by libfaketime, which reads its offset from `file`. Undefined if the library can't be provided. */
 export async function createFakedClock(file: string, options: ClockOptions): Promise<FakedClock | undefined> {
   const library = await provideFaketimeLibrary(options).catch((error: Error) => {
     options.log(error.message);
@@ -24,7 +26,7 @@ export async function createFakedClock(file: string, options: ClockOptions): Pro
       LD_PRELOAD: library,
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_CACHE_DURATION: '1',
-      // Timers go by the monotonic clock, which no jump moves.
+      // Timers use the monotonic clock, which no jump changes.
       DONT_FAKE_MONOTONIC: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },

@@ -4,16 +4,16 @@ import { MongoClient } from 'mongodb';
 import { type CuttableProxy, startCuttableProxy } from './cuttable-proxy.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
-/** Three members, each behind a proxy by which the services and the other members find it. */
+/** Three members, each behind a proxy by which the services and the other members reach it. */
 export interface ReplicaSet {
   readonly mongo: LocalMongo;
-  /** By member. */
+  /** Proxies, by member. */
   readonly proxies: readonly CuttableProxy[];
-  /** What the last member keeps its data on, where it can be filled. */
+  /** Disk of the last member's data, if it can be filled. */
   readonly disk: SmallDisk | undefined;
-  /** The member that takes writes; undefined where there is none. */
+  /** Returns the primary; undefined if there is none. */
   findPrimary(): Promise<number | undefined>;
-  /** Undefined where one member is primary and the others follow it, else what is not so. */
+  /** Returns undefined if one member is primary and the others follow it, else the fault. */
   findComplaint(): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startReplicaSet(dir: string, onSpawn: OnSpawn): Promise<Re
     },
   });
 
-  /** By a client of its own, past the proxies: one whose first connection failed cannot be used again. */
+  /** Uses a new client that bypasses the proxies: one whose first connection failed can't be used again. */
   async function statusOf(member: number): Promise<readonly MemberStatus[] | undefined> {
     const client = new MongoClient(`mongodb://127.0.0.1:${mongo.ports[member]}/?directConnection=true`, {
       serverSelectionTimeoutMS: 2_000,

@@ -11,7 +11,7 @@ import {
 import { send } from '../../../support/http-client.ts';
 import { type CuttableProxy, startCuttableProxy } from './cuttable-proxy.ts';
 
-/** One process of a service, with a proxy on each of its ways. */
+/** One process of a service, with a proxy on each of its connections. */
 export interface ServiceInstance {
   /** `api-1`; MongoDB's connections of the process carry it as their `appName`. */
   readonly name: string;
@@ -21,7 +21,7 @@ export interface ServiceInstance {
   readonly redisProxy: CuttableProxy;
   /** Between the apps and the process; workers have none. */
   readonly front: CuttableProxy | undefined;
-  /** Undefined where `/readyz` answers 200, else its answer. */
+  /** Returns undefined if `/readyz` answers 200, else its answer. */
   findComplaint(): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface InstanceOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly mongoUri: string;
   readonly redis: LocalRedis;
-  /** Logs go there. */
+  /** Directory of the logs. */
   readonly logDir: string;
   readonly onSpawn: OnSpawn;
 }
@@ -40,7 +40,7 @@ export interface InstanceOptions {
 const opsPorts = { api: 'API_OPS_PORT', 'push-gateway': 'PUSH_OPS_PORT', worker: 'WORKER_OPS_PORT' } as const;
 const ports = { api: 'API_PORT', 'push-gateway': 'PUSH_PORT' } as const;
 
-/** Starts the process and its supervisor, which starts it again when it ends; it is ready later. */
+/** Starts the process and its supervisor, which restarts it when it ends; it becomes ready later. */
 export async function startInstance(options: InstanceOptions): Promise<ServiceInstance> {
   const { service, number } = options;
   const name = `${service === 'push-gateway' ? 'gateway' : service}-${number}`;

@@ -5,22 +5,22 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A directory on a file system of its own, in memory, that can be filled up. */
+/** A directory on a separate file system in memory, which can be filled up. */
 export interface SmallDisk {
   fill(): Promise<void>;
   empty(): Promise<void>;
   unmount(): Promise<void>;
 }
 
-/** Bytes that are left to be filled a block at a time, at first: what is written meanwhile takes of the same room. */
+/** Bytes that are first left free, and then filled block by block: other writes use the same room. */
 const slack = 1_048_576;
 
-/** Unmounts as soon as the pipe from the present process ends, in whatever way that process ended. */
+/** Unmounts as soon as the pipe from the present process ends, however that process ended. */
 const guardScript = 'read -r word; umount -l "$1"';
 
 /**
- * Mounts a tmpfs of `mib` MiB on the directory, which is made. Undefined where that is not allowed (it needs root on
- * Linux): there is no full disk to be tested then.
+ * Mounts a tmpfs of `mib` MiB on the directory, which is created. Undefined if that is not allowed (it needs root on
+ * Linux): then the test of a full disk is left out.
  */
 export async function mountSmallDisk(dir: string, mib: number): Promise<SmallDisk | undefined> {
   await mkdir(dir, { recursive: true });
@@ -28,7 +28,7 @@ export async function mountSmallDisk(dir: string, mib: number): Promise<SmallDis
   try {
     await run('mount', ['-t', 'tmpfs', '-o', `size=${mib}m`, 'tmpfs', dir]);
   } catch {
-    return undefined; // root in a container that may not mount
+    return undefined; // root in a container without permission to mount
   }
   const guard = spawn('/bin/sh', ['-c', guardScript, 'sh', dir], {
     detached: true,
@@ -59,7 +59,9 @@ export async function mountSmallDisk(dir: string, mib: number): Promise<SmallDis
   };
 }
 
-/** Takes nearly all of the room at once. Where more than the slack was written meanwhile it tries again with a larger one. */
+/**
+ * Fills nearly all of the room at once. If more than the slack was written meanwhile it retries with a larger slack.
+ */
 async function fillRoughly(dir: string, ballast: string): Promise<void> {
   for (let left = slack; ; left *= 2) {
     const { bfree, bsize } = await statfs(dir);

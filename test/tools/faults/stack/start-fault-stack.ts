@@ -19,26 +19,29 @@ import { type ServiceInstance, startInstance } from './service-instance.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { startWebhookSubscriber, type WebhookSubscriber } from './webhook-subscriber.ts';
 
-/** Two processes of each service, MongoDB of three members, Redis with its append-only file, two webhooks; all on loopback. */
+/**
+ * Two processes of each service, MongoDB with three members, Redis with its append-only file, two webhooks; all on
+ * loopback.
+ */
 export interface FaultStack {
   readonly replicaSet: ReplicaSet;
   readonly redis: LocalRedis;
-  /** What Redis keeps its file on, where it can be filled. */
+  /** Disk of Redis's file, if it can be filled. */
   readonly redisDisk: SmallDisk | undefined;
   readonly services: readonly ServiceInstance[];
   readonly subscribers: readonly WebhookSubscriber[];
-  /** Of the second process of each service, where libfaketime is to be had. */
+  /** Clock of the second process of each service, if libfaketime is available. */
   readonly clock: FakedClock | undefined;
-  /** What the services have written, read with majority concern and past no proxy's cut. */
+  /** The services' database, read with majority concern and without the proxies. */
   readonly collections: Collections;
-  /** Undefined where all parts are ready, else what is not. */
+  /** Returns undefined if all parts are ready, else the fault. */
   findComplaint(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
 export interface FaultStackOptions {
   readonly logDir: string;
-  /** Whether what is missing for a fault may be installed. */
+  /** True if missing programs for a fault may be installed. */
   readonly mayInstall: boolean;
   readonly accessTokenSeconds: number;
   readonly log: (line: string) => void;
@@ -47,7 +50,7 @@ export interface FaultStackOptions {
 const redisDiskMib = 256;
 const startTimeoutMs = 120_000;
 
-/** Starts all of it, or nothing: what had started before a failure is ended again. */
+/** Starts everything or nothing: after a failure the parts that had started are ended again. */
 export async function startFaultStack(options: FaultStackOptions): Promise<FaultStack> {
   const endings: (() => Promise<unknown>)[] = [];
   const close = async () => {
@@ -133,7 +136,7 @@ function environment(
     EVENT_SUBSCRIBERS: JSON.stringify(subscribers.map(({ configuration }) => configuration)),
     DELIVERY_TIMEOUT_MS: '2000',
     VALIDATE_RESPONSES: 'true',
-    // What a hash costs is no matter here, and every app has the same address.
+    // The cost of a hash does not matter here, and all apps have the same address.
     ARGON2_MEMORY_KIB: '8',
     ARGON2_PASSES: '1',
     REGISTER_LIMIT_PER_ADDRESS: unlimited,

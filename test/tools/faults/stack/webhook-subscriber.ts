@@ -6,15 +6,17 @@ import { text } from 'node:stream/consumers';
 import type { RegisteredEvent } from '@auth-account/contracts';
 import { Webhook } from 'standardwebhooks';
 
-/** `hang`: it takes what comes and never answers. `fail`: it takes it and answers 500. `slow`: 204 after a second. */
+/**
+ * `hang`: it accepts requests and never answers. `fail`: it accepts them and answers 500. `slow`: 204 after a second.
+ */
 export type SubscriberMood = 'good' | 'slow' | 'hang' | 'fail';
 
-/** A webhook that keeps, by the id of the event, what it was sent, as a subscriber that has each effect once does. */
+/** A webhook that stores its events by their id, as a subscriber does that applies each effect once. */
 export interface WebhookSubscriber {
   readonly name: string;
-  /** Its item of `EVENT_SUBSCRIBERS`. */
+  /** Its entry in `EVENT_SUBSCRIBERS`. */
   readonly configuration: object;
-  /** Event id → what it tells of, and how often it came. */
+  /** Event id → its content, and the number of deliveries. */
   readonly received: ReadonlyMap<string, ReceivedEvent>;
   setMood(mood: SubscriberMood): void;
   close(): Promise<void>;
@@ -49,7 +51,7 @@ export async function startWebhookSubscriber(name: string): Promise<WebhookSubsc
     else response.writeHead(mood === 'fail' ? 500 : 204).end();
   }
 
-  /** A worker whose clock is minutes off signs what no subscriber takes: it is sent again later. */
+  /** Signatures of a worker whose clock is minutes off are refused by any subscriber: the event is sent again later. */
   function take(body: string, headers: Record<string, string>, response: ServerResponse): void {
     try {
       keep(webhook.verify(body, headers) as RegisteredEvent);

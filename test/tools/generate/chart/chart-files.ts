@@ -11,7 +11,10 @@ export function readValueEntries(): ValueEntry[] {
   return parseValueEntries(readChartFile('values.yaml'));
 }
 
-/** Writes a file of the chart; with --check on the command line only says whether it is out of date, by the exit status too. */
+/**
+ * Writes a file of the chart; with --check on the command line it only reports if the file is out of date, also by the
+ * exit status.
+ */
 export function writeOrCheck(name: string, before: string, after: string): void {
   if (!process.argv.includes('--check')) {
     writeFileSync(new URL(name, CHART), after);

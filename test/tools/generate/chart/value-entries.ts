@@ -2,21 +2,21 @@ import { isMap, isScalar, LineCounter, type Pair, parseDocument, type YAMLMap } 
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A key of values.yaml, with what its comment says of it. */
+/** A key of values.yaml, with the content of its comment. */
 export interface ValueEntry {
   readonly key: string;
-  /** From the root, as in `api.image.tag`. */
+  /** Path from the root, as in `api.image.tag`. */
   readonly path: string;
-  /** The lines after `# --`, joined; undefined where there are none. */
+  /** Lines after `# --`, joined; undefined if there are none. */
   readonly description: string | undefined;
   /** The line `# @schema {…}`. */
   readonly schema: JsonSchema | undefined;
   readonly value: unknown;
-  /** The keys below, where the value is a map. */
+  /** Keys below, if the value is a map. */
   readonly entries: readonly ValueEntry[];
 }
 
-/** The comment lines that stand right above a line, without their `#`. */
+/** Returns the comment lines right above a line, without their `#`. */
 function commentAbove(lines: readonly string[], lineNumber: number): string[] {
   const above = lines.slice(0, lineNumber - 1);
   const first = above.findLastIndex((line) => !/^\s*#/.test(line)) + 1;
@@ -40,7 +40,7 @@ function parseDescription(comment: readonly string[]): string | undefined {
   return text.join(' ').replace(/^-- /, '').trim();
 }
 
-/** The keys of values.yaml in their order. Throws where a schema in a comment is no JSON. */
+/** Returns the keys of values.yaml in their order. Throws if a schema in a comment is not JSON. */
 export function parseValueEntries(text: string): ValueEntry[] {
   const lines = text.split('\n');
   const counter = new LineCounter();

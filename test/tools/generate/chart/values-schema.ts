@@ -37,10 +37,13 @@ function toMapSchema(entries: readonly ValueEntry[]): JsonSchema {
   };
 }
 
-/** The JSON Schema (draft 7, which Helm reads) of the chart's values. Maps take the keys that they have and no others. */
+/**
+ * Returns the JSON Schema (draft 7, which Helm reads) of the chart's values. Maps accept their listed keys and no
+ * others.
+ */
 export function toValuesSchema(entries: readonly ValueEntry[]): JsonSchema {
   const { properties, ...root } = toMapSchema(entries);
-  // Helm hands it to every chart that is part of another one.
+  // Helm passes it to every chart that is part of another one.
   const global = { type: 'object', description: 'Values of a chart that this one is part of; nothing here is read' };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -51,7 +54,7 @@ export function toValuesSchema(entries: readonly ValueEntry[]): JsonSchema {
   };
 }
 
-/** The type of a value in words, for the table. */
+/** Returns the type of a value in words, for the table. */
 export function describeValueType({ path, value, schema, entries }: ValueEntry): string {
   if (configs[path]) return 'variables';
   const { type, enum: allowed } = schema ?? {};

@@ -2,7 +2,10 @@ import type { Variable } from '../../chart/component-variables.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Values may be written as in YAML or as the text of an environment variable. `null` takes one away that another file sets. */
+/**
+ * Values may be written as in YAML or as the text of an environment variable. `null` removes one that another file
+ * sets.
+ */
 function typeOf(schema: JsonSchema): JsonSchema {
   const { type, minimum, maximum, minLength, maxLength, pattern } = schema;
   const values = Array.isArray(schema.enum) ? schema.enum : undefined;
@@ -21,13 +24,15 @@ function typeOf(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** The JSON Schemas of environment variables in a map `config` of the chart's values, by their names. */
+/** Returns the JSON Schemas of environment variables in a map `config` of the chart's values, by their names. */
 export function toVariableSchemas(variables: readonly Variable[]): Readonly<Record<string, JsonSchema>> {
   const schemas = variables.map(({ name, schema }) => [name, { description: schema.description, ...typeOf(schema) }]);
   return Object.fromEntries(schemas);
 }
 
-/** The JSON Schema of a map `config`: these variables and no others. Their schemas are among the definitions. */
+/**
+ * Returns the JSON Schema of a map `config`: these variables and no others. Their schemas are among the definitions.
+ */
 export function toConfigSchema(variables: readonly Variable[]): JsonSchema {
   const names = variables.map(({ name }) => name).toSorted();
   const properties = Object.fromEntries(names.map((name) => [name, { $ref: `#/definitions/${name}` }]));

@@ -11,13 +11,13 @@ const inTime = (which: string, le: string) =>
   `${gained(`${duration}_bucket`, `${which},${answered},${le}`)} / ${gained(`${duration}_count`, `${which},${answered}`)}`;
 const oneSecond = 'le=~"1(\\\\.0)?"';
 
-/** Red below the objective. */
+/** Thresholds: red below the objective. */
 const good = (objective: number) =>
   [
     [undefined, 'red'],
     [objective, 'green'],
   ] as const;
-/** Yellow, then red. */
+/** Thresholds: yellow, then red. */
 const bad = (warning: number, critical: number) =>
   [
     [undefined, 'green'],
@@ -106,7 +106,7 @@ const areWeFine: Row = {
     }),
     stat('min(auth_probe_success{namespace=~"$namespace"})', {
       title: 'Canary',
-      description: '1 where the last run of the canary succeeded. Empty where it is not deployed.',
+      description: '1 if the last run of the canary succeeded. Empty if it is not deployed.',
       unit: 'none',
       steps: good(1),
     }),

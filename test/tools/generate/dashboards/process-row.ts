@@ -1,7 +1,7 @@
 import { lines, of } from './panel.ts';
 import type { Row } from './to-grafana.ts';
 
-/** What every service has: its processes. */
+/** Panels about the processes of every service. */
 export const processRow: Row = {
   title: 'Processes',
   panels: [
@@ -22,7 +22,7 @@ export const processRow: Row = {
     }),
     lines([[`auth_ready${of()}`, '{{instance}}']], {
       title: 'Ready',
-      description: '1 where /readyz answers 200.',
+      description: '1 if /readyz answers 200.',
       unit: 'none',
     }),
     lines([[`count by (version, node) (auth_build_info${of()})`, '{{version}} on Node {{node}}']], {

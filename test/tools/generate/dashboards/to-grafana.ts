@@ -11,12 +11,12 @@ export interface Dashboard {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** What the variable `job` is at first: one service, or `$__all`. */
+  /** Initial value of the variable `job`: one service, or `$__all`. */
   readonly job: string;
   readonly rows: readonly Row[];
 }
 
-/** Of Grafana 12.0; earlier releases from 10 on show it too. */
+/** Schema version of Grafana 12.0; earlier releases from 10 on can read it too. */
 const schemaVersion = 41;
 const columns = 24;
 const heights = { stat: 4, timeseries: 8 } as const;
@@ -92,7 +92,7 @@ function toPanel(panel: Panel, id: number, place: { readonly x: number; readonly
   };
 }
 
-/** Rows under each other, panels from left to right and on as far as there is room. */
+/** Places rows below each other, and panels from left to right as far as there is room. */
 function layOut(rows: readonly Row[]) {
   const panels: object[] = [];
   let y = 0;
@@ -116,7 +116,7 @@ function layOut(rows: readonly Row[]) {
   return panels;
 }
 
-/** The dashboard as Grafana imports it. */
+/** Returns the dashboard as Grafana imports it. */
 export function toGrafana({ name, title, description, job, rows }: Dashboard): object {
   return {
     uid: `auth-account-${name}`,

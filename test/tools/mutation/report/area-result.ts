@@ -4,21 +4,21 @@ import type { ReportedMutant, StrykerReport } from './stryker-report.ts';
 export interface Survivor {
   readonly file: string;
   readonly line: number;
-  /** The source line that it begins in, without indentation. */
+  /** Source line in which it begins, without indentation. */
   readonly in: string;
-  /** What was replaced, and by what: white space as one blank, cut off after {@link shownLength} characters. */
+  /** Original and replacement: white space as one blank, shortened to {@link shownLength} characters. */
   readonly from: string;
   readonly to: string;
-  /** No test comes by at all. */
+  /** True if no test covers it. */
   readonly isUncovered: boolean;
 }
 
-/** How the mutants of an area fared. */
+/** Results of an area's mutants. */
 export interface AreaResult {
   readonly killed: number;
-  /** Of them those that made a test take too long. */
+  /** Number of the killed ones that made a test take too long. */
   readonly timedOut: number;
-  /** With which the tests did not run at all: they count for nothing. */
+  /** Mutants with which the tests did not run at all: they don't count. */
   readonly invalid: number;
   readonly survivors: readonly Survivor[];
 }
@@ -43,7 +43,7 @@ export function areaResult(reports: readonly StrykerReport[]): AreaResult {
   };
 }
 
-/** Killed mutants among those that count, in percent. */
+/** Returns the share of killed mutants in those that count, in percent. */
 export function scoreOf({ killed, survivors }: AreaResult): number {
   return (100 * killed) / Math.max(1, killed + survivors.length);
 }

@@ -1,19 +1,19 @@
 import type { Survivor } from './area-result.ts';
 
-/** Why survivors may live. It holds for those of the file whose texts are these, wherever they have moved. */
+/** Reason why survivors live. It applies to those of the file with these texts, wherever they have moved. */
 export interface Explanation {
   readonly file: string;
   readonly why: string;
-  /** Of each the line that it begins in, what is replaced and by what, as the page shows them. */
+  /** The line in which each begins, the original and the replacement, as the page shows them. */
   readonly mutants: readonly (readonly [line: string, from: string, to: string])[];
 }
 
-/** The reason for a survivor, undefined where none is given. */
+/** Returns the reason for a survivor, undefined if there is none. */
 export function findReason(survivor: Survivor, explanations: readonly Explanation[]): string | undefined {
   return explanations.find((explanation) => explains(explanation, survivor))?.why;
 }
 
-/** What is explained and not among the survivors, as lines to print. */
+/** Returns explanations without a survivor, as lines to print. */
 export function staleExplanations(survivors: readonly Survivor[], explanations: readonly Explanation[]): string[] {
   return explanations.flatMap(({ file, mutants, why }) =>
     mutants

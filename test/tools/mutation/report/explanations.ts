@@ -1,7 +1,7 @@
 // biome-ignore-all lint/style/noExcessiveLinesPerFile: a table, which is read from top to bottom
 import type { Explanation } from './explain.ts';
 
-/** Why each mutant that survives does. Whoever adds one has tried to kill it first. */
+/** Reason why each surviving mutant survives. Add one only after you have tried to kill the mutant. */
 export const explanations: readonly Explanation[] = [
   {
     file: 'libs/tokens/src/access-token-form.ts',

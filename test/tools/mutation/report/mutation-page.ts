@@ -2,22 +2,22 @@ import type { Area } from '../areas.ts';
 import { type AreaResult, type Survivor, scoreOf } from './area-result.ts';
 import { type Explanation, findReason } from './explain.ts';
 
-/** Area → what was measured last. */
+/** Area → its last result. */
 export type Results = Readonly<Record<string, AreaResult & { readonly measuredOn: string }>>;
 
-/** Percent that every area is to reach. */
+/** Percent that every area must reach. */
 export const aim = 85;
 
 const intro = `# Mutation score
 
-How well the tests of five areas notice a fault: Stryker changes one thing in a source (a mutant: a condition turned round, a statement left out, a text emptied) and runs the tests. A mutant is killed where a test fails.
-Each area is to reach ${aim} %. \`npm run test:long mutation\` measures it and writes this page; \`-- --only tokens,errors\` has some areas only. It works in a copy of the project in the temporary directory, so that the tree stays as it is,
-and takes Stryker from an install of its own (\`test/tools/mutation/stryker\`: 177 packages and 64 MB that nobody else needs).
-A mutant is run against the test files that \`test/tools/mutation/areas.ts\` names for its source, on a real MongoDB and Redis where those need them: what another test of the suite would kill may survive here, never the other way round. All mutators of Stryker are on.
-Left out of the score is a mutant with which a test file could not even be loaded.
+The mutation score shows how well the tests of five areas detect faults. Stryker makes one change in a source (a mutant: a condition negated, a statement removed, a text emptied) and runs the tests. A mutant is killed if a test fails.
+Each area must reach ${aim} %. \`npm run test:long mutation\` measures it and writes this page; \`-- --only tokens,errors\` limits it to some areas. It works in a copy of the project in the temporary directory, so that the working tree stays unchanged,
+and uses Stryker from a separate install (\`test/tools/mutation/stryker\`: 177 packages and 64 MB that nothing else needs).
+A mutant is run against the test files that \`test/tools/mutation/areas.ts\` names for its source, on a real MongoDB and Redis if those need them. A mutant that another test of the suite would kill may survive here, but not the other way round. All mutators of Stryker are enabled.
+A mutant with which a test file could not even be loaded does not count.
 `;
 
-/** The text of docs/mutation.md. */
+/** Returns the text of docs/mutation.md. */
 export function mutationPage(areas: readonly Area[], results: Results, explanations: readonly Explanation[]): string {
   const rows = areas.map((area) => summaryRow(area, results[area.name]));
   const head = '| Area | Sources | Mutants | Killed | of them by time | Survived | Score | Left out | Measured on |';
@@ -48,7 +48,7 @@ function survivorList(area: string, survivors: readonly Survivor[], explanations
   return [`### ${area}`, '', '| Where | Mutant | Why it lives |', '| --- | --- | --- |', ...rows, ''].join('\n');
 }
 
-/** As code in a table's cell, whatever is in it. */
+/** Formats any text as code in a table's cell. */
 function code(text: string): string {
   if (text === '') return 'nothing';
   const fence = text.includes('`') ? '``' : '`';

@@ -11,7 +11,7 @@ export interface ReportedMutant {
   readonly location: { readonly start: Position; readonly end: Position };
 }
 
-/** What we read of Stryker's JSON report (mutation-testing-report-schema, version 2). */
+/** Part of Stryker's JSON report that we read (mutation-testing-report-schema, version 2). */
 export interface StrykerReport {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly ReportedMutant[] }>>;
 }

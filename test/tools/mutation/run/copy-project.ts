@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The workspaces' own packages, which must be the copy's. */
+/** The workspaces' own packages, which must be those of the copy. */
 const ownScope = '@auth-account';
 
 /**
- * Copies what git knows of the project, and what it would take in, as it lies there now; never the installed packages:
- * the copy has links to those, except that the workspaces find each other in the copy.
+ * Copies the files that git tracks, and those that it would add, in their present state. Installed packages are not
+ * copied: the copy has links to them, except that the workspaces find each other in the copy.
  */
 export function copyProject(root: string, target: string): void {
   for (const file of listFiles(root)) {
@@ -16,7 +16,7 @@ export function copyProject(root: string, target: string): void {
   const installed = join(root, 'node_modules');
   const linked = join(target, 'node_modules');
   for (const name of readdirSync(installed)) if (name !== ownScope) link(join(installed, name), join(linked, name));
-  // They are relative links.
+  // These links are relative.
   cpSync(join(installed, ownScope), join(linked, ownScope), { recursive: true, verbatimSymlinks: true });
   for (const own of ['libs', 'services'].flatMap((folder) => workspacesOf(root, folder))) {
     if (existsSync(join(root, own, 'node_modules'))) {

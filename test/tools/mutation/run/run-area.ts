@@ -11,18 +11,18 @@ import { strykerOptions } from './stryker-options.ts';
 export interface RunAreaOptions {
   /** The copy of the project. */
   readonly root: string;
-  /** Stryker's program. */
+  /** Path of Stryker's program. */
   readonly stryker: string;
-  /** Directory for reports, logs and what Stryker keeps between runs. */
+  /** Directory for reports, logs and the data that Stryker keeps between runs. */
   readonly output: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Runs the mutants again of which Stryker thinks that nothing has changed. */
+  /** Also runs mutants whose files, according to Stryker, have not changed. */
   readonly force: boolean;
   readonly guard: ProcessGuard;
   readonly log: (line: string) => void;
 }
 
-/** Runs the parts of an area one after the other and gives their reports. Throws where Stryker gives up. */
+/** Runs the parts of an area one after another and returns their reports. Throws if Stryker gives up. */
 export async function runArea(area: Area, options: RunAreaOptions): Promise<StrykerReport[]> {
   await mkdir(options.output, { recursive: true });
   const reports: StrykerReport[] = [];

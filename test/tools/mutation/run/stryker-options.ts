@@ -10,21 +10,21 @@ export interface StrykerOptionsInput {
   readonly part: Part;
   /** The copy of the project, whose files Stryker changes. */
   readonly root: string;
-  /** Where Stryker writes its report, and keeps what it knows for the next run. */
+  /** Directory of Stryker's report, and of its data for the next run. */
   readonly report: string;
   readonly incremental: string;
   readonly force: boolean;
 }
 
-/** Stryker's options (its `stryker.config.json`) for a part of an area. */
+/** Returns Stryker's options (its `stryker.config.json`) for a part of an area. */
 export function strykerOptions({ part, root, report, incremental, force }: StrykerOptionsInput) {
   const { globalSetup: _, globalTeardown: __, maxWorkers: ___, ...common } = jestConfig;
   return {
     mutate: [...part.sources, '!**/*.test.ts'],
     testRunner: 'jest',
-    // In a sandbox of Stryker's own the workspaces would resolve to the files that it has not mutated.
+    // In Stryker's own sandbox the workspaces would resolve to the files that it has not mutated.
     inPlace: true,
-    // Else it looks for a tsconfig.json to rewrite, with a TypeScript of another version.
+    // Otherwise it looks for a tsconfig.json to rewrite, with a TypeScript of another version.
     tsconfigFile: 'none.json',
     disableTypeChecks: false,
     testRunnerNodeArgs: ['--experimental-vm-modules'],
@@ -32,8 +32,8 @@ export function strykerOptions({ part, root, report, incremental, force }: Stryk
     concurrency: 2,
     // Every file that Jest loads as an ES module stays in memory.
     maxTestRunnerReuse: 100,
-    // A mutant that is killed by the time must not be one that met a busy machine: a test that waits in vain ends by Jest's
-    // own limit below, a loop without end by Stryker's count of its rounds.
+    // A mutant that is killed by a time-out must not be one that met a busy machine: a test that waits in vain ends by
+    // Jest's own limit below, an endless loop by Stryker's count of its rounds.
     timeoutMS: 30_000,
     timeoutFactor: 3,
     incremental: true,
@@ -50,7 +50,7 @@ export function strykerOptions({ part, root, report, incremental, force }: Stryk
         rootDir: root,
         // The areas' tests take up to a second each.
         testTimeout: 10_000,
-        // Jest lists all files below: these are few.
+        // Otherwise Jest lists all files below the root; these are few.
         roots: [...new Set(part.tests.map((file) => join(root, file, '..').replace(/[*{].*$/, '')))],
         testMatch: part.tests.map((file) => join(root, file)),
         testEnvironment: join(root, 'test/tools/mutation/run/bail-environment.cjs'),

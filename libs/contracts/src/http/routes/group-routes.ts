@@ -25,8 +25,7 @@ export const groupRoutes = {
     operationId: 'findCurrentGroup',
     tag: 'Groups',
     summary: 'Show the caller’s group',
-    description:
-      'The group, what its type means for stock, and its members, the one who has been there for longest first.',
+    description: 'The group, the effect of its type on stock, and its members, longest-standing first.',
     method: 'get',
     path: '/api/v1/groups/current',
     auth: 'bearer',
@@ -47,10 +46,10 @@ export const groupRoutes = {
     summary: 'Move into the group of an invite',
     description:
       `Moves the caller out of the present group into the one that the invite leads to, as a member. ${moved}\n\n` +
-      'The invite is looked at first: 404 where it never named one, 400 where it leads into the caller’s own group, 410 ' +
-      'where it has expired, was revoked or is used up, or where the group is full. Then `leave_current_group` is: without ' +
-      'it the answer is 400, and the app asks the user. An account moves only so often within an hour (429). An owner who ' +
-      'moves hands the group to its longest-standing member; the last one closes it.',
+      'The invite is checked first: 404 if the token never named one, 400 if it leads into the caller’s own group, 410 if ' +
+      'it has expired, was revoked or is used up, or if the group is full. Then `leave_current_group` is checked: without ' +
+      'it the answer is 400, and the app asks the user. The number of moves of an account within an hour is limited ' +
+      '(429). An owner who moves hands the group to its longest-standing member; the last member closes it.',
     method: 'post',
     path: '/api/v1/invites/:token/accept',
     auth: 'bearer',
@@ -80,13 +79,14 @@ export const groupRoutes = {
     summary: 'Leave the group for a new household',
     description:
       `Moves the caller into a new HOME space of their own. ${moved}\n\n` +
-      'An owner who leaves hands the group to its longest-standing member; a group left by its last member is closed and ' +
-      'its invites die, be it a HOME space of the caller’s own. An account moves only so often within an hour (429).',
+      'An owner who leaves hands the group to its longest-standing member. A group left by its last member is closed and ' +
+      'its invites end, also a HOME space of the caller’s own. The number of moves of an account within an hour is ' +
+      'limited (429).',
     method: 'post',
     path: '/api/v1/groups/leave',
     auth: 'bearer',
     headers: commonHeaders,
-    success: { status: 200, description: 'Where the user is now.', body: MembershipResponse, example: leftExample },
+    success: { status: 200, description: 'The group of the user now.', body: MembershipResponse, example: leftExample },
     carriesToken: false,
     errors: [...withoutBody, ...access, 'ERR-RATE-LIMITED'],
   },

@@ -20,9 +20,9 @@ export const inviteRoutes = {
     tag: 'Invites',
     summary: 'Invite into the group',
     description:
-      'Makes an invite into the caller’s group; only its owner can. Whoever has the token can join: by registering with ' +
-      '`JOIN_EXISTING`, or by accepting it. A group has at most 100 invites that are valid, ' +
-      'and a user makes only so many within an hour (429).',
+      'Creates an invite into the caller’s group; only its owner can. Anyone who has the token can join: by registering ' +
+      'with `JOIN_EXISTING`, or by accepting it. A group has at most 100 valid invites, and the number of invites that ' +
+      'a user creates within an hour is limited (429).',
     method: 'post',
     path: '/api/v1/invites',
     auth: 'bearer',
@@ -45,8 +45,8 @@ export const inviteRoutes = {
     tag: 'Invites',
     summary: 'List the group’s invites',
     description:
-      'All that are valid, and the 100 newest of those that are over, the newest first; only the owner of the group sees ' +
-      'them. What is over stays for at least 30 days.',
+      'All valid invites, and the 100 newest of those that are over, newest first; only the owner of the group sees ' +
+      'them. An invite that is over stays for at least 30 days.',
     method: 'get',
     path: '/api/v1/invites',
     auth: 'bearer',
@@ -60,9 +60,9 @@ export const inviteRoutes = {
     tag: 'Invites',
     summary: 'What an invite leads to',
     description:
-      'For an app that was opened by an invite and wants to show what it is for, before there is an account. Who made it ' +
-      'and which group it is for stays unsaid. While the group is full it says `used_up`. A token that names no invite answers 404; one whose invite is over answers ' +
-      '200 with the reason, for at least 30 days.',
+      'For an app that was opened by an invite and shows it before there is an account. The answer names neither the ' +
+      'creator nor the group. While the group is full the reason is `used_up`. A token that names no invite gets 404. An ' +
+      'invite that is over gets 200 with the reason, for at least 30 days.',
     method: 'get',
     path: '/api/v1/invites/:token',
     auth: 'none',
@@ -78,8 +78,8 @@ export const inviteRoutes = {
     tag: 'Invites',
     summary: 'Revoke an invite',
     description:
-      'Once this is answered nobody joins by the invite any more; who has joined stays. Only the owner of the group can. ' +
-      'An invite that is over already stays as it is, and answers 200 too. What names no invite of the group is 404.',
+      'After this answer nobody can join with the invite; members who have joined stay. Only the owner of the group can ' +
+      'revoke it. An invite that is already over stays as it is and gets 200 too. A token of no invite of the group gets 404.',
     method: 'delete',
     path: '/api/v1/invites/:token',
     auth: 'bearer',

@@ -15,7 +15,7 @@ import {
 } from '../sessions.ts';
 import { access, common, commonHeaders, withoutBody } from './shared.ts';
 
-/** A token pair leads to the next one. */
+/** Link from a token pair to the refresh that replaces it. */
 const nextRefresh = {
   refresh: { operationId: 'refreshTokens', requestBody: { refresh_token: '$response.body#/data/refresh_token' } },
 } as const;
@@ -28,8 +28,8 @@ export const sessionRoutes = {
     summary: 'Open a session',
     description:
       'Exchanges e-mail address and password for an access token and a refresh token. One session per user and device: ' +
-      'a new login on a device ends the one before it there, whose stream closes with 4005 `SESSION_REPLACED`. At most 50 ' +
-      'sessions a user; the one unused for longest goes, its stream with 4001 `SESSION_REVOKED`.',
+      'a new login on a device ends the session before it, whose stream closes with 4005 `SESSION_REPLACED`. A user has ' +
+      'at most 50 sessions; the least recently used one ends, and its stream closes with 4001 `SESSION_REVOKED`.',
     method: 'post',
     path: '/api/v1/auth/login',
     auth: 'none',
@@ -116,7 +116,7 @@ export const sessionRoutes = {
     operationId: 'listSessions',
     tag: 'Sessions',
     summary: 'List the devices that are logged in',
-    description: 'The caller’s live sessions, the one used last first. Never a token.',
+    description: 'The caller’s live sessions, most recently used first. It never has a token.',
     method: 'get',
     path: '/api/v1/auth/sessions',
     auth: 'bearer',
@@ -137,7 +137,7 @@ export const sessionRoutes = {
     summary: 'End the session of a device',
     description:
       'Revokes one of the caller’s sessions by its id. Its stream closes with 4001 `SESSION_REVOKED`, the caller’s own ' +
-      'with 1000 `LOGOUT_CONFIRMED`. What is no live session of the caller answers 404.',
+      'with 1000 `LOGOUT_CONFIRMED`. An id that is not a live session of the caller gets 404.',
     method: 'delete',
     path: '/api/v1/auth/sessions/:session_id',
     auth: 'bearer',

@@ -4,8 +4,9 @@ import { json } from 'node:stream/consumers';
 import { MongoClient } from 'mongodb';
 import { Provider } from 'oidc-provider';
 
-// What oidc-provider does of the api's work: refresh with rotation, the session read (userinfo) and logout (revocation).
-// It stores what its adapter is given; this one is as the one of its examples, on writes that a majority has on disk.
+// The part of the api's work that oidc-provider has: refresh with rotation, the session read (userinfo) and logout
+// (revocation). It stores what its adapter is given; this adapter follows its examples, with writes that a majority has
+// on disk.
 const { MONGODB_URI, MONGODB_DATABASE } = process.env;
 const client = new MongoClient(MONGODB_URI, { writeConcern: { w: 'majority' } });
 await client.connect();

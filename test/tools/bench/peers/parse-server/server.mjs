@@ -5,8 +5,8 @@ import express from 'express';
 import { MongoClient } from 'mongodb';
 import { ParseServer } from 'parse-server';
 
-// The api's work on Parse Server. Its hash is bcrypt of cost 10, which no setting changes, and a registration of it
-// always opens a session; it writes as durably as the api.
+// The api's work on Parse Server. Its hash is always bcrypt with cost 10, and its registration always opens a session;
+// its writes are as durable as the api's.
 const { MONGODB_URI, MONGODB_DATABASE, PASSWORD } = process.env;
 const uri = new URL(MONGODB_URI);
 uri.pathname = `/${MONGODB_DATABASE}`;
@@ -23,7 +23,7 @@ const parse = new ParseServer({
 await parse.start();
 const client = new MongoClient(uri.href);
 const db = client.db();
-// Not among the indexes that it makes itself, and what each of its requests asks for.
+// Parse Server does not create this index itself, and each of its requests needs it.
 await db.collection('_Session').createIndex({ _session_token: 1 });
 const passwordHash = await hash(PASSWORD, 10);
 
@@ -60,7 +60,7 @@ app.post('/seed/:kind', async (req, res) => {
 app.use('/parse', parse.app);
 const server = app.listen(0, '127.0.0.1', async () => {
   const { port } = server.address();
-  // It knows the fields of a session from the first one that it opens itself; those that are seeded it would not find.
+  // It learns the fields of a session from the first one that it opens itself; without it, seeded ones are not found.
   const username = `first-${randomUUID()}`;
   const headers = { 'Content-Type': 'application/json', 'X-Parse-Application-Id': 'bench' };
   const first = { method: 'POST', headers, body: JSON.stringify({ username, password: PASSWORD }) };

@@ -37,7 +37,7 @@ io.on('connection', (socket) => {
   const { sid, group } = socket.data;
   socket.join([`session:${sid}`, `group:${group}`]);
   socket.emit('hello', { session_id: sid });
-  // The advice of its documentation for less memory: forget the request of the handshake.
+  // Its documentation recommends this to save memory: forget the request of the handshake.
   socket.conn.request = null;
 });
 

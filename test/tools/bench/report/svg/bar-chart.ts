@@ -3,9 +3,9 @@ import { bodyTop, margin, shortNumber, svgDocument, svgText } from './svg-docume
 export interface Bar {
   readonly label: string;
   readonly value: number;
-  /** As it is written behind the bar. */
+  /** Text behind the bar. */
   readonly shown: string;
-  /** Ours, what it is held against, or somebody else's. */
+  /** Whose value it is: ours, a reference's, or a peer's. */
   readonly kind: 'own' | 'reference' | 'peer';
 }
 
@@ -30,7 +30,7 @@ const barStep = 21;
 const headHeight = 24;
 const groupGap = 14;
 
-/** Bars from left to right, one below the other, all on one scale from zero. */
+/** Draws horizontal bars, one below the other, all on one scale from zero. */
 export function barChart({ title, subtitle, groups }: BarChart): string {
   const most = Math.max(...groups.flatMap(({ bars, mark }) => [...bars.map(({ value }) => value), mark?.value ?? 0]));
   const left = margin + labelWidth;

@@ -9,11 +9,11 @@ export interface LineChart {
   readonly title: string;
   readonly subtitle: string;
   readonly xLabel: string;
-  /** `log`: each power of ten is as wide as the next. */
+  /** `log`: every power of ten has the same width. */
   readonly xScale: 'linear' | 'log';
   readonly showX: (x: number) => string;
   readonly showY: (y: number) => string;
-  /** Five at most. */
+  /** At most five. */
   readonly series: readonly Series[];
 }
 
@@ -25,7 +25,7 @@ const top = bodyTop + 6;
 const bottom = top + plotHeight;
 const labelStep = 16;
 
-/** Lines from zero up; each has its name at its end. */
+/** Draws lines from zero up; each has its name at its end. */
 export function lineChart(chart: LineChart): string {
   const { title, subtitle, series, xLabel, showX, showY } = chart;
   if (series.length > seriesCount) throw new RangeError(`${series.length} lines have no ${seriesCount} colours`);
@@ -59,7 +59,7 @@ function xScale(kind: LineChart['xScale'], first: number, last: number): (x: num
   return (x) => shortNumber(left + 16 + ((place(x) - place(first)) / span) * (right - left - 32));
 }
 
-/** Each at the end of its line, no two of them on one another. */
+/** Places each name at the end of its line, without overlaps. */
 function names(series: readonly Series[], toX: (x: number) => number, toY: (y: number) => number): string[] {
   const ends = series.flatMap(({ name, points }, index) => {
     const end = points.at(-1);
@@ -77,7 +77,7 @@ function names(series: readonly Series[], toX: (x: number) => number, toY: (y: n
     });
 }
 
-/** Zero and round steps to the first one that is not below the largest value. */
+/** Returns zero and round steps up to the first one that is not below the largest value. */
 export function ticksUpTo(most: number): number[] {
   if (!(most > 0)) return [0, 1];
   const rough = most / 4;

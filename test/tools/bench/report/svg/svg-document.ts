@@ -1,10 +1,10 @@
-/** A drawing that carries both of its colour schemes: it stands on a surface of its own, on whatever page it is shown. */
+/** A drawing with both colour schemes, on its own background, so that it is readable on any page. */
 export interface DrawingOptions {
   readonly width: number;
   readonly height: number;
-  /** For whoever does not see it, and as its heading. */
+  /** Its heading, and its text alternative. */
   readonly title: string;
-  /** What is measured, in which unit: under the heading. */
+  /** The measured quantity and its unit: below the heading. */
   readonly subtitle: string;
 }
 
@@ -60,7 +60,7 @@ export function svgDocument({ width, height, title, subtitle }: DrawingOptions, 
   ].join('\n');
 }
 
-/** Around the drawing, and where its body may begin. */
+/** Margin around the drawing, and the top of its body. */
 export const margin = 20;
 export const bodyTop = 64;
 
@@ -75,7 +75,7 @@ export function svgText({ x, y, class: name, anchor = 'start' }: TextPlace, cont
   return `<text class="${name}" x="${shortNumber(x)}" y="${shortNumber(y)}" text-anchor="${anchor}">${escaped(content)}</text>`;
 }
 
-/** With a tenth of a pixel. */
+/** Rounds to a tenth of a pixel. */
 export function shortNumber(value: number): number {
   return Math.round(value * 10) / 10;
 }
