@@ -102,3 +102,8 @@ export function loadConfig<S extends TObject>(schema: S, sources: Partial<Config
   deepFreeze(values);
   return values as Config<S>;
 }
+
+/** Returns true if the environment has one of these variables, even an empty one, which `loadConfig` takes for absent. */
+export function hasVariable(names: readonly string[], env: ConfigSources['env'] = process.env): boolean {
+  return names.some((name) => env[name] !== undefined);
+}

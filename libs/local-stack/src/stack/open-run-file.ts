@@ -70,7 +70,10 @@ function findContent(path: string): RunFileContent | undefined {
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     // The process was killed while it wrote: the content of the file is lost.
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError) {
+      rmSync(path, { force: true });
+      return undefined;
+    }
     throw error;
   }
 }

@@ -129,7 +129,14 @@ async function start(context: StartContext): Promise<Databases> {
   startServices(plan, envOf, context, onSpawn);
   const ready = Promise.all(running.services.flat().map((service) => service.waitUntilReady()));
   await Promise.race([ready, context.stopped]);
-  context.runFile.publish({ ...defaults, PROBE_API_URL: `http://127.0.0.1:${settings.ports.API_PORT}` });
+  // Stores of the caller's own have secrets of the caller's own: authctl is told nothing of them.
+  if (databases.mongo && databases.redis) {
+    context.runFile.publish({
+      ...defaults,
+      ...namedOf(env, sharedVariables),
+      PROBE_API_URL: `http://127.0.0.1:${settings.ports.API_PORT}`,
+    });
+  }
   return databases;
 }
 
@@ -152,6 +159,16 @@ function startServices(
       ),
     );
   }
+}
+
+/** Variables of the services, other than addresses, that authctl must read as they do. */
+const sharedVariables = [
+  ...['MONGODB_DATABASE', 'KEY_PREFIX', 'ACCESS_TOKEN_ALGORITHM', 'ACCESS_TOKEN_KEYS_FILE', 'REFRESH_TOKEN_KEYS_FILE'],
+  ...['SERVER_KEYS_FILE', 'ACCESS_TOKEN_TTL_SECONDS', 'ACCESS_TOKEN_MAX_TTL_SECONDS', 'REFRESH_TOKEN_ABSOLUTE_SECONDS'],
+];
+
+function namedOf(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
 function ownServersNotNeeded(env: NodeJS.ProcessEnv) {

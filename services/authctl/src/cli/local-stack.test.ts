@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -15,15 +15,16 @@ beforeEach(async () => {
 afterEach(() => rm(join(file, '..'), { recursive: true }));
 
 /** Returns the stack that is found with these variables, and the message about it. */
-async function find(env: Readonly<Record<string, string>>, content: object) {
+async function find(env: Readonly<Record<string, string>>, content: object, mode = 0o600) {
   await writeFile(file, JSON.stringify(content));
+  await chmod(file, mode);
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const terminal = { stdin, stdout, stderr, isInteractive: false, hasProgress: false, now: () => new Date() };
   const found = findLocalStack({ ...terminal, env, localStack: pathToFileURL(file) });
   return { found, said: String(stderr.read() ?? '') };
 }
 
-const running = { owner: { pid: process.pid }, environment };
+const running = { owner: { pid: process.pid, marker: 'node' }, environment };
 
 test('a stack that runs is used, in one line that names it', async () => {
   const { found, said } = await find({}, running);
@@ -35,6 +36,7 @@ test.each(['MONGODB_URI', 'MONGODB_URI_FILE', 'REDIS_URL', 'REDIS_URL_FILE', 'PR
   'an environment that has %s is left alone',
   async (name) => {
     expect(await find({ [name]: 'something' }, running)).toEqual({ found: undefined, said: '' });
+    expect(await find({ [name]: '' }, running)).toEqual({ found: undefined, said: '' });
   },
 );
 
@@ -43,6 +45,15 @@ test('it is not looked for in production', async () => {
 });
 
 test('a stack that has ended, or is not ready yet, is none', async () => {
-  expect((await find({}, { ...running, owner: { pid: 2 ** 22 + 1 } })).found).toBeUndefined();
+  expect((await find({}, { ...running, owner: { ...running.owner, pid: 2 ** 22 + 1 } })).found).toBeUndefined();
   expect((await find({}, { owner: running.owner })).found).toBeUndefined();
+});
+
+test('a file whose process number has gone to another program is not believed', async () => {
+  const { found } = await find({}, { ...running, owner: { pid: process.pid, marker: 'another-program.ts' } });
+  expect(found).toBeUndefined();
+});
+
+test('a file that others can write is not believed', async () => {
+  expect((await find({}, running, 0o622)).found).toBeUndefined();
 });

@@ -1,27 +1,24 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { loadConfig } from '@auth-account/config';
+import { hasVariable, loadConfig } from '@auth-account/config';
 import { Type } from 'typebox';
 import type { Terminal } from './terminal.ts';
 
 /** Content of the file that `npm run up` writes into its data directory while it runs. */
 interface RunFile {
-  readonly owner: { readonly pid: number };
+  /** The process that wrote it. `marker` is in its command line. */
+  readonly owner: { readonly pid: number; readonly marker: string };
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 const Text = Type.Optional(Type.String());
-/** Variables that name another system: if one of them is set, no local stack is used. */
+/** Variables that name another system: if one of them is set, even to nothing, no local stack is used. */
 const ownVariables = [
   ...['MONGODB_URI', 'MONGODB_URI_FILE', 'REDIS_URL', 'REDIS_URL_FILE', 'PROBE_API_URL'],
   ...['ACCESS_TOKEN_KEYS_FILE', 'REFRESH_TOKEN_KEYS_FILE', 'SERVER_KEYS_FILE'],
 ];
-const schema = Type.Object({
-  ...Object.fromEntries(ownVariables.map((name) => [name, Text])),
-  NODE_ENV: Text,
-  LOCAL_DATA_DIR: Text,
-});
+const schema = Type.Object({ NODE_ENV: Text, LOCAL_DATA_DIR: Text });
 
 /**
  * Returns the variables of the local stack that runs on this machine, and prints a line about it on stderr. Undefined
@@ -29,27 +26,36 @@ const schema = Type.Object({
  */
 export function findLocalStack({ env, localStack, stderr }: Terminal): Readonly<Record<string, string>> | undefined {
   if (localStack === undefined) return undefined;
-  const own: Readonly<Record<string, string | undefined>> = loadConfig(schema, env && { env });
-  if (own.NODE_ENV === 'production' || ownVariables.some((name) => own[name] !== undefined)) return undefined;
-  const file = own.LOCAL_DATA_DIR ? pathToFileURL(join(own.LOCAL_DATA_DIR, 'up.json')) : localStack;
+  const { NODE_ENV, LOCAL_DATA_DIR } = loadConfig(schema, env && { env });
+  if (NODE_ENV === 'production' || hasVariable(ownVariables, env)) return undefined;
+  const file = LOCAL_DATA_DIR ? pathToFileURL(join(LOCAL_DATA_DIR, 'up.json')) : localStack;
   const { owner, environment } = readRunFile(file) ?? {};
-  if (owner === undefined || environment === undefined || !isRunning(owner.pid)) return undefined;
+  if (owner === undefined || environment === undefined || !isRunning(owner)) return undefined;
   stderr.write(`authctl: uses the local stack that ${fileURLToPath(file)} names, as the environment names no system\n`);
   return environment;
 }
 
+/** Only a file that this user wrote, and that nobody else can write, may say which system is operated on. */
 function readRunFile(file: URL): RunFile | undefined {
+  let descriptor: number | undefined;
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    descriptor = openSync(file, 'r');
+    const { uid, mode } = fstatSync(descriptor);
+    if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return undefined;
+    return JSON.parse(readFileSync(descriptor, 'utf8'));
   } catch {
     // No stack, one that is starting, or one of another user.
     return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-function isRunning(pid: number): boolean {
+/** A file outlives a stack that was killed, and its number may have gone to another process since. */
+function isRunning({ pid, marker }: RunFile['owner']): boolean {
   try {
-    return process.kill(pid, 0);
+    if (process.platform !== 'linux') return process.kill(pid, 0);
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(marker);
   } catch {
     return false;
   }

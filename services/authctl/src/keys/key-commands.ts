@@ -144,8 +144,13 @@ async function prune(file: KeyFile, set: KeySet, at: Date, keepMs: number): Prom
   return describeFile(file, pruned, done, ['No key is old enough.']);
 }
 
+/** A key file that is named on the command line is not the local stack's. */
+function namedBy({ file }: FileOptions): { readonly isNamed: boolean } {
+  return { isNamed: file !== undefined };
+}
+
 async function list(shell: Shell, kind: KeyKind | undefined, options: FileOptions): Promise<Outcome> {
-  const config = shell.config(keyConfig);
+  const config = shell.config(keyConfig, namedBy(options));
   const kinds = kind === undefined ? keyKinds.filter((each) => config[kindTraits[each].variable]) : [kind];
   if (kinds.length === 0)
     throw new CommandError('The environment names no key file.', { exitCode: exitCodes.configuration });
@@ -181,13 +186,17 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .addOption(fileOption())
     .addOption(algorithmOption())
     .addOption(publicFileOption())
-    .action((kind, options) => shell.conclude(generate(keyFileOf(kind, options, shell.config(keyConfig)))));
+    .action((kind, options) =>
+      shell.conclude(generate(keyFileOf(kind, options, shell.config(keyConfig, namedBy(options))))),
+    );
   keys
     .command('public')
     .description('the public halves of the access token keys, as in /.well-known/jwks.json')
     .addOption(fileOption())
     .addOption(algorithmOption())
-    .action((options) => shell.conclude(showPublic(keyFileOf('access', options, shell.config(keyConfig)))));
+    .action((options) =>
+      shell.conclude(showPublic(keyFileOf('access', options, shell.config(keyConfig, namedBy(options))))),
+    );
   keys
     .command('rotate')
     .description('publish a new key behind the first; then --activate it; finally --prune retired keys')
@@ -200,7 +209,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .option('--now', 'activate without waiting until every process knows the key')
     .option('--keep <span>', 'prune keys that were retired that long ago, such as 7d', parseSpan)
     .action((kind, options) => {
-      const config = shell.config(keyConfig);
+      const config = shell.config(keyConfig, namedBy(options));
       return shell.conclude(rotate(keyFileOf(kind, options, config), options, config, shell.now()));
     });
 }
