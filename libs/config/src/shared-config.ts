@@ -64,7 +64,7 @@ export const listenConfig = {
   BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'Address that every port listens on' }),
 };
 
-/** The proxies before the service. To be spread into a service's schema. */
+/** Proxies in front of the service. To be spread into a service's schema. */
 export const proxyConfig = {
   TRUST_PROXY_HOPS: Type.Integer({
     minimum: 0,
@@ -101,7 +101,7 @@ export const runtimeConfig = { ...listenConfig, ...logConfig, ...shutdownConfig 
 
 const TokenSeconds = { minimum: 1, maximum: 86_400 };
 
-/** The lives of access tokens. To be spread into a service's schema. */
+/** Lifetimes of access tokens. To be spread into a service's schema. */
 export const tokenLifeConfig = {
   ACCESS_TOKEN_TTL_SECONDS: Type.Integer({
     ...TokenSeconds,

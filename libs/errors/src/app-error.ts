@@ -41,7 +41,9 @@ type AppErrorArguments<C extends ThrowableCode> =
 export class AppError<C extends ThrowableCode = ThrowableCode> extends Error {
   readonly code: C;
   readonly details: DetailsOf<C>;
-  /** The canonical code: the code itself, the row it stands for, or undefined for an endpoint code of its own. */
+  /**
+   * The canonical code: the code itself, the row it stands for, or undefined for an endpoint code that stands for none.
+   */
   readonly canonical: CatalogueCode | undefined;
   readonly status: number;
   /** Whole seconds, at least 1. */

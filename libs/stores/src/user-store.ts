@@ -13,7 +13,7 @@ export function emailKey(email: string): string {
   return email.toLowerCase();
 }
 
-/** Of two users who joined at the same time, the one with the older account comes first. */
+/** Sorts the longest-standing member first; of two who joined at the same time, the one with the older account. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
 /**

@@ -38,7 +38,7 @@ export type { Logger } from 'pino';
 export interface LoggerOptions {
   /** Name of the service, in every line. */
   readonly service: string;
-  /** The least severe level that is written; `silent` for none. */
+  /** Least severe level that is written; `silent` for none. */
   readonly level: string;
   /** True for readable lines instead of JSON, which apply only if stdout is a terminal. */
   readonly pretty?: boolean;

@@ -21,7 +21,7 @@ export async function loadKeyFile(path: string): Promise<KeySet> {
   return parseKeySet(await readFile(path, 'utf8'), path);
 }
 
-/** The part of {@link loadKeyFile} after reading; errors name `origin`. */
+/** Parses the text of a key file, for {@link loadKeyFile}; errors name `origin`. */
 export function parseKeySet(text: string, origin: string): KeySet {
   const keys = readKeys(text, origin);
   const [first, ...rest] = keys;

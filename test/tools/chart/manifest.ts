@@ -74,7 +74,7 @@ interface Metadata {
 /** Fields of the specs of all kinds that the rules read; each rule knows which of them its kinds have. */
 interface ObjectSpec {
   readonly template?: { readonly metadata?: { readonly labels?: Labels }; readonly spec: PodSpec };
-  /** For a Service, plain labels. */
+  /** Selector; plain labels for a Service. */
   readonly selector?: Selector | Labels;
   readonly replicas?: number;
   readonly ports?: readonly { readonly targetPort?: PortReference }[];

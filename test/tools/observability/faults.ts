@@ -54,5 +54,5 @@ const gatewayGone: Fault = {
   induce: (stack) => stack.services['push-gateway'].stop(),
 };
 
-/** In this order, because the effects of Redis's end hide those of the others. */
+/** Faults in their order: the effects of Redis's end hide those of the others. */
 export const faults: readonly Fault[] = [refusingSubscribers, flood, gatewayGone, redisGone];

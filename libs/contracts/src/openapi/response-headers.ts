@@ -33,7 +33,7 @@ export function headersOf(names: Iterable<string>, always: (name: string) => boo
   return Object.fromEntries(known.map((name) => [name, headerOf(name as keyof typeof responseHeaders, always(name))]));
 }
 
-/** A reference can't be marked as required, so a required header is written in full. */
+/** Returns a reference, or the full header if it is required: a reference can't be marked as required. */
 function headerOf(name: keyof typeof responseHeaders, isRequired: boolean): JsonObject {
   return isRequired ? { ...responseHeaders[name], required: true } : { $ref: `#/components/headers/${name}` };
 }

@@ -9,7 +9,7 @@ export interface MessageText {
 
 /** The texts of a code, in the one shape that all codes share. */
 export interface CodeText extends MessageText {
-  /** By a field of its details and a word that stands there: the texts in place of the code's own. */
+  /** Texts that replace the code's own, by a field of its details and the word in it. */
   readonly variants?: Readonly<Record<string, Readonly<Record<string, MessageText>>>>;
 }
 

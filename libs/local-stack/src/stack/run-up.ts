@@ -53,7 +53,7 @@ export async function runUp(options: UpOptions): Promise<number> {
   }
 }
 
-/** From here on the data directory belongs to this process. */
+/** Runs the stack once the data directory belongs to this process. */
 async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFile): Promise<number> {
   const startedAt = performance.now();
   const { print } = options;

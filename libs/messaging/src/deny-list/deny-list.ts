@@ -61,7 +61,7 @@ export interface DenyList {
    */
   recent(since: number): Promise<{ readonly sessionIds: string[]; readonly until: number }>;
   isComplete(): Promise<boolean>;
-  /** To be called before the first entry of a rebuild is read from MongoDB. */
+  /** Begins a rebuild. To be called before its first entry is read from MongoDB. */
   beginRebuild(): Promise<DenyListRebuild>;
 }
 

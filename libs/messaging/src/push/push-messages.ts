@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 
 /** A message to apps, without its addressee. */
 export interface PushContent {
-  /** Its subject: lower case, digits, `.`, `_` and `-`, 128 characters at most. */
+  /** Subject: lower case, digits, `.`, `_` and `-`, 128 characters at most. */
   readonly topic: string;
   /** Any JSON value. */
   readonly payload: unknown;

@@ -60,7 +60,7 @@ export async function planBatch(
   return { ...plan, newGroups: spaces.newGroups(), joins: spaces.joins };
 }
 
-/** As JSON, so that no two pairs of namespace and key give the same text. */
+/** Returns the key as JSON, so that no two pairs of namespace and key give the same text. */
 function importKey(namespace: string, key: string): string {
   return JSON.stringify([namespace, key]);
 }

@@ -27,7 +27,7 @@ export interface OperationsResult {
   readonly costs: readonly MedianCost[];
   /** CPU milliseconds. */
   readonly bareHashMs: number;
-  /** For operations with a hash: number answered per second of wall-clock time, with enough at once for all cores. */
+  /** Operations with a hash answered per second of wall-clock time, with enough at once for all cores. */
   readonly rates: readonly {
     readonly operation: OperationName;
     readonly candidate: string;

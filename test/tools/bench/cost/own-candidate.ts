@@ -74,7 +74,7 @@ export async function startOwnCandidate(plan: CandidatePlan, servers: TestServer
   return { ...on(freshGround(collections, keys)), collections, on };
 }
 
-/** As in production, access lines included. The process is stopped in order, so that it writes its profile. */
+/** Settings as in production, access lines included. The process is stopped in order, so that it writes its profile. */
 const settings = {
   API_PORT: '0',
   API_OPS_PORT: '0',

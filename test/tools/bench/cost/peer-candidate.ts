@@ -54,6 +54,6 @@ export async function startPeerCandidate(peer: Peer, { mongo }: TestServers): Pr
 
 const seedOf = (operation: OperationName) => (hashedOperations.has(operation) ? 'accounts' : 'sessions');
 
-/** As few sessions as in the api's session read. */
+/** Returns the number of accounts or sessions to seed: for a session read as few as for the api's. */
 const seedCount = (operation: OperationName, count: number) =>
   operation === 'session read' ? Math.min(count, 100) : count;

@@ -29,7 +29,7 @@ export interface Level {
   readonly handshakesPerSecond: number;
   readonly openingSeconds: number;
   readonly cpuMsPerHandshake: number;
-  /** From the command to the close frame, four in flight; those streams are opened again. */
+  /** Time from the command to the close frame, four in flight; those streams are opened again. */
   readonly commandToClose: Percentiles;
 }
 
@@ -38,7 +38,7 @@ export interface CandidateResult {
   readonly levels: readonly Level[];
   /** Share of one core while idle. */
   readonly idleCpuPercent: number;
-  /** From the message to its frame, over all streams of the group. */
+  /** Time from the message to its frame, over all streams of the group. */
   readonly broadcast: Percentiles & { readonly groupSize: number };
   /** Number of streams that ended by themselves. */
   readonly lost: number;

@@ -23,13 +23,13 @@ export interface LogoutOptions {
 }
 
 export interface LogoutResult {
-  /** From the request to the close frame at the client, one in flight. */
+  /** Time from the request to the close frame at the client, one in flight. */
   readonly single: Percentiles;
-  /** From the request to its 200, one in flight. */
+  /** Time from the request to its 200, one in flight. */
   readonly singleAnswer: Percentiles;
   readonly flood: {
     readonly wantedPerSecond: number;
-    /** From the first request to the last answer. */
+    /** Rate from the first request to the last answer. */
     readonly donePerSecond: number;
     readonly requestToClose: Percentiles;
     readonly requestToAnswer: Percentiles;

@@ -32,7 +32,7 @@ export function pushAims({ candidates, logouts }: PushResult): Aim[] {
 /** Minimum factor by which these need more memory for a stream. */
 const leastMemory = { 'socket.io': 7, centrifugo: 15 } as const;
 
-/** At the largest number of streams that the other one held. */
+/** Compares the memory at the largest number of streams that the other one held. */
 function memoryBesides(candidates: PushResult['candidates'], own: readonly Level[]): Aim[] {
   return Object.entries(leastMemory).flatMap(([name, least]) => {
     const other = candidates[name]?.levels.at(-1);

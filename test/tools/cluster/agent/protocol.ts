@@ -91,7 +91,7 @@ export interface AcrossOrder {
 export interface AcrossReport {
   readonly api: string;
   readonly gateway: string;
-  /** From the request of the logout to the close frame, in ms. */
+  /** Milliseconds from the request of the logout to the close frame. */
   readonly closeMs: readonly number[];
   /** Codes and reasons of the closes. */
   readonly ends: readonly string[];

@@ -13,7 +13,7 @@ export interface LineChart {
   readonly xScale: 'linear' | 'log';
   readonly showX: (x: number) => string;
   readonly showY: (y: number) => string;
-  /** At most five. */
+  /** Lines, at most five. */
   readonly series: readonly Series[];
 }
 

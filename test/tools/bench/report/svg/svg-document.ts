@@ -2,7 +2,7 @@
 export interface DrawingOptions {
   readonly width: number;
   readonly height: number;
-  /** Its heading, and its text alternative. */
+  /** Heading and text alternative. */
   readonly title: string;
   /** The measured quantity and its unit: below the heading. */
   readonly subtitle: string;
