@@ -20,7 +20,7 @@ interface StatefulSet {
   };
 }
 
-/** What k8s/dev runs: a container beside MongoDB initiates the replica set by authctl's image. */
+/** The images of k8s/dev: a container beside MongoDB initiates the replica set by the image of authctl. */
 export const storeImages = ['authctl', 'dev-mongodb', 'dev-redis'];
 export const serviceImages = ['api', 'push-gateway', 'worker'];
 
