@@ -53,7 +53,8 @@ for (const [signal, status] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  process.once(signal, () => {
+  // npm forwards a signal that its child has had already.
+  process.on(signal, () => {
     console.error(
       `${signal}: the test ends before it is through${KEEP === undefined ? `; removing the namespace ${namespace}` : ''}`,
     );
