@@ -34,7 +34,7 @@ async function force(user_id: string): Promise<void> {
   const redis = new Redis(testEnvironment().redisUrl, { ...failFastOptions(), enableOfflineQueue: true });
   const queue = openForceLogoutQueue(redis, redisKeys(api.keyPrefix));
   const id = await requestForceLogout(queue, { user_id, reason: 'incident' });
-  expect(await awaitForceLogout(queue, id, 20_000)).toMatchObject({ state: 'done' });
+  expect(await awaitForceLogout(queue, id, 60_000)).toMatchObject({ state: 'done' });
   await queue.close();
   redis.disconnect();
 }

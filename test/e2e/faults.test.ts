@@ -9,7 +9,7 @@ let stack: TestStack;
 beforeAll(async () => {
   stack = await startTestStack(cheapHashes);
 });
-afterAll(() => stack.close(), 30_000);
+afterAll(() => stack.close());
 
 /** No test begins before everything that the last one broke has recovered. */
 async function recovered(): Promise<void> {
@@ -26,7 +26,7 @@ async function killed(service: 'api' | 'push-gateway' | 'worker'): Promise<void>
 }
 
 describe('Redis away', () => {
-  afterEach(recovered, 30_000);
+  afterEach(recovered);
 
   test('a logout answers 200 all the same, and the close comes when Redis is back', async () => {
     const session = await newSession(stack);
@@ -56,7 +56,7 @@ describe('Redis away', () => {
 });
 
 describe('killed with SIGKILL', () => {
-  afterEach(recovered, 30_000);
+  afterEach(recovered);
 
   test('the worker: an event that came while it was away is delivered after its restart', async () => {
     await killed('worker');

@@ -11,7 +11,7 @@ let stack: TestStack;
 beforeAll(async () => {
   stack = await startTestStack();
 });
-afterAll(() => stack.close(), 30_000);
+afterAll(() => stack.close());
 
 test('the main path through three processes: register, event, log in, stream, refresh, log out, close', async () => {
   const email = newEmail();

@@ -59,7 +59,7 @@ export async function startFloodedApi(
   };
   const api: LocalService = startService('api', { env, onLine, log: onLine, onSpawn });
   const mongodbUri = env.MONGODB_URI ?? '';
-  await api.waitUntilReady(40_000);
+  await api.waitUntilReady(90_000);
   return {
     base: `http://127.0.0.1:${port}`,
     database,

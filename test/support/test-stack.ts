@@ -97,7 +97,7 @@ async function startParts(
   };
   const services = { api: start('api'), 'push-gateway': start('push-gateway'), worker: start('worker') };
   endings.push(() => Promise.all(names.map((service) => services[service].stop())));
-  await Promise.all(names.map((name) => withLogs(logs[name], () => services[name].waitUntilReady(40_000))));
+  await Promise.all(names.map((name) => withLogs(logs[name], () => services[name].waitUntilReady(90_000))));
 
   const opsPorts = { api: ports.API_OPS_PORT, 'push-gateway': ports.PUSH_OPS_PORT, worker: ports.WORKER_OPS_PORT };
   const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };

@@ -95,9 +95,6 @@ async function end(program: Program): Promise<void> {
 
 const count = (client: MongoClient) => client.db('test').collection('kept').countDocuments();
 
-/** Tests run concurrently, on a machine that is busy otherwise. */
-const timeoutMs = 90_000;
-
 describe('npm run up', () => {
   test.concurrent(
     'SIGTERM, twice within a second, ends everything in order and leaves no process',
@@ -119,7 +116,6 @@ describe('npm run up', () => {
       expect(await findRunning(children)).toEqual([]);
       await expect(stat(join(dir, 'data', 'up.json'))).rejects.toThrow('ENOENT');
     }),
-    timeoutMs,
   );
 
   test.concurrent(
@@ -139,7 +135,6 @@ describe('npm run up', () => {
       expect(await readFile(keyFile, 'utf8')).toBe(key);
       await end(second);
     }),
-    timeoutMs,
   );
 
   test.concurrent(
@@ -161,7 +156,6 @@ describe('npm run up', () => {
         await end(program);
       }
     }),
-    timeoutMs,
   );
 
   test.concurrent(
@@ -178,7 +172,6 @@ describe('npm run up', () => {
       expect(program.output()).not.toContain('MongoDB:');
       for (const server of servers) server.close();
     }),
-    timeoutMs,
   );
 
   test.concurrent(
@@ -193,7 +186,6 @@ describe('npm run up', () => {
       expect(await findRunning(await readChildren())).toHaveLength(5);
       await end(first);
     }),
-    timeoutMs,
   );
 
   test.concurrent(
@@ -217,7 +209,6 @@ describe('npm run up', () => {
       expect(await readFile(keyFile, 'utf8')).not.toBe(key);
       await end(second);
     }),
-    timeoutMs,
   );
 
   test.concurrent(
@@ -236,12 +227,11 @@ describe('npm run up', () => {
       await program.waitFor('MongoDB: ended by itself, is started again');
       await waitUntil(async () => program.output().split('api listens').length === 3, {
         what: 'the second start of the api',
-        timeoutMs: 10_000,
+        timeoutMs: 60_000,
       });
       expect(await withDatabase(count)).toBe(0);
       await end(program);
     }),
-    timeoutMs,
   );
 
   test.concurrent(
@@ -253,6 +243,5 @@ describe('npm run up', () => {
       expect(program.output()).toMatch(/(api|gateway|worker) does not start with this configuration/);
       expect(program.output()).toContain('Stopping MongoDB');
     }),
-    timeoutMs,
   );
 });

@@ -282,7 +282,7 @@ describe('the keys of refresh tokens rotate', () => {
           const probe = await newSession(api);
           return (await documentKid(probe.session_id)) === kid;
         },
-        { what: `${kid} to be used`, timeoutMs: 15_000 },
+        { what: `${kid} to be used`, timeoutMs: 60_000 },
       );
 
     await refreshAll();

@@ -40,7 +40,7 @@ beforeAll(async () => {
     guard.dismiss();
   };
 });
-afterAll(() => end(), 30_000);
+afterAll(() => end());
 
 const documentOf = async (session_id: string) =>
   (await scene.collections.sessions.findOne({ _id: session_id })) as SessionDocument;

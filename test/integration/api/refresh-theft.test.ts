@@ -9,7 +9,7 @@ beforeAll(async () => {
   // Without a window every repeated refresh is late: the clock of three processes cannot be moved.
   stack = await startTestStack({ ...cheapHashes, REFRESH_RETRY_WINDOW: '0' });
 });
-afterAll(() => stack.close(), 30_000);
+afterAll(() => stack.close());
 
 test('the thief who refreshes ahead and hides the result: session revoked, stream closed 4001, both access tokens refused', async () => {
   const owner = await newSession(stack);

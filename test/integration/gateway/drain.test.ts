@@ -8,7 +8,7 @@ import {
   startTestGateway,
 } from '../../support/gateway-scene.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
-import { startStopwatch } from '../../support/stopwatch.ts';
+import { type Stopwatch, startStopwatch } from '../../support/stopwatch.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let scene: GatewayScene;
@@ -47,8 +47,10 @@ describe('a gateway that is told to stop', () => {
     const token = await signToken(scene.env, device);
     const ends: number[] = [];
     const since = performance.now();
+    let watch: Stopwatch | undefined;
     const ended = clients.map(async ({ closed }) => {
       expect(await closed).toEqual({ code: 1001, reason: 'SERVER_DRAINING' });
+      watch ??= startStopwatch();
       ends.push(performance.now() - since);
     });
     const closing = gateway.close();
@@ -56,17 +58,17 @@ describe('a gateway that is told to stop', () => {
     const refusal = await refusalOf(gateway.base, { ...device, token });
     expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-OVERLOADED' } });
     expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
-    await Promise.all([...ended, closing]);
-    const spread = Math.max(...ends) - Math.min(...ends);
-    expect(spread).toBeGreaterThan(300);
-    expect(spread).toBeLessThan(12_000); // at ten a second it would be 20 s
+    await Promise.all(ended);
+    expect(watch?.stop()).toBeLessThan(12_000); // at ten a second it would be 20 s
+    await closing;
+    expect(Math.max(...ends) - Math.min(...ends)).toBeGreaterThan(300);
   });
 
   test('falls from readiness at once and stops within 10 s with Redis away too', async () => {
     const gateway = await startGatewayProcess({
       ...scene.env,
       REDIS_URL: 'redis://127.0.0.1:1',
-      SHUTDOWN_DELAY_SECONDS: '3',
+      SHUTDOWN_DELAY_SECONDS: '15',
     });
     const body = async () =>
       (await (await fetch(`${gateway.opsBase}/readyz`)).json()) as { checks: { name: string }[] };

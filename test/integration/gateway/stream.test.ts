@@ -65,6 +65,10 @@ describe('a client of which nothing is heard', () => {
     await mute.ended;
     expect(opcodes).toEqual([1, 9]);
     expect([pings > 0, alive.isOpen()]).toEqual([true, true]);
+    await eventually(
+      'it is counted',
+      async () => (await idle.metric('push_streams_closed_total', { reason: 'IDLE' })) > 0,
+    );
     expect(await idle.metric('push_streams_closed_total', { reason: 'IDLE' })).toBe(1);
     await idle.close();
   });

@@ -17,6 +17,7 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { authctl } from '../../support/authctl.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import { startStopwatch } from '../../support/stopwatch.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
@@ -49,6 +50,14 @@ function open(settings: RedisSettings, url = proxy.url) {
   });
   opened.push(redis);
   return { redis, lost };
+}
+
+/** Sleeps, and returns true if the machine stalled meanwhile. */
+async function sleepAndWatch(ms: number): Promise<boolean> {
+  const [start, watch] = [performance.now(), startStopwatch()];
+  await delay(ms);
+  const awakeMs = watch.stop();
+  return performance.now() - start - awakeMs > 1;
 }
 
 /** Opens a subscription that records its messages. */
@@ -102,10 +111,15 @@ describe('a Redis host that vanishes without a word is left for a new connection
     const errors: Error[] = [];
     worker.on('error', (error) => errors.push(error));
     const queue = new Queue(name, { connection: direct, prefix });
-    await queue.add('job', 'before');
-    await eventually('the first job', () => done.length === 1);
+    const firstJob = async () => {
+      done.length = 0;
+      await queue.add('job', 'before');
+      await eventually('the first job', () => done.length === 1);
+      [lost.count, errors.length] = [0, 0];
+    };
+    await firstJob();
     // Waiting for jobs does not count as silence.
-    await delay(1_000);
+    while ((await sleepAndWatch(1_000)) && lost.count + errors.length > 0) await firstJob();
     expect([lost.count, errors]).toEqual([0, []]);
     proxy.freeze();
     await queue.add('job', 'after');
@@ -122,11 +136,14 @@ describe('a Redis host that vanishes without a word is left for a new connection
     const subscriber = open({ ...subscriberOptions(), socketTimeout: 100 });
     const { subscription } = listen(subscriber.redis, uniqueName(), 60_000);
     await eventually('an answer', () => commands.redis.ping().then(Boolean, () => false));
-    await eventually('both', () => commands.redis.status === 'ready' && subscription.isSubscribed());
-    // Up to here there were requests, and a tenth of a second may have been too short for them.
-    commands.lost.count = 0;
-    subscriber.lost.count = 0;
-    await delay(500);
+    const bothReady = async () => {
+      await eventually('both', () => commands.redis.status === 'ready' && subscription.isSubscribed());
+      // Up to here there were requests, and a tenth of a second may have been too short for them.
+      commands.lost.count = 0;
+      subscriber.lost.count = 0;
+    };
+    await bothReady();
+    while ((await sleepAndWatch(500)) && commands.lost.count + subscriber.lost.count > 0) await bothReady();
     expect([commands.lost.count, subscriber.lost.count]).toEqual([0, 0]);
     subscription.stop();
   });

@@ -53,10 +53,14 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
     answers.add(await services.refusal(before));
     answers.add((await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers })).status);
   };
-  await eventually('the sentinel has promoted the replica', async () => {
-    await ask();
-    return (await group.currentPort()) === group.replica.port;
-  });
+  await eventually(
+    'the sentinel has promoted the replica',
+    async () => {
+      await ask();
+      return (await group.currentPort()) === group.replica.port;
+    },
+    150_000,
+  );
   const since = performance.now();
   const closed = await meanwhileStream.closed;
   expect([closed.code, closed.reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
@@ -79,4 +83,4 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
   const account = await registerAccount(api);
   await services.receiver.waitFor(account.user_id);
   for (const client of [onPrimary, onReplica]) client.disconnect();
-});
+}, 300_000);

@@ -336,12 +336,12 @@ describe('a webhook’s consumer', () => {
         refused = performance.now();
         status(429, { 'retry-after': String(refusals) })(response, received);
       };
-      if (refusals === 1) refuse();
+      if (refusals > 2) status(204)(response, received);
+      else if (refusals === 1) refuse();
       else void eventually('the first is recorded', () => recorded.length === 1).then(refuse);
     });
     consumer.setParked(false);
-    await eventually('both are refused', () => recorded.length === 2);
-    receiver.answerWith(status(204));
+    await eventually('both are refused', () => recorded.length >= 2);
     await add('c');
     await eventually('the third is delivered', () => recorded.includes('delivered c'));
     // A timer may be early by a millisecond.

@@ -44,7 +44,7 @@ test.concurrent(
     const event = newEvent();
     await scene.publish(event);
     const first = await startWorkerProcess({ ...scene.env, DELIVERY_TIMEOUT_MS: '60000' });
-    await eventually('the delivery is under way', () => receiver.received.length === 1);
+    await eventually('the delivery is under way', () => receiver.received.length > 0);
     // It limits its own time: after 10 s it exits with 1.
     expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
 

@@ -157,7 +157,7 @@ test('a webhook that answers 410 is parked for all workers, until an operator ha
   const good = closing(await startReceiver('good'));
   const scene = closing(await openWorkerScene([gone.subscriber, good.subscriber]));
   const { subscribers } = operator(scene);
-  const env = { ...scene.env, DELIVERY_GIVE_UP_SECONDS: '3' };
+  const env = { ...scene.env, DELIVERY_GIVE_UP_SECONDS: '30' };
   const workers = await Promise.all([startTestWorker(env), startTestWorker(env)]);
   for (const worker of workers) closing(worker);
   const first = newEvent();
@@ -174,10 +174,13 @@ test('a webhook that answers 410 is parked for all workers, until an operator ha
   const later = Array.from({ length: 5 }, newEvent);
   for (const event of later) await scene.publish(event);
   await eventually('the other subscriber has them', () => new Set(good.ids()).size === 6);
+  const queue = `${scene.keys.queuePrefix}:${subscriberQueueName(registeredTopic, 'gone')}`;
+  const waiting = [first, ...later].map(({ id }) => `${queue}:${id}`);
+  await eventually('all wait', async () => (await scene.redis.exists(waiting)) === waiting.length);
   for (const worker of workers) await worker.close();
 
-  // Meanwhile the waiting job becomes older than the limit.
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  // Meanwhile the waiting jobs become older than the limit.
+  for (const job of waiting) await scene.redis.hset(job, 'timestamp', Date.now() - 3_600_000);
   const restarted = closing(await startTestWorker(env));
   await eventually(
     'it is known',

@@ -171,7 +171,7 @@ describe('with a Redis that fails', () => {
       await scene.redis.flushall();
       await eventually('it is delivered', () => scene.isDelivered(event));
       expect(new Set(good.ids())).toEqual(new Set([event.id]));
-      expect(await worker.metric('auth_deny_list_rebuilds_total')).toBe(2);
+      expect(await worker.metric('auth_deny_list_rebuilds_total')).toBeGreaterThanOrEqual(2);
     }),
   );
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, glob, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { cp, glob, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,6 +53,16 @@ async function looseFilesOf(tree: string): Promise<string[]> {
   return loose.sort();
 }
 
+/** Tests beside the code that want a server: `npm run test:unit` starts none. */
+async function testsWithServersOf(tree: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const file of glob('{libs,services}/*/src/**/*.test.ts', { cwd: tree })) {
+    const text = await readFile(join(tree, file), 'utf8');
+    if (/test\/support\/|\bTEST_[A-Z]/.test(text)) found.push(file);
+  }
+  return found.sort();
+}
+
 describe('folders of one package do not import each other in a loop', () => {
   test('in the project', async () => {
     expect(await loopsOf(PROJECT)).toEqual([]);
@@ -88,6 +98,23 @@ describe('at the root of a service’s sources are main, compose, app and config
       'services/push-gateway/src/upgrade.ts',
       'services/worker/src/opens-redis-by-url.ts',
       'services/worker/src/opens-redis.ts',
+    ]);
+  });
+});
+
+describe('no test beside the code imports test/support or reads the address of a test server', () => {
+  test('in the project', async () => {
+    expect(await testsWithServersOf(PROJECT)).toEqual([]);
+  });
+
+  test('which is reported if one does', async () => {
+    const src = join(fixtures, 'services/api/src');
+    await writeFile(join(src, 'imports.test.ts'), "import '../../../test/support/accounts.ts';");
+    await writeFile(join(src, 'reads.test.ts'), "export const uri = process.env.TEST_MONGODB_URI ?? '';");
+    await writeFile(join(src, 'good.test.ts'), 'export const one = 1;');
+    expect(await testsWithServersOf(fixtures)).toEqual([
+      'services/api/src/imports.test.ts',
+      'services/api/src/reads.test.ts',
     ]);
   });
 });

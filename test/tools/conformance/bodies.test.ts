@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { openApiPath, type RouteName, routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type GoodRequest, goodRequests } from '../../support/good-requests.ts';
+import { type GoodRequest, goodRequests, requestTo } from '../../support/good-requests.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { openApiChecker } from '../../support/openapi-checker.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
@@ -39,7 +39,7 @@ let sent = 0;
 const statuses = new Map<string, number>();
 
 function sendBytes(name: RouteName, body: Buffer): Promise<Answer & { readonly requestId: string }> {
-  const { method, path } = routes[name];
+  const { method, path, headers } = requestTo(name, goods.get(name) ?? {});
   sent += 1;
   const requestId = `body-${sent}`;
   const needed = {
@@ -49,7 +49,7 @@ function sendBytes(name: RouteName, body: Buffer): Promise<Answer & { readonly r
     // Every other body has a new key, so that no answer comes from memory.
     ...(sent % 2 === 0 ? { 'Idempotency-Key': requestId } : {}),
   };
-  const options = { method: method.toUpperCase(), agent, headers: { ...needed, ...goods.get(name)?.headers } };
+  const options = { method, agent, headers: { ...needed, ...headers } };
   const { promise, resolve, reject } = Promise.withResolvers<Answer & { readonly requestId: string }>();
   const req = request(api.base + path, options, (res) => {
     const chunks: Buffer[] = [];

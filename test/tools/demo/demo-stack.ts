@@ -101,8 +101,14 @@ async function startOwn(): Promise<DemoStack> {
     await receiver.close();
     await rm(dataDir, { recursive: true, force: true });
   };
+  let isEnding = false;
+  const end = () => {
+    if (!isEnding) void close().finally(() => process.exit(130));
+    isEnding = true;
+  };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void close().finally(() => process.exit(130)));
+    // npm forwards a signal that its child has had already.
+    process.on(signal, end);
   }
   try {
     await untilReady(up.stdout, up.stderr, exited);

@@ -29,7 +29,9 @@ const seed = Number(values.seed);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
+  // npm forwards a signal that its child has had already.
+  process.on(signal, () => {
+    if (ending.signal.aborted) return;
     console.error(`${signal}: the fault under way is the last one; what there is until then is checked and told`);
     ending.abort();
   });

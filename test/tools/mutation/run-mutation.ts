@@ -93,7 +93,8 @@ const measured: string[] = [];
 const soFar = () =>
   `${measured.length} of ${chosen.length} areas measured${measured.length > 0 ? `: ${measured.join(', ')}` : ''}`;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
+  // npm forwards a signal that its child has had already.
+  process.on(signal, () => {
     console.error(`${signal}: ended before its end, with ${soFar()}. Their results are kept.`);
     process.exit(1);
   });

@@ -3,7 +3,7 @@ import { waitUntil } from './wait-until.ts';
 
 const NOT_YET_INITIALIZED = 94;
 const ALREADY_INITIALIZED = 23;
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 60_000;
 
 interface ReplicaSetConfig {
   readonly _id: string;

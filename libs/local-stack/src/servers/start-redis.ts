@@ -8,7 +8,7 @@ import { findFreePort } from './find-free-port.ts';
 import { type OnSpawn, type ServerProcess, spawnServer } from './spawn-server.ts';
 import { waitUntil } from './wait-until.ts';
 
-const READY_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 60_000;
 
 export interface StartRedisOptions {
   /** Append-only file and log; kept when the server stops. */

@@ -1,0 +1,14 @@
+const maxRounds = 10;
+
+/**
+ * Repeats the round until one leaves the counter as it was, and returns what that one found: a machine that stands still can make
+ * a service fall back in any one round.
+ */
+export async function untilUnchanged<T>(counter: () => Promise<number>, round: () => Promise<T>): Promise<T> {
+  for (let rounds = 0; rounds < maxRounds; rounds += 1) {
+    const before = await counter();
+    const found = await round();
+    if ((await counter()) === before) return found;
+  }
+  throw new Error(`the counter rose in each of ${maxRounds} rounds`);
+}
