@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Everything that the chart's check reads: the chart, its checks, and the schemas that it is generated from. */
@@ -46,7 +46,7 @@ function fingerprint(root: string): string {
 
 /** Returns the files at or below this path, always in the same order. */
 function filesOf(root: string, path: string): string[] {
-  if (path.endsWith('.ts')) return [path];
+  if (statSync(join(root, path)).isFile()) return [path];
   const entries = readdirSync(join(root, path), { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
