@@ -88,6 +88,7 @@ test('a set is checked for signing and for verifying', async () => {
   const { d: _, ...open } = signing('a');
   await expect(assertAccessTokenKeys(set(open as KeyEntry), 'EdDSA', 'verify')).resolves.toBeUndefined();
   await expect(assertAccessTokenKeys(set(open as KeyEntry), 'EdDSA', 'sign')).rejects.toThrow('no private part');
+  await expect(assertAccessTokenKeys(set(signing('a')), 'EdDSA', 'sign')).resolves.toBeUndefined();
   const ofAnotherKind = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
   const mixed = set(open as KeyEntry, { ...ofAnotherKind, kid: 'b' } as KeyEntry);
   await expect(assertAccessTokenKeys(mixed, 'EdDSA', 'verify')).rejects.toThrow('key b does not fit EdDSA');
@@ -106,6 +107,11 @@ describe('a set for verifying', () => {
     expect(refusal).toContain(`key closed has a private part (${member})`);
     expect(refusal).toContain('`authctl keys public`');
     expect(refusal).not.toContain(secretPart);
+  });
+
+  test('names all private members of a key', async () => {
+    const keys = set({ ...open, d, k: 'x' } as KeyEntry);
+    await expect(assertAccessTokenKeys(keys, 'EdDSA', 'verify')).rejects.toThrow('private part (d, k)');
   });
 
   test('is what publicKeySet makes of one for signing', async () => {

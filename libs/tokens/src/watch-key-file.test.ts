@@ -117,8 +117,9 @@ test('a wrong file at the start is an error', async () => {
   await writeFile(path, '{}');
   await expect(watch()).rejects.toThrow(`${path}: not a JWK set`);
   await writeFile(path, json('a'));
-  const check = () => Promise.reject(new Error('not of the right kind'));
-  await expect(watch({ check })).rejects.toThrow(`${path}: not of the right kind`);
+  const cause = new Error('not of the right kind');
+  const check = () => Promise.reject(cause);
+  await expect(watch({ check })).rejects.toMatchObject({ message: `${path}: not of the right kind`, cause });
   await expect(watchKeyFile(join(dir, 'none.json'), { onError: () => undefined })).rejects.toThrow('ENOENT');
 });
 
