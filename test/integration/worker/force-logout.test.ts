@@ -228,7 +228,7 @@ describe('a forced logout', () => {
       ['an empty reason', { user_id: randomUUID(), reason: '' }, '/reason'],
       ['an id that is none', { user_id: 'somebody', reason }, '/user_id'],
       ['an operator for an id', { user_id: { $ne: null }, reason }, '/user_id'],
-      ['no object', 'everybody out', 'no object'],
+      ['no object', 'everybody out', 'not an object'],
     ])('%s: fails for good at the first attempt, and says why', async (_case, data, why) => {
       const jobId = randomUUID();
       const malformed = await startCount('auth_force_logouts_total', { outcome: 'malformed' });
