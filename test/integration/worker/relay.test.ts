@@ -8,6 +8,7 @@ import { addEvents, openEventQueue, subscriberQueueName } from '@auth-account/me
 import { createStores } from '@auth-account/stores';
 import { describe, expect, test } from '@jest/globals';
 import { type Closing, closingAll } from '../../support/closing.ts';
+import { startStopwatch } from '../../support/stopwatch.ts';
 import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
 import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
@@ -77,10 +78,15 @@ describe('the relay', () => {
       for (const [index, event] of events.entries()) {
         await (index % 2 === 0 ? publish(event, longAgo()) : commitEvent(mongo, db, event, longAgo()));
       }
+      const [start, watch] = [performance.now(), startStopwatch()];
       const workers = await Promise.all([startTestWorker(env), startTestWorker(env)]);
       for (const worker of workers) closing(worker);
       for (const event of events) await eventually('the row is delivered', () => isDelivered(event));
-      expect(good.ids().sort()).toEqual(events.map(({ id }) => id).sort());
+      const awakeMs = watch.stop();
+      const isStalled = performance.now() - start - awakeMs > 1_000;
+      // A worker that stalls may lose its claim or its job to the other one. Then the promise is "at least once".
+      const delivered = isStalled ? [...new Set(good.ids())] : good.ids();
+      expect(delivered.sort()).toEqual(events.map(({ id }) => id).sort());
     }),
   );
 
