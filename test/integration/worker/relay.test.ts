@@ -177,7 +177,8 @@ describe('with a Redis that fails', () => {
       await scene.redis.flushall();
       await eventually('it is delivered', () => scene.isDelivered(event));
       expect(new Set(good.ids())).toEqual(new Set([event.id]));
-      expect(await worker.metric('auth_deny_list_rebuilds_total')).toBeGreaterThanOrEqual(2);
+      // The relay may have been faster than the worker's round.
+      await eventually('another rebuild', async () => (await worker.metric('auth_deny_list_rebuilds_total')) >= 2);
     }),
   );
 
