@@ -68,7 +68,7 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
   };
 }
 
-/** Whether a failover is under way now. */
+/** Orders a failover. Returns false if the sentinel refuses it, because it takes the replica for a dead one. */
 async function orderFailover(client: Redis): Promise<boolean> {
   try {
     await client.call('SENTINEL', 'FAILOVER', groupName);

@@ -129,7 +129,7 @@ async function start(context: StartContext): Promise<Databases> {
   startServices(plan, envOf, context, onSpawn);
   const ready = Promise.all(running.services.flat().map((service) => service.waitUntilReady()));
   await Promise.race([ready, context.stopped]);
-  // Stores of the caller's own have secrets of the caller's own: authctl is told nothing of them.
+  // The addresses of the caller's own stores may hold secrets: they are not published.
   if (databases.mongo && databases.redis) {
     context.runFile.publish({
       ...defaults,
