@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { AccountType, Timestamp, Uuid } from '../http/fields.ts';
 import { SpaceCreationMode } from '../http/register.ts';
+import { CloudEvent } from './cloud-event.ts';
 
 /** Topic, CloudEvent `type` and BullMQ queue of the registration event (specification, "Events"). */
 export const registeredTopic = 'service.auth.events.registered';
@@ -17,16 +18,5 @@ export const RegisteredData = Type.Object({
 export type RegisteredData = Type.Static<typeof RegisteredData>;
 
 /** The registration event as a CloudEvents 1.0 JSON envelope: in the outbox, on the queues and in webhooks. */
-export const RegisteredEvent = Type.Object({
-  specversion: Type.Literal('1.0'),
-  id: Uuid,
-  source: Type.String({ minLength: 1 }),
-  type: Type.Literal(registeredTopic),
-  subject: Uuid,
-  time: Timestamp,
-  datacontenttype: Type.Literal('application/json'),
-  requestid: Type.String({ minLength: 1, maxLength: 128 }),
-  traceparent: Type.Optional(Type.String({ minLength: 1 })),
-  data: RegisteredData,
-});
+export const RegisteredEvent = CloudEvent(registeredTopic, RegisteredData);
 export type RegisteredEvent = Type.Static<typeof RegisteredEvent>;

@@ -1,0 +1,109 @@
+import { Type } from 'typebox';
+import { Timestamp, Uuid } from '../http/fields.ts';
+import { CloudEvent } from './cloud-event.ts';
+import type { RegisteredEvent } from './registered.ts';
+
+/** Languages of messages and mails. */
+export const Locale = Type.Enum(['en', 'ru']);
+export type Locale = Type.Static<typeof Locale>;
+
+/** Purpose of a code that is sent by e-mail. */
+export const CodePurpose = Type.Enum(['email_verification', 'password_reset', 'email_change', 'account_deletion']);
+export type CodePurpose = Type.Static<typeof CodePurpose>;
+
+/** What a notice tells the account's holder; `address_in_use`: somebody wanted to change to this account's address. */
+export const NoticePurpose = Type.Enum([
+  'new_device',
+  'password_changed',
+  'email_changed',
+  'deletion_scheduled',
+  'address_in_use',
+]);
+export type NoticePurpose = Type.Static<typeof NoticePurpose>;
+
+/** A code is to be sent by e-mail. The worker adds code and address when it delivers the event. */
+export const CodeRequestedEvent = CloudEvent(
+  'service.auth.events.code_requested',
+  Type.Object({
+    challenge_id: Uuid,
+    user_id: Uuid,
+    purpose: CodePurpose,
+    /** Language of the mail. */
+    locale: Locale,
+    /** From then on a mail is of no use, and the event is dropped. */
+    expires_at: Timestamp,
+  }),
+);
+export type CodeRequestedEvent = Type.Static<typeof CodeRequestedEvent>;
+
+/** The account's holder is to be told of a change. */
+export const NoticeEvent = CloudEvent(
+  'service.auth.events.notice',
+  Type.Object({
+    user_id: Uuid,
+    purpose: NoticePurpose,
+    locale: Locale,
+    /** `new_device`: the session that was opened. */
+    session_id: Type.Optional(Uuid),
+    /** `email_changed`: the change that the notice to the old address can undo. */
+    email_change_id: Type.Optional(Uuid),
+    /** `deletion_scheduled`: time of the erasure. */
+    deletes_at: Type.Optional(Timestamp),
+  }),
+);
+export type NoticeEvent = Type.Static<typeof NoticeEvent>;
+
+export const EmailVerifiedEvent = CloudEvent(
+  'service.auth.events.email_verified',
+  Type.Object({ user_id: Uuid, verified_at: Timestamp }),
+);
+export const PasswordChangedEvent = CloudEvent(
+  'service.auth.events.password_changed',
+  Type.Object({
+    user_id: Uuid,
+    changed_at: Timestamp,
+    /** `undone`: an undone change of the address made the password void. */
+    reason: Type.Enum(['changed', 'reset', 'undone', 'operator']),
+  }),
+);
+export const EmailChangedEvent = CloudEvent(
+  'service.auth.events.email_changed',
+  Type.Object({ user_id: Uuid, changed_at: Timestamp, is_undone: Type.Boolean() }),
+);
+export const DeletionScheduledEvent = CloudEvent(
+  'service.auth.events.deletion_scheduled',
+  Type.Object({ user_id: Uuid, scheduled_at: Timestamp, deletes_at: Timestamp }),
+);
+export const DeletionCancelledEvent = CloudEvent(
+  'service.auth.events.deletion_cancelled',
+  Type.Object({ user_id: Uuid, cancelled_at: Timestamp }),
+);
+export const DeletedEvent = CloudEvent(
+  'service.auth.events.deleted',
+  Type.Object({ user_id: Uuid, home_group_id: Uuid, deleted_at: Timestamp }),
+);
+
+/**
+ * Topic → schema of the events of an account's life after its registration. Like the registration event they have no
+ * address, no code and no name.
+ */
+export const accountEvents = {
+  'service.auth.events.code_requested': CodeRequestedEvent,
+  'service.auth.events.notice': NoticeEvent,
+  'service.auth.events.email_verified': EmailVerifiedEvent,
+  'service.auth.events.password_changed': PasswordChangedEvent,
+  'service.auth.events.email_changed': EmailChangedEvent,
+  'service.auth.events.deletion_scheduled': DeletionScheduledEvent,
+  'service.auth.events.deletion_cancelled': DeletionCancelledEvent,
+  'service.auth.events.deleted': DeletedEvent,
+} as const;
+
+export type AccountTopic = keyof typeof accountEvents;
+export type AccountEventOf<Topic extends AccountTopic> = Type.Static<(typeof accountEvents)[Topic]>;
+export type AccountEvent = { [Topic in AccountTopic]: AccountEventOf<Topic> }[AccountTopic];
+
+/** Every event of this service. */
+export type AuthEvent = RegisteredEvent | AccountEvent;
+
+/** BullMQ queue of all account events, and first part of the names of the subscribers' queues of them. */
+export const accountChannel = 'service.auth.events.account';
