@@ -34,6 +34,7 @@ test.each([1, 2])('of a table: %i is 1', (value) => {
   expect(value).toBe(1);
 });
 
+// biome-ignore lint/suspicious/noSkippedTests: the runner has to leave it out.
 test.skip('is skipped', () => {
   throw new Error('it ran');
 });
