@@ -295,6 +295,13 @@ const ownProvocations: {
       return sendTo('findCurrentGroup', faulty, { headers: bearer(session) });
     },
   },
+  renameGroup: {
+    'ERR-INTERNAL': () => refusedWrite('renameGroup', 'groups'),
+  },
+  handOverGroup: {
+    'ERR-INTERNAL': () => refusedWrite('handOverGroup', 'groups'),
+    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendGood('handOverGroup', api, { body: { user_id: crypto.randomUUID() } }),
+  },
   acceptInvite: {
     'ERR-INTERNAL': () => refusedWrite('acceptInvite', 'users'),
     IAD_GROUP_ALREADY_MEMBER: () => sendGood('acceptInvite', api, { body: {} }),

@@ -62,7 +62,14 @@ interface EventFields {
     readonly home_group_id: string;
     readonly removed_by: string;
   };
-  'group.owner_changed': { readonly user_id: string; readonly home_group_id: string };
+  'group.renamed': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
+  'group.owner_changed': {
+    readonly user_id: string;
+    readonly home_group_id: string;
+    /** The owner who handed the group over, and their session; missing if the owner has left. */
+    readonly handed_over_by?: string;
+    readonly session_id?: string;
+  };
   'group.closed': { readonly user_id: string; readonly home_group_id: string };
   'invite.created': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
   'invite.revoked': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
@@ -103,6 +110,7 @@ export const auditEvents = {
   'group.joined': { outcome: 'success' },
   'group.left': { outcome: 'success' },
   'group.removed': { outcome: 'success' },
+  'group.renamed': { outcome: 'success' },
   'group.owner_changed': { outcome: 'success' },
   'group.closed': { outcome: 'success' },
   'invite.created': { outcome: 'success' },
