@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openApiPath, type Route, type RouteName, routes } from '@auth-account/contracts';
+import type { UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
@@ -53,6 +54,10 @@ type Routes = typeof routes;
 type Operation = { [N in RouteName]: Routes[N]['errors'] extends readonly [] ? never : N }[RouteName];
 type CodeOf<N extends Operation> = Routes[N]['errors'][number];
 type Provocation = () => Promise<Answer>;
+/** Routes that ask for the password again. */
+type FreshOperation = {
+  [N in Operation]: 'ERR-REAUTHENTICATION-FAILED' extends CodeOf<N> ? N : never;
+}[Operation];
 
 async function sendGood(name: Operation, on = api, change: GoodRequest = {}): Promise<Answer> {
   const good = await goodRequests[name](on === severed ? api : on);
@@ -122,6 +127,32 @@ async function overload(name: 'register' | 'login'): Promise<Answer> {
   return refused;
 }
 
+const wrong = { current_password: 'wrong password', new_password: 'three wrong staples' };
+
+/** Sends more at once than there are places, of one account: one of them is refused. */
+async function overloadFresh(name: FreshOperation): Promise<Answer> {
+  const good = await goodRequests[name](narrow);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => sendTo(name, narrow, good)));
+  const refused = answers.find(({ status }) => status === 503);
+  if (refused === undefined) throw new Error('none was turned away');
+  return refused;
+}
+
+/** Sends wrong passwords until the next try has to wait. */
+async function pastTheGuesses(name: FreshOperation): Promise<Answer> {
+  const good = await goodRequests[name](api);
+  const guess = () => sendTo(name, api, { ...good, body: wrong });
+  for (let i = 0; i < 5; i += 1) await guess();
+  return guess();
+}
+
+/** Provocations of an operation that asks for the password again. */
+const freshProvocations = (name: FreshOperation) => ({
+  'ERR-REAUTHENTICATION-FAILED': () => sendGood(name, api, { body: wrong }),
+  'ERR-RATE-LIMITED': () => pastTheGuesses(name),
+  'ERR-OVERLOADED': () => overloadFresh(name),
+});
+
 async function pastTheLimit(name: 'register' | 'login' | 'refresh' | 'findInvite'): Promise<Answer> {
   const good = await goodRequests[name](api);
   await sendTo(name, strict, good);
@@ -171,6 +202,13 @@ async function newMember(): Promise<TokenPair> {
   return joinByInvite(api, await insertInvite(api, home_group_id));
 }
 
+/** Logs in to an account whose document has these fields. */
+async function logInTo(set: Partial<UserDocument>): Promise<Answer> {
+  const { email, user_id } = await registerAccount(api);
+  await api.collections.users.updateOne({ _id: user_id }, { $set: set });
+  return sendTo('login', api, { body: { email, password } });
+}
+
 const joinBy = (invite_token: string) =>
   sendGood('register', api, {
     body: { email: newEmail(), password, space_creation_mode: 'JOIN_EXISTING', invite_token },
@@ -201,9 +239,25 @@ const ownProvocations: {
     'ERR-RATE-LIMITED': () => pastTheLimit('register'),
     'ERR-OVERLOADED': () => overload('register'),
   },
+  findAccount: {
+    async 'ERR-INTERNAL'() {
+      const session = await newSession(faulty);
+      await faulty.collections.users.updateOne({ _id: session.user_id }, { $unset: { created_at: true } } as const);
+      return sendTo('findAccount', faulty, { headers: bearer(session) });
+    },
+  },
+  changeAccount: {
+    'ERR-INTERNAL': () => refusedWrite('changeAccount', 'users'),
+  },
+  changePassword: {
+    'ERR-INTERNAL': () => refusedWrite('changePassword', 'users'),
+    ...freshProvocations('changePassword'),
+  },
   login: {
     'ERR-INTERNAL': () => refusedWrite('login', 'sessions'),
     'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),
+    'ERR-ACCOUNT-DISABLED': () => logInTo({ disabled_at: new Date() }),
+    'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInTo({ deletes_at: new Date() }),
     'ERR-RATE-LIMITED': () => pastTheLimit('login'),
     'ERR-OVERLOADED': () => overload('login'),
   },
@@ -240,6 +294,13 @@ const ownProvocations: {
       await faulty.collections.users.updateOne({ _id: session.user_id }, { $unset: { joined_at: true } } as const);
       return sendTo('findCurrentGroup', faulty, { headers: bearer(session) });
     },
+  },
+  renameGroup: {
+    'ERR-INTERNAL': () => refusedWrite('renameGroup', 'groups'),
+  },
+  handOverGroup: {
+    'ERR-INTERNAL': () => refusedWrite('handOverGroup', 'groups'),
+    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendGood('handOverGroup', api, { body: { user_id: crypto.randomUUID() } }),
   },
   acceptInvite: {
     'ERR-INTERNAL': () => refusedWrite('acceptInvite', 'users'),

@@ -21,6 +21,12 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
   register: async () => ({
     body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME', invite_token: null },
   }),
+  findAccount: ownHeaders,
+  changeAccount: async (on) => ({ ...(await ownHeaders(on)), body: { display_name: 'Anna', locale: 'ru' } }),
+  changePassword: async (on) => ({
+    ...(await ownHeaders(on)),
+    body: { current_password: password, new_password: 'three wrong staples' },
+  }),
   async login(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };
@@ -37,6 +43,12 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     return { params: { session_id: session.session_id }, headers: bearer(session) };
   },
   findCurrentGroup: ownHeaders,
+  renameGroup: async (on) => ({ ...(await ownHeaders(on)), body: { name: 'Garden Street' } }),
+  async handOverGroup(on) {
+    const owner = await newSession(on);
+    const { user_id } = await joinByInvite(on, await insertInvite(on, owner.home_group_id));
+    return { body: { user_id }, headers: bearer(owner) };
+  },
   async acceptInvite(on) {
     const { home_group_id } = await registerAccount(on);
     const token = await insertInvite(on, home_group_id);

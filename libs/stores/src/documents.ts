@@ -1,4 +1,5 @@
-import type { AccountType, GroupRole, Platform, RegisteredEvent } from '@auth-account/contracts';
+import type { AccountType, GroupRole, Platform } from '@auth-account/contracts';
+import type { AuthEvent, Locale } from '@auth-account/contracts/events';
 import type { Binary } from 'mongodb';
 
 /** Collection `users`. */
@@ -18,6 +19,26 @@ export interface UserDocument {
   /** Time at which the user joined the present group. */
   readonly joined_at: Date;
   readonly last_login_at?: Date;
+  /** Name that the other members and invited people see. */
+  readonly display_name?: string;
+  /** Language of mails; missing if the user has not chosen one. */
+  readonly locale?: Locale;
+  /** Time at which the user showed that mail to the address arrives. */
+  readonly email_verified_at?: Date;
+  /** Address that a change under way leads to, as the user typed it. */
+  readonly pending_email?: string;
+  /**
+   * Time at which the password was last set to another one; missing if it is still the first. Every write of another
+   * password sets it, in the same transaction as the end of the sessions: a login that has verified the old password
+   * sees by it that it came too late. A better hash of the same password leaves it as it is.
+   */
+  readonly password_changed_at?: Date;
+  /** Time since which nobody can log in, because an operator has disabled the account. */
+  readonly disabled_at?: Date;
+  /** Reason that the operator gave, for the support desk. */
+  readonly disabled_reason?: string;
+  /** Time of the erasure, if the deletion was ordered. Until then nobody can log in. */
+  readonly deletes_at?: Date;
   /**
    * Written by every operation that revokes or moves by user. Logins write the document too, so that the two conflict.
    */
@@ -35,6 +56,8 @@ export interface GroupDocument {
   readonly _id: string;
   readonly account_type: AccountType;
   readonly owner_id: string;
+  /** Name that its owner has given it. */
+  readonly name?: string;
   readonly member_count: number;
   readonly created_at: Date;
   /**
@@ -70,7 +93,10 @@ export type RevocationReason =
   | 'session_limit'
   | 'refresh_token_reuse'
   | 'revoked_by_user'
-  | 'forced';
+  | 'forced'
+  | 'password_changed'
+  | 'account_disabled'
+  | 'account_deleted';
 
 /** Claims about the user in a session's access tokens, signed as the write returned them. */
 export interface SessionClaims {
@@ -154,7 +180,7 @@ export interface OutboxDocument {
   /** The event's id, UUIDv7. */
   readonly _id: string;
   readonly topic: string;
-  readonly event: RegisteredEvent;
+  readonly event: AuthEvent;
   /**
    * `pending`: some subscriber has neither the event nor a dead letter of it. `dead`: no subscriber waits, but there is
    * a dead letter, and the row stays until it is gone. `delivered`: no subscriber waits and there is no dead letter.
@@ -206,7 +232,7 @@ export interface DeadLetterDocument {
   readonly event_id: string;
   readonly subscriber: string;
   readonly topic: string;
-  readonly event: RegisteredEvent;
+  readonly event: AuthEvent;
   readonly last_error: string;
   /** Number of attempts since the last replay. */
   readonly attempts: number;

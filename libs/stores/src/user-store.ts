@@ -1,3 +1,4 @@
+import type { GroupRole } from '@auth-account/contracts';
 import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { UserDocument } from './documents.ts';
@@ -5,8 +6,19 @@ import type { UserDocument } from './documents.ts';
 /** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at'>;
 
+/** Fields of the user's document that the user sets; null removes a field, and an absent one stays as it is. */
+export type ProfileChange = { readonly [F in 'display_name' | 'locale']?: UserDocument[F] | null | undefined };
+
+/** The part of the user's document that shows whether a password that was verified is still the account's. */
+export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_changed_at'>;
+
+/** Returns true if neither the address nor the password was changed between the two reads of the user's document. */
+export function hasSameCredentials(a: Credentials, b: Credentials): boolean {
+  return a.email_key === b.email_key && a.password_changed_at?.getTime() === b.password_changed_at?.getTime();
+}
+
 /** A member as the other members of the group see it. */
-export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'role' | 'joined_at'>;
+export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 'role' | 'joined_at'>;
 
 /** The key under which an address is unique: lower case (decisions, "Registration"). */
 export function emailKey(email: string): string {
@@ -24,6 +36,7 @@ const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touche
 
 /** Accounts. */
 export interface UserStore {
+  find(userId: string): Promise<UserDocument | undefined>;
   findByEmail(email: string): Promise<UserDocument | undefined>;
   isEmailTaken(email: string): Promise<boolean>;
   /** Returns true if the user is in that group at this moment. */
@@ -47,15 +60,46 @@ export interface UserStore {
   hasMoved(userId: string, to: Pick<Membership, 'home_group_id' | 'joined_at'>): Promise<boolean>;
   /** Makes the group's longest-standing member its owner, and returns that member; undefined if the group has none. */
   promoteEldest(groupId: string, session: ClientSession): Promise<string | undefined>;
+  /** Sets the role of a member of the group; false if the user is not in it. */
+  setRole(userId: string, groupId: string, role: GroupRole, session: ClientSession): Promise<boolean>;
+  findDisplayName(userId: string): Promise<string | undefined>;
   /** Returns the group's members, longest-standing first. */
   listGroup(groupId: string): Promise<GroupMember[]>;
+  /**
+   * Writes the fields into the user's document, unless the password or the address has been changed since the document
+   * was read; false then. Logins write the same document, so that none slips past.
+   */
+  changeFresh(seen: Credentials, fields: Partial<UserDocument>, session: ClientSession): Promise<boolean>;
+  /** Reads with majority concern: the result can't be rolled back. */
+  hasPasswordHash(userId: string, hash: string): Promise<boolean>;
+  /** Writes the change and returns the user after it; undefined if the user is gone. */
+  changeProfile(userId: string, change: ProfileChange): Promise<UserDocument | undefined>;
+  /** Replaces the hash of a password by a better one of the same password. */
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
 
 export function createUserStore({ users }: Collections): UserStore {
+  return { ...createReads(users), ...createWrites(users) };
+}
+
+type Reads =
+  | 'findByEmail'
+  | 'find'
+  | 'isEmailTaken'
+  | 'isMember'
+  | 'exists'
+  | 'hasMoved'
+  | 'findDisplayName'
+  | 'listGroup'
+  | 'hasPasswordHash';
+
+function createReads(users: Collections['users']): Pick<UserStore, Reads> {
   return {
     async findByEmail(email) {
       return (await users.findOne({ email_key: emailKey(email) })) ?? undefined;
+    },
+    async find(userId) {
+      return (await users.findOne({ _id: userId })) ?? undefined;
     },
     async isEmailTaken(email) {
       return (await users.findOne({ email_key: emailKey(email) }, { projection: { _id: 1 } })) !== null;
@@ -68,6 +112,26 @@ export function createUserStore({ users }: Collections): UserStore {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
       return (await users.findOne({ _id: userId }, options)) !== null;
     },
+    async hasMoved(userId, { home_group_id, joined_at }) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await users.findOne({ _id: userId, home_group_id, joined_at }, options)) !== null;
+    },
+    async findDisplayName(userId) {
+      return (await users.findOne({ _id: userId }, { projection: { _id: 0, display_name: 1 } }))?.display_name;
+    },
+    listGroup(groupId) {
+      const projection = { email: 1, display_name: 1, role: 1, joined_at: 1 };
+      return users.find<GroupMember>({ home_group_id: groupId }, { projection }).sort(eldestFirst).toArray();
+    },
+    async hasPasswordHash(userId, hash) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await users.findOne({ _id: userId, password_hash: hash }, options)) !== null;
+    },
+  };
+}
+
+function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
+  return {
     async insert(user, session) {
       await users.insertOne(user, { session });
     },
@@ -90,17 +154,26 @@ export function createUserStore({ users }: Collections): UserStore {
       const update = touch({ ...to, sessions_changed_at: to.joined_at });
       return (await users.updateOne({ _id: userId, home_group_id: from }, update, { session })).matchedCount === 1;
     },
-    async hasMoved(userId, { home_group_id, joined_at }) {
-      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
-      return (await users.findOne({ _id: userId, home_group_id, joined_at }, options)) !== null;
-    },
     async promoteEldest(groupId, session) {
       const options = { session, sort: eldestFirst, projection: { _id: 1 } } as const;
       return (await users.findOneAndUpdate({ home_group_id: groupId }, { $set: { role: 'owner' } }, options))?._id;
     },
-    listGroup(groupId) {
-      const projection = { email: 1, role: 1, joined_at: 1 };
-      return users.find<GroupMember>({ home_group_id: groupId }, { projection }).sort(eldestFirst).toArray();
+    async setRole(userId, groupId, role, session) {
+      const member = { _id: userId, home_group_id: groupId };
+      return (await users.updateOne(member, touch({ role }), { session })).matchedCount === 1;
+    },
+    async changeFresh({ _id, email_key, password_changed_at }, fields, session) {
+      const unchanged = { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
+      return (await users.updateOne(unchanged, touch(fields), { session })).matchedCount === 1;
+    },
+    async changeProfile(userId, change) {
+      const fields = Object.entries(change).filter(([, value]) => value !== undefined);
+      const set = Object.fromEntries(fields.filter(([, value]) => value !== null));
+      const unset = Object.fromEntries(
+        fields.filter(([, value]) => value === null).map(([name]) => [name, true as const]),
+      );
+      const update = { $set: set, $unset: unset };
+      return (await users.findOneAndUpdate({ _id: userId }, update, { returnDocument: 'after' })) ?? undefined;
     },
     async setPasswordHash(userId, from, to) {
       // Replaces only the hash that was verified: a password that was changed meanwhile stays changed.

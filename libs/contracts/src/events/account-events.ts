@@ -1,11 +1,9 @@
 import { Type } from 'typebox';
-import { Timestamp, Uuid } from '../http/fields.ts';
+import { Locale, Timestamp, Uuid } from '../http/fields.ts';
 import { CloudEvent } from './cloud-event.ts';
-import type { RegisteredEvent } from './registered.ts';
+import { type RegisteredEvent, registeredTopic } from './registered.ts';
 
-/** Languages of messages and mails. */
-export const Locale = Type.Enum(['en', 'ru']);
-export type Locale = Type.Static<typeof Locale>;
+export { Locale };
 
 /** Purpose of a code that is sent by e-mail. */
 export const CodePurpose = Type.Enum(['email_verification', 'password_reset', 'email_change', 'account_deletion']);
@@ -107,3 +105,12 @@ export type AuthEvent = RegisteredEvent | AccountEvent;
 
 /** BullMQ queue of all account events, and first part of the names of the subscribers' queues of them. */
 export const accountChannel = 'service.auth.events.account';
+
+/** BullMQ queues into which the api publishes. Each subscriber has a queue of each. */
+export const eventChannels = [registeredTopic, accountChannel] as const;
+export type EventChannel = (typeof eventChannels)[number];
+
+/** Returns the channel of an event with that `type`. */
+export function channelOf(topic: string): EventChannel {
+  return topic === registeredTopic ? registeredTopic : accountChannel;
+}

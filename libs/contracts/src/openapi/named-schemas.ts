@@ -1,13 +1,22 @@
 import type { TSchema } from 'typebox';
+import {
+  AccountResponse,
+  ChangeAccountRequest,
+  ChangePasswordRequest,
+  PasswordChangedResponse,
+} from '../http/account.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import {
   AcceptInviteRequest,
   CurrentGroupResponse,
+  GroupHandedOverResponse,
   GroupMember,
   GroupRole,
+  HandOverGroupRequest,
   MemberRemovedResponse,
   MembershipResponse,
+  RenameGroupRequest,
   StockDeficit,
 } from '../http/groups.ts';
 import {
@@ -35,6 +44,10 @@ import {
 export const namedSchemas: Readonly<Record<string, TSchema>> = {
   RegisterRequest,
   RegisterResponse,
+  AccountResponse,
+  ChangeAccountRequest,
+  ChangePasswordRequest,
+  PasswordChangedResponse,
   LoginRequest,
   TokenResponse,
   RefreshRequest,
@@ -47,6 +60,9 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   LogoutAllResponse,
   CurrentGroupResponse,
   GroupMember,
+  RenameGroupRequest,
+  HandOverGroupRequest,
+  GroupHandedOverResponse,
   AcceptInviteRequest,
   MembershipResponse,
   MemberRemovedResponse,

@@ -10,6 +10,7 @@ export type AuditCounters = ReturnType<typeof createAuditCounters>;
 const loginOutcomes = {
   'login.succeeded': 'succeeded',
   'login.failed': 'failed',
+  'login.refused': 'refused',
 } as const satisfies Partial<Record<AuditEventName, string>>;
 
 /** Outcomes of a refresh. */
@@ -37,6 +38,7 @@ const endReasons: readonly RevocationReason[] = [
   'session_limit',
   'refresh_token_reuse',
   'revoked_by_user',
+  'password_changed',
 ];
 
 /** The counters that the audit log's events keep. */

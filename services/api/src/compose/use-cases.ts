@@ -1,4 +1,4 @@
-import type { RegisteredEvent } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import type { RedisClient } from '@auth-account/redis';
 import type { RunTransaction, Stores } from '@auth-account/stores';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
@@ -12,10 +12,15 @@ import { createLimits, type Limits } from '../limits/limits.ts';
 import { systemIds as ids } from '../request/ids.ts';
 import type { ServerSecrets } from '../security/server-secrets.ts';
 import { createAcceptInvite } from '../usecases/accept-invite.ts';
+import { createChangeAccount } from '../usecases/change-account.ts';
 import { createChangeGroup } from '../usecases/change-group.ts';
+import { createChangePassword } from '../usecases/change-password.ts';
 import { createCreateInvite } from '../usecases/create-invite.ts';
+import { createEndSessions } from '../usecases/end-sessions.ts';
+import { createFindAccount } from '../usecases/find-account.ts';
 import { createFindCurrentGroup } from '../usecases/find-current-group.ts';
 import { createFindInvite } from '../usecases/find-invite.ts';
+import { createHandOverGroup } from '../usecases/hand-over-group.ts';
 import { createIssueTokens } from '../usecases/issue-tokens.ts';
 import { createLeaveGroup } from '../usecases/leave-group.ts';
 import { createListInvites } from '../usecases/list-invites.ts';
@@ -23,9 +28,11 @@ import { createListSessions } from '../usecases/list-sessions.ts';
 import { createLogIn } from '../usecases/log-in.ts';
 import { createLogOut } from '../usecases/log-out.ts';
 import { createLogOutAll } from '../usecases/log-out-all.ts';
+import { createReauthenticate } from '../usecases/reauthenticate.ts';
 import { createRefresh } from '../usecases/refresh.ts';
 import { createRegister } from '../usecases/register.ts';
 import { createRemoveMember } from '../usecases/remove-member.ts';
+import { createRenameGroup } from '../usecases/rename-group.ts';
 import { createRevokeInvite } from '../usecases/revoke-invite.ts';
 import { createRevokeSession } from '../usecases/revoke-session.ts';
 import { createSpaces } from '../usecases/spaces.ts';
@@ -59,7 +66,7 @@ export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly security: Security;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly isDenied: IsDenied;
-  readonly publishEvent: (event: RegisteredEvent) => void;
+  readonly publishEvent: (event: AuthEvent) => void;
   readonly metrics: ApiMetrics;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -122,14 +129,17 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
     pushPublicUrl: config.PUSH_PUBLIC_URL,
     now: parts.now,
   });
-  const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime };
+  const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime, publishEvent };
+  const reauthenticate = createReauthenticate(shared);
   return {
     register: createRegister({
       ...shared,
       spaces: createSpaces(shared),
-      publishEvent,
       onEnd: (mode, outcome) => metrics.registrations.inc({ mode, outcome }),
     }),
+    findAccount: createFindAccount(shared),
+    changeAccount: createChangeAccount(shared),
+    changePassword: createChangePassword({ ...shared, reauthenticate, endSessions: createEndSessions(shared) }),
     logIn: createLogIn(shared),
     refresh: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),
@@ -142,8 +152,11 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
 function groupUseCases(parts: SharedParts) {
   const shared = { ...parts, changeGroup: createChangeGroup(parts) };
   const leaveGroup = createLeaveGroup(shared);
+  const findCurrentGroup = createFindCurrentGroup(shared);
   return {
-    findCurrentGroup: createFindCurrentGroup(shared),
+    findCurrentGroup,
+    renameGroup: createRenameGroup({ ...shared, findCurrentGroup }),
+    handOverGroup: createHandOverGroup(shared),
     acceptInvite: createAcceptInvite(shared),
     leaveGroup,
     removeMember: createRemoveMember({ ...shared, leaveGroup }),
