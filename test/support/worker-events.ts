@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RegisteredEvent } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import { createRegisteredEvent } from '@auth-account/messaging';
 import { collectionsOf, createStores } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
@@ -20,7 +21,7 @@ export function newEvent(): RegisteredEvent {
 }
 
 /** Commits the event's outbox row, as a registration at that time does. */
-export async function commitEvent(mongo: MongoClient, db: Db, event: RegisteredEvent, at = new Date()): Promise<void> {
+export async function commitEvent(mongo: MongoClient, db: Db, event: AuthEvent, at = new Date()): Promise<void> {
   const outbox = createStores(collectionsOf(db)).outbox;
   await mongo.withSession((session) => session.withTransaction(() => outbox.append(event, at, session)));
 }

@@ -1,4 +1,10 @@
 export {
+  type AccountEventOrigin,
+  createAccountEvent,
+  createRegisteredEvent,
+  type EventOrigin,
+} from './events/create-events.ts';
+export {
   type ConsumerReport,
   createEventConsumer,
   type EventConsumer,
@@ -21,7 +27,6 @@ export {
   replayedAtOf,
   subscriberQueueName,
 } from './events/queues.ts';
-export { createRegisteredEvent } from './events/registered-event.ts';
 export {
   type ForceLogoutQueue,
   type ForceLogoutResult,

@@ -1,4 +1,5 @@
-import type { AccountType, GroupRole, Platform, RegisteredEvent } from '@auth-account/contracts';
+import type { AccountType, GroupRole, Platform } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import type { Binary } from 'mongodb';
 
 /** Collection `users`. */
@@ -154,7 +155,7 @@ export interface OutboxDocument {
   /** The event's id, UUIDv7. */
   readonly _id: string;
   readonly topic: string;
-  readonly event: RegisteredEvent;
+  readonly event: AuthEvent;
   /**
    * `pending`: some subscriber has neither the event nor a dead letter of it. `dead`: no subscriber waits, but there is
    * a dead letter, and the row stays until it is gone. `delivered`: no subscriber waits and there is no dead letter.
@@ -206,7 +207,7 @@ export interface DeadLetterDocument {
   readonly event_id: string;
   readonly subscriber: string;
   readonly topic: string;
-  readonly event: RegisteredEvent;
+  readonly event: AuthEvent;
   readonly last_error: string;
   /** Number of attempts since the last replay. */
   readonly attempts: number;

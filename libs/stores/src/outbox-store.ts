@@ -1,4 +1,4 @@
-import type { RegisteredEvent } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import type { AnyBulkWriteOperation, ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { DeliveryAttempt, OutboxDocument } from './documents.ts';
@@ -14,7 +14,7 @@ export const publishGraceMs = 5_000;
  */
 export interface OutboxStore extends OutboxLeases {
   /** Writes the event's row. It requires the session of the transaction, so that no row can be written outside one. */
-  append(event: RegisteredEvent, at: Date, session: ClientSession): Promise<void>;
+  append(event: AuthEvent, at: Date, session: ClientSession): Promise<void>;
   /** Remembers why rows could not be enqueued. */
   noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { longestTokenSeconds } from '@auth-account/config';
-import { registeredTopic } from '@auth-account/contracts';
+import { type EventChannel, eventChannels } from '@auth-account/contracts/events';
 import type { Check, ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import { type EventQueue, openEventQueue } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
@@ -44,7 +44,8 @@ interface Connections {
   readonly redis: RedisClient;
   readonly limitRedis: RedisClient;
   readonly queueRedis: RedisClient;
-  readonly queue: EventQueue;
+  /** Channel → its queue. */
+  readonly queues: Readonly<Record<EventChannel, EventQueue>>;
 }
 
 /** Milliseconds that the last request accepted before a stop has to end: transactions are tried again for as long. */
@@ -64,15 +65,22 @@ function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: nu
 function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 250 }: ApiTestOverrides): Connections {
   // A separate connection for events: a burst of them must not delay a close command.
   const queueRedis = openConnection(config, logger);
-  const queue = openEventQueue(registeredTopic, queueRedis, redisKeys(config.KEY_PREFIX));
-  queue.on('error', (error) => logger.warn({ err: error }, 'event queue failed'));
   return {
     mongo: openMongo(config),
     redis: openConnection(config, logger),
     limitRedis: openConnection(config, logger, limitTimeoutMs),
     queueRedis,
-    queue,
+    queues: openQueues(config, queueRedis, logger),
   };
+}
+
+function openQueues(config: ApiConfig, redis: RedisClient, logger: Logger): Connections['queues'] {
+  const openQueue = (channel: EventChannel) => {
+    const queue = openEventQueue(channel, redis, redisKeys(config.KEY_PREFIX));
+    queue.on('error', (error) => logger.warn({ err: error }, 'event queue failed'));
+    return [channel, queue] as const;
+  };
+  return Object.fromEntries(eventChannels.map(openQueue)) as Connections['queues'];
 }
 
 /** Wires the api. This is the only place that opens its connections. */
@@ -86,8 +94,8 @@ export async function compose(
   // Key files are read first, so that a problem with them shows before any connection is open.
   const security = await composeSecurity(config, apiMetrics, logger, overrides);
   const connections = openConnections(config, logger, overrides);
-  const { mongo, limitRedis, queue } = connections;
-  const eventPublisher = createEventPublisher({ queue, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
+  const { mongo, limitRedis, queues } = connections;
+  const eventPublisher = createEventPublisher({ queues, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
   const { denyList, announce } = composeAnnouncements(connections, config, logger, apiMetrics);
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
@@ -196,9 +204,15 @@ function readinessChecks({ mongo, redis, limitRedis, queueRedis }: Connections, 
   ];
 }
 
-function closeSteps({ mongo, redis, limitRedis, queueRedis, queue }: Connections): ShutdownStep[] {
+function closeSteps({ mongo, redis, limitRedis, queueRedis, queues }: Connections): ShutdownStep[] {
   return [
-    { name: 'event queue', run: () => queue.close(), timeoutMs: 500 },
+    {
+      name: 'event queues',
+      async run() {
+        await Promise.all(Object.values(queues).map((queue) => queue.close()));
+      },
+      timeoutMs: 500,
+    },
     {
       name: 'redis',
       run() {

@@ -48,13 +48,7 @@ export const advisories: readonly Advisory[] = [
   { name: 'yaml', fixed: ['1.10.3', '2.2.2'], id: 'CVE-2023-2251', since: '2023-04' },
 ];
 
-export const waivers: readonly Waiver[] = [
-  {
-    name: 'uuid',
-    version: '8.3.2',
-    reason: 'cloudevents calls v4 only; what is at fault are v3, v5 and v6 with a buffer of the caller',
-  },
-];
+export const waivers: readonly Waiver[] = [];
 
 /**
  * Published on 2025-09-08 from stolen accounts, with code that steals from wallets (GHSA-8mgj-vmr8-frr6 and others).

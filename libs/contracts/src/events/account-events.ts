@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
 import { CloudEvent } from './cloud-event.ts';
-import type { RegisteredEvent } from './registered.ts';
+import { type RegisteredEvent, registeredTopic } from './registered.ts';
 
 /** Languages of messages and mails. */
 export const Locale = Type.Enum(['en', 'ru']);
@@ -107,3 +107,12 @@ export type AuthEvent = RegisteredEvent | AccountEvent;
 
 /** BullMQ queue of all account events, and first part of the names of the subscribers' queues of them. */
 export const accountChannel = 'service.auth.events.account';
+
+/** BullMQ queues into which the api publishes. Each subscriber has a queue of each. */
+export const eventChannels = [registeredTopic, accountChannel] as const;
+export type EventChannel = (typeof eventChannels)[number];
+
+/** Returns the channel of an event with that `type`. */
+export function channelOf(topic: string): EventChannel {
+  return topic === registeredTopic ? registeredTopic : accountChannel;
+}

@@ -1,11 +1,11 @@
-import type { RegisteredEvent } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { ProxyTracerProvider, trace } from '@opentelemetry/api';
 import { type JobsOptions, Queue, type WorkerOptions } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 
 /** A queue of events. Its job ids are {@link eventJobId}s, so adding an event again has no effect. */
-export type EventQueue = Queue<RegisteredEvent, void, string>;
+export type EventQueue = Queue<AuthEvent, void, string>;
 
 /**
  * Returns the name of the queue of one subscriber of a topic. Consumers that shared a queue would compete for its jobs.
@@ -93,14 +93,14 @@ export function replayedAtOf(jobId: string): Date | undefined {
 }
 
 /** Adds an event to a queue. Repeated calls add it only once. */
-export async function addEvent(queue: EventQueue, event: RegisteredEvent): Promise<void> {
+export async function addEvent(queue: EventQueue, event: AuthEvent): Promise<void> {
   await queue.add(event.type, event, { jobId: eventJobId(event.id) });
 }
 
 /** An event for a queue, with the trace that its delivery continues. */
 export interface EventJob {
   readonly jobId: string;
-  readonly event: RegisteredEvent;
+  readonly event: AuthEvent;
   readonly traceparent: string | undefined;
 }
 

@@ -1,19 +1,19 @@
-import type { RegisteredEvent } from '@auth-account/contracts';
+import { type AuthEvent, channelOf, type EventChannel } from '@auth-account/contracts/events';
 import { addEvent, type EventQueue } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 
 export interface EventPublisherDeps {
-  /** A connection that fails at once while Redis is away. Events that wait for Redis would pile up. */
-  readonly queue: EventQueue;
+  /** Over a connection that fails at once while Redis is away. Events that wait for Redis would pile up. */
+  readonly queues: Readonly<Record<EventChannel, EventQueue>>;
   readonly logger: Logger;
   /** Called for each event that is left to the relay. */
   readonly onLeft: () => void;
 }
 
-/** Publishes committed events to their topic's queue. */
+/** Publishes committed events to the queues of their channels. */
 export interface EventPublisher {
   /** Starts to publish the event and returns at once. If that fails, the event stays in the outbox for the relay. */
-  publish(event: RegisteredEvent): void;
+  publish(event: AuthEvent): void;
   /** Resolves when all events under way are published or left. */
   idle(): Promise<void>;
 }
@@ -22,11 +22,11 @@ export interface EventPublisher {
  * Creates the publisher. It is a shortcut, on which nothing depends: the relay enqueues each event that is still in the
  * outbox a few seconds after its commit.
  */
-export function createEventPublisher({ queue, logger, onLeft }: EventPublisherDeps): EventPublisher {
+export function createEventPublisher({ queues, logger, onLeft }: EventPublisherDeps): EventPublisher {
   const pending = new Set<Promise<void>>();
   return {
     publish(event) {
-      const attempt = addEvent(queue, event)
+      const attempt = addEvent(queues[channelOf(event.type)], event)
         .catch((error: unknown) => {
           onLeft();
           logger.warn({ err: error, event_id: event.id, request_id: event.requestid }, 'event left to the relay');

@@ -1,4 +1,4 @@
-import type { RegisteredEvent } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import type { RedisClient } from '@auth-account/redis';
 import type { RunTransaction, Stores } from '@auth-account/stores';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
@@ -59,7 +59,7 @@ export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly security: Security;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly isDenied: IsDenied;
-  readonly publishEvent: (event: RegisteredEvent) => void;
+  readonly publishEvent: (event: AuthEvent) => void;
   readonly metrics: ApiMetrics;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

@@ -1,34 +1,42 @@
+import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
 import { type Collections, createStores } from '@auth-account/stores';
 import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from '@auth-account/stores/documents';
 import type { TraceStep } from './timeline.ts';
 
-/** Steps of a registration: the writes of its transaction, and the deliveries of its event. */
+/** Steps of a request that caused events: the writes of its transaction, and the deliveries of its events. */
 export async function findEventSteps(collections: Collections, requestId: string): Promise<TraceStep[]> {
   const rows = await createStores(collections).outbox.findByRequest(requestId);
   return (await Promise.all(rows.map((row) => stepsOf(collections, row)))).flat();
 }
 
-async function stepsOf({ users, groups, deadLetters }: Collections, row: OutboxDocument): Promise<TraceStep[]> {
-  const { user_id, home_group_id, is_new_group } = row.event.data;
-  const [user, group, letters] = await Promise.all([
+async function stepsOf(collections: Collections, row: OutboxDocument): Promise<TraceStep[]> {
+  const { event } = row;
+  const [registered, letters] = await Promise.all([
+    event.type === registeredTopic ? registrationSteps(collections, event, row.created_at) : [],
+    collections.deadLetters.find({ event_id: row._id }).toArray(),
+  ]);
+  const appended: TraceStep = {
+    at: row.created_at,
+    what: 'outbox row written',
+    facts: { event_id: row._id, topic: row.topic, state: row.state },
+  };
+  return [...registered, appended, ...deliverySteps(row), ...letters.map(toDeadLetterStep)];
+}
+
+async function registrationSteps(
+  { users, groups }: Collections,
+  { data: { user_id, home_group_id, is_new_group } }: RegisteredEvent,
+  at: Date,
+): Promise<TraceStep[]> {
+  const [user, group] = await Promise.all([
     users.findOne({ _id: user_id }, { projection: { created_at: 1 } }),
     groups.findOne({ _id: home_group_id }, { projection: { account_type: 1 } }),
-    deadLetters.find({ event_id: row._id }).toArray(),
   ]);
-  const written: TraceStep[] = [
+  const what = is_new_group ? 'group created' : 'group joined';
+  return [
     ...(user ? [{ at: user.created_at, what: 'account created', facts: { user_id } }] : []),
-    {
-      at: row.created_at,
-      what: is_new_group ? 'group created' : 'group joined',
-      facts: { home_group_id, account_type: group?.account_type },
-    },
-    {
-      at: row.created_at,
-      what: 'outbox row written',
-      facts: { event_id: row._id, topic: row.topic, state: row.state },
-    },
+    { at, what, facts: { home_group_id, account_type: group?.account_type } },
   ];
-  return [...written, ...deliverySteps(row), ...letters.map(toDeadLetterStep)];
 }
 
 function deliverySteps(row: OutboxDocument): TraceStep[] {

@@ -1,4 +1,4 @@
-import type { RegisteredEvent } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import { replayedAtOf } from '@auth-account/messaging';
 import type { DeadLetterStore } from '@auth-account/stores';
 import type { DeliveryAttempt } from '@auth-account/stores/documents';
@@ -28,7 +28,7 @@ export interface DeliverEventDeps {
 
 type FailedAttempt = DeliveryAttempt & { readonly error: string };
 
-type EventJob = Pick<Job<RegisteredEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
+type EventJob = Pick<Job<AuthEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
  * Creates the processor of a webhook's queue: one attempt to deliver one event. It marks the outbox row before the job

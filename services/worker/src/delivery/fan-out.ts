@@ -1,4 +1,4 @@
-import type { RegisteredEvent } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import { addEvent, type EventQueue } from '@auth-account/messaging';
 import type { OutboxStore } from '@auth-account/stores';
 import type { Job } from 'bullmq';
@@ -18,7 +18,7 @@ export interface FanOutDeps {
  * subscribers the event counts as delivered.
  */
 export function createFanOut({ queues, room, outbox, now }: FanOutDeps) {
-  return async ({ data: event }: Pick<Job<RegisteredEvent>, 'data'>): Promise<void> => {
+  return async ({ data: event }: Pick<Job<AuthEvent>, 'data'>): Promise<void> => {
     if (queues.size === 0) await outbox.markDelivered([{ eventId: event.id, by: [], at: now() }], []);
     const opened = await room.recent();
     await Promise.all(Array.from(queues).map(([name, queue]) => opened.has(name) && addEvent(queue, event)));

@@ -1,4 +1,4 @@
-import type { RegisteredEvent } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import { carryingHeaders } from '@auth-account/telemetry';
 import { Webhook } from 'standardwebhooks';
 import { type Dispatcher, Pool } from 'undici';
@@ -30,7 +30,7 @@ export class DeliveryError extends Error {
 /**
  * Delivers one event and returns the answer's status. Throws {@link DeliveryError} if the subscriber did not accept it.
  */
-export type SendEvent = (event: RegisteredEvent, stop: AbortSignal) => Promise<number>;
+export type SendEvent = (event: AuthEvent, stop: AbortSignal) => Promise<number>;
 
 export interface WebhookOptions {
   readonly subscriber: Pick<WebhookSubscriber, 'url' | 'secret' | 'secrets'>;
@@ -73,7 +73,7 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
     bodyTimeout: 0,
   });
 
-  function headersOf(event: RegisteredEvent, body: string): Record<string, string> {
+  function headersOf(event: AuthEvent, body: string): Record<string, string> {
     const at = now();
     return {
       'content-type': 'application/cloudevents+json; charset=utf-8',
@@ -85,7 +85,7 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
     };
   }
 
-  async function request(event: RegisteredEvent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  async function request(event: AuthEvent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const body = JSON.stringify(event);
     const headers = headersOf(event, body);
     try {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { RegisteredEvent } from '@auth-account/contracts';
+import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import { Webhook } from 'standardwebhooks';
 
 /**
@@ -16,7 +17,7 @@ export interface WebhookSubscriber {
   readonly name: string;
   /** Its entry in `EVENT_SUBSCRIBERS`. */
   readonly configuration: object;
-  /** Event id → its content, and the number of deliveries. */
+  /** Id of a registration event → its content, and the number of deliveries. */
   readonly received: ReadonlyMap<string, ReceivedEvent>;
   setMood(mood: SubscriberMood): void;
   close(): Promise<void>;
@@ -37,7 +38,8 @@ export async function startWebhookSubscriber(name: string): Promise<WebhookSubsc
   const held = new Set<ServerResponse>();
   let mood: SubscriberMood = 'good';
 
-  function keep({ id, subject, data }: RegisteredEvent): void {
+  function keep({ id, type, subject, data }: AuthEvent): void {
+    if (type !== registeredTopic) return;
     const known = received.get(id);
     if (known === undefined) received.set(id, { userId: subject, data, deliveries: 1 });
     else known.deliveries += 1;
@@ -54,7 +56,7 @@ export async function startWebhookSubscriber(name: string): Promise<WebhookSubsc
   /** Signatures of a worker whose clock is minutes off are refused by any subscriber: the event is sent again later. */
   function take(body: string, headers: Record<string, string>, response: ServerResponse): void {
     try {
-      keep(webhook.verify(body, headers) as RegisteredEvent);
+      keep(webhook.verify(body, headers) as AuthEvent);
     } catch {
       response.writeHead(401).end();
       return;

@@ -1,0 +1,54 @@
+import { type RegisteredData, type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import type { AccountEventOf, AccountTopic } from '@auth-account/contracts/events';
+
+/** `source` of this service's events. */
+const eventSource = '/services/auth';
+
+/** Origin of an event. */
+export interface EventOrigin {
+  /** UUIDv7: id of the outbox row, of the job and of the event. */
+  readonly id: string;
+  readonly requestId: string;
+  /** W3C trace context, if the request had one. */
+  readonly traceparent?: string | undefined;
+}
+
+export interface AccountEventOrigin extends EventOrigin {
+  /** Time of the change that the event reports. */
+  readonly at: Date;
+}
+
+/** Creates the registration event, a CloudEvents 1.0 envelope (structured mode). */
+export function createRegisteredEvent(data: RegisteredData, origin: EventOrigin): RegisteredEvent {
+  return envelopeOf(registeredTopic, data, data.registered_at, origin);
+}
+
+/** Creates an event of an account's life after its registration, about the user in its data. */
+export function createAccountEvent<Topic extends AccountTopic>(
+  topic: Topic,
+  data: AccountEventOf<Topic>['data'],
+  { at, ...origin }: AccountEventOrigin,
+): AccountEventOf<Topic> {
+  // The compiler cannot tell that the data belong to the topic's schema.
+  return envelopeOf(topic, data, at.toISOString(), origin) as AccountEventOf<Topic>;
+}
+
+function envelopeOf<Topic extends string, Data extends { readonly user_id: string }>(
+  type: Topic,
+  data: Data,
+  time: string,
+  { id, requestId, traceparent }: EventOrigin,
+) {
+  return {
+    specversion: '1.0' as const,
+    id,
+    source: eventSource,
+    type,
+    subject: data.user_id,
+    time,
+    datacontenttype: 'application/json' as const,
+    requestid: requestId,
+    ...(traceparent === undefined ? {} : { traceparent }),
+    data,
+  };
+}
