@@ -45,10 +45,10 @@ export function createEmailChangeTokens(keys: KeySet | KeySource): EmailChangeTo
     verify(token) {
       const bytes = Buffer.from(token, 'base64url');
       // Node skips characters that are not base64url: only the exact spelling that we issue is a token.
-      if (bytes.length <= macLength + idLength || bytes.toString('base64url') !== token) return undefined;
+      if (bytes.length <= macLength + idLength || bytes.toString('base64url') !== token) return;
       const id = bytes.subarray(macLength, macLength + idLength);
       const mac = seal(bytes.toString('utf8', macLength + idLength), id);
-      if (mac === undefined || !timingSafeEqual(mac, bytes.subarray(0, macLength))) return undefined;
+      if (mac === undefined || !timingSafeEqual(mac, bytes.subarray(0, macLength))) return;
       return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
     },
   };

@@ -25,7 +25,9 @@ function partsWithZeros(zeros: number) {
 
 test('a code is the last 8 decimal digits of the HMAC over what it is bound to', () => {
   const message = JSON.stringify(['email-code', parts.challengeId, parts.purpose, parts.userId, parts.emailKey]);
-  const mac = createHmac('sha256', Buffer.from(first?.k ?? '', 'base64url')).update(message).digest('hex');
+  const mac = createHmac('sha256', Buffer.from(first?.k ?? '', 'base64url'))
+    .update(message)
+    .digest('hex');
   expect(codes.codeOf(parts)).toBe(BigInt(`0x${mac}`).toString().slice(-8));
 });
 
