@@ -201,6 +201,16 @@ const ownProvocations: {
     'ERR-RATE-LIMITED': () => pastTheLimit('register'),
     'ERR-OVERLOADED': () => overload('register'),
   },
+  findAccount: {
+    async 'ERR-INTERNAL'() {
+      const session = await newSession(faulty);
+      await faulty.collections.users.updateOne({ _id: session.user_id }, { $unset: { created_at: true } } as const);
+      return sendTo('findAccount', faulty, { headers: bearer(session) });
+    },
+  },
+  changeAccount: {
+    'ERR-INTERNAL': () => refusedWrite('changeAccount', 'users'),
+  },
   login: {
     'ERR-INTERNAL': () => refusedWrite('login', 'sessions'),
     'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),

@@ -19,6 +19,8 @@ export interface UserDocument {
   /** Time at which the user joined the present group. */
   readonly joined_at: Date;
   readonly last_login_at?: Date;
+  /** Name that the other members and invited people see. */
+  readonly display_name?: string;
   /** Language of mails; missing if the user has not chosen one. */
   readonly locale?: Locale;
   /** Time at which the user showed that mail to the address arrives. */
@@ -33,6 +35,12 @@ export interface UserDocument {
    * sees by it that it came too late. A better hash of the same password leaves it as it is.
    */
   readonly password_changed_at?: Date;
+  /** Time since which nobody can log in, because an operator has disabled the account. */
+  readonly disabled_at?: Date;
+  /** Reason that the operator gave, for the support desk. */
+  readonly disabled_reason?: string;
+  /** Time of the erasure, if the deletion was ordered. Until then nobody can log in. */
+  readonly deletes_at?: Date;
   /**
    * Written by every operation that revokes or moves by user. Logins write the document too, so that the two conflict.
    */
@@ -96,7 +104,10 @@ export type RevocationReason =
   | 'session_limit'
   | 'refresh_token_reuse'
   | 'revoked_by_user'
-  | 'forced';
+  | 'forced'
+  | 'password_changed'
+  | 'account_disabled'
+  | 'account_deleted';
 
 /** Claims about the user in a session's access tokens, signed as the write returned them. */
 export interface SessionClaims {

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { AccountResponse, ChangeAccountRequest } from '../http/account.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import {
@@ -35,6 +36,8 @@ import {
 export const namedSchemas: Readonly<Record<string, TSchema>> = {
   RegisterRequest,
   RegisterResponse,
+  AccountResponse,
+  ChangeAccountRequest,
   LoginRequest,
   TokenResponse,
   RefreshRequest,

@@ -12,8 +12,10 @@ import { createLimits, type Limits } from '../limits/limits.ts';
 import { systemIds as ids } from '../request/ids.ts';
 import type { ServerSecrets } from '../security/server-secrets.ts';
 import { createAcceptInvite } from '../usecases/accept-invite.ts';
+import { createChangeAccount } from '../usecases/change-account.ts';
 import { createChangeGroup } from '../usecases/change-group.ts';
 import { createCreateInvite } from '../usecases/create-invite.ts';
+import { createFindAccount } from '../usecases/find-account.ts';
 import { createFindCurrentGroup } from '../usecases/find-current-group.ts';
 import { createFindInvite } from '../usecases/find-invite.ts';
 import { createIssueTokens } from '../usecases/issue-tokens.ts';
@@ -130,6 +132,8 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
       publishEvent,
       onEnd: (mode, outcome) => metrics.registrations.inc({ mode, outcome }),
     }),
+    findAccount: createFindAccount(shared),
+    changeAccount: createChangeAccount(shared),
     logIn: createLogIn(shared),
     refresh: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),
