@@ -5,7 +5,7 @@ import { createStores } from '@auth-account/stores';
 import type { RevocationReason } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logIn, logOut, newSession } from '../support/accounts.ts';
+import { logIn, logOut, newSession, password } from '../support/accounts.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
 import { insertSessionsBeside } from '../support/session-document.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
@@ -80,7 +80,13 @@ const endings: Readonly<Record<string, () => Promise<string>>> = {
     await force(session.user_id);
     return session.refresh_token;
   },
-  password_changed: () => endAs('password_changed'),
+  async password_changed() {
+    const phone = await newSession(api);
+    const tablet = await logIn(api, phone.email);
+    const body = { current_password: password, new_password: 'three wrong staples' };
+    expect((await api.post('/api/v1/account/password', body, bearer(phone))).status).toBe(200);
+    return tablet.refresh_token;
+  },
   account_disabled: () => endAs('account_disabled'),
   account_deleted: () => endAs('account_deleted'),
   async reused() {

@@ -23,6 +23,10 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
   }),
   findAccount: ownHeaders,
   changeAccount: async (on) => ({ ...(await ownHeaders(on)), body: { display_name: 'Anna', locale: 'ru' } }),
+  changePassword: async (on) => ({
+    ...(await ownHeaders(on)),
+    body: { current_password: password, new_password: 'three wrong staples' },
+  }),
   async login(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };

@@ -1,6 +1,18 @@
 import { Type } from 'typebox';
-import { AccountType, type Locale, NameOrNull, Success, Timestamp, Uuid } from './fields.ts';
+import {
+  AccountType,
+  GivenPassword,
+  type Locale,
+  NameOrNull,
+  NewPassword,
+  Success,
+  Timestamp,
+  Uuid,
+} from './fields.ts';
 import { GroupRole } from './groups.ts';
+
+/** Part of the body of every operation that asks for the password again. */
+export const freshFields = { current_password: GivenPassword } as const;
 
 const LocaleOrNull = Type.Unsafe<Locale | null>({
   enum: ['en', 'ru', null],
@@ -37,6 +49,20 @@ export const ChangeAccountRequest = Type.Object({
 });
 export type ChangeAccountRequest = Type.Static<typeof ChangeAccountRequest>;
 
+/** Body of `POST /api/v1/account/password`. */
+export const ChangePasswordRequest = Type.Object({ ...freshFields, new_password: NewPassword });
+export type ChangePasswordRequest = Type.Static<typeof ChangePasswordRequest>;
+
+/** Answer 200 of `POST /api/v1/account/password`. */
+export const PasswordChangedResponse = Success(
+  Type.Object({
+    message: Type.Literal('PASSWORD_CHANGED'),
+    sessions_ended: Type.Integer({ minimum: 0, description: 'Number of sessions that the change has ended.' }),
+    timestamp: Timestamp,
+  }),
+);
+export type PasswordChangedResponse = Type.Static<typeof PasswordChangedResponse>;
+
 const timestamp = '2026-11-22T09:31:00.000Z';
 
 export const accountExample = {
@@ -61,3 +87,15 @@ export const changeAccountExamples = {
   both: { summary: 'Name and language', value: { display_name: 'Anna', locale: 'ru' } },
   remove: { summary: 'Remove the name', value: { display_name: null } },
 } satisfies Record<string, { summary: string; value: ChangeAccountRequest }>;
+
+export const changePasswordExamples = {
+  change: {
+    summary: 'A new password',
+    value: { current_password: 'correct horse battery', new_password: 'three wrong staples' },
+  },
+} satisfies Record<string, { summary: string; value: ChangePasswordRequest }>;
+
+export const passwordChangedExample = {
+  status: 'success',
+  data: { message: 'PASSWORD_CHANGED', sessions_ended: 2, timestamp },
+} satisfies PasswordChangedResponse;

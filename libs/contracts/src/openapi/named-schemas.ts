@@ -1,5 +1,10 @@
 import type { TSchema } from 'typebox';
-import { AccountResponse, ChangeAccountRequest } from '../http/account.ts';
+import {
+  AccountResponse,
+  ChangeAccountRequest,
+  ChangePasswordRequest,
+  PasswordChangedResponse,
+} from '../http/account.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import {
@@ -38,6 +43,8 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   RegisterResponse,
   AccountResponse,
   ChangeAccountRequest,
+  ChangePasswordRequest,
+  PasswordChangedResponse,
   LoginRequest,
   TokenResponse,
   RefreshRequest,

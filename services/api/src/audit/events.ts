@@ -34,6 +34,7 @@ interface EventFields {
   /** An operation that asks for the password again got a wrong one. */
   'reauthentication.failed': { readonly user_id: string; readonly session_id: string };
   'account.changed': { readonly user_id: string; readonly session_id: string };
+  'account.password_changed': { readonly user_id: string; readonly session_id: string };
   'refresh.rotated': { readonly user_id: string; readonly session_id: string };
   'refresh.converged': { readonly user_id: string; readonly session_id: string };
   'refresh.expired': {
@@ -83,6 +84,7 @@ export const auditEvents = {
   'login.failed': { outcome: 'failure' },
   'reauthentication.failed': { outcome: 'failure' },
   'account.changed': { outcome: 'success' },
+  'account.password_changed': { outcome: 'success' },
   'refresh.rotated': { outcome: 'success' },
   'refresh.converged': { outcome: 'success' },
   'refresh.expired': { outcome: 'failure' },

@@ -1,7 +1,16 @@
-import { AccountResponse, accountExample, ChangeAccountRequest, changeAccountExamples } from '../account.ts';
+import {
+  AccountResponse,
+  accountExample,
+  ChangeAccountRequest,
+  ChangePasswordRequest,
+  changeAccountExamples,
+  changePasswordExamples,
+  PasswordChangedResponse,
+  passwordChangedExample,
+} from '../account.ts';
 import { RegisterRequest, RegisterResponse, registerExamples, registeredExample } from '../register.ts';
 import type { Route } from '../route.ts';
-import { access, common, commonHeaders, withoutBody } from './shared.ts';
+import { access, common, commonHeaders, fresh, withoutBody } from './shared.ts';
 
 /** Operations on accounts. */
 export const accountRoutes = {
@@ -76,5 +85,27 @@ export const accountRoutes = {
     },
     carriesToken: false,
     errors: [...common, ...access],
+  },
+  changePassword: {
+    operationId: 'changePassword',
+    tag: 'Accounts',
+    summary: 'Change the password',
+    description:
+      'All other sessions of the caller end, and their streams close with 4001 `SESSION_REVOKED`; this one goes on. A ' +
+      'wrong `current_password` counts as a failed login of this device.',
+    method: 'post',
+    path: '/api/v1/account/password',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: ChangePasswordRequest,
+    requests: changePasswordExamples,
+    success: {
+      status: 200,
+      description: 'The new password holds.',
+      body: PasswordChangedResponse,
+      example: passwordChangedExample,
+    },
+    carriesToken: false,
+    errors: [...common, ...access, ...fresh],
   },
 } as const satisfies Record<string, Route>;
