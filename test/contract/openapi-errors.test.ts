@@ -53,6 +53,10 @@ type Routes = typeof routes;
 type Operation = { [N in RouteName]: Routes[N]['errors'] extends readonly [] ? never : N }[RouteName];
 type CodeOf<N extends Operation> = Routes[N]['errors'][number];
 type Provocation = () => Promise<Answer>;
+/** Routes that ask for the password again. */
+type FreshOperation = {
+  [N in Operation]: 'ERR-REAUTHENTICATION-FAILED' extends CodeOf<N> ? N : never;
+}[Operation];
 
 async function sendGood(name: Operation, on = api, change: GoodRequest = {}): Promise<Answer> {
   const good = await goodRequests[name](on === severed ? api : on);
@@ -121,6 +125,32 @@ async function overload(name: 'register' | 'login'): Promise<Answer> {
   if (refused === undefined) throw new Error('none was turned away');
   return refused;
 }
+
+const wrong = { current_password: 'wrong password', new_password: 'three wrong staples' };
+
+/** Sends more at once than there are places, of one account: one of them is refused. */
+async function overloadFresh(name: FreshOperation): Promise<Answer> {
+  const good = await goodRequests[name](narrow);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => sendTo(name, narrow, good)));
+  const refused = answers.find(({ status }) => status === 503);
+  if (refused === undefined) throw new Error('none was turned away');
+  return refused;
+}
+
+/** Sends wrong passwords until the next try has to wait. */
+async function pastTheGuesses(name: FreshOperation): Promise<Answer> {
+  const good = await goodRequests[name](api);
+  const guess = () => sendTo(name, api, { ...good, body: wrong });
+  for (let i = 0; i < 5; i += 1) await guess();
+  return guess();
+}
+
+/** Provocations of an operation that asks for the password again. */
+const freshProvocations = (name: FreshOperation) => ({
+  'ERR-REAUTHENTICATION-FAILED': () => sendGood(name, api, { body: wrong }),
+  'ERR-RATE-LIMITED': () => pastTheGuesses(name),
+  'ERR-OVERLOADED': () => overloadFresh(name),
+});
 
 async function pastTheLimit(name: 'register' | 'login' | 'refresh' | 'findInvite'): Promise<Answer> {
   const good = await goodRequests[name](api);
@@ -200,6 +230,20 @@ const ownProvocations: {
     },
     'ERR-RATE-LIMITED': () => pastTheLimit('register'),
     'ERR-OVERLOADED': () => overload('register'),
+  },
+  findAccount: {
+    async 'ERR-INTERNAL'() {
+      const session = await newSession(faulty);
+      await faulty.collections.users.updateOne({ _id: session.user_id }, { $unset: { created_at: true } } as const);
+      return sendTo('findAccount', faulty, { headers: bearer(session) });
+    },
+  },
+  changeAccount: {
+    'ERR-INTERNAL': () => refusedWrite('changeAccount', 'users'),
+  },
+  changePassword: {
+    'ERR-INTERNAL': () => refusedWrite('changePassword', 'users'),
+    ...freshProvocations('changePassword'),
   },
   login: {
     'ERR-INTERNAL': () => refusedWrite('login', 'sessions'),

@@ -1,8 +1,11 @@
+import { catalogue } from '@auth-account/errors';
 import { awaitForceLogout, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
+import { createStores } from '@auth-account/stores';
+import type { RevocationReason } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logIn, logOut, newSession } from '../support/accounts.ts';
+import { logIn, logOut, newSession, password } from '../support/accounts.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
 import { insertSessionsBeside } from '../support/session-document.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
@@ -39,6 +42,14 @@ async function force(user_id: string): Promise<void> {
   redis.disconnect();
 }
 
+/** Ends a session as the store has it after an operation that ends all sessions of an account, for this reason. */
+async function endAs(reason: RevocationReason): Promise<string> {
+  const session = await newSession(api);
+  const revocation = { reason, at: new Date(), requestId: 'test-request-1' };
+  await createStores(api.collections).sessions.revokeAll([session.session_id], revocation);
+  return session.refresh_token;
+}
+
 /** By the reason in the answer: ends a session, and returns its last refresh token. */
 const endings: Readonly<Record<string, () => Promise<string>>> = {
   async logged_out() {
@@ -69,6 +80,15 @@ const endings: Readonly<Record<string, () => Promise<string>>> = {
     await force(session.user_id);
     return session.refresh_token;
   },
+  async password_changed() {
+    const phone = await newSession(api);
+    const tablet = await logIn(api, phone.email);
+    const body = { current_password: password, new_password: 'three wrong staples' };
+    expect((await api.post('/api/v1/account/password', body, bearer(phone))).status).toBe(200);
+    return tablet.refresh_token;
+  },
+  account_disabled: () => endAs('account_disabled'),
+  account_deleted: () => endAs('account_deleted'),
   async reused() {
     const session = await rotatedSession();
     await refresh(session.refresh_token);
@@ -76,8 +96,15 @@ const endings: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
+test('every reason of the catalogue is brought about', () => {
+  expect(Object.keys(endings)).toEqual(catalogue.IAD_JWT_REFRESH_STOLEN.details.reason);
+});
+
 /** Words of a message about theft. */
 const theft = { en: /protect|someone else/, ru: /защитить|кто-то другой/ };
+
+const login = { en: /^Log in again\./, ru: /^Войдите снова\./ };
+const support = { en: /^Contact support/, ru: /^Обратитесь в поддержку/ };
 
 describe.each(Object.entries(endings))('a session that has ended: %s', (reason, end) => {
   test.each(['en', 'ru'] as const)('its refresh token says so (%s)', async (language) => {
@@ -89,7 +116,9 @@ describe.each(Object.entries(endings))('a session that has ended: %s', (reason, 
     expect(details).toEqual({ reason, action: expect.any(String) });
     const saysTheft = theft[language].test(`${message} ${details.action}`);
     expect({ message, action: details.action, saysTheft }).toMatchObject({ saysTheft: reason === 'reused' });
-    expect(details.action).toMatch(language === 'en' ? /^Log in again\./ : /^Войдите снова\./);
+    // Whose account is disabled cannot log in.
+    const advice = reason === 'account_disabled' ? support : login;
+    expect(details.action).toMatch(advice[language]);
   });
 });
 

@@ -21,6 +21,12 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
   register: async () => ({
     body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME', invite_token: null },
   }),
+  findAccount: ownHeaders,
+  changeAccount: async (on) => ({ ...(await ownHeaders(on)), body: { display_name: 'Anna', locale: 'ru' } }),
+  changePassword: async (on) => ({
+    ...(await ownHeaders(on)),
+    body: { current_password: password, new_password: 'three wrong staples' },
+  }),
   async login(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };

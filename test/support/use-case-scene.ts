@@ -149,7 +149,8 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     asStored: (_id) => collections.sessions.findOne({ _id }),
     async clear() {
       for (const list of [audited, announced, verdicts]) list.splice(0);
-      await Promise.all([collections.sessions.deleteMany(), collections.users.deleteMany()]);
+      const { sessions, users, outbox } = collections;
+      await Promise.all([sessions.deleteMany(), users.deleteMany(), outbox.deleteMany()]);
     },
     async close() {
       await db.dropDatabase();

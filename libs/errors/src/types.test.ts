@@ -28,7 +28,18 @@ holds<Equal<DetailsOf<'INV_STOCK_INSUFFICIENT_OFFICE'>, { readonly available?: n
 holds<
   Equal<
     DetailsOf<'IAD_JWT_REFRESH_STOLEN'>,
-    { readonly reason?: 'logged_out' | 'revoked' | 'replaced' | 'session_limit' | 'forced' | 'reused' }
+    {
+      readonly reason?:
+        | 'logged_out'
+        | 'revoked'
+        | 'replaced'
+        | 'session_limit'
+        | 'forced'
+        | 'password_changed'
+        | 'account_disabled'
+        | 'account_deleted'
+        | 'reused';
+    }
   >
 >();
 

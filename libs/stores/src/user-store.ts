@@ -5,6 +5,17 @@ import type { UserDocument } from './documents.ts';
 /** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at'>;
 
+/** Fields of the user's document that the user sets; null removes a field, and an absent one stays as it is. */
+export type ProfileChange = { readonly [F in 'display_name' | 'locale']?: UserDocument[F] | null | undefined };
+
+/** The part of the user's document that shows whether a password that was verified is still the account's. */
+export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_changed_at'>;
+
+/** Returns true if neither the address nor the password was changed between the two reads of the user's document. */
+export function hasSameCredentials(a: Credentials, b: Credentials): boolean {
+  return a.email_key === b.email_key && a.password_changed_at?.getTime() === b.password_changed_at?.getTime();
+}
+
 /** A member as the other members of the group see it. */
 export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'role' | 'joined_at'>;
 
@@ -24,6 +35,7 @@ const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touche
 
 /** Accounts. */
 export interface UserStore {
+  find(userId: string): Promise<UserDocument | undefined>;
   findByEmail(email: string): Promise<UserDocument | undefined>;
   isEmailTaken(email: string): Promise<boolean>;
   /** Returns true if the user is in that group at this moment. */
@@ -49,6 +61,16 @@ export interface UserStore {
   promoteEldest(groupId: string, session: ClientSession): Promise<string | undefined>;
   /** Returns the group's members, longest-standing first. */
   listGroup(groupId: string): Promise<GroupMember[]>;
+  /**
+   * Writes the fields into the user's document, unless the password or the address has been changed since the document
+   * was read; false then. Logins write the same document, so that none slips past.
+   */
+  changeFresh(seen: Credentials, fields: Partial<UserDocument>, session: ClientSession): Promise<boolean>;
+  /** Reads with majority concern: the result can't be rolled back. */
+  hasPasswordHash(userId: string, hash: string): Promise<boolean>;
+  /** Writes the change and returns the user after it; undefined if the user is gone. */
+  changeProfile(userId: string, change: ProfileChange): Promise<UserDocument | undefined>;
+  /** Replaces the hash of a password by a better one of the same password. */
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
 
@@ -56,6 +78,9 @@ export function createUserStore({ users }: Collections): UserStore {
   return {
     async findByEmail(email) {
       return (await users.findOne({ email_key: emailKey(email) })) ?? undefined;
+    },
+    async find(userId) {
+      return (await users.findOne({ _id: userId })) ?? undefined;
     },
     async isEmailTaken(email) {
       return (await users.findOne({ email_key: emailKey(email) }, { projection: { _id: 1 } })) !== null;
@@ -101,6 +126,23 @@ export function createUserStore({ users }: Collections): UserStore {
     listGroup(groupId) {
       const projection = { email: 1, role: 1, joined_at: 1 };
       return users.find<GroupMember>({ home_group_id: groupId }, { projection }).sort(eldestFirst).toArray();
+    },
+    async changeFresh({ _id, email_key, password_changed_at }, fields, session) {
+      const unchanged = { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
+      return (await users.updateOne(unchanged, touch(fields), { session })).matchedCount === 1;
+    },
+    async hasPasswordHash(userId, hash) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await users.findOne({ _id: userId, password_hash: hash }, options)) !== null;
+    },
+    async changeProfile(userId, change) {
+      const fields = Object.entries(change).filter(([, value]) => value !== undefined);
+      const set = Object.fromEntries(fields.filter(([, value]) => value !== null));
+      const unset = Object.fromEntries(
+        fields.filter(([, value]) => value === null).map(([name]) => [name, true as const]),
+      );
+      const update = { $set: set, $unset: unset };
+      return (await users.findOneAndUpdate({ _id: userId }, update, { returnDocument: 'after' })) ?? undefined;
     },
     async setPasswordHash(userId, from, to) {
       // Replaces only the hash that was verified: a password that was changed meanwhile stays changed.

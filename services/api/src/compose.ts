@@ -118,7 +118,10 @@ export async function compose(
       onFallback: () => apiMetrics.denyListFallbacks.inc(),
     }),
     handlers: createHandlers(composeOperations(useCases), security.publicKeys),
-    bodyChecks: { register: blockedPasswordCheck(security.isBlockedPassword) },
+    bodyChecks: {
+      register: blockedPasswordCheck(security.isBlockedPassword, 'password'),
+      changePassword: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),
+    },
     validateResponses: config.VALIDATE_RESPONSES,
   });
   return serve(context, createHttpServer(app), connections, {

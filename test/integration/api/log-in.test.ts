@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
-import type { SessionDocument } from '@auth-account/stores/documents';
+import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
 import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
@@ -167,6 +167,24 @@ describe('ERR-INVALID-CREDENTIALS is raised, counted and written down', () => {
       refused,
     );
     expect(await sessionsOf(user._id)).toEqual([]);
+  });
+});
+
+describe('a password that was verified', () => {
+  test.each<[string, Partial<UserDocument>]>([
+    ['another one has taken its place', { password_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
+    ['the account has another address', { email_key: 'other@example.com' }],
+  ])('opens no session if %s since', async (_, set) => {
+    const user = await scene.user();
+    const verify = async () => (await scene.collections.users.updateOne({ _id: user._id }, { $set: set })).acknowledged;
+    const login = logIn({ email: user.email }, { hasher: hasherWith(() => ({ verify })) });
+    await expect(login).rejects.toMatchObject(refused);
+    expect(await sessionsOf(user._id)).toEqual([]);
+  });
+
+  test('opens one if it was set before', async () => {
+    const { email } = await scene.user({ password_changed_at: new Date('2026-11-22T10:00:00.000Z') });
+    await expect(logIn({ email })).resolves.toHaveProperty('session_id');
   });
 });
 

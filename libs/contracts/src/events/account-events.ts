@@ -1,11 +1,9 @@
 import { Type } from 'typebox';
-import { Timestamp, Uuid } from '../http/fields.ts';
+import { Locale, Timestamp, Uuid } from '../http/fields.ts';
 import { CloudEvent } from './cloud-event.ts';
 import { type RegisteredEvent, registeredTopic } from './registered.ts';
 
-/** Languages of messages and mails. */
-export const Locale = Type.Enum(['en', 'ru']);
-export type Locale = Type.Static<typeof Locale>;
+export { Locale };
 
 /** Purpose of a code that is sent by e-mail. */
 export const CodePurpose = Type.Enum(['email_verification', 'password_reset', 'email_change', 'account_deletion']);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Email } from './fields.ts';
+import { Email, NameOrNull } from './fields.ts';
 
 const pattern = new RegExp((Email as { pattern?: string }).pattern ?? '', 'u');
 
@@ -60,5 +60,35 @@ describe('the pattern of e-mail addresses', () => {
     const rounds = 8;
     const stepMicroseconds = 20_000;
     expect(measure(long, rounds) / Math.max(measure(short, 16 * rounds), stepMicroseconds)).toBeLessThan(6);
+  });
+});
+
+describe('the pattern of names', () => {
+  const name = new RegExp((NameOrNull as { pattern?: string }).pattern ?? '', 'u');
+
+  test.each(['Anna', 'Анна Петровна', ' a ', '👩‍🍳', '日本', 'می‌خواهم', '.', 'O’Brien-Núñez'])('takes %j', (text) => {
+    expect(name.test(text)).toBe(true);
+  });
+
+  test.each([
+    '',
+    ' ',
+    '\u00a0',
+    '\u200b',
+    '\ufeff ',
+    'a\nb',
+    'a\u0000',
+    'a\u2028b',
+    '\ud800',
+    'a\udfffb',
+    'Anna\u202egnp',
+    '\u2067a',
+  ])('refuses %j', (text) => {
+    expect(name.test(text)).toBe(false);
+  });
+
+  test('answers in linear time', () => {
+    const texts = [`${' '.repeat(65_536)}\n`, `${'a '.repeat(32_768)}\n`];
+    for (const text of texts) expect(name.test(text)).toBe(false);
   });
 });

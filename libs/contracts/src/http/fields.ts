@@ -21,6 +21,33 @@ export const NewPassword = Type.String({
 /** A password to be compared: only its length is bounded, so that a wrong password is wrong and not malformed. */
 export const GivenPassword = Type.String({ minLength: 1, maxLength: 1024, examples: ['correct horse battery'] });
 
+/** Characters of a text that people read on one line: no control characters, well-formed Unicode. */
+const plain = '\\p{Cc}\\p{Cs}';
+
+/** Text that people read: no control characters, well-formed Unicode. */
+export function PlainText(options: { readonly maxLength: number; readonly examples: readonly string[] }) {
+  return Type.String({ ...options, examples: [...options.examples], pattern: `^[^${plain}]*$` });
+}
+
+/** Line and paragraph separators, and characters that turn the direction of the text that follows. */
+const breaking = '\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069';
+
+/**
+ * A name that people choose and strangers read, or null for none: at least one visible character, no line breaks, and
+ * nothing that changes the text around it.
+ */
+export const NameOrNull = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: 64,
+  pattern: `^[\\p{Zs}]*[^${plain}\\p{Cf}\\p{Z}][^${plain}${breaking}]*$`,
+  examples: ['Anna'],
+});
+
+/** Languages of messages and mails. */
+export const Locale = Type.Enum(['en', 'ru']);
+export type Locale = Type.Static<typeof Locale>;
+
 export const AccountType = Type.Enum(['HOME', 'OFFICE']);
 export type AccountType = Type.Static<typeof AccountType>;
 

@@ -1,15 +1,11 @@
 import { Type } from 'typebox';
-import { AccountType, GivenPassword, Seconds, Success, Timestamp, Uuid } from './fields.ts';
+import { AccountType, GivenPassword, PlainText, Seconds, Success, Timestamp, Uuid } from './fields.ts';
 
 export const Platform = Type.Enum(['ios', 'android', 'web', 'other']);
 export type Platform = Type.Static<typeof Platform>;
 
-/** Text that people read: no control characters, well-formed Unicode. Empty counts as absent. */
-const DeviceName = Type.String({
-  maxLength: 128,
-  pattern: '^[^\\p{Cc}\\p{Cs}]*$',
-  examples: ['Pixel 9'],
-});
+/** Empty counts as absent. */
+const DeviceName = PlainText({ maxLength: 128, examples: ['Pixel 9'] });
 
 /** Body of `POST /api/v1/auth/login`. A malformed address counts as an unknown one. */
 export const LoginRequest = Type.Object({

@@ -1,4 +1,10 @@
 import type { TSchema } from 'typebox';
+import {
+  AccountResponse,
+  ChangeAccountRequest,
+  ChangePasswordRequest,
+  PasswordChangedResponse,
+} from '../http/account.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import {
@@ -35,6 +41,10 @@ import {
 export const namedSchemas: Readonly<Record<string, TSchema>> = {
   RegisterRequest,
   RegisterResponse,
+  AccountResponse,
+  ChangeAccountRequest,
+  ChangePasswordRequest,
+  PasswordChangedResponse,
   LoginRequest,
   TokenResponse,
   RefreshRequest,

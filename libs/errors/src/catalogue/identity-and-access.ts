@@ -23,12 +23,24 @@ export const identityAndAccess = {
     reaction: 'CLEAR_STORAGE_AND_LOGIN',
     retryable: false,
     severity: 'warning',
-    details: { reason: ['logged_out', 'revoked', 'replaced', 'session_limit', 'forced', 'reused'] },
+    details: {
+      reason: [
+        'logged_out',
+        'revoked',
+        'replaced',
+        'session_limit',
+        'forced',
+        'password_changed',
+        'account_disabled',
+        'account_deleted',
+        'reused',
+      ],
+    },
     challenge: 'Bearer',
     note:
       '`reason` is how the session ended: by its own logout, by the user from another device, by a newer login on its ' +
-      'device, as one session too many, by a forced logout, or because a refresh token of it came that was void already. ' +
-      'Only the last one (`reused`) is a sign of theft, and only its texts say so. A `reason` that is not listed comes from ' +
+      'device, as one session too many, by a forced logout, because the password was changed, an operator has disabled ' +
+      'the account or its deletion was ordered, or because a refresh token of it came that was void already. Only the last one (`reused`) is a sign of theft, and only its texts say so. A `reason` that is not listed comes from ' +
       'a newer service: treat it as none.',
   },
   IAD_JWT_ACCESS_INVALID: {

@@ -29,6 +29,7 @@ export type Severity = 'info' | 'warning' | 'error' | 'critical';
 export type Reaction =
   | 'ABORT_JOB_AND_ALERT'
   | 'ASK_GROUP_OWNER'
+  | 'ASK_PASSWORD'
   | 'AUDIT_AND_RESET_CACHE'
   | 'BLOCK_BATCH'
   | 'BLOCK_PANTRY_AND_WAIT'
@@ -38,6 +39,7 @@ export type Reaction =
   | 'CHOOSE_ALLOWED_REASON'
   | 'CLEAR_STORAGE_AND_LOGIN'
   | 'CLOSE_STREAM_AND_CLEAR_BUFFER'
+  | 'CONTACT_SUPPORT'
   | 'CUT_STREAM'
   | 'DISABLE_LIVE_LOGS'
   | 'FIX_INPUT'
@@ -53,6 +55,7 @@ export type Reaction =
   | 'LOGIN'
   | 'LOG_AND_ABORT'
   | 'MANUAL_MODERATION'
+  | 'OFFER_RESTORE'
   | 'RECONNECT_WITH_OWN_SESSION'
   | 'REFRESH_AND_RETRY'
   | 'REFRESH_SCREEN_AND_RESELECT'

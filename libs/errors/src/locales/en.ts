@@ -31,6 +31,18 @@ export const en: Messages = {
           message: 'This session was ended by the service.',
           action: 'Log in again.',
         },
+        password_changed: {
+          message: 'This session has ended: the password was changed.',
+          action: 'Log in again. Use the new password.',
+        },
+        account_disabled: {
+          message: 'This session has ended: the account is disabled.',
+          action: 'Contact support if you think that this is a mistake.',
+        },
+        account_deleted: {
+          message: 'This session has ended: the account is going to be deleted.',
+          action: 'Log in again. Until the deletion you can keep the account.',
+        },
         reused: {
           message: 'You have been logged out to protect your account.',
           action: 'Log in again. If you think that someone else used your account, log out on all devices.',
@@ -189,6 +201,18 @@ export const en: Messages = {
   'ERR-INVALID-CREDENTIALS': {
     message: 'The e-mail address or the password is not right.',
     action: 'Check both and try again.',
+  },
+  'ERR-REAUTHENTICATION-FAILED': {
+    message: 'This is not your password.',
+    action: 'Enter your current password again.',
+  },
+  'ERR-ACCOUNT-DISABLED': {
+    message: 'This account is disabled.',
+    action: 'Contact support if you think that this is a mistake.',
+  },
+  'ERR-ACCOUNT-DELETION-SCHEDULED': {
+    message: 'This account is going to be deleted.',
+    action: 'Restore it if you want to keep it.',
   },
   'ERR-GROUP-OWNER-REQUIRED': {
     message: 'Only the owner of the group can do this.',

@@ -37,6 +37,7 @@ const endReasons: readonly RevocationReason[] = [
   'session_limit',
   'refresh_token_reuse',
   'revoked_by_user',
+  'password_changed',
 ];
 
 /** The counters that the audit log's events keep. */

@@ -31,6 +31,10 @@ interface EventFields {
     /** `idempotency_key_reused`: a registration whose key is known, but with another password. */
     readonly reason: 'unknown_account' | 'wrong_password' | 'idempotency_key_reused';
   };
+  /** An operation that asks for the password again got a wrong one. */
+  'reauthentication.failed': { readonly user_id: string; readonly session_id: string };
+  'account.changed': { readonly user_id: string; readonly session_id: string };
+  'account.password_changed': { readonly user_id: string; readonly session_id: string };
   'refresh.rotated': { readonly user_id: string; readonly session_id: string };
   'refresh.converged': { readonly user_id: string; readonly session_id: string };
   'refresh.expired': {
@@ -78,6 +82,9 @@ export const auditEvents = {
   'account.registered': { outcome: 'success' },
   'login.succeeded': { outcome: 'success' },
   'login.failed': { outcome: 'failure' },
+  'reauthentication.failed': { outcome: 'failure' },
+  'account.changed': { outcome: 'success' },
+  'account.password_changed': { outcome: 'success' },
   'refresh.rotated': { outcome: 'success' },
   'refresh.converged': { outcome: 'success' },
   'refresh.expired': { outcome: 'failure' },

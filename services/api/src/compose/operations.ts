@@ -8,6 +8,9 @@ import type { UseCases } from './use-cases.ts';
 export function composeOperations(useCases: UseCases): Operations {
   return {
     register: ({ body, origin }) => useCases.register(body, origin),
+    findAccount: ({ caller }) => useCases.findAccount(caller),
+    changeAccount: ({ body, caller, origin }) => useCases.changeAccount(body, caller, origin),
+    changePassword: ({ body, caller, origin }) => useCases.changePassword(body, caller, origin),
     login: ({ body, origin }) => useCases.logIn(body, origin),
     refresh: ({ body, origin }) => useCases.refresh(body, origin),
     logout: ({ body, caller, origin }) => useCases.logOut(body, caller, origin),

@@ -12,8 +12,12 @@ import { createLimits, type Limits } from '../limits/limits.ts';
 import { systemIds as ids } from '../request/ids.ts';
 import type { ServerSecrets } from '../security/server-secrets.ts';
 import { createAcceptInvite } from '../usecases/accept-invite.ts';
+import { createChangeAccount } from '../usecases/change-account.ts';
 import { createChangeGroup } from '../usecases/change-group.ts';
+import { createChangePassword } from '../usecases/change-password.ts';
 import { createCreateInvite } from '../usecases/create-invite.ts';
+import { createEndSessions } from '../usecases/end-sessions.ts';
+import { createFindAccount } from '../usecases/find-account.ts';
 import { createFindCurrentGroup } from '../usecases/find-current-group.ts';
 import { createFindInvite } from '../usecases/find-invite.ts';
 import { createIssueTokens } from '../usecases/issue-tokens.ts';
@@ -23,6 +27,7 @@ import { createListSessions } from '../usecases/list-sessions.ts';
 import { createLogIn } from '../usecases/log-in.ts';
 import { createLogOut } from '../usecases/log-out.ts';
 import { createLogOutAll } from '../usecases/log-out-all.ts';
+import { createReauthenticate } from '../usecases/reauthenticate.ts';
 import { createRefresh } from '../usecases/refresh.ts';
 import { createRegister } from '../usecases/register.ts';
 import { createRemoveMember } from '../usecases/remove-member.ts';
@@ -122,14 +127,17 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
     pushPublicUrl: config.PUSH_PUBLIC_URL,
     now: parts.now,
   });
-  const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime };
+  const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime, publishEvent };
+  const reauthenticate = createReauthenticate(shared);
   return {
     register: createRegister({
       ...shared,
       spaces: createSpaces(shared),
-      publishEvent,
       onEnd: (mode, outcome) => metrics.registrations.inc({ mode, outcome }),
     }),
+    findAccount: createFindAccount(shared),
+    changeAccount: createChangeAccount(shared),
+    changePassword: createChangePassword({ ...shared, reauthenticate, endSessions: createEndSessions(shared) }),
     logIn: createLogIn(shared),
     refresh: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),

@@ -3,6 +3,7 @@ import type { LoginRequest, TokenResponse } from '@auth-account/contracts/http/l
 import { AppError, isAppError } from '@auth-account/errors';
 import {
   closeReasonOf,
+  hasSameCredentials,
   type RunTransaction,
   type SessionStore,
   type SessionSummary,
@@ -54,7 +55,8 @@ export function createLogIn(
   return async (input, origin) => {
     const { requestId } = origin;
     const deviceId = input.device_id?.toLowerCase() ?? ids.groupId();
-    const { _id: userId } = await authenticate(input, deviceId, origin);
+    const seen = await authenticate(input, deviceId, origin);
+    const { _id: userId } = seen;
     const at = now();
     const sessionId = ids.entityId();
     const nonce = randomBytes(32);
@@ -62,7 +64,8 @@ export function createLogIn(
     const work = async (transactionSession: ClientSession) => {
       // Written by every login, and by all that revokes or moves by user, so that neither misses the other.
       const user = await users.touchLogin(userId, at, transactionSession);
-      if (user === undefined) throw new AppError('ERR-INVALID-CREDENTIALS');
+      // The password that was verified must not open a session after another one has taken its place.
+      if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
       const ended = endedByLogin(await sessions.listLive(userId, transactionSession), deviceId);
       for (const { reason, ids: sessionIds } of ended) {
         await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);

@@ -169,6 +169,9 @@ const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
   replaced: 'replaced',
   session_limit: 'session_limit',
   forced: 'forced',
+  password_changed: 'password_changed',
+  account_disabled: 'account_disabled',
+  account_deleted: 'account_deleted',
   refresh_token_reuse: 'reused',
 };
 

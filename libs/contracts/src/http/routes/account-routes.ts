@@ -1,6 +1,16 @@
+import {
+  AccountResponse,
+  accountExample,
+  ChangeAccountRequest,
+  ChangePasswordRequest,
+  changeAccountExamples,
+  changePasswordExamples,
+  PasswordChangedResponse,
+  passwordChangedExample,
+} from '../account.ts';
 import { RegisterRequest, RegisterResponse, registerExamples, registeredExample } from '../register.ts';
 import type { Route } from '../route.ts';
-import { common, commonHeaders } from './shared.ts';
+import { access, common, commonHeaders, fresh, withoutBody } from './shared.ts';
 
 /** Operations on accounts. */
 export const accountRoutes = {
@@ -31,5 +41,71 @@ export const accountRoutes = {
       'ERR-RATE-LIMITED',
       'ERR-OVERLOADED',
     ],
+  },
+  findAccount: {
+    operationId: 'findAccount',
+    tag: 'Accounts',
+    summary: 'Show the caller’s account',
+    description:
+      'The account as its owner sees it. `password_changed_at` is `created_at` as long as the password is the first one.',
+    method: 'get',
+    path: '/api/v1/account',
+    auth: 'bearer',
+    headers: commonHeaders,
+    success: {
+      status: 200,
+      description: 'The account.',
+      body: AccountResponse,
+      example: accountExample,
+      cacheControl: 'no-store',
+    },
+    carriesToken: false,
+    errors: [...withoutBody, ...access],
+  },
+  changeAccount: {
+    operationId: 'changeAccount',
+    tag: 'Accounts',
+    summary: 'Change the caller’s name or language',
+    description:
+      'A field that is absent stays as it is, and null removes its value. The members of the group see the name, and ' +
+      'so does whoever previews an invite of the caller’s. The language is that of mails; messages in answers follow ' +
+      '`Accept-Language`.',
+    method: 'patch',
+    path: '/api/v1/account',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: ChangeAccountRequest,
+    requests: changeAccountExamples,
+    success: {
+      status: 200,
+      description: 'The account now.',
+      body: AccountResponse,
+      example: accountExample,
+      cacheControl: 'no-store',
+    },
+    carriesToken: false,
+    errors: [...common, ...access],
+  },
+  changePassword: {
+    operationId: 'changePassword',
+    tag: 'Accounts',
+    summary: 'Change the password',
+    description:
+      'All other sessions of the caller end, and their streams close with 4001 `SESSION_REVOKED`; this one goes on. A ' +
+      'wrong `current_password` counts as a failed login of this device.',
+    method: 'post',
+    path: '/api/v1/account/password',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: ChangePasswordRequest,
+    requests: changePasswordExamples,
+    success: {
+      status: 200,
+      description: 'The new password holds.',
+      body: PasswordChangedResponse,
+      example: passwordChangedExample,
+    },
+    carriesToken: false,
+    errors: [...common, ...access, ...fresh],
   },
 } as const satisfies Record<string, Route>;

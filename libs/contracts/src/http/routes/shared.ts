@@ -19,5 +19,11 @@ export const withoutBody = [
 /** Errors of every operation that requires an access token. */
 export const access = ['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED'] as const;
 
+/**
+ * Errors of every operation that asks for the password again (`current_password`), besides those of `common` and
+ * `access`.
+ */
+export const fresh = ['ERR-REAUTHENTICATION-FAILED', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'] as const;
+
 /** Headers that every operation of `/api/v1` takes. */
 export const commonHeaders = ['X-Request-ID', 'Accept-Language'] as const;

@@ -8,11 +8,14 @@ export type BodyCheck = (body: unknown) => ValidationItem[];
 export type BodyChecks = Partial<Readonly<Record<RouteName, BodyCheck>>>;
 
 /** Refuses blocked passwords (decisions, "Registration"). If the password is not a string, the schema refuses it. */
-export function blockedPasswordCheck(isBlocked: (password: string) => boolean): BodyCheck {
+export function blockedPasswordCheck(
+  isBlocked: (password: string) => boolean,
+  field: 'password' | 'new_password',
+): BodyCheck {
   return (body) => {
-    const { password } = (body ?? {}) as { readonly password?: unknown };
+    const { [field]: password } = (body ?? {}) as Readonly<Record<string, unknown>>;
     if (typeof password !== 'string' || !isBlocked(password)) return [];
     const msg = 'Value error, the password is on a list of common passwords';
-    return [{ loc: ['body', 'password'], msg, type: 'value_error' }];
+    return [{ loc: ['body', field], msg, type: 'value_error' }];
   };
 }

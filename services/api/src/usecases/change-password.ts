@@ -1,0 +1,72 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
+import type { ChangePasswordRequest, PasswordChangedResponse } from '@auth-account/contracts/http/account';
+import { AppError } from '@auth-account/errors';
+import { createAccountEvent } from '@auth-account/messaging';
+import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../audit/audit.ts';
+import type { Ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+import type { PasswordHasher } from '../security/password-hasher.ts';
+import { assertClientConnected } from './assert-client-connected.ts';
+import type { EndSessions } from './end-sessions.ts';
+import type { Reauthenticate } from './reauthenticate.ts';
+
+export interface ChangePasswordDeps {
+  readonly users: Pick<UserStore, 'changeFresh' | 'hasPasswordHash'>;
+  readonly outbox: Pick<OutboxStore, 'append'>;
+  readonly reauthenticate: Reauthenticate;
+  readonly endSessions: EndSessions;
+  readonly hasher: Pick<PasswordHasher, 'admit'>;
+  readonly transaction: RunTransaction;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Changes the caller's password, and ends all other sessions in the same transaction. It writes the user's document,
+ * like every login, so that no login with the old password slips past.
+ *
+ * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
+ * `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ */
+export function createChangePassword(deps: ChangePasswordDeps) {
+  const { users, outbox, reauthenticate, endSessions, hasher, transaction, publishEvent, audit, ids, now } = deps;
+
+  return async (
+    input: ChangePasswordRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<PasswordChangedResponse['data']> => {
+    const { user_id, sid: session_id } = caller;
+    const user = await reauthenticate(input, caller, origin);
+    const password_hash = await hasher.admit(origin, (turn) => turn.hash(input.new_password));
+    const at = now();
+    const end = { userId: user_id, reason: 'password_changed', at, spare: session_id } as const;
+    const { requestId, traceparent } = origin;
+    const event = createAccountEvent(
+      'service.auth.events.password_changed',
+      { user_id, changed_at: at.toISOString(), reason: 'changed' },
+      { id: ids.entityId(), requestId, traceparent, at },
+    );
+    const work = async (session: ClientSession) => {
+      const isChanged = await users.changeFresh(user, { password_hash, password_changed_at: at }, session);
+      if (!isChanged) throw new AppError('ERR-REAUTHENTICATION-FAILED');
+      const ended = await endSessions.revoke(end, origin, session);
+      await outbox.append(event, at, session);
+      // A user who has given up would not know which password holds.
+      assertClientConnected(origin);
+      return ended;
+    };
+    const isCommitted = () => users.hasPasswordHash(user_id, password_hash);
+    // One after the other for each account: parallel tries would conflict.
+    const ended = await transaction(work, { isCommitted, group: user_id });
+    publishEvent(event);
+    audit({ event: 'account.password_changed', user_id, session_id }, origin);
+    await endSessions.announce(end, ended, origin);
+    return { message: 'PASSWORD_CHANGED', sessions_ended: ended.length, timestamp: now().toISOString() };
+  };
+}

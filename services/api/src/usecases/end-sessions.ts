@@ -1,0 +1,52 @@
+import { AppError } from '@auth-account/errors';
+import { closeReasonOf, type SessionStore } from '@auth-account/stores';
+import type { RevocationReason } from '@auth-account/stores/documents';
+import type { ClientSession } from 'mongodb';
+import type { Announcement } from '../announcements/announce.ts';
+import type { Audit } from '../audit/audit.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+
+export interface EndSessionsDeps {
+  readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll'>;
+  readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly audit: Audit;
+}
+
+/** The end of a user's sessions, as a consequence of a change of the account. */
+export interface SessionsEnd {
+  readonly userId: string;
+  readonly reason: RevocationReason;
+  readonly at: Date;
+  /** The session that goes on. */
+  readonly spare?: string;
+}
+
+/** Ends a user's sessions with the change that causes it: first in its transaction, then after its commit. */
+export interface EndSessions {
+  /**
+   * Revokes the sessions, and returns their ids. The transaction must have written the user's document before, so that
+   * no login slips past. Raises `IAD_JWT_ACCESS_INVALID` if the session to be spared is over already: what it has asked
+   * for must not happen.
+   */
+  revoke(end: SessionsEnd, origin: RequestOrigin, session: ClientSession): Promise<string[]>;
+  /** Writes the ends to the audit log, and closes the streams. */
+  announce(end: SessionsEnd, sessionIds: readonly string[], origin: RequestOrigin): Promise<void>;
+}
+
+/** Creates the two steps of the end of a user's sessions. */
+export function createEndSessions({ sessions, announce, audit }: EndSessionsDeps): EndSessions {
+  return {
+    async revoke({ userId, reason, at, spare }, { requestId }, session) {
+      const live = (await sessions.listLive(userId, session)).map(({ _id }) => _id);
+      if (spare !== undefined && !live.includes(spare)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      const ended = live.filter((id) => id !== spare);
+      await sessions.revokeAll(ended, { reason, at, requestId }, session);
+      return ended;
+    },
+    async announce({ userId, reason, at }, sessionIds, origin) {
+      for (const session_id of sessionIds)
+        audit({ event: 'session.revoked', user_id: userId, session_id, reason }, origin);
+      await announce({ sessionIds, reason: closeReasonOf(reason), requestId: origin.requestId, at });
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { PasswordChangedEvent } from '@auth-account/contracts/events';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { logIn, newSession, password } from '../support/accounts.ts';
+import { bearer, type Caller, cheapHashes, refresh } from '../support/groups.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, PASSWORD_BLOCKLIST: 'common' });
+});
+afterAll(() => api.close());
+
+const next = 'three wrong staples';
+const change = (caller: Caller, body: object = {}) =>
+  api.post('/api/v1/account/password', { current_password: password, new_password: next, ...body }, bearer(caller));
+const login = (email: string, given: string) => api.post('/api/v1/auth/login', { email, password: given });
+const live = (user_id: string) => api.collections.sessions.find({ user_id, is_revoked: false }).toArray();
+
+describe('a change of the password', () => {
+  test('lets the new password in, and the old one no longer', async () => {
+    const { email, ...session } = await newSession(api);
+    const answer = await change(session);
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({
+      status: 'success',
+      data: { message: 'PASSWORD_CHANGED', sessions_ended: 0, timestamp: expect.any(String) },
+    });
+    expect((await login(email, password)).status).toBe(401);
+    expect((await login(email, next)).status).toBe(200);
+  });
+
+  test('ends all other sessions, and this one goes on', async () => {
+    const phone = await newSession(api);
+    const [tablet, laptop] = [await logIn(api, phone.email), await logIn(api, phone.email)];
+    const stranger = await newSession(api);
+    expect((await change(phone)).json.data.sessions_ended).toBe(2);
+    for (const { refresh_token } of [tablet, laptop]) {
+      const { status, json } = await api.post('/api/v1/auth/refresh', { refresh_token });
+      expect([status, json.details.reason]).toEqual([401, 'password_changed']);
+    }
+    await refresh(api, phone);
+    await refresh(api, stranger);
+    expect((await live(phone.user_id)).map(({ _id }) => _id)).toEqual([phone.session_id]);
+    const gone = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(tablet) });
+    expect(gone.json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
+  });
+
+  test('is in the account and in an event without secrets', async () => {
+    const session = await newSession(api);
+    const before = (await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) })).json.data;
+    await change(session);
+    const after = (await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) })).json.data;
+    expect(before.password_changed_at).toBe(before.created_at);
+    expect(Date.parse(after.password_changed_at)).toBeGreaterThan(Date.parse(before.created_at));
+    const rows = await api.collections.outbox.find({ 'event.subject': session.user_id }).toArray();
+    const event = rows.find(({ topic }) => topic === 'service.auth.events.password_changed')?.event;
+    const ajv = addFormats.default(new Ajv2020(), ['uuid', 'date-time']);
+    expect(ajv.validate(PasswordChangedEvent, event)).toBe(true);
+    expect(event).toMatchObject({
+      subject: session.user_id,
+      requestid: 'test-request-1',
+      data: { user_id: session.user_id, changed_at: after.password_changed_at, reason: 'changed' },
+    });
+    for (const secret of [password, next, '@', '$argon2']) expect(JSON.stringify(event)).not.toContain(secret);
+  });
+
+  test('needs the current password: a wrong one is 403 and changes nothing', async () => {
+    const phone = await newSession(api);
+    await logIn(api, phone.email);
+    const before = await api.collections.users.findOne({ _id: phone.user_id });
+    const answer = await change(phone, { current_password: 'wrong password' });
+    expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
+    expect(answer.json.details).toEqual({ action: expect.any(String) });
+    expect(await api.collections.users.findOne({ _id: phone.user_id })).toEqual(before);
+    expect(await live(phone.user_id)).toHaveLength(2);
+  });
+
+  test('counts a wrong password as a failed login of the device, and the next tries wait', async () => {
+    const { email, device_id, ...session } = await newSession(api);
+    for (let i = 0; i < 5; i += 1) await change(session, { current_password: 'wrong password' });
+    const answer = await change(session);
+    expect([answer.status, answer.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
+    expect((await api.post('/api/v1/auth/login', { email, password, device_id })).status).toBe(429);
+  });
+
+  test.each([
+    [{ new_password: 'short' }, 'new_password', 'string_too_short'],
+    [{ new_password: 'x'.repeat(129) }, 'new_password', 'string_too_long'],
+    [{ new_password: 'password1' }, 'new_password', 'value_error'],
+    [{ new_password: undefined }, 'new_password', 'missing'],
+    [{ current_password: undefined }, 'current_password', 'missing'],
+    [{ current_password: '' }, 'current_password', 'string_too_short'],
+  ])('refuses %j', async (body, field, type) => {
+    const answer = await change(await newSession(api), body);
+    expect(answer.status).toBe(422);
+    expect(answer.json.details).toEqual([{ loc: ['body', field], msg: expect.any(String), type }]);
+  });
+
+  test('lets no login with the old password slip past', async () => {
+    const phone = await newSession(api);
+    const logins = () => Array.from({ length: 4 }, () => login(phone.email, password));
+    const [answer] = await Promise.all([change(phone), ...logins(), ...logins()]);
+    expect(answer?.status).toBe(200);
+    expect((await live(phone.user_id)).map(({ _id }) => _id)).toEqual([phone.session_id]);
+  });
+
+  test('happens once if it is asked for several times at once', async () => {
+    const phone = await newSession(api);
+    const tablet = await logIn(api, phone.email);
+    const wanted = [1, 2, 3, 4].map((i) => ({ caller: i % 2 ? phone : tablet, new_password: `${next} ${i}` }));
+    const answers = await Promise.all(wanted.map(({ caller, ...body }) => change(caller, body)));
+    const winners = answers.flatMap(({ status }, i) => (status === 200 ? [wanted[i]] : []));
+    expect(winners).toHaveLength(1);
+    expect((await live(phone.user_id)).map(({ _id }) => _id)).toEqual([winners[0]?.caller.session_id]);
+    expect((await login(phone.email, winners[0]?.new_password ?? '')).status).toBe(200);
+    for (const { status, json } of answers.filter((one) => one.status !== 200)) {
+      expect([status, json.error_code]).toEqual([
+        expect.any(Number),
+        expect.stringMatching(/^(ERR-REAUTHENTICATION-FAILED|IAD_JWT_ACCESS_INVALID)$/),
+      ]);
+    }
+  });
+});

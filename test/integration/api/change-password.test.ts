@@ -1,0 +1,161 @@
+import { createStores } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
+import { type ChangePasswordDeps, createChangePassword } from '../../../services/api/src/usecases/change-password.ts';
+import { createEndSessions } from '../../../services/api/src/usecases/end-sessions.ts';
+import { createReauthenticate, type ReauthenticateDeps } from '../../../services/api/src/usecases/reauthenticate.ts';
+import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
+
+let scene: UseCaseScene;
+/** Calls of the limits, in order. */
+let told: unknown[];
+let published: unknown[];
+beforeAll(async () => {
+  scene = await openUseCaseScene();
+});
+beforeEach(async () => {
+  told = [];
+  published = [];
+  await scene.clear();
+});
+afterAll(() => scene.close());
+
+const hashOf = (password: string) => `hash of: ${password}`;
+const current_password = 'correct horse battery';
+const new_password = 'three wrong staples';
+
+/** These tests are not about hashes: one is its password behind a prefix. */
+const hasher: ReauthenticateDeps['hasher'] = {
+  admit: (_client, use) =>
+    use({ hash: async (text) => hashOf(text), verify: async (stored, text) => stored === hashOf(text) }),
+};
+const limits: ReauthenticateDeps['limits'] = {
+  async guess(login) {
+    told.push(login);
+    return { fail: async () => void told.push('failed'), succeed: async () => void told.push('succeeded') };
+  },
+};
+
+type Given = Partial<ChangePasswordDeps>;
+
+function change(session: StoredSession, given: Given = {}, body: object = {}, origin = scene.origin) {
+  const { users, sessions, transaction, announce, audit, now, collections } = scene;
+  const { outbox } = createStores(collections);
+  const ids = { entityId: () => 'id of the event' };
+  const reauthenticate = createReauthenticate({ users, hasher, limits, audit });
+  const endSessions = createEndSessions({ sessions, announce, audit });
+  const publishEvent = (event: unknown) => void published.push(event);
+  const own = { users, outbox, reauthenticate, endSessions, hasher, transaction, publishEvent, audit, ids, now };
+  const changePassword = createChangePassword({ ...own, ...given });
+  return changePassword({ current_password, new_password, ...body }, bearerOf(session), origin);
+}
+
+/** Stores an account with two sessions. */
+async function account(fields: Partial<UserDocument> = {}) {
+  const user = await scene.user({ password_hash: hashOf(current_password), ...fields });
+  const phone = await scene.session({ user_id: user._id });
+  const tablet = await scene.session({ user_id: user._id });
+  return { user, phone, tablet };
+}
+
+const stored = (_id: string) => scene.collections.users.findOne({ _id });
+const events = () => scene.collections.outbox.countDocuments();
+
+describe('a change of the password', () => {
+  test('writes hash, time, ends and event together, and tells of them afterwards', async () => {
+    const { user, phone, tablet } = await account();
+    const answer = await change(phone);
+    const at = scene.now();
+    expect(answer).toEqual({ message: 'PASSWORD_CHANGED', sessions_ended: 1, timestamp: at.toISOString() });
+    const hash = hashOf(new_password);
+    expect(await stored(user._id)).toEqual({ ...user, password_hash: hash, password_changed_at: at, touches: 1 });
+    expect(await scene.asStored(phone.document._id)).toEqual(phone.document);
+    expect(await scene.asStored(tablet.document._id)).toMatchObject({
+      is_revoked: true,
+      revoked_at: at,
+      revoked_reason: 'password_changed',
+      revoked_request_id: scene.origin.requestId,
+    });
+    const [row] = await scene.collections.outbox.find().toArray();
+    expect(published).toEqual([row?.event]);
+    const ids = { user_id: user._id, session_id: phone.document._id };
+    expect(scene.audited).toEqual([
+      [{ event: 'account.password_changed', ...ids }, scene.origin],
+      [{ event: 'session.revoked', ...ids, session_id: tablet.document._id, reason: 'password_changed' }, scene.origin],
+    ]);
+    const { requestId } = scene.origin;
+    expect(scene.announced).toEqual([{ sessionIds: [tablet.document._id], reason: 'SESSION_REVOKED', requestId, at }]);
+    expect(told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'succeeded']);
+    expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('with a wrong password counts a failure, and changes nothing', async () => {
+    const { user, phone } = await account();
+    await expect(change(phone, {}, { current_password: 'wrong' })).rejects.toMatchObject({
+      code: 'ERR-REAUTHENTICATION-FAILED',
+    });
+    expect(told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'failed']);
+    const ids = { user_id: user._id, session_id: phone.document._id };
+    expect(scene.audited).toEqual([[{ event: 'reauthentication.failed', ...ids }, scene.origin]]);
+    expect(await stored(user._id)).toEqual(user);
+    expect(await events()).toBe(0);
+  });
+
+  test.each<[string, object]>([
+    ['another change of the password', { password_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
+    ['a change of the address', { email_key: 'other@example.com' }],
+  ])('is refused if %s has come in between', async (_, set) => {
+    const { user, phone, tablet } = await account();
+    const slow: ChangePasswordDeps['hasher'] = {
+      async admit(client, use) {
+        await scene.collections.users.updateOne({ _id: user._id }, { $set: set });
+        return hasher.admit(client, use);
+      },
+    };
+    await expect(change(phone, { hasher: slow })).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
+    expect(await stored(user._id)).toEqual({ ...user, ...set });
+    expect(await scene.asStored(tablet.document._id)).toEqual(tablet.document);
+    expect([await events(), published]).toEqual([0, []]);
+  });
+
+  test('is not hindered by a better hash of the same password', async () => {
+    const { user, phone } = await account();
+    const slow: ChangePasswordDeps['hasher'] = {
+      async admit(client, use) {
+        await scene.users.setPasswordHash(user._id, hashOf(current_password), 'a better hash');
+        return hasher.admit(client, use);
+      },
+    };
+    expect(await change(phone, { hasher: slow })).toMatchObject({ message: 'PASSWORD_CHANGED' });
+  });
+
+  test('is refused to a session that has ended in between', async () => {
+    const { user, phone, tablet } = await account();
+    const { requestId } = scene.origin;
+    const ending: ChangePasswordDeps['hasher'] = {
+      async admit(client, use) {
+        await scene.sessions.revokeAll([phone.document._id], { reason: 'forced', at: scene.now(), requestId });
+        return hasher.admit(client, use);
+      },
+    };
+    await expect(change(phone, { hasher: ending })).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    expect(await stored(user._id)).toEqual(user);
+    expect(await scene.asStored(tablet.document._id)).toEqual(tablet.document);
+    expect(await events()).toBe(0);
+  });
+
+  test('does not happen for a client that has left', async () => {
+    const { user, phone } = await account();
+    const origin = { ...scene.origin, isAbandoned: () => true };
+    await expect(change(phone, {}, {}, origin)).rejects.toBeInstanceOf(RequestAbandoned);
+    expect(await stored(user._id)).toEqual(user);
+    expect(await events()).toBe(0);
+  });
+
+  test('of an account that is gone makes the app refresh', async () => {
+    const session = await scene.session({ user_id: 'nobody' });
+    await expect(change(session)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    expect(told).toEqual([]);
+  });
+});
