@@ -53,6 +53,11 @@ const indexes = {
     [{ absolute_expires_at: 1 }, { name: 'absolute_expiry_ttl', expireAfterSeconds: daySeconds }],
   ],
   idempotency: [[{ expires_at: 1 }, { name: 'expiry_ttl', expireAfterSeconds: 0 }]],
+  challenges: [
+    // All of a user's, for voiding and erasing; the limits bound their number.
+    [{ user_id: 1 }, { name: 'user' }],
+    [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
+  ],
   outbox: [
     [{ locked_until: 1 }, { name: 'pending', partialFilterExpression: { state: 'pending' } }],
     // Number and age of waiting rows, answered from the index alone.

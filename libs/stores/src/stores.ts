@@ -1,3 +1,4 @@
+import { type ChallengeStore, createChallengeStore } from './challenge-store.ts';
 import type { Collections } from './collections.ts';
 import { createDeadLetterStore, type DeadLetterStore } from './dead-letter-store.ts';
 import { createGroupStore, type GroupStore } from './group-store.ts';
@@ -17,6 +18,7 @@ export interface Stores {
   readonly invites: InviteStore;
   readonly sessions: SessionStore;
   readonly idempotency: IdempotencyStore;
+  readonly challenges: ChallengeStore;
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
   readonly subscribers: SubscriberStore;
@@ -34,6 +36,7 @@ export function createStores(collections: Collections, transaction: RunTransacti
     invites: createInviteStore(collections),
     sessions: createSessionStore(collections),
     idempotency: createIdempotencyStore(collections),
+    challenges: createChallengeStore(collections),
     outbox: createOutboxStore(collections),
     deadLetters: createDeadLetterStore(collections, transaction),
     subscribers: createSubscriberStore(collections),
