@@ -32,6 +32,17 @@ export function secretsOf({ secret, secrets = [] }: Pick<WebhookSubscriber, 'sec
   return secret === undefined ? secrets : [secret];
 }
 
+const SmtpSubscriber = Type.Object({
+  name: Name,
+  kind: Type.Literal('smtp'),
+  url: Type.String({ pattern: '^smtps?://([^\\s/?#@]+@)?[^\\s/?#@]+/?$' }),
+  // An address, or a name and an address in angle brackets.
+  from: Type.String({ maxLength: 320, pattern: '^([^\\s<>@]+@[^\\s<>@]+|[^\\r\\n<>@]+ <[^\\s<>@]+@[^\\s<>@]+>)$' }),
+  // False: without encryption, for a server on the same host.
+  starttls: Type.Optional(Type.Boolean()),
+});
+export type SmtpSubscriber = Static<typeof SmtpSubscriber>;
+
 const QueueSubscriber = Type.Object({ name: Name, kind: Type.Literal('queue') });
 
 /** Configuration of the worker: each property is an environment variable. */
@@ -47,32 +58,39 @@ export const workerConfig = Type.Object({
     default: 9082,
     description: "Port of the worker's `/livez`, `/readyz`, `/metrics`",
   }),
-  EVENT_SUBSCRIBERS: Type.Array(Type.Union([WebhookSubscriber, QueueSubscriber]), {
+  EVENT_SUBSCRIBERS: Type.Array(Type.Union([WebhookSubscriber, QueueSubscriber, SmtpSubscriber]), {
     secret: true,
     check: checkSubscribers,
     default: [],
     description:
-      'Subscribers to events: JSON array of `{"name","kind":"webhook","url","secret"}` and `{"name","kind":"queue"}` with ' +
-      'unique names. A secret is `whsec_` and base64 of 24 to 64 bytes; `"secrets":[…]` signs with each of several',
+      'Subscribers to events: JSON array of `{"name","kind":"webhook","url","secret"}`, `{"name","kind":"queue"}` and ' +
+      '`{"name":"mail","kind":"smtp","url":"smtps://user:password@host:465","from"}` with unique names. A secret is `whsec_` and base64 of 24 to 64 bytes; `"secrets":[…]` signs with each of several',
   }),
   EVENT_ALLOWED_HOSTS: Type.Array(Type.String({ pattern: '^(\\*\\.)?[A-Za-z0-9.-]+$|^\\[[0-9a-fA-F:.]+\\]$' }), {
     default: [],
     description: 'Allowed hosts of webhooks; `*.example.com` allows all subdomains. Empty: any host',
   }),
+  MAIL_TEMPLATES_DIR: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Directory of templates of mails; each file replaces the one of the same name in `services/worker/templates/`',
+    }),
+  ),
   DELIVERY_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     default: 10_000,
-    description: 'Milliseconds within which a webhook must answer, including the connection',
+    description: 'Milliseconds within which a webhook or mail server must answer, including the connection',
   }),
   DELIVERY_CONNECT_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     default: 3_000,
-    description: 'Milliseconds within which the connection to a webhook must be established',
+    description: 'Milliseconds within which the connection to a webhook or mail server must be established',
   }),
   DELIVERY_CONCURRENCY: Type.Integer({
     minimum: 1,
     default: 10,
-    description: 'Concurrent deliveries to one webhook, per worker',
+    description: 'Concurrent deliveries to one webhook or mail server, per worker and channel',
   }),
   DELIVERY_GIVE_UP_SECONDS: Type.Integer({
     minimum: 1,
@@ -104,6 +122,7 @@ function checkSubscribers(value: unknown, variables: Readonly<Record<string, unk
   const names = items.map(({ name }) => name);
   return items.flatMap((item, index) => [
     ...duplicateName(item, names.slice(0, index), index),
+    ...(item.kind === 'smtp' ? urlProblems(item, index) : []),
     ...(item.kind === 'webhook' ? [...secretProblems(item, index), ...hostProblems(item, hosts, index)] : []),
   ]);
 }
@@ -124,11 +143,13 @@ function secretProblems({ secret, secrets }: Item, index: number): CheckProblem[
   return [{ path: `/${index}/secret`, message: 'must be there, or secrets, and not both' }];
 }
 
+function urlProblems({ url }: Item, index: number): CheckProblem[] {
+  return typeof url === 'string' && !URL.canParse(url) ? [{ path: `/${index}/url`, message: 'must be a URL' }] : [];
+}
+
 function hostProblems({ url }: Item, hosts: readonly string[], index: number): CheckProblem[] {
   const host = typeof url === 'string' ? URL.parse(url)?.hostname : undefined;
-  if (host === undefined) {
-    return typeof url === 'string' ? [{ path: `/${index}/url`, message: 'must be a URL' }] : [];
-  }
+  if (host === undefined) return urlProblems({ url }, index);
   if (hosts.length === 0 || hosts.some((allowed) => allows(allowed.toLowerCase(), host))) return [];
   return [{ path: `/${index}/url`, message: 'must have a host of EVENT_ALLOWED_HOSTS' }];
 }

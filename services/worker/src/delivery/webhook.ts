@@ -3,34 +3,8 @@ import { carryingHeaders } from '@auth-account/telemetry';
 import { Webhook } from 'standardwebhooks';
 import { type Dispatcher, Pool } from 'undici';
 import { secretsOf, type WebhookSubscriber } from '../config.ts';
+import { DeliveryError } from './delivery-error.ts';
 import { retryAfterMs } from './retry-after.ts';
-
-/** The details of a subscriber's refusal or silence. */
-export interface DeliveryErrorOptions {
-  /** Status of its answer, if it answered. */
-  readonly status?: number | undefined;
-  /** The pause that its `Retry-After` asks for, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-  readonly cause?: unknown;
-}
-
-/** A subscriber did not accept an event: it did not answer, or not with 2xx. */
-export class DeliveryError extends Error {
-  override readonly name = 'DeliveryError';
-  readonly status: number | undefined;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, { status, retryAfterMs, cause }: DeliveryErrorOptions = {}) {
-    super(message, { cause });
-    this.status = status;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
-/**
- * Delivers one event and returns the answer's status. Throws {@link DeliveryError} if the subscriber did not accept it.
- */
-export type SendEvent = (event: AuthEvent, stop: AbortSignal) => Promise<number>;
 
 export interface WebhookOptions {
   readonly subscriber: Pick<WebhookSubscriber, 'url' | 'secret' | 'secrets'>;
@@ -43,7 +17,8 @@ export interface WebhookOptions {
 }
 
 export interface WebhookSender {
-  readonly send: SendEvent;
+  /** Delivers one event and returns the answer's status. Throws {@link DeliveryError} if it was not accepted. */
+  send(event: AuthEvent, stop: AbortSignal): Promise<number>;
   /** Closes its connections; deliveries under way fail. */
   close(): Promise<void>;
 }
