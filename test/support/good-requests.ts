@@ -56,6 +56,12 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     return { params: { session_id: session.session_id }, headers: bearer(session) };
   },
   findCurrentGroup: ownHeaders,
+  renameGroup: async (on) => ({ ...(await ownHeaders(on)), body: { name: 'Garden Street' } }),
+  async handOverGroup(on) {
+    const owner = await newSession(on);
+    const { user_id } = await joinByInvite(on, await insertInvite(on, owner.home_group_id));
+    return { body: { user_id }, headers: bearer(owner) };
+  },
   async acceptInvite(on) {
     const { home_group_id } = await registerAccount(on);
     const token = await insertInvite(on, home_group_id);

@@ -71,6 +71,8 @@ export interface GroupDocument {
   readonly _id: string;
   readonly account_type: AccountType;
   readonly owner_id: string;
+  /** Name that its owner has given it. */
+  readonly name?: string;
   readonly member_count: number;
   readonly created_at: Date;
   /**

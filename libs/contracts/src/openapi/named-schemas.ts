@@ -11,10 +11,13 @@ import { AccountType } from '../http/fields.ts';
 import {
   AcceptInviteRequest,
   CurrentGroupResponse,
+  GroupHandedOverResponse,
   GroupMember,
   GroupRole,
+  HandOverGroupRequest,
   MemberRemovedResponse,
   MembershipResponse,
+  RenameGroupRequest,
   StockDeficit,
 } from '../http/groups.ts';
 import {
@@ -65,6 +68,9 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   LogoutAllResponse,
   CurrentGroupResponse,
   GroupMember,
+  RenameGroupRequest,
+  HandOverGroupRequest,
+  GroupHandedOverResponse,
   AcceptInviteRequest,
   MembershipResponse,
   MemberRemovedResponse,

@@ -24,6 +24,9 @@ export const limitRules = [
 ] as const;
 export type LimitRule = (typeof limitRules)[number];
 
+/** Reason for which a right password opens no session. `credentials_changed`: since the password was verified. */
+export type LoginRefusal = 'credentials_changed' | 'account_disabled' | 'deletion_scheduled';
+
 /**
  * Fields of each event, in addition to those of its request. They are ids only: no secret and no e-mail address may be
  * added.
@@ -36,6 +39,8 @@ interface EventFields {
     /** `idempotency_key_reused`: a registration whose key is known, but with another password. */
     readonly reason: 'unknown_account' | 'wrong_password' | 'idempotency_key_reused';
   };
+  /** The password was right, but the account opens no session. */
+  'login.refused': { readonly user_id: string; readonly reason: LoginRefusal };
   /** An operation that asks for the password again got a wrong one. */
   'reauthentication.failed': { readonly user_id: string; readonly session_id: string };
   'account.changed': { readonly user_id: string; readonly session_id: string };
@@ -72,7 +77,14 @@ interface EventFields {
     readonly home_group_id: string;
     readonly removed_by: string;
   };
-  'group.owner_changed': { readonly user_id: string; readonly home_group_id: string };
+  'group.renamed': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
+  'group.owner_changed': {
+    readonly user_id: string;
+    readonly home_group_id: string;
+    /** The owner who handed the group over, and their session; missing if the owner has left. */
+    readonly handed_over_by?: string;
+    readonly session_id?: string;
+  };
   'group.closed': { readonly user_id: string; readonly home_group_id: string };
   'invite.created': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
   'invite.revoked': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
@@ -97,6 +109,7 @@ export const auditEvents = {
   'account.registered': { outcome: 'success' },
   'login.succeeded': { outcome: 'success' },
   'login.failed': { outcome: 'failure' },
+  'login.refused': { outcome: 'failure' },
   'reauthentication.failed': { outcome: 'failure' },
   'account.changed': { outcome: 'success' },
   'account.password_changed': { outcome: 'success' },
@@ -117,6 +130,7 @@ export const auditEvents = {
   'group.joined': { outcome: 'success' },
   'group.left': { outcome: 'success' },
   'group.removed': { outcome: 'success' },
+  'group.renamed': { outcome: 'success' },
   'group.owner_changed': { outcome: 'success' },
   'group.closed': { outcome: 'success' },
   'invite.created': { outcome: 'success' },

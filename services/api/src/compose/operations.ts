@@ -22,6 +22,8 @@ export function composeOperations(useCases: UseCases): Operations {
     revokeSession: ({ params, caller, origin }) =>
       useCases.revokeSession(params.session_id.toLowerCase(), caller, origin),
     findCurrentGroup: ({ caller }) => useCases.findCurrentGroup(caller),
+    renameGroup: ({ body, caller, origin }) => useCases.renameGroup(body, caller, origin),
+    handOverGroup: ({ body, caller, origin }) => useCases.handOverGroup(body, caller, origin),
     acceptInvite: ({ params, body, caller, origin }) => useCases.acceptInvite(params.token, body, caller, origin),
     leaveGroup: ({ caller, origin }) => useCases.leaveGroup(caller, origin),
     removeMember: ({ params, caller, origin }) => useCases.removeMember(params.user_id.toLowerCase(), caller, origin),

@@ -20,6 +20,7 @@ import { createEndSessions } from '../usecases/end-sessions.ts';
 import { createFindAccount } from '../usecases/find-account.ts';
 import { createFindCurrentGroup } from '../usecases/find-current-group.ts';
 import { createFindInvite } from '../usecases/find-invite.ts';
+import { createHandOverGroup } from '../usecases/hand-over-group.ts';
 import { createIssueTokens } from '../usecases/issue-tokens.ts';
 import { createLeaveGroup } from '../usecases/leave-group.ts';
 import { createListInvites } from '../usecases/list-invites.ts';
@@ -31,6 +32,7 @@ import { createReauthenticate } from '../usecases/reauthenticate.ts';
 import { createRefresh } from '../usecases/refresh.ts';
 import { createRegister } from '../usecases/register.ts';
 import { createRemoveMember } from '../usecases/remove-member.ts';
+import { createRenameGroup } from '../usecases/rename-group.ts';
 import { createRevokeInvite } from '../usecases/revoke-invite.ts';
 import { createRevokeSession } from '../usecases/revoke-session.ts';
 import { createSpaces } from '../usecases/spaces.ts';
@@ -161,8 +163,11 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
 function groupUseCases(parts: SharedParts) {
   const shared = { ...parts, changeGroup: createChangeGroup(parts) };
   const leaveGroup = createLeaveGroup(shared);
+  const findCurrentGroup = createFindCurrentGroup(shared);
   return {
-    findCurrentGroup: createFindCurrentGroup(shared),
+    findCurrentGroup,
+    renameGroup: createRenameGroup({ ...shared, findCurrentGroup }),
+    handOverGroup: createHandOverGroup(shared),
     acceptInvite: createAcceptInvite(shared),
     leaveGroup,
     removeMember: createRemoveMember({ ...shared, leaveGroup }),
