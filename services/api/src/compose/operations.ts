@@ -11,6 +11,9 @@ export function composeOperations(useCases: UseCases): Operations {
     findAccount: ({ caller }) => useCases.findAccount(caller),
     changeAccount: ({ body, caller, origin }) => useCases.changeAccount(body, caller, origin),
     changePassword: ({ body, caller, origin }) => useCases.changePassword(body, caller, origin),
+    requestPasswordReset: ({ body, origin }) => useCases.requestPasswordReset(body, origin),
+    resendPasswordReset: ({ body, origin }) => useCases.resendCode('password_reset', body, origin),
+    confirmPasswordReset: ({ body, origin }) => useCases.resetPassword(body, origin),
     login: ({ body, origin }) => useCases.logIn(body, origin),
     refresh: ({ body, origin }) => useCases.refresh(body, origin),
     logout: ({ body, caller, origin }) => useCases.logOut(body, caller, origin),
@@ -19,6 +22,8 @@ export function composeOperations(useCases: UseCases): Operations {
     revokeSession: ({ params, caller, origin }) =>
       useCases.revokeSession(params.session_id.toLowerCase(), caller, origin),
     findCurrentGroup: ({ caller }) => useCases.findCurrentGroup(caller),
+    renameGroup: ({ body, caller, origin }) => useCases.renameGroup(body, caller, origin),
+    handOverGroup: ({ body, caller, origin }) => useCases.handOverGroup(body, caller, origin),
     acceptInvite: ({ params, body, caller, origin }) => useCases.acceptInvite(params.token, body, caller, origin),
     leaveGroup: ({ caller, origin }) => useCases.leaveGroup(caller, origin),
     removeMember: ({ params, caller, origin }) => useCases.removeMember(params.user_id.toLowerCase(), caller, origin),
