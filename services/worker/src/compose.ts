@@ -24,7 +24,7 @@ import {
 import type { Logger, Metrics } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import type { WorkerConfig, workerConfig } from './config.ts';
-import { createDelivery, type OpenMailConsumer } from './delivery/delivery.ts';
+import { createDelivery, type MailPort } from './delivery/delivery.ts';
 import { createReconcile } from './deny-list/reconcile.ts';
 import { createForceLogoutConsumer } from './force-logout/force-logout-consumer.ts';
 import { createErrorLog } from './jobs/error-log.ts';
@@ -88,7 +88,7 @@ function whenReady(redis: RedisClient, run: () => void): void {
 }
 
 /** Wires the events' way from the outbox to their subscribers. Except for the relay its pollers need MongoDB only. */
-function composeEvents(shared: Shared, openMailConsumer: OpenMailConsumer) {
+function composeEvents(shared: Shared, mail: MailPort) {
   const { config, stores, adding, metrics, registry, logger, now } = shared;
   const { outbox, deadLetters, subscribers } = stores;
   const intervalMs = config.RELAY_INTERVAL_MS;
@@ -101,7 +101,7 @@ function composeEvents(shared: Shared, openMailConsumer: OpenMailConsumer) {
     outbox,
     deadLetters,
     subscribers,
-    openMailConsumer,
+    mail,
     onError: createErrorLog(logger, 'delivery'),
   });
   const relay = createPoller({
@@ -194,7 +194,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
     relay,
     pollers: eventPollers,
     releaseOutbox,
-  } = composeEvents(shared, mail.openConsumer({ ...stores, now }));
+  } = composeEvents(shared, mail.open({ ...stores, now }));
   const lifetimeMs = denialLifetimeMs(longestTokenSeconds(config));
   const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = composeReconcile(shared, denyList, lifetimeMs, releaseOutbox);

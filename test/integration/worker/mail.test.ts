@@ -1,14 +1,15 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { findFreePort } from '@auth-account/local-stack';
 import { type MailSink, startMailSink } from '@auth-account/local-stack/mail-sink';
 import { emailKey } from '@auth-account/stores';
 import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
 import { createEmailChangeTokens, createEmailCodes, loadKeyFile } from '@auth-account/tokens';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { compactDecrypt } from 'jose';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { newUserDocument } from '../../support/use-case-scene.ts';
 import { newCodeRequest, newNotice } from '../../support/worker-events.ts';
-import { startReceiver } from '../../support/worker-receiver.ts';
+import { type Received, startReceiver } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
@@ -57,6 +58,42 @@ async function askForCode(
   const to = purpose === 'email_change' ? (user.pending_email ?? '') : user.email;
   const parts = { kid: challenge.kid, challengeId: challenge_id, purpose, userId: user._id, emailKey: emailKey(to) };
   return { user, event, to, code: createEmailCodes(keys).codeOf(parts) };
+}
+
+test.concurrent(
+  'a webhook with a key gets address and code, which it alone can read, and another gets neither',
+  closingAll(async (closing) => {
+    const { publicKey, privateKey } = generateKeyPairSync('x25519');
+    const [sealed, open] = [closing(await startReceiver('sealed')), closing(await startReceiver('open'))];
+    const encrypt_to = { ...publicKey.export({ format: 'jwk' }), kid: 'mailer-1' };
+    const scene = closing(await openWorkerScene([{ ...sealed.subscriber, encrypt_to }, open.subscriber]));
+    closing(await startTestWorker(scene.env));
+    const { event, user, to, code } = await askForCode(scene);
+    const [notice, unknown] = [newNotice({ user_id: user._id }), newCodeRequest()];
+    for (const one of [event, notice, unknown]) {
+      await scene.publish(one);
+      await eventually('it is delivered', () => scene.isDelivered(one));
+    }
+    const secrets = await Promise.all(
+      [event, notice].map(async ({ id }) => {
+        const received = sealed.received.find((one) => one.id === id);
+        const { plaintext, protectedHeader } = await compactDecrypt(secretIn(received) ?? '', privateKey);
+        return [protectedHeader.kid, JSON.parse(new TextDecoder().decode(plaintext))];
+      }),
+    );
+    expect(secrets).toEqual([
+      ['mailer-1', { email: to, code }],
+      ['mailer-1', { email: to }],
+    ]);
+    expect(secretIn(sealed.received.find(({ id }) => id === unknown.id))).toBeUndefined();
+    expect(open.received.map(secretIn)).toEqual([undefined, undefined, undefined]);
+    const told = JSON.stringify([sealed.received, open.received, await scene.collections.outbox.find().toArray()]);
+    for (const secret of [to, code]) expect(told).not.toContain(secret);
+  }),
+);
+
+function secretIn(received: Received | undefined): string | undefined {
+  return (JSON.parse(received?.body ?? '{}') as { data?: { secret?: string } }).data?.secret;
 }
 
 describe('a mail subscriber', () => {

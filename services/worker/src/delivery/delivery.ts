@@ -1,9 +1,9 @@
-import { eventChannels } from '@auth-account/contracts/events';
+import { type AuthEvent, eventChannels } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import type { DeadLetterStore, OutboxStore, SubscriberStore } from '@auth-account/stores';
 import type { EventTaker } from '@auth-account/stores/documents';
 import type { Logger } from '@auth-account/telemetry';
-import type { SmtpSubscriber, WorkerConfig } from '../config.ts';
+import type { EncryptionKey, SmtpSubscriber, WebhookSubscriber, WorkerConfig } from '../config.ts';
 import type { ErrorLog } from '../jobs/error-log.ts';
 import type { WorkerMetrics } from '../jobs/metrics.ts';
 import { createAttemptRecorder } from './attempt-recorder.ts';
@@ -14,7 +14,7 @@ import { createFanOut } from './fan-out.ts';
 import { createParking, type Parking } from './parking.ts';
 import { createQueueRoom, type QueueRoom } from './queue-room.ts';
 import { openSubscriberQueues, type SubscriberQueue, takersOf } from './subscriber-queues.ts';
-import { createWebhookConsumer, type WebhookConsumer } from './webhook-consumer.ts';
+import { createWebhookConsumer, type WebhookConsumer, type WebhookConsumerDeps } from './webhook-consumer.ts';
 
 type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
 
@@ -26,8 +26,13 @@ export interface AttemptDeps extends Omit<DeliverEventDeps, 'subscriber' | 'send
   readonly metrics: WorkerMetrics;
 }
 
-/** Creates the consumer of a mail subscriber's queue. */
-export type OpenMailConsumer = (options: ConsumerOptions, smtp: SmtpSubscriber, deps: AttemptDeps) => Consumer;
+/** The parts that know addresses and codes. */
+export interface MailPort {
+  /** Creates the consumer of a mail subscriber's queue. */
+  openConsumer(options: ConsumerOptions, smtp: SmtpSubscriber, deps: AttemptDeps): Consumer;
+  /** Creates the function that encrypts the secret of an event to the key; it returns undefined if there is none. */
+  openSealer(key: EncryptionKey): (event: AuthEvent) => Promise<string | undefined>;
+}
 
 export interface DeliveryDeps {
   readonly config: WorkerConfig;
@@ -39,7 +44,7 @@ export interface DeliveryDeps {
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
   readonly subscribers: SubscriberStore;
-  readonly openMailConsumer: OpenMailConsumer;
+  readonly mail: MailPort;
   readonly metrics: WorkerMetrics;
   readonly logger: Logger;
   readonly onError: ErrorLog;
@@ -92,9 +97,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     const { name } = subscriber;
     const own = queues.filter((one) => one.subscriber === name).map(({ queue }) => queue);
     const options = own.map((queue) => optionsOf(queue.name));
-    if (subscriber.kind === 'smtp') return options.map((one) => deps.openMailConsumer(one, subscriber, attempts));
+    if (subscriber.kind === 'smtp') return options.map((one) => deps.mail.openConsumer(one, subscriber, attempts));
     if (subscriber.kind === 'webhook') {
-      const consumer = createWebhookConsumer(options, subscriber, attempts);
+      const consumer = createWebhookConsumer(options, subscriber, { ...attempts, ...sealerFor(subscriber, deps.mail) });
       webhooks.set(name, consumer);
       return [consumer];
     }
@@ -111,4 +116,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   );
   const consumers = [...fanOuts, ...config.EVENT_SUBSCRIBERS.flatMap(consumersOf)];
   return { takers, queues, room, consumers, buryFailedJob, parking };
+}
+
+function sealerFor({ encrypt_to }: WebhookSubscriber, mail: MailPort): Pick<WebhookConsumerDeps, 'sealSecret'> {
+  return encrypt_to === undefined ? {} : { sealSecret: mail.openSealer(encrypt_to) };
 }

@@ -14,6 +14,8 @@ export interface WebhookOptions {
   /** Most connections at once. */
   readonly connections: number;
   readonly now: () => Date;
+  /** Returns the secret that the webhook alone can read, if the event has one. */
+  readonly sealSecret?: ((event: AuthEvent) => Promise<string | undefined>) | undefined;
 }
 
 export interface WebhookSender {
@@ -36,7 +38,7 @@ const bodyPatienceMs = 1_000;
  * is success; a redirect is not followed. Webhooks share no connections.
  */
 export function createWebhookSender(options: WebhookOptions): WebhookSender {
-  const { subscriber, timeoutMs, connectTimeoutMs, connections, now } = options;
+  const { subscriber, timeoutMs, connectTimeoutMs, connections, now, sealSecret } = options;
   const { origin, pathname, search } = new URL(subscriber.url);
   const signers = secretsOf(subscriber).map((secret) => new Webhook(secret));
   const pool = new Pool(origin, {
@@ -61,7 +63,8 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
   }
 
   async function request(event: AuthEvent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const body = JSON.stringify(event);
+    const secret = await sealSecret?.(event);
+    const body = JSON.stringify(secret === undefined ? event : { ...event, data: { ...event.data, secret } });
     const headers = headersOf(event, body);
     try {
       return await pool.request({ method: 'POST', path: `${pathname}${search}`, headers, body, signal });

@@ -4,11 +4,11 @@ import { createDeliverEvent } from '../delivery/deliver-event.ts';
 import type { AttemptDeps } from '../delivery/delivery.ts';
 import { type Consumer, type ConsumerOptions, createJobConsumer } from '../delivery/event-consumers.ts';
 import type { RenderMail } from './mail-templates.ts';
-import { isMailed, type Letter, type MailEvent } from './read-mail.ts';
+import { isMailed, type MailEvent, type ReadMail } from './read-mail.ts';
 import { createSmtpSender } from './smtp-sender.ts';
 
 export interface MailConsumerDeps extends AttemptDeps {
-  readonly readMail: (event: MailEvent) => Promise<Letter | undefined>;
+  readonly readMail: ReadMail;
   readonly renderMail: RenderMail;
 }
 

@@ -1,10 +1,11 @@
 import type { Logger } from '@auth-account/telemetry';
 import { createEmailChangeTokens, createEmailCodes, watchKeys } from '@auth-account/tokens';
 import type { WorkerConfig } from '../config.ts';
-import type { OpenMailConsumer } from '../delivery/delivery.ts';
+import type { MailPort } from '../delivery/delivery.ts';
 import { createMailConsumer } from './mail-consumer.ts';
 import { loadMailTemplates } from './mail-templates.ts';
 import { createReadMail, type ReadMailDeps } from './read-mail.ts';
+import { createSealSecret } from './seal-secret.ts';
 
 export interface OpenMailDeps {
   readonly config: Pick<WorkerConfig, 'SERVER_KEYS_FILE' | 'MAIL_TEMPLATES_DIR'>;
@@ -13,7 +14,8 @@ export interface OpenMailDeps {
 
 /** Everything that mails need beyond the stores and a server that takes them. */
 export interface MailParts {
-  openConsumer(deps: Pick<ReadMailDeps, 'users' | 'challenges' | 'now'>): OpenMailConsumer;
+  /** Binds them to the stores. */
+  open(deps: Pick<ReadMailDeps, 'users' | 'challenges' | 'now'>): MailPort;
   /** Stops watching the keys. */
   close(): void;
 }
@@ -24,9 +26,12 @@ export async function openMail({ config, logger }: OpenMailDeps): Promise<MailPa
   const keys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger });
   const secrets = { emailCodes: createEmailCodes(keys), emailChangeTokens: createEmailChangeTokens(keys) };
   return {
-    openConsumer(stores) {
+    open(stores) {
       const readMail = createReadMail({ ...stores, ...secrets });
-      return (options, smtp, deps) => createMailConsumer(options, smtp, { ...deps, readMail, renderMail });
+      return {
+        openConsumer: (options, smtp, deps) => createMailConsumer(options, smtp, { ...deps, readMail, renderMail }),
+        openSealer: (key) => createSealSecret(readMail, key),
+      };
     },
     close: () => keys.close(),
   };

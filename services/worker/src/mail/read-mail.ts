@@ -23,6 +23,9 @@ export interface Letter {
   readonly values: MailValues;
 }
 
+/** Adds address, language and code to an event. */
+export type ReadMail = (event: MailEvent) => Promise<Letter | undefined>;
+
 export interface ReadMailDeps {
   readonly users: Pick<Stores['users'], 'find'>;
   readonly challenges: Pick<Stores['challenges'], 'find'>;
@@ -37,7 +40,7 @@ export interface ReadMailDeps {
  * used, the change of address can no longer be undone. Throws if another process derived the code from a key that this
  * one does not have yet.
  */
-export function createReadMail(deps: ReadMailDeps): (event: MailEvent) => Promise<Letter | undefined> {
+export function createReadMail(deps: ReadMailDeps): ReadMail {
   const { users, challenges, emailCodes, emailChangeTokens, now } = deps;
 
   async function codeLetter({ data }: CodeRequest, user: UserDocument): Promise<Letter | undefined> {
