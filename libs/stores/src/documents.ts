@@ -27,6 +27,8 @@ export interface UserDocument {
   readonly email_verified_at?: Date;
   /** Address that a change under way leads to, as the user typed it. */
   readonly pending_email?: string;
+  /** Time at which that change lapses. */
+  readonly pending_email_until?: Date;
   /** Addresses that a change can still be undone to, oldest first. Until then nobody else can have them. */
   readonly former_emails?: readonly FormerEmail[];
   /**
@@ -266,6 +268,9 @@ export interface HeldRow {
 
 /** Number of attempts that an outbox row keeps. */
 export const maximumAttemptsKept = 30;
+
+/** A subscriber that is configured now: its name, with its topics if it takes only some. */
+export type EventTaker = string | { readonly name: string; readonly topics: readonly string[] };
 
 /**
  * Collection `dead_letters`: one per event and subscriber that did not take it. They stay until replayed or discarded.

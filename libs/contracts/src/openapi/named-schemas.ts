@@ -5,6 +5,7 @@ import {
   ChangePasswordRequest,
   PasswordChangedResponse,
 } from '../http/account.ts';
+import { ChallengeResponse, ConfirmCodeRequest, ResendCodeRequest } from '../http/challenges.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import {
@@ -29,6 +30,7 @@ import {
 import { JsonWebKey, JsonWebKeySet } from '../http/jwks.ts';
 import { LoginRequest, Platform, TokenResponse } from '../http/login.ts';
 import { LogoutRequest, LogoutResponse } from '../http/logout.ts';
+import { ConfirmPasswordResetRequest, PasswordResetRequest, PasswordResetResponse } from '../http/password-reset.ts';
 import { RefreshRequest } from '../http/refresh.ts';
 import { RegisterRequest, RegisterResponse, SpaceCreationMode } from '../http/register.ts';
 
@@ -48,6 +50,12 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   ChangeAccountRequest,
   ChangePasswordRequest,
   PasswordChangedResponse,
+  ChallengeResponse,
+  ResendCodeRequest,
+  ConfirmCodeRequest,
+  PasswordResetRequest,
+  ConfirmPasswordResetRequest,
+  PasswordResetResponse,
   LoginRequest,
   TokenResponse,
   RefreshRequest,
