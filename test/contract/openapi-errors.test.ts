@@ -253,6 +253,15 @@ const ownProvocations: {
     'ERR-INTERNAL': () => refusedWrite('changePassword', 'users'),
     ...freshProvocations('changePassword'),
   },
+  exportAccount: {
+    async 'ERR-INTERNAL'() {
+      const session = await newSession(faulty);
+      const broken = { $unset: { created_at: true } } as const;
+      await faulty.collections.sessions.updateOne({ _id: session.session_id }, broken);
+      return sendTo('exportAccount', faulty, { body: { current_password: password }, headers: bearer(session) });
+    },
+    ...freshProvocations('exportAccount'),
+  },
   login: {
     'ERR-INTERNAL': () => refusedWrite('login', 'sessions'),
     'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),

@@ -27,6 +27,7 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     ...(await ownHeaders(on)),
     body: { current_password: password, new_password: 'three wrong staples' },
   }),
+  exportAccount: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
   async login(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };

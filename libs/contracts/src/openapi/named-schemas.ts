@@ -1,8 +1,10 @@
 import type { TSchema } from 'typebox';
 import {
+  AccountExportResponse,
   AccountResponse,
   ChangeAccountRequest,
   ChangePasswordRequest,
+  ExportAccountRequest,
   PasswordChangedResponse,
 } from '../http/account.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
@@ -48,6 +50,8 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   ChangeAccountRequest,
   ChangePasswordRequest,
   PasswordChangedResponse,
+  ExportAccountRequest,
+  AccountExportResponse,
   LoginRequest,
   TokenResponse,
   RefreshRequest,

@@ -40,6 +40,7 @@ interface EventFields {
   'reauthentication.failed': { readonly user_id: string; readonly session_id: string };
   'account.changed': { readonly user_id: string; readonly session_id: string };
   'account.password_changed': { readonly user_id: string; readonly session_id: string };
+  'account.exported': { readonly user_id: string; readonly session_id: string };
   'refresh.rotated': { readonly user_id: string; readonly session_id: string };
   'refresh.converged': { readonly user_id: string; readonly session_id: string };
   'refresh.expired': {
@@ -98,6 +99,7 @@ export const auditEvents = {
   'reauthentication.failed': { outcome: 'failure' },
   'account.changed': { outcome: 'success' },
   'account.password_changed': { outcome: 'success' },
+  'account.exported': { outcome: 'success' },
   'refresh.rotated': { outcome: 'success' },
   'refresh.converged': { outcome: 'success' },
   'refresh.expired': { outcome: 'failure' },

@@ -11,6 +11,7 @@ export function composeOperations(useCases: UseCases): Operations {
     findAccount: ({ caller }) => useCases.findAccount(caller),
     changeAccount: ({ body, caller, origin }) => useCases.changeAccount(body, caller, origin),
     changePassword: ({ body, caller, origin }) => useCases.changePassword(body, caller, origin),
+    exportAccount: ({ body, caller, origin }) => useCases.exportAccount(body, caller, origin),
     login: ({ body, origin }) => useCases.logIn(body, origin),
     refresh: ({ body, origin }) => useCases.refresh(body, origin),
     logout: ({ body, caller, origin }) => useCases.logOut(body, caller, origin),
