@@ -1,5 +1,6 @@
 import { type RouteName, routes } from '@auth-account/contracts';
 import { newEmail, newSession, password, registerAccount } from './accounts.ts';
+import { codeOf, makeResendDue, requestReset } from './codes.ts';
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
 
@@ -28,6 +29,18 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     body: { current_password: password, new_password: 'three wrong staples' },
   }),
   exportAccount: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
+  requestPasswordReset: async (on) => ({
+    body: { email: (await registerAccount(on)).email, device_id: crypto.randomUUID() },
+  }),
+  async resendPasswordReset(on) {
+    const challenge_id = await requestReset(on, (await registerAccount(on)).email);
+    await makeResendDue(on, challenge_id);
+    return { body: { challenge_id } };
+  },
+  async confirmPasswordReset(on) {
+    const challenge_id = await requestReset(on, (await registerAccount(on)).email);
+    return { body: { challenge_id, code: await codeOf(on, challenge_id), new_password: 'three wrong staples' } };
+  },
   async login(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };

@@ -1,7 +1,7 @@
 {{/*
 The Secrets and ConfigMaps that a component has, each a directory without subPath, so that a changed Secret reaches the pod:
   - name, path, volume (what the directory holds), env (variable: path of a file)
-A component gets what it needs and nothing more: the push gateway no MongoDB, the worker no keys.
+A component gets what it needs and nothing more: the push gateway no MongoDB, the worker of the keys only the server's.
 */}}
 {{- define "auth-account.files" -}}
 {{- $v := .root.Values }}
@@ -109,6 +109,16 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
     ACCESS_TOKEN_KEYS_FILE: /etc/auth-account/keys/access-token-keys.json
 {{- end }}
 {{- if eq .name "worker" }}
+- name: keys
+  path: /etc/auth-account/keys
+  volume:
+    secret:
+      secretName: {{ include "auth-account.keysSecret" .root }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ $v.keys.serverKeysKey | quote }}, path: server-keys.json}
+  env:
+    SERVER_KEYS_FILE: /etc/auth-account/keys/server-keys.json
 {{- with .values.subscribers }}
 {{- if .existingSecret }}
 - name: subscribers

@@ -10,6 +10,7 @@ export {
   proxyConfig,
   redisConfig,
   runtimeConfig,
+  serverKeysConfig,
   shutdownConfig,
   tokenConfig,
   tokenLifeConfig,

@@ -64,6 +64,15 @@ export const listenConfig = {
   BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'Address that every port listens on' }),
 };
 
+/** The server's own keys. To be spread into a service's schema. */
+export const serverKeysConfig = {
+  SERVER_KEYS_FILE: Type.String({
+    minLength: 1,
+    description:
+      "Path of the JWKS with the server's symmetric keys: the first one makes the HMACs of idempotency keys, rate limits and codes sent by e-mail. The api and the worker get the same",
+  }),
+};
+
 /** Proxies in front of the service. To be spread into a service's schema. */
 export const proxyConfig = {
   TRUST_PROXY_HOPS: Type.Integer({

@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type {
+  ChallengeDocument,
   DeadLetterDocument,
   GroupDocument,
   IdempotencyDocument,
@@ -17,6 +18,7 @@ export interface Collections {
   readonly invites: Collection<InviteDocument>;
   readonly sessions: Collection<SessionDocument>;
   readonly idempotency: Collection<IdempotencyDocument>;
+  readonly challenges: Collection<ChallengeDocument>;
   readonly outbox: Collection<OutboxDocument>;
   readonly deadLetters: Collection<DeadLetterDocument>;
   readonly subscribers: Collection<SubscriberDocument>;
@@ -30,6 +32,7 @@ export function collectionsOf(db: Db): Collections {
     invites: db.collection('invites'),
     sessions: db.collection('user_sessions'),
     idempotency: db.collection('idempotency'),
+    challenges: db.collection('challenges'),
     outbox: db.collection('outbox'),
     deadLetters: db.collection('dead_letters'),
     subscribers: db.collection('subscribers'),

@@ -1,5 +1,5 @@
 import type { AccountType, GroupRole, Platform } from '@auth-account/contracts';
-import type { AuthEvent, Locale } from '@auth-account/contracts/events';
+import type { AuthEvent, CodePurpose, Locale } from '@auth-account/contracts/events';
 import type { Binary } from 'mongodb';
 
 /** Collection `users`. */
@@ -27,6 +27,10 @@ export interface UserDocument {
   readonly email_verified_at?: Date;
   /** Address that a change under way leads to, as the user typed it. */
   readonly pending_email?: string;
+  /** Time at which that change lapses. */
+  readonly pending_email_until?: Date;
+  /** Addresses that a change can still be undone to, oldest first. Until then nobody else can have them. */
+  readonly former_emails?: readonly FormerEmail[];
   /**
    * Time at which the password was last set to another one; missing if it is still the first. Every write of another
    * password sets it, in the same transaction as the end of the sessions: a login that has verified the old password
@@ -50,6 +54,17 @@ export interface UserDocument {
    * conflict.
    */
   readonly touches?: number;
+}
+
+/** An address that the account had before a change of it. */
+export interface FormerEmail {
+  /** `email_change_id` of the notice to this address, UUIDv4. */
+  readonly change_id: string;
+  /** As the user typed it. */
+  readonly email: string;
+  readonly email_key: string;
+  /** Time until which the change can be undone. */
+  readonly until: Date;
 }
 
 /** Collection `groups`: the tenants. */
@@ -159,6 +174,34 @@ export interface IdempotencyDocument {
   /** `data` of the answer. */
   readonly answer: unknown;
   readonly expires_at: Date;
+}
+
+/**
+ * Collection `challenges`: codes that were asked for. A challenge has neither its code, which is derived, nor an address.
+ * One for an address without an account looks like any other: its `user_id` is nobody's.
+ */
+export interface ChallengeDocument {
+  /** `challenge_id`, UUIDv4. */
+  readonly _id: string;
+  readonly purpose: CodePurpose;
+  readonly user_id: string;
+  /** Server key that derives the code. */
+  readonly kid: string;
+  /** Number of codes that may still be compared. */
+  readonly tries_left: number;
+  readonly resends_left: number;
+  /** Time from which the code may be sent again. */
+  readonly resend_at: Date;
+  /** Id of the latest resend: shows if its transaction took effect. */
+  readonly resent_by?: string;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  /** Time at which the challenge was used, or made void by a change of the account. */
+  readonly ended_at: Date | null;
+  /** Id of the confirmation that used it: shows if its transaction took effect. */
+  readonly ended_by?: string;
+  /** Time at which the document is removed. Until then a code that comes too late is known as such. */
+  readonly purge_at: Date;
 }
 
 /** Outcome of one attempt to deliver an event to a subscriber; `given_up` is the last one, before the dead letter. */

@@ -16,6 +16,9 @@ const indexes = {
   users: [
     [{ email_key: 1 }, { name: 'email_key_unique', unique: true }],
     [{ home_group_id: 1, joined_at: 1, _id: 1 }, { name: 'group_members_by_age' }],
+    // Addresses that a change can be undone to. The few accounts that have some are in these indexes, and no others.
+    [{ 'former_emails.email_key': 1 }, { name: 'former_email', sparse: true }],
+    [{ 'former_emails.change_id': 1 }, { name: 'email_change', sparse: true }],
   ],
   groups: [
     [{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }],
@@ -36,6 +39,11 @@ const indexes = {
     [
       { home_group_id: 1, expires_at: 1 },
       { name: 'group_open_invites', partialFilterExpression: { revoked_at: null } },
+    ],
+    // Invites that one user has made, in whatever group.
+    [
+      { created_by: 1, expires_at: 1 },
+      { name: 'own_open_invites', partialFilterExpression: { revoked_at: null } },
     ],
     // An invite ends when it expires or earlier, so its tombstone stays for at least 30 days.
     [{ expires_at: 1 }, { name: 'tombstone_ttl', expireAfterSeconds: 30 * daySeconds }],
@@ -59,6 +67,11 @@ const indexes = {
     [{ absolute_expires_at: 1 }, { name: 'absolute_expiry_ttl', expireAfterSeconds: daySeconds }],
   ],
   idempotency: [[{ expires_at: 1 }, { name: 'expiry_ttl', expireAfterSeconds: 0 }]],
+  challenges: [
+    // All of a user's, for voiding and erasing; the limits bound their number.
+    [{ user_id: 1 }, { name: 'user' }],
+    [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
+  ],
   outbox: [
     [{ locked_until: 1 }, { name: 'pending', partialFilterExpression: { state: 'pending' } }],
     // Number and age of waiting rows, answered from the index alone.

@@ -15,6 +15,11 @@ export const publishGraceMs = 5_000;
 export interface OutboxStore extends OutboxLeases {
   /** Writes the event's row. It requires the session of the transaction, so that no row can be written outside one. */
   append(event: AuthEvent, at: Date, session: ClientSession): Promise<void>;
+  /**
+   * Writes the row of an event that nobody is to have: a delivered one. So a request for an address without an account
+   * does the work of any other.
+   */
+  appendDelivered(event: AuthEvent, at: Date, session: ClientSession): Promise<void>;
   /** Remembers why rows could not be enqueued. */
   noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**
@@ -68,17 +73,10 @@ export function createOutboxStore({ outbox }: Collections): OutboxStore {
   return {
     ...createOutboxLeases(outbox),
     async append(event, at, session) {
-      const row: OutboxDocument = {
-        _id: event.id,
-        topic: event.type,
-        event,
-        state: 'pending',
-        created_at: at,
-        locked_until: new Date(at.getTime() + publishGraceMs),
-        attempts: 0,
-        deliveries: {},
-      };
-      await outbox.insertOne(row, { session });
+      await outbox.insertOne(newRow(event, at), { session });
+    },
+    async appendDelivered(event, at, session) {
+      await outbox.insertOne({ ...newRow(event, at), state: 'delivered', delivered_at: at }, { session });
     },
     async noteError(eventIds, message) {
       await outbox.updateMany({ _id: { $in: [...eventIds] }, state: 'pending' }, { $set: { last_error: message } });
@@ -108,6 +106,19 @@ export function createOutboxStore({ outbox }: Collections): OutboxStore {
       ]);
       return { depth, oldest: oldest?.created_at };
     },
+  };
+}
+
+function newRow(event: AuthEvent, at: Date): OutboxDocument {
+  return {
+    _id: event.id,
+    topic: event.type,
+    event,
+    state: 'pending',
+    created_at: at,
+    locked_until: new Date(at.getTime() + publishGraceMs),
+    attempts: 0,
+    deliveries: {},
   };
 }
 

@@ -1,5 +1,7 @@
+import { type ChallengeStore, createChallengeStore } from './challenge-store.ts';
 import type { Collections } from './collections.ts';
 import { createDeadLetterStore, type DeadLetterStore } from './dead-letter-store.ts';
+import { createEmailChangeStore, type EmailChangeStore } from './email-change-store.ts';
 import { createGroupStore, type GroupStore } from './group-store.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 import { createInviteStore, type InviteStore } from './invite-store.ts';
@@ -13,10 +15,12 @@ import { createUserStore, type UserStore } from './user-store.ts';
 /** Every store of a database, one per noun, and the replay of events, which concerns three of them. */
 export interface Stores {
   readonly users: UserStore;
+  readonly emailChanges: EmailChangeStore;
   readonly groups: GroupStore;
   readonly invites: InviteStore;
   readonly sessions: SessionStore;
   readonly idempotency: IdempotencyStore;
+  readonly challenges: ChallengeStore;
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
   readonly subscribers: SubscriberStore;
@@ -30,10 +34,12 @@ export interface Stores {
 export function createStores(collections: Collections, transaction: RunTransaction = runOn(collections)): Stores {
   return {
     users: createUserStore(collections),
+    emailChanges: createEmailChangeStore(collections),
     groups: createGroupStore(collections),
     invites: createInviteStore(collections),
     sessions: createSessionStore(collections),
     idempotency: createIdempotencyStore(collections),
+    challenges: createChallengeStore(collections),
     outbox: createOutboxStore(collections),
     deadLetters: createDeadLetterStore(collections, transaction),
     subscribers: createSubscriberStore(collections),

@@ -1,5 +1,5 @@
 import type { GroupRole } from '@auth-account/contracts';
-import type { ClientSession } from 'mongodb';
+import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { UserDocument } from './documents.ts';
 
@@ -33,6 +33,12 @@ export function emailKey(email: string): string {
   return email.toLowerCase();
 }
 
+/** Filter for the account that has the address, or can still get it back: nobody else can have it. */
+export function holderOf(email: string, now: Date): Filter<UserDocument> {
+  const email_key = emailKey(email);
+  return { $or: [{ email_key }, { former_emails: { $elemMatch: { email_key, until: { $gt: now } } } }] };
+}
+
 /** Sorts the longest-standing member first; of two who joined at the same time, the one with the older account. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
@@ -46,7 +52,8 @@ const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touche
 export interface UserStore {
   find(userId: string): Promise<UserDocument | undefined>;
   findByEmail(email: string): Promise<UserDocument | undefined>;
-  isEmailTaken(email: string): Promise<boolean>;
+  /** Returns true if an account has the address, or can still undo the change away from it: `EmailChangeStore`. */
+  isEmailTaken(email: string, now: Date): Promise<boolean>;
   /** Returns true if the user is in that group at this moment. */
   isMember(groupId: string, userId: string): Promise<boolean>;
   /** Reads with majority concern: the result can't be rolled back. */
@@ -116,8 +123,8 @@ function createReads(users: Collections['users']): Pick<UserStore, Reads> {
     async find(userId) {
       return (await users.findOne({ _id: userId })) ?? undefined;
     },
-    async isEmailTaken(email) {
-      return (await users.findOne({ email_key: emailKey(email) }, { projection: { _id: 1 } })) !== null;
+    async isEmailTaken(email, now) {
+      return (await users.findOne(holderOf(email, now), { projection: { _id: 1 } })) !== null;
     },
     async isMember(groupId, userId) {
       const member = { _id: userId, home_group_id: groupId };

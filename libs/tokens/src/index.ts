@@ -6,6 +6,8 @@ export {
   type VerifiedAccessToken,
   type VerifyAccessToken,
 } from './access-token-verifier.ts';
+export { createEmailChangeTokens, type EmailChangeTokens } from './email-change-token.ts';
+export { createEmailCodes, type EmailCodeParts, type EmailCodes } from './email-code.ts';
 export { generateSecretKey, generateSigningKey } from './generate-key.ts';
 export { type KeyEntry, type KeySet, loadKeyFile, parseKeySet } from './key-file.ts';
 export type { KeySource } from './key-source.ts';

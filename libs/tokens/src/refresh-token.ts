@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeySet } from './key-file.ts';
-import { type KeySource, oncePerSet, toKeySource } from './key-source.ts';
-import { readSecret } from './read-secret.ts';
+import { type KeySource, toKeySource } from './key-source.ts';
+import { createSecrets, readSecrets } from './secrets.ts';
 
 /** Contents of a refresh token that was read but not verified. */
 export interface RefreshTokenParts {
@@ -51,11 +51,10 @@ export function refreshTokenHash(token: string): string {
  */
 export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
   const source = toKeySource(keys);
-  const secrets = oncePerSet(readSecrets);
-  secrets(source.current());
+  const secrets = createSecrets(source);
 
   function seal(head: Buffer, kid: string, nonce: Buffer): Buffer | undefined {
-    const key = secrets(source.current()).get(kid);
+    const key = secrets.get(kid);
     return key && createHmac('sha256', key).update(head).update(nonce).digest();
   }
 
@@ -63,7 +62,7 @@ export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
     get currentKid() {
       return source.current().keys[0].kid;
     },
-    hasKey: (kid) => secrets(source.current()).has(kid),
+    hasKey: (kid) => secrets.get(kid) !== undefined,
     rereadKeys: () => source.reread(),
     issue(parts, nonce) {
       const head = encodeHead(parts);
@@ -84,10 +83,6 @@ export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
 /** Throws if a key of the set can't create refresh tokens. */
 export function assertRefreshTokenKeys(set: KeySet): void {
   readSecrets(set);
-}
-
-function readSecrets(set: KeySet): Map<string, Buffer> {
-  return new Map(set.keys.map((key) => [key.kid, readSecret(key)]));
 }
 
 function encodeHead({ kid, sessionId, generation }: RefreshTokenParts): Buffer {

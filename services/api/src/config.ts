@@ -1,4 +1,11 @@
-import { mongoConfig, proxyConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import {
+  mongoConfig,
+  proxyConfig,
+  redisConfig,
+  runtimeConfig,
+  serverKeysConfig,
+  tokenConfig,
+} from '@auth-account/config';
 import { redisChecks } from '@auth-account/redis';
 import { type Static, Type } from 'typebox';
 import { limitConfig } from './limits/limit-config.ts';
@@ -11,6 +18,7 @@ export const apiConfig = Type.Object({
   ...mongoConfig,
   ...redisConfig(redisChecks),
   ...tokenConfig,
+  ...serverKeysConfig,
   ...proxyConfig,
   ...limitConfig,
   API_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080, description: 'Port of the HTTP API' }),
@@ -36,11 +44,6 @@ export const apiConfig = Type.Object({
   REFRESH_TOKEN_KEYS_FILE: Type.String({
     minLength: 1,
     description: 'Path of the JWKS with the symmetric keys for refresh tokens: the first one signs, all of them verify',
-  }),
-  SERVER_KEYS_FILE: Type.String({
-    minLength: 1,
-    description:
-      "Path of the JWKS with the server's symmetric keys: the first one makes the HMACs of idempotency keys and rate limits",
   }),
   REFRESH_TOKEN_IDLE_SECONDS: Type.Integer({
     minimum: 60,

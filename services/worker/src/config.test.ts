@@ -2,7 +2,7 @@ import { ConfigError, loadConfig } from '@auth-account/config';
 import { describe, expect, test } from '@jest/globals';
 import { workerConfig } from './config.ts';
 
-const stores = { MONGODB_URI: 'mongodb://localhost', REDIS_URL: 'redis://localhost' };
+const stores = { MONGODB_URI: 'mongodb://localhost', REDIS_URL: 'redis://localhost', SERVER_KEYS_FILE: '/keys.json' };
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const next = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
 const webhook = (name: string, rest: object = { secret }) => ({

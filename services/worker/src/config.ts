@@ -1,4 +1,11 @@
-import { type CheckProblem, mongoConfig, redisConfig, runtimeConfig, tokenLifeConfig } from '@auth-account/config';
+import {
+  type CheckProblem,
+  mongoConfig,
+  redisConfig,
+  runtimeConfig,
+  serverKeysConfig,
+  tokenLifeConfig,
+} from '@auth-account/config';
 import { redisChecks } from '@auth-account/redis';
 import { type Static, Type } from 'typebox';
 
@@ -33,6 +40,7 @@ export const workerConfig = Type.Object({
   ...mongoConfig,
   ...redisConfig(redisChecks),
   ...tokenLifeConfig,
+  ...serverKeysConfig,
   WORKER_OPS_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,

@@ -21,7 +21,7 @@ interface ValueSource {
 /** A volume, as far as it is about Secrets. */
 export interface Volume {
   readonly name: string;
-  readonly secret?: { readonly secretName: string };
+  readonly secret?: { readonly secretName: string; readonly items?: readonly { readonly path: string }[] };
   readonly projected?: { readonly sources: readonly { readonly secret?: NameOf }[] };
 }
 

@@ -247,7 +247,7 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
       configMap.data.TOKEN_ISSUER = 'https://user:word@auth.example.com';
     },
   ],
-  'nobody but the api gets anything of a Secret with private keys': [
+  'nobody but the api gets anything of a Secret with private keys, the worker the server’s keys alone': [
     ({ pod }) => {
       pod.volumes = [{ name: 'keys', secret: { secretName: 'private-keys', items: [{ key: 'a', path: 'a' }] } }];
     },
@@ -340,6 +340,22 @@ describe('the rules for the chart', () => {
 
   test('can each be broken', () => {
     expect(Object.keys(breaches).toSorted()).toEqual(allRules.map(({ title }) => title).toSorted());
+  });
+
+  test('let the worker have the keys of the server, and of them alone', () => {
+    const [title] = Object.keys(breaches).filter((each) => each.includes('private keys'));
+    const withKeys = (...paths: string[]) =>
+      broken(({ pod, container }) => {
+        container.name = 'worker';
+        container.env.push({ name: 'SERVER_KEYS_FILE', value: '/etc/server/server-keys.json' });
+        container.volumeMounts.push({ name: 'server', mountPath: '/etc/server' });
+        const items = paths.map((path) => ({ key: path, path }));
+        pod.volumes.push({ name: 'server', secret: { secretName: 'private-keys', items } });
+      });
+    expect(withKeys('server-keys.json')).not.toContain(title);
+    for (const paths of [['server-keys.json', 'access-token-keys.json'], ['access-token-keys.json'], []]) {
+      expect(withKeys(...paths)).toContain(title);
+    }
   });
 
   test("leave the user's own objects alone", () => {

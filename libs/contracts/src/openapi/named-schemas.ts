@@ -7,6 +7,7 @@ import {
   ExportAccountRequest,
   PasswordChangedResponse,
 } from '../http/account.ts';
+import { ChallengeResponse, ConfirmCodeRequest, ResendCodeRequest } from '../http/challenges.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import {
@@ -31,6 +32,7 @@ import {
 import { JsonWebKey, JsonWebKeySet } from '../http/jwks.ts';
 import { LoginRequest, Platform, TokenResponse } from '../http/login.ts';
 import { LogoutRequest, LogoutResponse } from '../http/logout.ts';
+import { ConfirmPasswordResetRequest, PasswordResetRequest, PasswordResetResponse } from '../http/password-reset.ts';
 import { RefreshRequest } from '../http/refresh.ts';
 import { RegisterRequest, RegisterResponse, SpaceCreationMode } from '../http/register.ts';
 
@@ -52,6 +54,12 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   PasswordChangedResponse,
   ExportAccountRequest,
   AccountExportResponse,
+  ChallengeResponse,
+  ResendCodeRequest,
+  ConfirmCodeRequest,
+  PasswordResetRequest,
+  ConfirmPasswordResetRequest,
+  PasswordResetResponse,
   LoginRequest,
   TokenResponse,
   RefreshRequest,

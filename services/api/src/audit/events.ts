@@ -1,8 +1,9 @@
+import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
- * Rules that refuse a request: too many tries from its address, too many invites or moves by its account, too many
+ * Rules that refuse a request: too many tries from its address, too many invites, moves or codes of its account, too many
  * failures for the account from this device or address, or too many for the account from devices and addresses that it
  * does not know.
  */
@@ -12,6 +13,10 @@ export const limitRules = [
   'invite_address',
   'invite_account',
   'move_account',
+  'code_address',
+  'code_account',
+  'code_resend',
+  'code_try_address',
   'login_address',
   'login_source',
   'login_account',
@@ -41,6 +46,16 @@ interface EventFields {
   'account.changed': { readonly user_id: string; readonly session_id: string };
   'account.password_changed': { readonly user_id: string; readonly session_id: string };
   'account.exported': { readonly user_id: string; readonly session_id: string };
+  'account.password_reset': { readonly user_id: string };
+  'account.email_verified': { readonly user_id: string };
+  /** Without a user if the address has no account. */
+  'code.requested': { readonly user_id: string | undefined; readonly purpose: CodePurpose };
+  'code.resent': { readonly user_id: string | undefined; readonly purpose: CodePurpose };
+  'code.failed': {
+    readonly user_id: string | undefined;
+    readonly purpose: CodePurpose;
+    readonly reason: 'wrong' | 'dead' | 'expired' | 'unknown';
+  };
   'refresh.rotated': { readonly user_id: string; readonly session_id: string };
   'refresh.converged': { readonly user_id: string; readonly session_id: string };
   'refresh.expired': {
@@ -100,6 +115,11 @@ export const auditEvents = {
   'account.changed': { outcome: 'success' },
   'account.password_changed': { outcome: 'success' },
   'account.exported': { outcome: 'success' },
+  'account.password_reset': { outcome: 'success' },
+  'account.email_verified': { outcome: 'success' },
+  'code.requested': { outcome: 'success' },
+  'code.resent': { outcome: 'success' },
+  'code.failed': { outcome: 'failure' },
   'refresh.rotated': { outcome: 'success' },
   'refresh.converged': { outcome: 'success' },
   'refresh.expired': { outcome: 'failure' },

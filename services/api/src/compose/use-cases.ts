@@ -37,6 +37,7 @@ import { createRenameGroup } from '../usecases/rename-group.ts';
 import { createRevokeInvite } from '../usecases/revoke-invite.ts';
 import { createRevokeSession } from '../usecases/revoke-session.ts';
 import { createSpaces } from '../usecases/spaces.ts';
+import { codeUseCases } from './code-use-cases.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Security } from './security.ts';
 
@@ -94,7 +95,17 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
 /** Gives each use case the dependencies that it names. */
 export function composeUseCases(parts: UseCaseParts) {
   const shared = sharedParts(parts);
-  return { ...accountUseCases(parts, shared), ...groupUseCases(shared), ...inviteUseCases(shared) };
+  return {
+    ...accountUseCases(parts, shared),
+    ...codeUseCases({
+      ...shared,
+      hasher: parts.security.hasher,
+      codes: parts.security.emailCodes,
+      publishEvent: parts.publishEvent,
+    }),
+    ...groupUseCases(shared),
+    ...inviteUseCases(shared),
+  };
 }
 
 type SharedParts = ReturnType<typeof sharedParts>;

@@ -57,9 +57,9 @@ export interface LoginLimitsDeps {
   readonly onInsured: (error: unknown) => void;
 }
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 /** The longest life of a session: a source with one login in that time stays known. */
-const knownMs = 180 * dayMs;
+export const knownMs = 180 * dayMs;
 /** Devices and networks that an account knows. Above this the one not seen for longest is forgotten. */
 const knownLimit = 20;
 /** A delay is forgotten after this time without a failure, unless the delay itself is longer. */

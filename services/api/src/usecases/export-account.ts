@@ -41,14 +41,15 @@ export function createExportAccount(deps: ExportAccountDeps) {
       sessions.listHeld(user._id, mostOfAKind),
       invites.listMadeBy(user._id, mostOfAKind),
     ]);
+    const at = now();
     audit({ event: 'account.exported', user_id: user._id, session_id: caller.sid }, origin);
     return {
-      account: { ...describeAccount(user), last_login_at: user.last_login_at?.toISOString() ?? null },
+      account: { ...describeAccount(user, at), last_login_at: user.last_login_at?.toISOString() ?? null },
       group: describeGroup(user, group),
       sessions: held.sessions.map(describeSession),
       invites: made.invites.map(describeInvite),
       is_complete: !held.hasMore && !made.hasMore,
-      timestamp: now().toISOString(),
+      timestamp: at.toISOString(),
     };
   };
 }

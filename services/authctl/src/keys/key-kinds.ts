@@ -1,4 +1,5 @@
 import { longestTokenSeconds } from '@auth-account/config';
+import { emailUndoSeconds } from '@auth-account/contracts/http/email-change';
 import {
   type AccessTokenAlgorithm,
   assertAccessTokenKeys,
@@ -45,7 +46,7 @@ export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
     variable: 'SERVER_KEYS_FILE',
     generate: generateSecretKey,
     check: checkSecrets,
-    // An answer is kept for its Idempotency-Key for a day.
-    usefulSeconds: () => 86_400 + marginSeconds,
+    // A change of address can be undone for 72 h; an answer is kept for its Idempotency-Key for a day.
+    usefulSeconds: () => emailUndoSeconds + marginSeconds,
   },
 };

@@ -13,6 +13,18 @@ function secretsOfVolume({ secret, projected }: Volume): string[] {
   return names.filter((name) => name !== undefined);
 }
 
+/** Returns true if the volume of a worker holds the server's keys alone. */
+function isServerKeys(volume: Volume, pod: PodSpec): boolean {
+  const { items } = volume.secret ?? {};
+  if (items?.length !== 1) return false;
+  return pod.containers.some((container) => {
+    const file = container.env?.find(({ name }) => name === 'SERVER_KEYS_FILE')?.value ?? '';
+    return (
+      container.name === 'worker' && volumeAt(file, container, pod) === volume && file.endsWith(`/${items[0]?.path}`)
+    );
+  });
+}
+
 /** Returns the Secrets that a container has in its environment, as a whole or in part. */
 function secretsOfEnvironment({ env = [], envFrom = [] }: Container): string[] {
   const names = [
@@ -47,13 +59,13 @@ function findPrivateSecrets(manifests: readonly Manifest[]): Set<string> {
 /** Rules about access to keys. */
 export const keyRules: readonly Rule[] = [
   {
-    title: 'nobody but the api gets anything of a Secret with private keys',
+    title: 'nobody but the api gets anything of a Secret with private keys, the worker the server’s keys alone',
     find(manifests) {
       const privateSecrets = findPrivateSecrets(manifests);
       const others = findWorkloads(manifests).filter(({ pod }) => pod.containers.every(({ name }) => name !== 'api'));
       return others.flatMap(({ manifest, pod }) => {
         const secrets = [
-          ...(pod.volumes ?? []).flatMap(secretsOfVolume),
+          ...(pod.volumes ?? []).filter((volume) => !isServerKeys(volume, pod)).flatMap(secretsOfVolume),
           ...containersOf(pod).flatMap(secretsOfEnvironment),
         ];
         const found = new Set(secrets.filter((secret) => privateSecrets.has(secret)));

@@ -1,0 +1,118 @@
+import type { CodePurpose } from '@auth-account/contracts/events';
+import type { ClientSession, Filter } from 'mongodb';
+import type { Collections } from './collections.ts';
+import type { ChallengeDocument, UserDocument } from './documents.ts';
+import { emailKey } from './user-store.ts';
+
+/**
+ * Returns the address that a code of that purpose goes to, as the user typed it, and its key, which the code is bound to;
+ * undefined if the account has none now.
+ */
+export function codeAddress(
+  { email, pending_email }: Pick<UserDocument, 'email' | 'pending_email'>,
+  purpose: CodePurpose,
+): { readonly email: string; readonly emailKey: string } | undefined {
+  const address = purpose === 'email_change' ? pending_email : email;
+  return address === undefined ? undefined : { email: address, emailKey: emailKey(address) };
+}
+
+/** Reason why a challenge's code no longer counts, or `open`. */
+export type ChallengeState = 'open' | 'dead' | 'expired';
+
+/** Returns `open` if a code may still be compared. A challenge that has ended before its time stays dead. */
+export function challengeState({ ended_at, tries_left, expires_at }: ChallengeDocument, now: Date): ChallengeState {
+  if (ended_at !== null || tries_left <= 0) return 'dead';
+  return expires_at <= now ? 'expired' : 'open';
+}
+
+/** A challenge as a client names it: the id alone must not open one of another purpose, or of another caller's. */
+export type ChallengeKey = Pick<ChallengeDocument, '_id' | 'purpose'> & Partial<Pick<ChallengeDocument, 'user_id'>>;
+
+/** Fields that a resend writes. */
+export type Resend = Required<Pick<ChallengeDocument, 'resent_by' | 'resend_at'>>;
+
+/** Codes that were asked for. Every change of one is a single atomic update of its document. */
+export interface ChallengeStore {
+  insert(challenge: ChallengeDocument, session: ClientSession): Promise<void>;
+  /** Reads with majority concern: the result can't be rolled back. */
+  exists(challengeId: string): Promise<boolean>;
+  find(key: ChallengeKey): Promise<ChallengeDocument | undefined>;
+  /** Returns the user's open challenge of that purpose, the newest if there are several. */
+  findOpen(userId: string, purpose: CodePurpose, now: Date): Promise<ChallengeDocument | undefined>;
+  /**
+   * Counts one try and returns the challenge after it; undefined if it is not open. It comes before the comparison, so
+   * that of any number of simultaneous tries only as many are compared as there are left.
+   */
+  takeTry(key: ChallengeKey, now: Date): Promise<ChallengeDocument | undefined>;
+  /** Counts one resend and returns the challenge after it; undefined if it is not open, or none is due. */
+  takeResend(
+    key: ChallengeKey,
+    resend: Resend,
+    now: Date,
+    session: ClientSession,
+  ): Promise<ChallengeDocument | undefined>;
+  /** Returns true if this very resend took effect. Reads with majority concern. */
+  wasResent(challengeId: string, resentBy: string): Promise<boolean>;
+  /**
+   * Ends the challenge in the transaction of the change that it permits; false if it has ended already. `endedBy` is the
+   * id of this confirmation.
+   */
+  use(challengeId: string, endedBy: string, at: Date, session: ClientSession): Promise<boolean>;
+  /** Returns true if this very confirmation took effect. Reads with majority concern. */
+  wasUsed(challengeId: string, endedBy: string): Promise<boolean>;
+  /**
+   * Ends the user's open challenges, all or those of one purpose, in the transaction of what makes them void: every
+   * change of a password or address.
+   */
+  endAll(userId: string, at: Date, session: ClientSession, purpose?: CodePurpose): Promise<void>;
+}
+
+export function createChallengeStore({ challenges }: Collections): ChallengeStore {
+  const isThere = async (filter: Filter<ChallengeDocument>) => {
+    const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+    return (await challenges.findOne(filter, options)) !== null;
+  };
+  return {
+    async insert(challenge, session) {
+      await challenges.insertOne(challenge, { session });
+    },
+    exists: (_id) => isThere({ _id }),
+    async find(key) {
+      return (await challenges.findOne(named(key))) ?? undefined;
+    },
+    async findOpen(userId, purpose, now) {
+      const filter = { user_id: userId, purpose, ...open(now) };
+      return (await challenges.findOne(filter, { sort: { created_at: -1 } })) ?? undefined;
+    },
+    async takeTry(key, now) {
+      const update = { $inc: { tries_left: -1 } };
+      const options = { returnDocument: 'after' } as const;
+      return (await challenges.findOneAndUpdate({ ...named(key), ...open(now) }, update, options)) ?? undefined;
+    },
+    async takeResend(key, resend, now, session) {
+      const due = { resends_left: { $gt: 0 }, resend_at: { $lte: now } };
+      const update = { $set: resend, $inc: { resends_left: -1 } };
+      const options = { session, returnDocument: 'after' } as const;
+      return (await challenges.findOneAndUpdate({ ...named(key), ...open(now), ...due }, update, options)) ?? undefined;
+    },
+    wasResent: (_id, resent_by) => isThere({ _id, resent_by }),
+    async use(_id, ended_by, at, session) {
+      const update = { $set: { ended_at: at, ended_by } };
+      return (await challenges.updateOne({ _id, ended_at: null }, update, { session })).matchedCount === 1;
+    },
+    wasUsed: (_id, ended_by) => isThere({ _id, ended_by }),
+    async endAll(userId, at, session, purpose) {
+      const filter = { user_id: userId, ended_at: null, ...(purpose === undefined ? {} : { purpose }) };
+      await challenges.updateMany(filter, { $set: { ended_at: at } }, { session });
+    },
+  };
+}
+
+function named({ _id, purpose, user_id }: ChallengeKey): Filter<ChallengeDocument> {
+  return { _id, purpose, ...(user_id === undefined ? {} : { user_id }) };
+}
+
+/** Filter for challenges that {@link challengeState} calls open. */
+function open(now: Date): Filter<ChallengeDocument> {
+  return { ended_at: null, tries_left: { $gt: 0 }, expires_at: { $gt: now } };
+}

@@ -1,0 +1,40 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { createEmailChangeTokens } from './email-change-token.ts';
+import { parseKeySet } from './key-file.ts';
+
+const key = (kid: string) => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });
+const [first, second] = [key('s1'), key('s2')];
+const set = (...keys: object[]) => parseKeySet(JSON.stringify({ keys }), 'test');
+const tokens = createEmailChangeTokens(set(first, second));
+
+test('a token names its change, also to a process whose newest key is another one', () => {
+  const changeId = randomUUID();
+  const token = tokens.issue(changeId);
+  expect(tokens.verify(token)).toBe(changeId);
+  expect(createEmailChangeTokens(set(key('s3'), first)).verify(token)).toBe(changeId);
+});
+
+test('a token with any one bit changed is none', () => {
+  const bytes = Buffer.from(tokens.issue(randomUUID()), 'base64url');
+  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+    const changed = Buffer.from(bytes);
+    changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+    expect(tokens.verify(changed.toString('base64url'))).toBeUndefined();
+  }
+});
+
+test.each([
+  ['of a key that is gone', createEmailChangeTokens(set(key('gone'))).issue(randomUUID())],
+  ['of another secret', createEmailChangeTokens(set(key('s1'))).issue(randomUUID())],
+  ['in another spelling of the same bytes', `${tokens.issue(randomUUID())}=`],
+  ['cut short', tokens.issue(randomUUID()).slice(0, -4)],
+  ['without a key', randomBytes(48).toString('base64url')],
+  ['empty', ''],
+])('a token %s is none', (_, token) => {
+  expect(tokens.verify(token)).toBeUndefined();
+});
+
+test('only the id of a change that is a UUID has a token', () => {
+  expect(() => tokens.issue('x')).toThrow('must be a UUID');
+});

@@ -1,0 +1,55 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { KeySet } from './key-file.ts';
+import { type KeySource, toKeySource } from './key-source.ts';
+import { createSecrets } from './secrets.ts';
+
+/** Derives and verifies the tokens that undo a change of the e-mail address. They are stored nowhere. */
+export interface EmailChangeTokens {
+  /** Returns the token of a change, for the notice to the old address. */
+  issue(changeId: string): string;
+  /** Looks for newer keys, if they come from a source. */
+  rereadKeys(): Promise<void>;
+  /** Returns the change of a genuine token, undefined for any other string. Compares in constant time. */
+  verify(token: string): string | undefined;
+}
+
+/** Separates these HMACs from the other ones under the same keys. */
+const label = 'email-change-undo';
+const macLength = 32;
+const idLength = 16;
+
+/**
+ * Creates the tokens of a key file of symmetric keys of at least 256 bits. A token is base64url of an HMAC-SHA-256 over
+ * the change's id, the id, and the `kid`, so that a rotation of the keys ends no token before its key is removed. Throws
+ * for a key that is of another kind or too short.
+ */
+export function createEmailChangeTokens(keys: KeySet | KeySource): EmailChangeTokens {
+  const source = toKeySource(keys);
+  const secrets = createSecrets(source);
+
+  function seal(kid: string, changeId: Buffer): Buffer | undefined {
+    const secret = secrets.get(kid);
+    const message = JSON.stringify([label, kid, changeId.toString('hex')]);
+    return secret && createHmac('sha256', secret).update(message).digest();
+  }
+
+  return {
+    issue(changeId) {
+      const { kid } = source.current().keys[0];
+      const id = Buffer.from(changeId.replaceAll('-', ''), 'hex');
+      const mac = seal(kid, id);
+      if (mac === undefined || id.length !== idLength) throw new TypeError('the id of a change must be a UUID');
+      return Buffer.concat([mac, id, Buffer.from(kid)]).toString('base64url');
+    },
+    rereadKeys: () => source.reread(),
+    verify(token) {
+      const bytes = Buffer.from(token, 'base64url');
+      // Node skips characters that are not base64url: only the exact spelling that we issue is a token.
+      if (bytes.length <= macLength + idLength || bytes.toString('base64url') !== token) return;
+      const id = bytes.subarray(macLength, macLength + idLength);
+      const mac = seal(bytes.toString('utf8', macLength + idLength), id);
+      if (mac === undefined || !timingSafeEqual(mac, bytes.subarray(0, macLength))) return;
+      return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { CodePurpose } from '@auth-account/contracts/events';
+import type { KeySet } from './key-file.ts';
+import { type KeySource, toKeySource } from './key-source.ts';
+import { createSecrets } from './secrets.ts';
+
+/** Everything that a code is bound to. */
+export interface EmailCodeParts {
+  /** Key that the challenge remembers: api and worker derive the same code while keys rotate. */
+  readonly kid: string;
+  readonly challengeId: string;
+  readonly purpose: CodePurpose;
+  readonly userId: string;
+  /** Key of the address that the code is sent to. */
+  readonly emailKey: string;
+}
+
+/** Derives and compares the codes that are sent by e-mail. They are stored nowhere. */
+export interface EmailCodes {
+  /** Key of new challenges: the first of the present file. */
+  readonly currentKid: string;
+  /** Returns true if codes of this key can be derived here. Another process may have a newer key file. */
+  hasKey(kid: string): boolean;
+  /** Looks for newer keys, if they come from a source. */
+  rereadKeys(): Promise<void>;
+  /** Returns the code: 8 decimal digits, the same in every process. Throws for an unknown key. */
+  codeOf(parts: EmailCodeParts): string;
+  /** Compares in constant time. Throws for an unknown key. */
+  isCodeOf(parts: EmailCodeParts, code: string): boolean;
+}
+
+/** Separates these HMACs from the other ones under the same keys. */
+const label = 'email-code';
+const digits = 8;
+
+/**
+ * Creates the codes of a key file of symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of at least 256 bits. A code is
+ * the last 8 decimal digits of an HMAC-SHA-256 over everything that it is bound to, so that neither the keys nor the
+ * database alone suffice to derive one. A change of the key source applies from the next call on. Throws for a key that
+ * is of another kind or too short.
+ */
+export function createEmailCodes(keys: KeySet | KeySource): EmailCodes {
+  const source = toKeySource(keys);
+  const secrets = createSecrets(source);
+
+  function codeOf({ kid, challengeId, purpose, userId, emailKey }: EmailCodeParts): string {
+    const secret = secrets.get(kid);
+    if (secret === undefined) throw new Error(`no server key has the kid ${kid}`);
+    const message = JSON.stringify([label, challengeId, purpose, userId, emailKey]);
+    const mac = createHmac('sha256', secret).update(message).digest('hex');
+    return (BigInt(`0x${mac}`) % 10n ** BigInt(digits)).toString().padStart(digits, '0');
+  }
+
+  return {
+    get currentKid() {
+      return source.current().keys[0].kid;
+    },
+    hasKey: (kid) => secrets.get(kid) !== undefined,
+    rereadKeys: () => source.reread(),
+    codeOf,
+    isCodeOf(parts, code) {
+      const right = Buffer.from(codeOf(parts));
+      const given = Buffer.from(code);
+      return given.length === right.length && timingSafeEqual(given, right);
+    },
+  };
+}

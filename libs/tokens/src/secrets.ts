@@ -1,0 +1,20 @@
+import type { KeySet } from './key-file.ts';
+import { type KeySource, oncePerSet } from './key-source.ts';
+import { readSecret } from './read-secret.ts';
+
+/** Symmetric keys of a source, by their `kid`. */
+export interface Secrets {
+  get(kid: string): Buffer | undefined;
+}
+
+/** Reads each set of the source once, the present one now. Throws for a key that is not symmetric, or too short. */
+export function createSecrets(source: KeySource): Secrets {
+  const secretsOf = oncePerSet(readSecrets);
+  secretsOf(source.current());
+  return { get: (kid) => secretsOf(source.current()).get(kid) };
+}
+
+/** Returns the secrets of a set by `kid`. Throws for a key that is not symmetric, or too short. */
+export function readSecrets(set: KeySet): Map<string, Buffer> {
+  return new Map(set.keys.map((key) => [key.kid, readSecret(key)]));
+}
