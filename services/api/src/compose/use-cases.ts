@@ -17,6 +17,7 @@ import { createChangeGroup } from '../usecases/change-group.ts';
 import { createChangePassword } from '../usecases/change-password.ts';
 import { createCreateInvite } from '../usecases/create-invite.ts';
 import { createEndSessions } from '../usecases/end-sessions.ts';
+import { createExportAccount } from '../usecases/export-account.ts';
 import { createFindAccount } from '../usecases/find-account.ts';
 import { createFindCurrentGroup } from '../usecases/find-current-group.ts';
 import { createFindInvite } from '../usecases/find-invite.ts';
@@ -150,6 +151,7 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
     }),
     findAccount: createFindAccount(shared),
     changeAccount: createChangeAccount(shared),
+    exportAccount: createExportAccount({ ...shared, reauthenticate }),
     changePassword: createChangePassword({ ...shared, reauthenticate, endSessions: createEndSessions(shared) }),
     logIn: createLogIn(shared),
     refresh: createRefresh({ ...shared, retryWindowMs }),
