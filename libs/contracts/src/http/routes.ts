@@ -1,5 +1,6 @@
 import type { Route } from './route.ts';
 import { accountRoutes } from './routes/account-routes.ts';
+import { emailRoutes } from './routes/email-routes.ts';
 import { groupRoutes } from './routes/group-routes.ts';
 import { inviteRoutes } from './routes/invite-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
@@ -10,6 +11,7 @@ import { sessionRoutes } from './routes/session-routes.ts';
 export const routes = {
   ...accountRoutes,
   ...passwordResetRoutes,
+  ...emailRoutes,
   ...sessionRoutes,
   ...groupRoutes,
   ...inviteRoutes,

@@ -8,6 +8,13 @@ import {
   PasswordChangedResponse,
 } from '../http/account.ts';
 import { ChallengeResponse, ConfirmCodeRequest, ResendCodeRequest } from '../http/challenges.ts';
+import {
+  EmailChangedResponse,
+  EmailChangeRequest,
+  EmailChangeUndoneResponse,
+  UndoEmailChangeRequest,
+} from '../http/email-change.ts';
+import { EmailVerifiedResponse } from '../http/email-verification.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import {
@@ -60,6 +67,11 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   PasswordResetRequest,
   ConfirmPasswordResetRequest,
   PasswordResetResponse,
+  EmailVerifiedResponse,
+  EmailChangeRequest,
+  EmailChangedResponse,
+  UndoEmailChangeRequest,
+  EmailChangeUndoneResponse,
   LoginRequest,
   TokenResponse,
   RefreshRequest,

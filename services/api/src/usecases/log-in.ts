@@ -20,6 +20,7 @@ import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
+import type { AssertEmailVerified } from './assert-email-verified.ts';
 import { assertMayLogIn } from './assert-may-log-in.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
@@ -31,6 +32,7 @@ export interface LogInDeps {
   readonly hasher: PasswordHasher;
   readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'>;
   readonly issueTokens: IssueTokens;
+  readonly assertEmailVerified: AssertEmailVerified;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly limits: Pick<Limits, 'logIn'>;
   readonly audit: Audit;
@@ -53,12 +55,13 @@ const refusals: Partial<Readonly<Record<ThrowableCode, LoginRefusal>>> = {
  * Logs a user in (decisions, "Login"): one session per user and device.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
- * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`, and with the right password the errors of {@link assertMayLogIn}. No session is opened if the client is seen to have left before the commit.
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`, and with the right password the errors of {@link assertMayLogIn} and
+ * {@link AssertEmailVerified}. No session is opened if the client is seen to have left before the commit.
  */
 export function createLogIn(
   deps: LogInDeps,
 ): (input: LoginRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
-  const { users, sessions, transaction, issueTokens, announce, audit, ids, now } = deps;
+  const { users, sessions, transaction, issueTokens, assertEmailVerified, announce, audit, ids, now } = deps;
   const authenticate = createAuthenticate(deps);
 
   return async (input, origin) => {
@@ -66,6 +69,7 @@ export function createLogIn(
     const deviceId = input.device_id?.toLowerCase() ?? ids.groupId();
     const seen = await authenticate(input, deviceId, origin);
     const { _id: userId } = seen;
+    await assertEmailVerified(seen, deviceId, origin);
     const at = now();
     const sessionId = ids.entityId();
     const nonce = randomBytes(32);
