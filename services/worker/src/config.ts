@@ -4,13 +4,13 @@ import {
   mongoConfig,
   redisConfig,
   runtimeConfig,
+  SmtpSubscriber,
+  SubscriberName,
   serverKeysConfig,
   tokenLifeConfig,
 } from '@auth-account/config';
 import { redisChecks } from '@auth-account/redis';
 import { type Static, Type } from 'typebox';
-
-const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' });
 
 /** Standard Webhooks: 24 to 64 random bytes in base64. */
 const Secret = Type.String({
@@ -26,7 +26,7 @@ const EncryptionKey = Type.Object({
 export type EncryptionKey = Static<typeof EncryptionKey>;
 
 const WebhookSubscriber = Type.Object({
-  name: Name,
+  name: SubscriberName,
   kind: Type.Literal('webhook'),
   // A user name and password would not be sent.
   url: Type.String({ pattern: '^https?://[^\\s/?#@]+([/?#]\\S*)?$' }),
@@ -42,18 +42,7 @@ export function secretsOf({ secret, secrets = [] }: Pick<WebhookSubscriber, 'sec
   return secret === undefined ? secrets : [secret];
 }
 
-const SmtpSubscriber = Type.Object({
-  name: Name,
-  kind: Type.Literal('smtp'),
-  url: Type.String({ pattern: '^smtps?://([^\\s/?#@]+@)?[^\\s/?#@]+/?$' }),
-  // An address, or a name and an address in angle brackets.
-  from: Type.String({ maxLength: 320, pattern: '^([^\\s<>@]+@[^\\s<>@]+|[^\\r\\n<>@]+ <[^\\s<>@]+@[^\\s<>@]+>)$' }),
-  // False: without encryption, for a server on the same host.
-  starttls: Type.Optional(Type.Boolean()),
-});
-export type SmtpSubscriber = Static<typeof SmtpSubscriber>;
-
-const QueueSubscriber = Type.Object({ name: Name, kind: Type.Literal('queue') });
+const QueueSubscriber = Type.Object({ name: SubscriberName, kind: Type.Literal('queue') });
 
 /** Configuration of the worker: each property is an environment variable. */
 export const workerConfig = Type.Object({

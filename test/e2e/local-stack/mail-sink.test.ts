@@ -1,10 +1,10 @@
+import type { SmtpSubscriber } from '@auth-account/config';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import {
   type LocalSubscriber,
   startEventSubscriber,
 } from '../../../libs/local-stack/src/stack/start-event-subscriber.ts';
-import type { SmtpSubscriber } from '../../../services/worker/src/config.ts';
 import { createSmtpSender, type SmtpSender } from '../../../services/worker/src/mail/smtp-sender.ts';
 
 const printed: string[] = [];

@@ -1,9 +1,10 @@
+import type { SmtpSubscriber } from '@auth-account/config';
 import { type AuthEvent, eventChannels } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import type { DeadLetterStore, OutboxStore, SubscriberStore } from '@auth-account/stores';
 import type { EventTaker } from '@auth-account/stores/documents';
 import type { Logger } from '@auth-account/telemetry';
-import type { EncryptionKey, SmtpSubscriber, WebhookSubscriber, WorkerConfig } from '../config.ts';
+import type { EncryptionKey, WebhookSubscriber, WorkerConfig } from '../config.ts';
 import type { ErrorLog } from '../jobs/error-log.ts';
 import type { WorkerMetrics } from '../jobs/metrics.ts';
 import { createAttemptRecorder } from './attempt-recorder.ts';

@@ -1,5 +1,5 @@
+import type { SmtpSubscriber } from '@auth-account/config';
 import type { AuthEvent } from '@auth-account/contracts/events';
-import type { SmtpSubscriber } from '../config.ts';
 import { createDeliverEvent } from '../delivery/deliver-event.ts';
 import type { AttemptDeps } from '../delivery/delivery.ts';
 import { type Consumer, type ConsumerOptions, createJobConsumer } from '../delivery/event-consumers.ts';

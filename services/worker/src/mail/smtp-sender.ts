@@ -1,5 +1,5 @@
+import { type SmtpSubscriber, smtpServerOf } from '@auth-account/config';
 import { createTransport } from 'nodemailer';
-import type { SmtpSubscriber } from '../config.ts';
 import { DeliveryError } from '../delivery/delivery-error.ts';
 import type { MailContent } from './mail-templates.ts';
 
@@ -27,26 +27,13 @@ export interface SmtpSender {
   close(): void;
 }
 
-const port = { 'smtp:': 587, 'smtps:': 465 } as const;
-
-/**
- * Creates the sender of mails over a pool of connections. `smtps:` is TLS from the first byte; with `smtp:` the server
- * must offer STARTTLS, unless the subscriber does without. The server's certificate is verified.
- */
+/** Creates the sender of mails over a pool of connections. */
 export function createSmtpSender({ subscriber, ...limits }: SmtpSenderOptions): SmtpSender {
   const { timeoutMs, connectTimeoutMs, connections } = limits;
-  const url = new URL(subscriber.url);
-  const isTls = url.protocol === 'smtps:';
-  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   const transport = createTransport({
     pool: true,
     maxConnections: connections,
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? port[isTls ? 'smtps:' : 'smtp:'] : Number(url.port),
-    secure: isTls,
-    requireTLS: !isTls && subscriber.starttls !== false,
-    ignoreTLS: !isTls && subscriber.starttls === false,
-    ...(user === '' ? {} : { auth: { user, pass } }),
+    ...smtpServerOf(subscriber),
     connectionTimeout: connectTimeoutMs,
     greetingTimeout: connectTimeoutMs,
     dnsTimeout: connectTimeoutMs,
