@@ -32,6 +32,7 @@ describe('an export', () => {
     expect(answer.json.data).toEqual({
       account: { ...shown, last_login_at: expect.any(String) },
       former_emails: [],
+      known_devices: ['unnamed'],
       codes: [],
       group: { home_group_id, name: null, account_type: 'HOME', role: 'owner', joined_at: shown.created_at },
       sessions: [

@@ -25,4 +25,4 @@ export {
   type ReconnectFrame,
   type ServerFrame,
 } from './push/frames.ts';
-export { maxPushMessageBytes, PushMessage } from './push/push-message.ts';
+export { maxPushMessageBytes, NewDevicePayload, newDeviceTopic, PushMessage } from './push/push-message.ts';

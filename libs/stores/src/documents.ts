@@ -19,6 +19,11 @@ export interface UserDocument {
   /** Time at which the user joined the present group. */
   readonly joined_at: Date;
   readonly last_login_at?: Date;
+  /**
+   * Devices of the registration and of logins, newest last: `device_id`, or `unnamed` for clients without one. At most
+   * 20. Missing if there was none yet, or if the account is older than this field.
+   */
+  readonly known_devices?: readonly string[];
   /** Name that the other members and invited people see. */
   readonly display_name?: string;
   /** Language of mails; missing if the user has not chosen one. */

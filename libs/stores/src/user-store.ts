@@ -39,6 +39,9 @@ export function holderOf(email: string, now: Date): Filter<UserDocument> {
   return { $or: [{ email_key }, { former_emails: { $elemMatch: { email_key, until: { $gt: now } } } }] };
 }
 
+/** Devices that an account remembers. */
+const knownDevices = 20;
+
 /** Sorts the longest-standing member first; of two who joined at the same time, the one with the older account. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
@@ -60,8 +63,11 @@ export interface UserStore {
   exists(userId: string): Promise<boolean>;
   /** Throws the driver's duplicate-key error (`email_key_unique`) if the address is taken. */
   insert(user: UserDocument, session: ClientSession): Promise<void>;
-  /** Marks a login on the user's document and returns its state in this transaction; undefined if the user is gone. */
-  touchLogin(userId: string, at: Date, session: ClientSession): Promise<UserDocument | undefined>;
+  /**
+   * Marks a login on the user's document and returns its state before that, in this transaction; undefined if the user
+   * is gone. The account knows the device `learned` from then on.
+   */
+  touchLogin(userId: string, at: Date, session: ClientSession, learned?: string): Promise<UserDocument | undefined>;
   /** Marks on the user's document that all sessions are being changed; false if the user is gone. */
   touchSessions(userId: string, at: Date, session: ClientSession): Promise<boolean>;
   /** Marks the same on every user of the group, and returns them. */
@@ -161,9 +167,13 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
     async insert(user, session) {
       await users.insertOne(user, { session });
     },
-    async touchLogin(userId, at, session) {
-      const options = { session, returnDocument: 'after' } as const;
-      return (await users.findOneAndUpdate({ _id: userId }, touch({ last_login_at: at }), options)) ?? undefined;
+    async touchLogin(userId, at, session, learned) {
+      const options = { session, returnDocument: 'before' } as const;
+      const update = {
+        ...touch({ last_login_at: at }),
+        ...(learned && { $push: { known_devices: { $each: [learned], $slice: -knownDevices } } }),
+      };
+      return (await users.findOneAndUpdate({ _id: userId }, update, options)) ?? undefined;
     },
     async touchSessions(userId, at, session) {
       const update = touch({ sessions_changed_at: at });

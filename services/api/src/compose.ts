@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { longestTokenSeconds } from '@auth-account/config';
 import { type EventChannel, eventChannels } from '@auth-account/contracts/events';
 import type { Check, ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
-import { type EventQueue, openEventQueue } from '@auth-account/messaging';
+import { createPushMessagePublisher, type EventQueue, openEventQueue } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
 import {
@@ -17,6 +17,7 @@ import { type Logger, withSpan } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import { createAnnounce, createIsDenied } from './announcements/announce.ts';
 import { createEventPublisher } from './announcements/publish-events.ts';
+import { createTellSessions } from './announcements/tell-sessions.ts';
 import { createApp } from './app.ts';
 import { type ApiMetrics, createApiMetrics } from './compose/metrics.ts';
 import { composeOperations } from './compose/operations.ts';
@@ -96,14 +97,14 @@ export async function compose(
   const connections = openConnections(config, logger, overrides);
   const { mongo, limitRedis, queues } = connections;
   const eventPublisher = createEventPublisher({ queues, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
-  const { denyList, announce } = composeAnnouncements(connections, config, logger, apiMetrics);
+  const { denyList, announce, tellSessions } = composeAnnouncements(connections, config, logger, apiMetrics);
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
   const transaction = createTransactionRunner(mongo, transactionHooks(apiMetrics));
   const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction);
   const isDenied = createIsDenied(denyList);
   const publishEvent = eventPublisher.publish;
-  const sessionParts = { stores, transaction, security, announce, isDenied, publishEvent };
+  const sessionParts = { stores, transaction, security, announce, tellSessions, isDenied, publishEvent };
   const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,
@@ -139,7 +140,8 @@ function composeAnnouncements({ redis }: Connections, config: ApiConfig, logger:
   const keys = redisKeys(config.KEY_PREFIX);
   const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
   const announce = createAnnounce({ denyList, logger, onLost: () => metrics.announcementsLost.inc() });
-  return { denyList, announce };
+  const tellSessions = createTellSessions({ push: createPushMessagePublisher(redis, keys), logger });
+  return { denyList, announce, tellSessions };
 }
 
 function transactionHooks(metrics: ApiMetrics): TransactionHooks {

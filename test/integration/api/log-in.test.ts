@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
+import { createStores } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
@@ -58,9 +59,11 @@ function logIn(
     challengeId: randomUUID,
     inviteToken: () => randomUUID(),
   };
-  const own = { users, sessions, transaction, refreshTokens, issueTokens, announce, audit, now };
+  const { outbox } = createStores(scene.collections);
+  const own = { users, sessions, outbox, transaction, refreshTokens, issueTokens, announce, audit, now };
+  const notices = { publishEvent: () => undefined, tellSessions: () => undefined };
   const assertEmailVerified = async () => undefined;
-  return createLogIn({ ...own, limits, hasher, lifetime, ids, assertEmailVerified, ...deps })(
+  return createLogIn({ ...own, ...notices, limits, hasher, lifetime, ids, assertEmailVerified, ...deps })(
     { password, ...input },
     origin,
   );

@@ -139,13 +139,20 @@ describe('a mail subscriber', () => {
       const scheduled = newNotice({
         ...{ user_id: user._id, purpose: 'deletion_scheduled', deletes_at: '2026-12-24T10:00:00.000Z' },
       });
-      for (const event of [changed, scheduled]) {
+      const login = newNotice({ user_id: user._id, purpose: 'new_device', session_id: randomUUID() });
+      for (const event of [changed, scheduled, login]) {
         await scene.publish(event);
         await eventually('it is delivered', () => scene.isDelivered(event));
       }
-      const textTo = (address: string) => sink.mails().find(({ to }) => to === address)?.text;
-      expect(textTo('old@example.com')).toContain(createEmailChangeTokens(keys).issue(change_id));
-      expect(textTo(user.email)).toContain('December 24, 2026');
+      const textsTo = (address: string) => sink.mails().flatMap(({ to, text }) => (to === address ? [text] : []));
+      expect(textsTo('old@example.com')).toEqual([
+        expect.stringContaining(createEmailChangeTokens(keys).issue(change_id)),
+      ]);
+      // The newest first.
+      expect(textsTo(user.email)).toEqual([
+        expect.stringContaining('A device that we did not know logged in'),
+        expect.stringContaining('December 24, 2026'),
+      ]);
     }),
   );
 

@@ -77,6 +77,9 @@ const exported = {
   former_emails: Type.Array(Type.Object({ email: Type.String(), undo_until: Timestamp }), {
     description: 'Addresses that a change can still be undone to.',
   }),
+  known_devices: Type.Array(Type.String(), {
+    description: 'Devices from which a login gives no notice; `unnamed` is any client that sends no `device_id`.',
+  }),
   codes: Type.Array(Type.Object({ purpose: CodePurpose, created_at: Timestamp, expires_at: Timestamp }), {
     description: 'Codes by e-mail that were asked for lately. The codes themselves are not stored.',
   }),
@@ -170,6 +173,7 @@ export const accountExportExample = {
   data: {
     account: { ...account, last_login_at: '2026-11-22T07:00:00.000Z' },
     former_emails: [{ email: 'old@example.com', undo_until: '2026-11-24T09:00:00.000Z' }],
+    known_devices: ['5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e'],
     codes: [
       {
         purpose: 'email_verification',

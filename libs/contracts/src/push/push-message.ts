@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
+import { Platform } from '../http/login.ts';
 
 /** Longest message on the channel, in bytes of its JSON (UTF-8). */
 export const maxPushMessageBytes = 16 * 1024;
@@ -23,3 +24,16 @@ const SessionMessage = Type.Object({ session_id: Uuid, ...content });
  */
 export const PushMessage = Type.Union([GroupMessage, SessionMessage]);
 export type PushMessage = Type.Static<typeof PushMessage>;
+
+/** Topic of the message to an account's other sessions after a login on a new device. */
+export const newDeviceTopic = 'security.new_device';
+
+/** Payload of that message. */
+export const NewDevicePayload = Type.Object({
+  /** The new session: `DELETE /api/v1/auth/sessions/{session_id}` ends it. */
+  session_id: Uuid,
+  device_name: Type.Union([Type.String(), Type.Null()]),
+  platform: Type.Union([Platform, Type.Null()]),
+  created_at: Timestamp,
+});
+export type NewDevicePayload = Type.Static<typeof NewDevicePayload>;

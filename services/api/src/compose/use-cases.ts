@@ -3,6 +3,7 @@ import type { RedisClient } from '@auth-account/redis';
 import type { RunTransaction, Stores } from '@auth-account/stores';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
 import type { Announcement, IsDenied } from '../announcements/announce.ts';
+import type { TellSessions } from '../announcements/tell-sessions.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { countAuditEvents } from '../audit/audit-counters.ts';
 import type { RequestCode } from '../codes/request-code.ts';
@@ -69,6 +70,7 @@ export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly transaction: RunTransaction;
   readonly security: Security;
   readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly tellSessions: TellSessions;
   readonly isDenied: IsDenied;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly metrics: ApiMetrics;
@@ -127,7 +129,7 @@ function sharedParts({ config, stores, transaction, security, announce, isDenied
 }
 
 function accountUseCases(
-  { config, security, publishEvent, metrics }: UseCaseParts,
+  { config, security, publishEvent, tellSessions, metrics }: UseCaseParts,
   parts: SharedParts & { readonly requestCode: RequestCode },
 ) {
   const { hasher, refreshTokens, signAccessToken } = security;
@@ -157,7 +159,7 @@ function accountUseCases(
     changeAccount: createChangeAccount(shared),
     exportAccount: createExportAccount({ ...shared, reauthenticate }),
     changePassword: createChangePassword({ ...shared, reauthenticate, endSessions: createEndSessions(shared) }),
-    logIn: createLogIn({ ...shared, assertEmailVerified }),
+    logIn: createLogIn({ ...shared, assertEmailVerified, tellSessions }),
     refresh: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),
     logOutAll: createLogOutAll(shared),

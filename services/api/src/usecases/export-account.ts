@@ -50,6 +50,7 @@ export function createExportAccount(deps: ExportAccountDeps) {
     return {
       account: { ...describeAccount(user, at), last_login_at: user.last_login_at?.toISOString() ?? null },
       former_emails: (user.former_emails ?? []).map(({ email, until }) => ({ email, undo_until: until.toISOString() })),
+      known_devices: [...(user.known_devices ?? [])],
       codes: codes.map(describeCode),
       group: describeGroup(user, group),
       sessions: held.sessions.map(describeSession),

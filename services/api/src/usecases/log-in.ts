@@ -23,9 +23,10 @@ import { assertClientConnected } from './assert-client-connected.ts';
 import type { AssertEmailVerified } from './assert-email-verified.ts';
 import { assertMayLogIn } from './assert-may-log-in.ts';
 import type { IssueTokens } from './issue-tokens.ts';
+import { createNewDeviceNotices, knownAs, type NewDeviceDeps } from './new-device.ts';
 import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
 
-export interface LogInDeps {
+export interface LogInDeps extends NewDeviceDeps {
   readonly users: Pick<UserStore, 'findByEmail' | 'touchLogin' | 'setPasswordHash'>;
   readonly sessions: Pick<SessionStore, 'exists' | 'listLive' | 'revokeAll' | 'insert'>;
   readonly transaction: RunTransaction;
@@ -63,6 +64,7 @@ export function createLogIn(
 ): (input: LoginRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
   const { users, sessions, transaction, issueTokens, assertEmailVerified, announce, audit, ids, now } = deps;
   const authenticate = createAuthenticate(deps);
+  const newDevices = createNewDeviceNotices(deps);
 
   return async (input, origin) => {
     const { requestId } = origin;
@@ -73,25 +75,30 @@ export function createLogIn(
     const at = now();
     const sessionId = ids.entityId();
     const nonce = randomBytes(32);
+    const device = knownAs(input);
+    const learned = seen.known_devices?.includes(device) ? undefined : device;
 
     const work = async (transactionSession: ClientSession) => {
       // Written by every login, and by all that revokes or moves by user, so that neither misses the other.
-      const user = await users.touchLogin(userId, at, transactionSession);
+      const user = await users.touchLogin(userId, at, transactionSession, learned);
       // The password that was verified must not open a session after another one has taken its place.
       if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
       assertMayLogIn(user);
-      const ended = endedByLogin(await sessions.listLive(userId, transactionSession), deviceId);
+      const live = await sessions.listLive(userId, transactionSession);
+      const ended = endedByLogin(live, deviceId);
       for (const { reason, ids: sessionIds } of ended) {
         await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
       }
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId });
       await sessions.insert(session, transactionSession);
+      const login = { user, device, session, live, ended: ended.flatMap((group) => group.ids) };
+      const notice = await newDevices.append(login, origin, transactionSession);
       // An app that has given up logs in again: this session must not replace that one.
       assertClientConnected(origin);
-      return { session, ended };
+      return { session, ended, notice };
     };
     const opened = transaction(work, { isCommitted: () => sessions.exists(sessionId) });
-    const { session, ended } = await opened.catch((error: unknown) => {
+    const { session, ended, notice } = await opened.catch((error: unknown) => {
       const reason = isAppError(error) ? refusals[error.code] : undefined;
       if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
       throw error;
@@ -102,6 +109,7 @@ export function createLogIn(
       for (const session_id of sessionIds)
         audit({ event: 'session.revoked', user_id: userId, session_id, reason }, origin);
     }
+    if (notice !== undefined) newDevices.announce(notice);
     await Promise.all(
       ended.map(({ reason, ids: sessionIds }) =>
         announce({ sessionIds, reason: closeReasonOf(reason), requestId, at }),

@@ -16,6 +16,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
+import { knownAs } from './new-device.ts';
 import type { Space, Spaces } from './spaces.ts';
 
 export interface RegisterDeps {
@@ -165,7 +166,7 @@ function loginOf({ ids }: RegisterDeps, { email, device_id }: RegisterRequest) {
 
 function prepare(
   { ids, now }: RegisterDeps,
-  { email, space_creation_mode }: RegisterRequest,
+  { email, device_id, space_creation_mode }: RegisterRequest,
   origin: RequestOrigin,
   space: Space,
   password_hash: string,
@@ -183,6 +184,7 @@ function prepare(
     role: isNew ? 'owner' : 'member',
     created_at: at,
     joined_at: at,
+    ...(device_id && { known_devices: [knownAs({ device_id })] }),
   } as const;
   const registered = { user_id: user._id, home_group_id, account_type };
   const event = createRegisteredEvent(

@@ -1,3 +1,4 @@
+import { registeredTopic } from '@auth-account/contracts';
 import type { Collections } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { History } from '../load/history.ts';
@@ -99,11 +100,11 @@ async function checkSessions({ ledger, history, collections, users }: Evidence):
   for (const sessionId of left) history.violate('a session that was acknowledged is not there', { sessionId });
 }
 
-/** Every user has exactly one event, and every event is about a user. */
+/** Every user has exactly one event of the registration, and every event is about a user. */
 async function checkOutbox({ history, collections, users }: Evidence): Promise<void> {
   const events = new Map<string, number>();
   for await (const { event } of collections.outbox.find()) {
-    events.set(event.subject, (events.get(event.subject) ?? 0) + 1);
+    if (event.type === registeredTopic) events.set(event.subject, (events.get(event.subject) ?? 0) + 1);
     if (!users.has(event.subject)) history.violate('an event without a user', { event: event.id });
   }
   for (const userId of users.keys()) {

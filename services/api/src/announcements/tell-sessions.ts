@@ -1,0 +1,23 @@
+import type { PushContent, PushMessagePublisher } from '@auth-account/messaging';
+import type { Logger } from '@auth-account/telemetry';
+
+export interface TellSessionsDeps {
+  /** Over a connection that fails at once while Redis is away. */
+  readonly push: Pick<PushMessagePublisher, 'toSession'>;
+  readonly logger: Logger;
+}
+
+/** Sends a message to the open streams of these sessions. */
+export type TellSessions = (sessionIds: readonly string[], content: PushContent) => void;
+
+/**
+ * Creates the function that sends a message to apps. It returns at once and never fails: a message is a hint, which
+ * may be lost.
+ */
+export function createTellSessions({ push, logger }: TellSessionsDeps): TellSessions {
+  return (sessionIds, content) => {
+    Promise.all(sessionIds.map((sessionId) => push.toSession(sessionId, content))).catch((error: unknown) => {
+      logger.warn({ err: error, topic: content.topic }, 'message to apps lost');
+    });
+  };
+}

@@ -1,0 +1,88 @@
+import { type NewDevicePayload, newDeviceTopic } from '@auth-account/contracts';
+import type { AccountEventOf, AuthEvent } from '@auth-account/contracts/events';
+import type { LoginRequest } from '@auth-account/contracts/http/login';
+import { createAccountEvent } from '@auth-account/messaging';
+import type { OutboxStore, SessionSummary } from '@auth-account/stores';
+import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
+import type { ClientSession } from 'mongodb';
+import type { TellSessions } from '../announcements/tell-sessions.ts';
+import { mailLocale } from '../codes/mail-locale.ts';
+import type { Ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+
+export interface NewDeviceDeps {
+  readonly outbox: Pick<OutboxStore, 'append'>;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly tellSessions: TellSessions;
+  readonly ids: Pick<Ids, 'entityId'>;
+}
+
+/** A login as its transaction sees it. */
+export interface DeviceLogin {
+  /** State before the login. */
+  readonly user: UserDocument;
+  /** Returned by {@link knownAs}. */
+  readonly device: string;
+  /** Opened by the login. */
+  readonly session: SessionDocument;
+  /** The user's sessions before the login. */
+  readonly live: readonly SessionSummary[];
+  /** Those that the login ends. */
+  readonly ended: readonly string[];
+}
+
+/** A notice that the login's transaction has written. */
+export interface NewDeviceNotice {
+  readonly event: AccountEventOf<'service.auth.events.notice'>;
+  readonly session: SessionDocument;
+  /** Sessions whose apps are told. */
+  readonly others: readonly string[];
+}
+
+/** Tells an account's holder of a login on a new device: first in its transaction, then after its commit. */
+export interface NewDeviceNotices {
+  /** Appends the notice, and returns it; undefined if the account knows the device. */
+  append(login: DeviceLogin, origin: RequestOrigin, session: ClientSession): Promise<NewDeviceNotice | undefined>;
+  /** Publishes the notice, and tells the other sessions. It waits for nothing and never fails. */
+  announce(notice: NewDeviceNotice): void;
+}
+
+/** Stands for all clients without a `device_id`, which can't be told apart. */
+const unnamed = 'unnamed';
+
+/** Returns the name by which an account knows the device of a request. */
+export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string {
+  return device_id?.toLowerCase() ?? unnamed;
+}
+
+/** Creates the two steps of a notice (docs/decisions.md, "Devices"). */
+export function createNewDeviceNotices(deps: NewDeviceDeps): NewDeviceNotices {
+  const { outbox, publishEvent, tellSessions, ids } = deps;
+  return {
+    async append(login, origin, transactionSession) {
+      if (!isNew(login)) return;
+      const { user, session, live, ended } = login;
+      const { _id: session_id, user_id, created_at: at } = session;
+      const data = { user_id, purpose: 'new_device', locale: mailLocale(user, origin), session_id } as const;
+      const source = { id: ids.entityId(), requestId: origin.requestId, traceparent: origin.traceparent, at };
+      const event = createAccountEvent('service.auth.events.notice', data, source);
+      await outbox.append(event, at, transactionSession);
+      return { event, session, others: live.map(({ _id }) => _id).filter((id) => !ended.includes(id)) };
+    },
+    announce({ event, session, others }) {
+      publishEvent(event);
+      const { _id: session_id, device_name, platform, created_at: at } = session;
+      const payload: NewDevicePayload = { session_id, device_name, platform, created_at: at.toISOString() };
+      tellSessions(others, { topic: newDeviceTopic, payload, id: event.id, at });
+    },
+  };
+}
+
+/**
+ * Returns true if the account has used other devices and not this one. An account that has used none yet, or was
+ * imported, learns its first device without a notice.
+ */
+function isNew({ user: { known_devices = [] }, device, live }: DeviceLogin): boolean {
+  const isUsed = known_devices.includes(device) || live.some(({ device_id }) => device_id === device);
+  return !isUsed && known_devices.length + live.length > 0;
+}

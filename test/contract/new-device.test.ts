@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { NewDevicePayload } from '@auth-account/contracts';
+import { findFreePort } from '@auth-account/local-stack';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
+import { openStream } from '../support/push-client.ts';
+import { startTestApi } from '../support/test-api.ts';
+import { startTestServices, type TestServices } from '../support/test-services.ts';
+
+let services: TestServices;
+beforeAll(async () => {
+  services = await startTestServices(cheapHashes);
+});
+afterAll(() => services.close());
+
+/** Opens the session's stream, and returns it after its `hello`. */
+async function streamOf({ session_id, access_token }: TokenPair) {
+  const stream = await openStream(services.gateway.base, { sessionId: session_id, token: access_token });
+  expect(await stream.next()).toMatchObject({ type: 'hello', session_id });
+  return stream;
+}
+
+const noticesOf = async (userId: string) => {
+  const rows = await services.api.collections.outbox.find({ 'event.subject': userId }).sort({ _id: 1 }).toArray();
+  const notices = rows.filter(({ event }) => event.type === 'service.auth.events.notice');
+  return notices.map(({ event }) => event.data);
+};
+const noticeOf = ({ session_id }: TokenPair, user_id: string) => ({
+  ...{ user_id, purpose: 'new_device', locale: 'en', session_id },
+});
+const newDevice = () => ({ device_id: randomUUID() });
+
+/** Registers on this device, which may have no id. */
+async function register(fields: object): Promise<{ email: string; user_id: string }> {
+  const email = newEmail();
+  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME', ...fields };
+  const { status, json } = await services.api.post('/api/v1/auth/register', body);
+  expect(status).toBe(201);
+  return { email, user_id: json.data.user_id };
+}
+
+describe('a login on a device that the account has not used', () => {
+  test('is told to the holder by notice and to the other streams, whose apps can end it', async () => {
+    const { api } = services;
+    const phone = await newSession(api, newDevice());
+    const tablet = await logIn(api, phone.email, newDevice());
+    const streams = await Promise.all([phone, tablet].map(streamOf));
+    const stranger = await logIn(api, phone.email, { ...newDevice(), device_name: 'Pixel 9', platform: 'android' });
+    const strangers = await streamOf(stranger);
+    for (const stream of streams) {
+      const { payload, ...message } = await stream.next();
+      expect(message).toMatchObject({ type: 'message', topic: 'security.new_device' });
+      const { session_id } = stranger;
+      const created_at = message.timestamp;
+      expect(payload).toEqual({ session_id, device_name: 'Pixel 9', platform: 'android', created_at });
+      const ajv = addFormats.default(new Ajv2020(), ['uuid', 'date-time']);
+      expect(ajv.validate(NewDevicePayload, payload)).toBe(true);
+    }
+    const told = [noticeOf(tablet, phone.user_id), noticeOf(stranger, phone.user_id)];
+    expect(await noticesOf(phone.user_id)).toEqual(told);
+
+    const path = `/api/v1/auth/sessions/${stranger.session_id}`;
+    expect((await api.send({ method: 'DELETE', path, headers: bearer(phone) })).status).toBe(200);
+    expect(await strangers.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
+    expect(streams.map((stream) => stream.isOpen())).toEqual([true, true]);
+    for (const stream of streams) stream.socket.terminate();
+  });
+
+  test('is told only the first time, whether the device is logged in still or again', async () => {
+    const { api } = services;
+    const phone = await newSession(api, newDevice());
+    const stream = await streamOf(phone);
+    const device = newDevice();
+    const first = await logIn(api, phone.email, device);
+    await logIn(api, phone.email, { device_id: device.device_id.toUpperCase() });
+    await logOut(api, await logIn(api, phone.email, device));
+    await logIn(api, phone.email, device);
+    const last = await logIn(api, phone.email, newDevice());
+    expect(await noticesOf(phone.user_id)).toEqual([noticeOf(first, phone.user_id), noticeOf(last, phone.user_id)]);
+    const told = [await stream.next(), await stream.next()].map(({ payload }) => payload);
+    expect(told).toMatchObject([{ session_id: first.session_id }, { session_id: last.session_id }]);
+    stream.socket.terminate();
+  });
+
+  test('is told also if the first try of that device opened no session', async () => {
+    const { api } = services;
+    const { email, user_id } = await newSession(api, newDevice());
+    const device = newDevice();
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
+    await expect(logIn(api, email, device)).rejects.toThrow('403');
+    await api.collections.users.updateOne({ _id: user_id }, { $unset: { disabled_at: true } });
+    const session = await logIn(api, email, device);
+    expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
+  });
+
+  test('is in the language of the account, or else of the request', async () => {
+    const { api } = services;
+    const { email, user_id } = await newSession(api, newDevice());
+    const body = { email, password, ...newDevice() };
+    expect((await api.post('/api/v1/auth/login', body, { 'Accept-Language': 'ru' })).status).toBe(200);
+    expect(await noticesOf(user_id)).toMatchObject([{ locale: 'ru' }]);
+  });
+});
+
+test('a login while Redis is away succeeds, and its notice waits in the outbox', async () => {
+  const api = await startTestApi({ ...cheapHashes, REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` });
+  try {
+    const { email, user_id } = await newSession(api, newDevice());
+    const session = await logIn(api, email, newDevice());
+    const rows = await api.collections.outbox.find({ 'event.subject': user_id, topic: /notice/ }).toArray();
+    expect(rows).toMatchObject([{ state: 'pending', event: { data: noticeOf(session, user_id) } }]);
+  } finally {
+    await api.close();
+  }
+});
+
+describe('the first login', () => {
+  test('on the device of the registration is no news', async () => {
+    const device = newDevice();
+    const { email, user_id } = await register({ device_id: device.device_id.toUpperCase() });
+    await logIn(services.api, email, device);
+    expect(await noticesOf(user_id)).toEqual([]);
+  });
+
+  test('on another device than the registration’s is told', async () => {
+    const { email, user_id } = await register(newDevice());
+    const session = await logIn(services.api, email, newDevice());
+    expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
+  });
+
+  test('after a registration without a device is no news', async () => {
+    const { email, user_id } = await registerAccount(services.api);
+    await logIn(services.api, email, newDevice());
+    expect(await noticesOf(user_id)).toEqual([]);
+  });
+
+  test('of an account from before devices were remembered is told only if it has another session', async () => {
+    const { api } = services;
+    const { email, user_id, device_id } = await newSession(api, newDevice());
+    const forget = () => api.collections.users.updateOne({ _id: user_id }, { $unset: { known_devices: true } });
+    await forget();
+    await logIn(api, email, { device_id });
+    expect(await noticesOf(user_id)).toEqual([]);
+    await forget();
+    const session = await logIn(api, email, newDevice());
+    expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
+  });
+});
+
+describe('a login without a device_id', () => {
+  test('is told once by an account that has used devices, then never again', async () => {
+    const { api } = services;
+    const { email, user_id } = await newSession(api, newDevice());
+    const first = await logIn(api, email);
+    for (let i = 0; i < 3; i += 1) await logIn(api, email);
+    expect(await noticesOf(user_id)).toEqual([noticeOf(first, user_id)]);
+  });
+
+  test('is no news to an account that has used no other', async () => {
+    const { api } = services;
+    const { email, user_id } = await newSession(api);
+    for (let i = 0; i < 3; i += 1) await logIn(api, email);
+    expect(await noticesOf(user_id)).toEqual([]);
+  });
+});
+
+test('an account remembers the newest 20 devices, and those that are logged in', async () => {
+  const { api } = services;
+  const device = newDevice();
+  const { email, user_id } = await newSession(api, device);
+  const others = Array.from({ length: 20 }, () => randomUUID());
+  await api.collections.users.updateOne({ _id: user_id }, { $set: { known_devices: [device.device_id, ...others] } });
+  const session = await logIn(api, email, newDevice());
+  const user = await api.collections.users.findOne({ _id: user_id });
+  expect(user?.known_devices).toEqual([...others.slice(1), session.device_id]);
+  await logIn(api, email, device);
+  expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
+});
