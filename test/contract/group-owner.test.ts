@@ -29,7 +29,7 @@ const handOver = (caller: Caller, user_id: string) =>
 async function newGroupOf(size: number) {
   const owner = await newSession(api);
   const invite = await insertInvite(api, owner.home_group_id);
-  const members = [];
+  const members: Awaited<ReturnType<typeof joinByInvite>>[] = [];
   for (let i = 1; i < size; i += 1) members.push(await joinByInvite(api, invite));
   return { owner, members, invite };
 }

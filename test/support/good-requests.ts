@@ -36,6 +36,7 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     ...(await ownHeaders(on)),
     body: { current_password: password, new_password: 'three wrong staples' },
   }),
+  exportAccount: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
   requestPasswordReset: async (on) => ({
     body: { email: (await registerAccount(on)).email, device_id: crypto.randomUUID() },
   }),

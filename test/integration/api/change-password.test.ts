@@ -41,12 +41,24 @@ type Given = Partial<ChangePasswordDeps>;
 
 function change(session: StoredSession, given: Given = {}, body: object = {}, origin = scene.origin) {
   const { users, sessions, transaction, announce, audit, now, collections } = scene;
-  const { outbox } = createStores(collections);
+  const { outbox, challenges } = createStores(collections);
   const ids = { entityId: () => 'id of the event' };
   const reauthenticate = createReauthenticate({ users, hasher, limits, audit });
   const endSessions = createEndSessions({ sessions, announce, audit });
   const publishEvent = (event: unknown) => void published.push(event);
-  const own = { users, outbox, reauthenticate, endSessions, hasher, transaction, publishEvent, audit, ids, now };
+  const own = {
+    users,
+    challenges,
+    outbox,
+    reauthenticate,
+    endSessions,
+    hasher,
+    transaction,
+    publishEvent,
+    audit,
+    ids,
+    now,
+  };
   const changePassword = createChangePassword({ ...own, ...given });
   return changePassword({ current_password, new_password, ...body }, bearerOf(session), origin);
 }

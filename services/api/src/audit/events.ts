@@ -45,6 +45,7 @@ interface EventFields {
   'reauthentication.failed': { readonly user_id: string; readonly session_id: string };
   'account.changed': { readonly user_id: string; readonly session_id: string };
   'account.password_changed': { readonly user_id: string; readonly session_id: string };
+  'account.exported': { readonly user_id: string; readonly session_id: string };
   'account.password_reset': { readonly user_id: string };
   'account.email_verified': { readonly user_id: string };
   'account.email_changed': { readonly user_id: string; readonly session_id: string };
@@ -115,6 +116,7 @@ export const auditEvents = {
   'reauthentication.failed': { outcome: 'failure' },
   'account.changed': { outcome: 'success' },
   'account.password_changed': { outcome: 'success' },
+  'account.exported': { outcome: 'success' },
   'account.password_reset': { outcome: 'success' },
   'account.email_verified': { outcome: 'success' },
   'account.email_changed': { outcome: 'success' },

@@ -11,6 +11,7 @@ export function composeOperations(useCases: UseCases): Operations {
     findAccount: ({ caller }) => useCases.findAccount(caller),
     changeAccount: ({ body, caller, origin }) => useCases.changeAccount(body, caller, origin),
     changePassword: ({ body, caller, origin }) => useCases.changePassword(body, caller, origin),
+    exportAccount: ({ body, caller, origin }) => useCases.exportAccount(body, caller, origin),
     requestPasswordReset: ({ body, origin }) => useCases.requestPasswordReset(body, origin),
     resendPasswordReset: ({ body, origin }) => useCases.resendCode('password_reset', body, origin),
     confirmPasswordReset: ({ body, origin }) => useCases.resetPassword(body, origin),

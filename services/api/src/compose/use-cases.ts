@@ -19,6 +19,7 @@ import { createChangeGroup } from '../usecases/change-group.ts';
 import { createChangePassword } from '../usecases/change-password.ts';
 import { createCreateInvite } from '../usecases/create-invite.ts';
 import { createEndSessions } from '../usecases/end-sessions.ts';
+import { createExportAccount } from '../usecases/export-account.ts';
 import { createFindAccount } from '../usecases/find-account.ts';
 import { createFindCurrentGroup } from '../usecases/find-current-group.ts';
 import { createFindInvite } from '../usecases/find-invite.ts';
@@ -154,6 +155,7 @@ function accountUseCases(
     }),
     findAccount: createFindAccount(shared),
     changeAccount: createChangeAccount(shared),
+    exportAccount: createExportAccount({ ...shared, reauthenticate }),
     changePassword: createChangePassword({ ...shared, reauthenticate, endSessions: createEndSessions(shared) }),
     logIn: createLogIn({ ...shared, assertEmailVerified }),
     refresh: createRefresh({ ...shared, retryWindowMs }),

@@ -3,6 +3,7 @@ import type { ChangePasswordRequest, PasswordChangedResponse } from '@auth-accou
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent } from '@auth-account/messaging';
 import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
@@ -15,6 +16,7 @@ import type { Reauthenticate } from './reauthenticate.ts';
 
 export interface ChangePasswordDeps {
   readonly users: Pick<UserStore, 'changeFresh' | 'hasPasswordHash'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly outbox: Pick<OutboxStore, 'append'>;
   readonly reauthenticate: Reauthenticate;
   readonly endSessions: EndSessions;
@@ -27,14 +29,15 @@ export interface ChangePasswordDeps {
 }
 
 /**
- * Changes the caller's password, and ends all other sessions in the same transaction. It writes the user's document,
+ * Changes the caller's password, and ends all other sessions and all open codes of the account in the same transaction. It writes the user's document,
  * like every login, so that no login with the old password slips past.
  *
  * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
  * `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createChangePassword(deps: ChangePasswordDeps) {
-  const { users, outbox, reauthenticate, endSessions, hasher, transaction, publishEvent, audit, ids, now } = deps;
+  const { users, challenges, outbox, reauthenticate, endSessions, hasher, transaction, publishEvent, audit, ids, now } =
+    deps;
 
   return async (
     input: ChangePasswordRequest,
@@ -55,6 +58,7 @@ export function createChangePassword(deps: ChangePasswordDeps) {
     const work = async (session: ClientSession) => {
       const isChanged = await users.changeFresh(user, { password_hash, password_changed_at: at }, session);
       if (!isChanged) throw new AppError('ERR-REAUTHENTICATION-FAILED');
+      await challenges.endAll(user_id, at, session);
       const ended = await endSessions.revoke(end, origin, session);
       await outbox.append(event, at, session);
       // A user who has given up would not know which password holds.
