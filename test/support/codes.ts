@@ -43,12 +43,12 @@ export async function confirmReset(on: CodeApi, challenge_id: string, fields: ob
 
 /** Lets the resend of a challenge be due now. */
 export async function makeResendDue({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<void> {
-  await collections.challenges.updateOne({ _id: challengeId }, { $set: { resend_at: new Date() } });
+  await collections.challenges.updateOne({ _id: challengeId }, { $set: { resend_at: new Date(0) } });
 }
 
 /** Lets a challenge be too old. */
 export async function expire({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<void> {
-  await collections.challenges.updateOne({ _id: challengeId }, { $set: { expires_at: new Date() } });
+  await collections.challenges.updateOne({ _id: challengeId }, { $set: { expires_at: new Date(0) } });
 }
 
 export const unknownChallenge = () => randomUUID();
