@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openApiPath, type Route, type RouteName, routes } from '@auth-account/contracts';
+import type { UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
@@ -201,6 +202,13 @@ async function newMember(): Promise<TokenPair> {
   return joinByInvite(api, await insertInvite(api, home_group_id));
 }
 
+/** Logs in to an account whose document has these fields. */
+async function logInTo(set: Partial<UserDocument>): Promise<Answer> {
+  const { email, user_id } = await registerAccount(api);
+  await api.collections.users.updateOne({ _id: user_id }, { $set: set });
+  return sendTo('login', api, { body: { email, password } });
+}
+
 const joinBy = (invite_token: string) =>
   sendGood('register', api, {
     body: { email: newEmail(), password, space_creation_mode: 'JOIN_EXISTING', invite_token },
@@ -248,6 +256,8 @@ const ownProvocations: {
   login: {
     'ERR-INTERNAL': () => refusedWrite('login', 'sessions'),
     'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),
+    'ERR-ACCOUNT-DISABLED': () => logInTo({ disabled_at: new Date() }),
+    'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInTo({ deletes_at: new Date() }),
     'ERR-RATE-LIMITED': () => pastTheLimit('login'),
     'ERR-OVERLOADED': () => overload('login'),
   },

@@ -180,11 +180,41 @@ describe('a password that was verified', () => {
     const login = logIn({ email: user.email }, { hasher: hasherWith(() => ({ verify })) });
     await expect(login).rejects.toMatchObject(refused);
     expect(await sessionsOf(user._id)).toEqual([]);
+    const event = { event: 'login.refused', user_id: user._id, reason: 'credentials_changed' };
+    expect(scene.audited).toEqual([[event, scene.origin]]);
   });
 
   test('opens one if it was set before', async () => {
     const { email } = await scene.user({ password_changed_at: new Date('2026-11-22T10:00:00.000Z') });
     await expect(logIn({ email })).resolves.toHaveProperty('session_id');
+  });
+});
+
+describe('an account that nobody may log in to', () => {
+  const deletes_at = new Date('2026-12-06T10:00:00.000Z');
+  const disabled_at = new Date('2026-11-22T10:00:00.000Z');
+
+  test.each([
+    [{ disabled_at }, 'ERR-ACCOUNT-DISABLED', {}, 'account_disabled'],
+    [{ deletes_at }, 'ERR-ACCOUNT-DELETION-SCHEDULED', { deletes_at: deletes_at.toISOString() }, 'deletion_scheduled'],
+    [{ disabled_at, deletes_at }, 'ERR-ACCOUNT-DISABLED', {}, 'account_disabled'],
+  ])('%j: is told to whoever knows the password, and to nobody else', async (fields, code, details, reason) => {
+    const user = await scene.user(fields);
+    await expect(logIn({ email: user.email })).rejects.toMatchObject({ code, details, status: 403 });
+    const event = { event: 'login.refused', user_id: user._id, reason };
+    expect(scene.audited.splice(0)).toEqual([[event, scene.origin]]);
+    await expect(logIn({ email: user.email, password: 'wrong' })).rejects.toMatchObject(refused);
+    expect(await sessionsOf(user._id)).toEqual([]);
+    expect(await scene.collections.users.findOne({ _id: user._id })).toEqual(user);
+  });
+
+  test('is found out also if that came after the password was verified', async () => {
+    const user = await scene.user();
+    const verify = async () =>
+      (await scene.collections.users.updateOne({ _id: user._id }, { $set: { disabled_at } })).acknowledged;
+    const login = logIn({ email: user.email }, { hasher: hasherWith(() => ({ verify })) });
+    await expect(login).rejects.toMatchObject({ code: 'ERR-ACCOUNT-DISABLED' });
+    expect(await sessionsOf(user._id)).toEqual([]);
   });
 });
 

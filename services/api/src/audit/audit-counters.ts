@@ -10,6 +10,7 @@ export type AuditCounters = ReturnType<typeof createAuditCounters>;
 const loginOutcomes = {
   'login.succeeded': 'succeeded',
   'login.failed': 'failed',
+  'login.refused': 'refused',
 } as const satisfies Partial<Record<AuditEventName, string>>;
 
 /** Outcomes of a refresh. */

@@ -135,6 +135,7 @@ describe('counters', () => {
     expect(codes).toEqual([
       ['IAD_JWT_ACCESS_INVALID', 0],
       ['IAD_JWT_ACCESS_EXPIRED', 0],
+      ['ERR-REAUTHENTICATION-FAILED', 0],
       ['ERR-GROUP-OWNER-REQUIRED', 0],
     ]);
   });

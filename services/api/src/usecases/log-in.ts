@@ -1,24 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import type { LoginRequest, TokenResponse } from '@auth-account/contracts/http/login';
-import { AppError, isAppError } from '@auth-account/errors';
+import { AppError, isAppError, type ThrowableCode } from '@auth-account/errors';
 import {
   closeReasonOf,
-  hasSameCredentials,
   type RunTransaction,
   type SessionStore,
   type SessionSummary,
   type UserStore,
 } from '@auth-account/stores';
 import type { RevocationReason, SessionDocument, UserDocument } from '@auth-account/stores/documents';
+import { hasSameCredentials } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { LoginRefusal } from '../audit/events.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
+import { assertMayLogIn } from './assert-may-log-in.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
 
@@ -40,11 +42,18 @@ export interface LogInDeps {
 /** Live sessions of one user. Above this the one unused for longest ends (decisions, "Login"). */
 const sessionLimit = 50;
 
+/** Reasons for which the right password opens no session, as the audit log has them. */
+const refusals: Partial<Readonly<Record<ThrowableCode, LoginRefusal>>> = {
+  'ERR-INVALID-CREDENTIALS': 'credentials_changed',
+  'ERR-ACCOUNT-DISABLED': 'account_disabled',
+  'ERR-ACCOUNT-DELETION-SCHEDULED': 'deletion_scheduled',
+};
+
 /**
  * Logs a user in (decisions, "Login"): one session per user and device.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
- * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. No session is opened if the client is seen to have left before the commit.
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`, and with the right password the errors of {@link assertMayLogIn}. No session is opened if the client is seen to have left before the commit.
  */
 export function createLogIn(
   deps: LogInDeps,
@@ -66,6 +75,7 @@ export function createLogIn(
       const user = await users.touchLogin(userId, at, transactionSession);
       // The password that was verified must not open a session after another one has taken its place.
       if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
+      assertMayLogIn(user);
       const ended = endedByLogin(await sessions.listLive(userId, transactionSession), deviceId);
       for (const { reason, ids: sessionIds } of ended) {
         await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
@@ -76,7 +86,12 @@ export function createLogIn(
       assertClientConnected(origin);
       return { session, ended };
     };
-    const { session, ended } = await transaction(work, { isCommitted: () => sessions.exists(sessionId) });
+    const opened = transaction(work, { isCommitted: () => sessions.exists(sessionId) });
+    const { session, ended } = await opened.catch((error: unknown) => {
+      const reason = isAppError(error) ? refusals[error.code] : undefined;
+      if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
+      throw error;
+    });
 
     audit({ event: 'login.succeeded', user_id: userId, session_id: sessionId }, origin);
     for (const { reason, ids: sessionIds } of ended) {

@@ -29,7 +29,8 @@ export const sessionRoutes = {
     description:
       'Exchanges e-mail address and password for an access token and a refresh token. One session per user and device: ' +
       'a new login on a device ends the session before it, whose stream closes with 4005 `SESSION_REPLACED`. A user has ' +
-      'at most 50 sessions; the least recently used one ends, and its stream closes with 4001 `SESSION_REVOKED`.',
+      'at most 50 sessions; the least recently used one ends, and its stream closes with 4001 `SESSION_REVOKED`.\n\n' +
+      'Whether an account is disabled or about to be deleted is told to whoever knows its password, and to nobody else.',
     method: 'post',
     path: '/api/v1/auth/login',
     auth: 'none',
@@ -44,7 +45,14 @@ export const sessionRoutes = {
       links: nextRefresh,
     },
     carriesToken: true,
-    errors: [...common, 'ERR-INVALID-CREDENTIALS', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'],
+    errors: [
+      ...common,
+      'ERR-INVALID-CREDENTIALS',
+      'ERR-ACCOUNT-DISABLED',
+      'ERR-ACCOUNT-DELETION-SCHEDULED',
+      'ERR-RATE-LIMITED',
+      'ERR-OVERLOADED',
+    ],
   },
   refresh: {
     operationId: 'refreshTokens',

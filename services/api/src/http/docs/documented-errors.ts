@@ -49,6 +49,11 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
       details: { rejected_email: 'cook@example.com' },
     }),
   },
+  'ERR-ACCOUNT-DELETION-SCHEDULED': {
+    'ERR-ACCOUNT-DELETION-SCHEDULED': new AppError('ERR-ACCOUNT-DELETION-SCHEDULED', {
+      details: { deletes_at: '2026-12-06T09:31:00.000Z' },
+    }),
+  },
   'ERR-INVITE-LIMIT-REACHED': {
     'ERR-INVITE-LIMIT-REACHED': new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: 100 } }),
   },
