@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from './documents.ts';
-import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
+import { type EventTaker, logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
 
 /** A delivery that was given up: the last attempt and the earlier ones that are known. */
@@ -14,8 +14,8 @@ export interface GivenUp {
   readonly since: Date;
   /** The replay that the attempts belong to; undefined for the first delivery. */
   readonly replayedAt?: Date | undefined;
-  /** Names of every subscriber that is configured now. */
-  readonly subscribers: readonly string[];
+  /** Every subscriber that is configured now. */
+  readonly subscribers: readonly EventTaker[];
 }
 
 export interface DeadLetterFilter {

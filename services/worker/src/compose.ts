@@ -111,6 +111,7 @@ function composeEvents(shared: Shared) {
       now,
       newLease: randomUUID,
       onClaimed: (rows) => metrics.relayClaims.inc(rows),
+      onExpired: (subscriber) => metrics.expired.inc({ subscriber }),
     }),
     intervalMs,
     onError: createErrorLog(logger, 'relay'),
@@ -200,13 +201,13 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
       for (const poller of eventPollers) poller.start();
-      logger.info({ subscribers: [...queues.keys()] }, 'worker runs');
+      logger.info({ subscribers: config.EVENT_SUBSCRIBERS.map(({ name }) => name) }, 'worker runs');
     },
     shutdown: shutdownSteps({
       stopping,
       pollers: [relay, reconcile, ...eventPollers],
       consumers,
-      queues: [...queues.values()],
+      queues: queues.map(({ queue }) => queue),
       redis: [denying, adding, consuming],
       mongo,
       logger,

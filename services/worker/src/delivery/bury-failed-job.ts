@@ -1,10 +1,10 @@
 import { type EventQueue, replayedAtOf } from '@auth-account/messaging';
-import type { DeadLetterStore } from '@auth-account/stores';
+import type { DeadLetterStore, EventTaker } from '@auth-account/stores';
 
 export interface BuryFailedJobDeps {
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
   /** Every subscriber that is configured now. */
-  readonly subscribers: readonly string[];
+  readonly subscribers: readonly EventTaker[];
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
-import { replayedAtOf } from '@auth-account/messaging';
-import type { DeadLetterStore } from '@auth-account/stores';
+import { isExpired, mustArrive, replayedAtOf } from '@auth-account/messaging';
+import type { DeadLetterStore, EventTaker } from '@auth-account/stores';
 import type { DeliveryAttempt } from '@auth-account/stores/documents';
 import { exemplarLabels, type Logger, withSpan } from '@auth-account/telemetry';
 import { type Job, UnrecoverableError } from 'bullmq';
@@ -13,7 +13,7 @@ import { DeliveryError } from './webhook.ts';
 export interface DeliverEventDeps {
   readonly subscriber: string;
   /** Every subscriber that is configured now. */
-  readonly subscribers: readonly string[];
+  readonly subscribers: readonly EventTaker[];
   readonly send: SendEvent;
   readonly record: RecordAttempt;
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
@@ -21,7 +21,7 @@ export interface DeliverEventDeps {
   /** Called if the subscriber answered 429 with Retry-After: it wants no events for this time. */
   readonly onThrottled: (ms: number) => void;
   readonly giveUpAfterMs: number;
-  readonly metrics: Pick<WorkerMetrics, 'deliveries' | 'deliveryDuration'>;
+  readonly metrics: Pick<WorkerMetrics, 'deliveries' | 'deliveryDuration' | 'expired'>;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -31,10 +31,11 @@ type FailedAttempt = DeliveryAttempt & { readonly error: string };
 type EventJob = Pick<Job<AuthEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
- * Creates the processor of a webhook's queue: one attempt to deliver one event. It marks the outbox row before the job
- * completes, so that a worker killed in between delivers again and loses nothing. It throws the delivery's error, or
- * `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A subscriber that answers
- * 410 Gone is parked, and its events are not given up.
+ * Creates the processor of a subscriber's queue: one attempt to deliver one event. It marks the outbox row before the
+ * job completes, so that a worker killed in between delivers again and loses nothing. It throws the delivery's error,
+ * or `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A subscriber that
+ * answers 410 Gone is parked, and its events are not given up. Neither is an event that must arrive. One that has
+ * expired is dropped.
  */
 export function createDeliverEvent(deps: DeliverEventDeps) {
   const { subscriber, send, record, metrics, now } = deps;
@@ -50,6 +51,12 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
 
   // BullMQ passes the signal only to a function of three parameters.
   return async (job: EventJob, _token: string | undefined, stop: AbortSignal | undefined): Promise<void> => {
+    const jobId = job.id ?? job.data.id;
+    if (isExpired(job.data, now())) {
+      metrics.expired.inc({ subscriber });
+      await record(jobId, { subscriber, at: now(), outcome: 'expired' });
+      return;
+    }
     const start = performance.now();
     let status: number;
     try {
@@ -65,7 +72,7 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
     }
     const duration_ms = observeSince(start);
     metrics.deliveries.inc({ subscriber, outcome: 'delivered' });
-    await record(job.id ?? job.data.id, { subscriber, at: now(), outcome: 'delivered', status, duration_ms });
+    await record(jobId, { subscriber, at: now(), outcome: 'delivered', status, duration_ms });
   };
 }
 
@@ -114,7 +121,7 @@ function createFailure(deps: DeliverEventDeps) {
     const attempt = attemptOf(error, status, durationMs);
     const isGone = status === 410;
     const isOld = now().getTime() - Math.max(timestamp, parking.resumedAt(subscriber)) >= giveUpAfterMs;
-    const givenUp = isOld && !isGone && (await bury(job, attempt));
+    const givenUp = isOld && !isGone && !mustArrive(data) && (await bury(job, attempt));
     metrics.deliveries.inc({ subscriber, outcome: givenUp ? 'given_up' : 'failed' });
     const context = { subscriber, event_id: data.id, request_id: data.requestid };
     logger.warn({ ...context, err: error, attempt: attemptsMade + 1, givenUp }, 'event not delivered');

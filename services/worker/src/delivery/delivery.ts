@@ -1,13 +1,6 @@
-import { registeredTopic } from '@auth-account/contracts';
-import {
-  consumedJobOptions,
-  type EventQueue,
-  eventJobOptions,
-  openEventQueue,
-  subscriberQueueName,
-} from '@auth-account/messaging';
+import { eventChannels } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
-import type { DeadLetterStore, OutboxStore, SubscriberStore } from '@auth-account/stores';
+import type { DeadLetterStore, EventTaker, OutboxStore, SubscriberStore } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
 import type { WorkerConfig } from '../config.ts';
 import type { ErrorLog } from '../jobs/error-log.ts';
@@ -18,6 +11,7 @@ import { type Consumer, createJobConsumer, createOutcomeConsumer } from './event
 import { createFanOut } from './fan-out.ts';
 import { createParking, type Parking } from './parking.ts';
 import { createQueueRoom, type QueueRoom } from './queue-room.ts';
+import { openSubscriberQueues, type SubscriberQueue } from './subscriber-queues.ts';
 import { createWebhookConsumer, type WebhookConsumer } from './webhook-consumer.ts';
 
 type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
@@ -39,40 +33,28 @@ export interface DeliveryDeps {
 }
 
 export interface Delivery {
-  /** Subscriber → its queue. */
-  readonly queues: ReadonlyMap<string, EventQueue>;
+  readonly takers: readonly EventTaker[];
+  readonly queues: readonly SubscriberQueue[];
   readonly room: QueueRoom;
   readonly consumers: readonly Consumer[];
   readonly buryFailedJob: BuryFailedJob;
   readonly parking: Parking;
 }
 
-/** Events taken from the topic's queue at once: each costs little more than a few commands to Redis. */
+/** Events taken from a channel's queue at once: each costs little more than a few commands to Redis. */
 const fanOutConcurrency = 50;
 
-const topic = registeredTopic;
-
-function openQueues({ config, adding, keys, onError }: DeliveryDeps): Map<string, EventQueue> {
-  const openQueue = ({ name, kind }: Subscriber): [string, EventQueue] => {
-    const options = kind === 'queue' ? consumedJobOptions : eventJobOptions;
-    const queue = openEventQueue(subscriberQueueName(topic, name), adding, keys, options);
-    queue.on('error', (error) => onError(error, { queue: queue.name }));
-    return [name, queue];
-  };
-  return new Map(config.EVENT_SUBSCRIBERS.map(openQueue));
-}
-
 /**
- * Wires the way of an event from the topic's queue to its subscribers. Each has its own queue: a worker here delivers a
- * webhook's, and a subscriber of the kind `queue` consumes its own.
+ * Wires the way of an event from its channel's queue to its subscribers. Each has a queue of its own per channel: a
+ * worker here delivers a webhook's, and a subscriber of the kind `queue` consumes its own.
  */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { config, consuming, keys, outbox, deadLetters, metrics, logger, onError, now } = deps;
-  const subscribers = config.EVENT_SUBSCRIBERS.map(({ name }) => name);
-  const queues = openQueues(deps);
+  const takers = config.EVENT_SUBSCRIBERS.map(({ name }) => name);
+  const queues = openSubscriberQueues(config.EVENT_SUBSCRIBERS, deps);
   const room = createQueueRoom({ queues, redis: deps.adding, now });
-  const record = createAttemptRecorder({ outbox, subscribers, onError });
-  const buryFailedJob = createBuryFailedJob({ deadLetters, subscribers });
+  const record = createAttemptRecorder({ outbox, subscribers: takers, onError });
+  const buryFailedJob = createBuryFailedJob({ deadLetters, subscribers: takers });
   const webhooks = new Map<string, WebhookConsumer>();
   const parking = createParking({
     store: deps.subscribers,
@@ -85,16 +67,20 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   });
 
   const optionsOf = (queueName: string) => ({ queueName, connection: consuming, keys, onError });
-  const consumerOf = (subscriber: Subscriber, queue: EventQueue): Consumer => {
+  const consumersOf = (subscriber: Subscriber): Consumer[] => {
     const { name } = subscriber;
+    const own = queues.filter((one) => one.subscriber === name).map(({ queue }) => queue);
     if (subscriber.kind === 'queue') {
-      return createOutcomeConsumer(optionsOf(queue.name), {
-        onCompleted: (jobId) => record(jobId, { subscriber: name, at: now(), outcome: 'delivered' }),
-        onFailed: (jobId) => buryFailedJob(name, queue, jobId),
-      });
+      return own.map((queue) =>
+        createOutcomeConsumer(optionsOf(queue.name), {
+          onCompleted: (jobId) => record(jobId, { subscriber: name, at: now(), outcome: 'delivered' }),
+          onFailed: (jobId) => buryFailedJob(name, queue, jobId),
+        }),
+      );
     }
-    const consumer = createWebhookConsumer(optionsOf(queue.name), subscriber, {
-      subscribers,
+    const options = own.map((queue) => optionsOf(queue.name));
+    const consumer = createWebhookConsumer(options, subscriber, {
+      subscribers: takers,
       record,
       deadLetters,
       parking,
@@ -107,14 +93,12 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       now,
     });
     webhooks.set(name, consumer);
-    return consumer;
+    return [consumer];
   };
-  const fanOut = createJobConsumer(optionsOf(topic), createFanOut({ queues, room, outbox, now }), {
-    concurrency: fanOutConcurrency,
-  });
-  const consumers = config.EVENT_SUBSCRIBERS.flatMap((subscriber) => {
-    const queue = queues.get(subscriber.name);
-    return queue === undefined ? [] : [consumerOf(subscriber, queue)];
-  });
-  return { queues, room, consumers: [fanOut, ...consumers], buryFailedJob, parking };
+  const fanOut = createFanOut({ queues, room, outbox, now });
+  const fanOuts = eventChannels.map((channel) =>
+    createJobConsumer(optionsOf(channel), fanOut, { concurrency: fanOutConcurrency }),
+  );
+  const consumers = [...fanOuts, ...config.EVENT_SUBSCRIBERS.flatMap(consumersOf)];
+  return { takers, queues, room, consumers, buryFailedJob, parking };
 }

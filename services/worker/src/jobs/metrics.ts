@@ -100,6 +100,12 @@ function createDeliveryMetrics(registry: Metrics['registry'], webhooks: readonly
       enableExemplars: true,
       registers,
     }),
+    expired: new Counter<'subscriber'>({
+      name: 'auth_events_expired_total',
+      help: 'Requests to mail a code that were dropped for the subscriber because the code had expired',
+      labelNames: ['subscriber'],
+      registers,
+    }),
     parked: new Gauge<'subscriber'>({
       name: 'auth_subscriber_parked',
       help: '1 while the deliveries to the webhook are held up because it answered 410 Gone',
