@@ -119,7 +119,7 @@ async function refusedWrite(
 }
 
 /** Sends more at once than there are places: one of them is refused. */
-async function overload(name: 'register' | 'login'): Promise<Answer> {
+async function overload(name: 'register' | 'login' | 'restoreAccount'): Promise<Answer> {
   const requests = await Promise.all(Array.from({ length: 8 }, () => goodRequests[name](api)));
   const answers = await Promise.all(requests.map((request) => sendTo(name, narrow, request)));
   const refused = answers.find(({ status }) => status === 503);
@@ -153,7 +153,7 @@ const freshProvocations = (name: FreshOperation) => ({
   'ERR-OVERLOADED': () => overloadFresh(name),
 });
 
-async function pastTheLimit(name: 'register' | 'login' | 'refresh' | 'findInvite'): Promise<Answer> {
+async function pastTheLimit(name: 'register' | 'login' | 'refresh' | 'findInvite' | 'restoreAccount'): Promise<Answer> {
   const good = await goodRequests[name](api);
   await sendTo(name, strict, good);
   return sendTo(name, strict, good);
@@ -252,6 +252,21 @@ const ownProvocations: {
   changePassword: {
     'ERR-INTERNAL': () => refusedWrite('changePassword', 'users'),
     ...freshProvocations('changePassword'),
+  },
+  scheduleDeletion: {
+    'ERR-INTERNAL': () => refusedWrite('scheduleDeletion', 'users'),
+    ...freshProvocations('scheduleDeletion'),
+  },
+  restoreAccount: {
+    'ERR-INTERNAL': () => refusedWrite('restoreAccount', 'users'),
+    'ERR-INVALID-CREDENTIALS': () => sendGood('restoreAccount', api, { body: { email: newEmail(), password } }),
+    async 'ERR-ACCOUNT-DISABLED'() {
+      const good = await goodRequests.restoreAccount(api);
+      await api.collections.users.updateOne({ email: String(good.body?.email) }, { $set: { disabled_at: new Date() } });
+      return sendTo('restoreAccount', api, good);
+    },
+    'ERR-RATE-LIMITED': () => pastTheLimit('restoreAccount'),
+    'ERR-OVERLOADED': () => overload('restoreAccount'),
   },
   login: {
     'ERR-INTERNAL': () => refusedWrite('login', 'sessions'),

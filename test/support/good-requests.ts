@@ -27,6 +27,12 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     ...(await ownHeaders(on)),
     body: { current_password: password, new_password: 'three wrong staples' },
   }),
+  scheduleDeletion: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
+  async restoreAccount(on) {
+    const { email, device_id, access_token } = await newSession(on);
+    await on.post('/api/v1/account/deletion', { current_password: password }, bearer({ access_token }));
+    return { body: { email, password, device_id } };
+  },
   async login(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };

@@ -16,6 +16,8 @@ const indexes = {
   users: [
     [{ email_key: 1 }, { name: 'email_key_unique', unique: true }],
     [{ home_group_id: 1, joined_at: 1, _id: 1 }, { name: 'group_members_by_age' }],
+    // Accounts about to be deleted. No other is in this index, so registrations and logins don't write it.
+    [{ deletes_at: 1 }, { name: 'deletion_due', sparse: true }],
   ],
   groups: [
     [{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }],
@@ -36,6 +38,8 @@ const indexes = {
       { home_group_id: 1, expires_at: 1 },
       { name: 'group_open_invites', partialFilterExpression: { revoked_at: null } },
     ],
+    // All that a user has made, for erasing who made them.
+    [{ created_by: 1 }, { name: 'made_by' }],
     // An invite ends when it expires or earlier, so its tombstone stays for at least 30 days.
     [{ expires_at: 1 }, { name: 'tombstone_ttl', expireAfterSeconds: 30 * daySeconds }],
   ],
@@ -45,6 +49,8 @@ const indexes = {
       { user_id: 1, device_id: 1 },
       { name: 'live_device_unique', unique: true, partialFilterExpression: { is_revoked: false } },
     ],
+    // A user's ended sessions, for erasing them. Logins write it only for the session that they replace.
+    [{ user_id: 1 }, { name: 'ended_of_user', partialFilterExpression: { is_revoked: true } }],
     // Recent revocations: the worker publishes them until Redis is known to have them.
     [{ revoked_at: 1 }, { name: 'revoked_at', partialFilterExpression: { is_revoked: true } }],
     // Recent changes of claims, for the same reason.
@@ -52,7 +58,10 @@ const indexes = {
     // A revoked session stays until its tokens would have expired anyway, because it is what marks them as revoked.
     [{ absolute_expires_at: 1 }, { name: 'absolute_expiry_ttl', expireAfterSeconds: daySeconds }],
   ],
-  idempotency: [[{ expires_at: 1 }, { name: 'expiry_ttl', expireAfterSeconds: 0 }]],
+  idempotency: [
+    [{ expires_at: 1 }, { name: 'expiry_ttl', expireAfterSeconds: 0 }],
+    [{ user_id: 1 }, { name: 'user', sparse: true }],
+  ],
   challenges: [
     // All of a user's, for voiding and erasing; the limits bound their number.
     [{ user_id: 1 }, { name: 'user' }],

@@ -1,4 +1,4 @@
-import type { ClientSession } from 'mongodb';
+import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { UserDocument } from './documents.ts';
 
@@ -14,6 +14,11 @@ export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_cha
 /** Returns true if neither the address nor the password was changed between the two reads of the user's document. */
 export function hasSameCredentials(a: Credentials, b: Credentials): boolean {
   return a.email_key === b.email_key && a.password_changed_at?.getTime() === b.password_changed_at?.getTime();
+}
+
+/** Filter for the account if neither its address nor its password was changed since it was read. */
+export function unchangedSince({ _id, email_key, password_changed_at }: Credentials): Filter<UserDocument> {
+  return { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
 }
 
 /** A member as the other members of the group see it. */
@@ -127,9 +132,8 @@ export function createUserStore({ users }: Collections): UserStore {
       const projection = { email: 1, role: 1, joined_at: 1 };
       return users.find<GroupMember>({ home_group_id: groupId }, { projection }).sort(eldestFirst).toArray();
     },
-    async changeFresh({ _id, email_key, password_changed_at }, fields, session) {
-      const unchanged = { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
-      return (await users.updateOne(unchanged, touch(fields), { session })).matchedCount === 1;
+    async changeFresh(seen, fields, session) {
+      return (await users.updateOne(unchangedSince(seen), touch(fields), { session })).matchedCount === 1;
     },
     async hasPasswordHash(userId, hash) {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;

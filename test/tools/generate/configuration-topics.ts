@@ -39,6 +39,7 @@ export const topics: readonly Topic[] = [
       'A request over a limit gets 429 `ERR-RATE-LIMITED`. How guessing is slowed down: [decisions](decisions.md).',
     names: /(_LIMIT_PER_|^LOGIN_)/,
   },
+  { title: 'Deletion of accounts', names: /^(ACCOUNT_DELETION_|ERASURE_)/ },
   { title: 'Groups and requests', names: /^(MAX_GROUP_MEMBERS|REQUEST_ID_MODE|VALIDATE_RESPONSES)$/ },
   { title: 'Push streams', names: /^(MAX_STREAMS_PER_GROUP$|RECONCILE_|PUSH_|DRAIN_)/ },
   { title: 'Events and the worker', names: /^(EVENT_|DELIVERY_|RELAY_|DENY_LIST_)/ },

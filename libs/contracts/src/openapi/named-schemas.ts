@@ -5,6 +5,7 @@ import {
   ChangePasswordRequest,
   PasswordChangedResponse,
 } from '../http/account.ts';
+import { DeletionRequest, DeletionScheduledResponse, RestoredResponse, RestoreRequest } from '../http/deletion.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import {
@@ -45,6 +46,10 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   ChangeAccountRequest,
   ChangePasswordRequest,
   PasswordChangedResponse,
+  DeletionRequest,
+  DeletionScheduledResponse,
+  RestoreRequest,
+  RestoredResponse,
   LoginRequest,
   TokenResponse,
   RefreshRequest,

@@ -40,6 +40,9 @@ interface EventFields {
   'reauthentication.failed': { readonly user_id: string; readonly session_id: string };
   'account.changed': { readonly user_id: string; readonly session_id: string };
   'account.password_changed': { readonly user_id: string; readonly session_id: string };
+  /** Without a session if a code from the mailbox ordered it. */
+  'account.deletion_scheduled': { readonly user_id: string; readonly session_id: string | undefined };
+  'account.deletion_cancelled': { readonly user_id: string };
   'refresh.rotated': { readonly user_id: string; readonly session_id: string };
   'refresh.converged': { readonly user_id: string; readonly session_id: string };
   'refresh.expired': {
@@ -91,6 +94,8 @@ export const auditEvents = {
   'reauthentication.failed': { outcome: 'failure' },
   'account.changed': { outcome: 'success' },
   'account.password_changed': { outcome: 'success' },
+  'account.deletion_scheduled': { outcome: 'success' },
+  'account.deletion_cancelled': { outcome: 'success' },
   'refresh.rotated': { outcome: 'success' },
   'refresh.converged': { outcome: 'success' },
   'refresh.expired': { outcome: 'failure' },

@@ -11,6 +11,8 @@ export function composeOperations(useCases: UseCases): Operations {
     findAccount: ({ caller }) => useCases.findAccount(caller),
     changeAccount: ({ body, caller, origin }) => useCases.changeAccount(body, caller, origin),
     changePassword: ({ body, caller, origin }) => useCases.changePassword(body, caller, origin),
+    scheduleDeletion: ({ body, caller, origin }) => useCases.scheduleDeletion(body, caller, origin),
+    restoreAccount: ({ body, origin }) => useCases.restoreAccount(body, origin),
     login: ({ body, origin }) => useCases.logIn(body, origin),
     refresh: ({ body, origin }) => useCases.refresh(body, origin),
     logout: ({ body, caller, origin }) => useCases.logOut(body, caller, origin),

@@ -12,6 +12,7 @@ import { createLimits, type Limits } from '../limits/limits.ts';
 import { systemIds as ids } from '../request/ids.ts';
 import type { ServerSecrets } from '../security/server-secrets.ts';
 import { createAcceptInvite } from '../usecases/accept-invite.ts';
+import { createAuthenticate } from '../usecases/authenticate.ts';
 import { createChangeAccount } from '../usecases/change-account.ts';
 import { createChangeGroup } from '../usecases/change-group.ts';
 import { createChangePassword } from '../usecases/change-password.ts';
@@ -31,8 +32,10 @@ import { createReauthenticate } from '../usecases/reauthenticate.ts';
 import { createRefresh } from '../usecases/refresh.ts';
 import { createRegister } from '../usecases/register.ts';
 import { createRemoveMember } from '../usecases/remove-member.ts';
+import { createRestoreAccount } from '../usecases/restore-account.ts';
 import { createRevokeInvite } from '../usecases/revoke-invite.ts';
 import { createRevokeSession } from '../usecases/revoke-session.ts';
+import { createScheduleDeletion } from '../usecases/schedule-deletion.ts';
 import { createSpaces } from '../usecases/spaces.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Security } from './security.ts';
@@ -128,7 +131,7 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
     now: parts.now,
   });
   const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime, publishEvent };
-  const reauthenticate = createReauthenticate(shared);
+  const fresh = { ...shared, reauthenticate: createReauthenticate(shared), endSessions: createEndSessions(shared) };
   return {
     register: createRegister({
       ...shared,
@@ -137,7 +140,9 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
     }),
     findAccount: createFindAccount(shared),
     changeAccount: createChangeAccount(shared),
-    changePassword: createChangePassword({ ...shared, reauthenticate, endSessions: createEndSessions(shared) }),
+    changePassword: createChangePassword(fresh),
+    scheduleDeletion: createScheduleDeletion({ ...fresh, graceDays: config.ACCOUNT_DELETION_GRACE_DAYS }),
+    restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared) }),
     logIn: createLogIn(shared),
     refresh: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),
