@@ -43,7 +43,8 @@ describe('GET account', () => {
     const session = await newSession(api);
     const at = new Date('2026-11-22T10:00:00.000Z');
     const set = { email_verified_at: at, pending_email: 'New@example.com', password_changed_at: at };
-    await api.collections.users.updateOne({ _id: session.user_id }, { $set: set });
+    const pending_email_until = new Date(Date.now() + 600_000);
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { ...set, pending_email_until } });
     expect((await find(session)).json.data).toMatchObject({
       email_verified: true,
       pending_email: 'New@example.com',

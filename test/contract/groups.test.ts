@@ -48,13 +48,14 @@ describe('the current group', () => {
       status: 'success',
       data: {
         home_group_id: owner.home_group_id,
+        name: null,
         account_type: 'HOME',
         stock_deficit: 'masked',
         role: 'member',
         created_at: timestamp,
         members: [
-          { user_id: owner.user_id, email: owner.email, role: 'owner', joined_at: timestamp },
-          { user_id: member.user_id, email: member.email, role: 'member', joined_at: timestamp },
+          { user_id: owner.user_id, email: owner.email, display_name: null, role: 'owner', joined_at: timestamp },
+          { user_id: member.user_id, email: member.email, display_name: null, role: 'member', joined_at: timestamp },
         ],
         timestamp,
       },

@@ -310,6 +310,8 @@ describe('GET /api/v1/invites/{token}', () => {
       expires_at: data.expires_at,
       valid: true,
       reason: null,
+      group_name: null,
+      invited_by: null,
       timestamp: expect.any(String),
     });
     for (const known of [owner.email, owner.user_id, owner.home_group_id]) expect(answer.text).not.toContain(known);

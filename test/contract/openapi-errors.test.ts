@@ -5,6 +5,7 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import { expire } from '../support/codes.ts';
 import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
 import { bearer, cheapHashes, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { type Answer, send } from '../support/http-client.ts';
@@ -40,6 +41,8 @@ beforeAll(async () => {
       ...cheapHashes,
       REGISTER_LIMIT_PER_ADDRESS: '1',
       LOGIN_LIMIT_PER_ADDRESS: '1',
+      CODE_LIMIT_PER_ADDRESS: '1',
+      CODE_TRY_LIMIT_PER_ADDRESS: '1',
       REFRESH_LIMIT_PER_ADDRESS: '1',
       INVITE_LIMIT_PER_ADDRESS: '1',
     }),
@@ -153,7 +156,25 @@ const freshProvocations = (name: FreshOperation) => ({
   'ERR-OVERLOADED': () => overloadFresh(name),
 });
 
-async function pastTheLimit(name: 'register' | 'login' | 'refresh' | 'findInvite' | 'restoreAccount'): Promise<Answer> {
+async function overloadResets(): Promise<Answer> {
+  const goods: GoodRequest[] = [];
+  for (let i = 0; i < 8; i += 1) goods.push(await goodRequests.confirmPasswordReset(narrow));
+  const answers = await Promise.all(goods.map((good) => sendTo('confirmPasswordReset', narrow, good)));
+  const refused = answers.find(({ status }) => status === 503);
+  if (refused === undefined) throw new Error('none was turned away');
+  return refused;
+}
+
+type LimitedByAddress =
+  | 'register'
+  | 'login'
+  | 'refresh'
+  | 'findInvite'
+  | 'restoreAccount'
+  | 'requestPasswordReset'
+  | 'confirmPasswordReset';
+
+async function pastTheLimit(name: LimitedByAddress): Promise<Answer> {
   const good = await goodRequests[name](api);
   await sendTo(name, strict, good);
   return sendTo(name, strict, good);
@@ -168,6 +189,24 @@ async function pastTheMove(
   await leave(narrow, mover);
   const { access_token } = await refresh(narrow, mover);
   return sendTo(name, narrow, { ...requestOf(mover.user_id), headers: bearer({ access_token }) });
+}
+
+/** Sends the same request twice. */
+async function sendTwice(name: Operation): Promise<Answer> {
+  const good = await goodRequests[name](api);
+  await sendTo(name, api, good);
+  return sendTo(name, api, good);
+}
+
+async function ofUnknownChallenge(name: Operation): Promise<Answer> {
+  const good = await goodRequests[name](api);
+  return sendTo(name, api, { ...good, body: { ...good.body, challenge_id: crypto.randomUUID() } });
+}
+
+async function ofExpiredChallenge(name: Operation): Promise<Answer> {
+  const good = await goodRequests[name](api);
+  await expire(api, String(good.body?.challenge_id));
+  return sendTo(name, api, good);
 }
 
 async function revokedToken(): Promise<string> {
@@ -268,6 +307,23 @@ const ownProvocations: {
     'ERR-RATE-LIMITED': () => pastTheLimit('restoreAccount'),
     'ERR-OVERLOADED': () => overload('restoreAccount'),
   },
+  requestPasswordReset: {
+    'ERR-INTERNAL': () => refusedWrite('requestPasswordReset', 'challenges'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('requestPasswordReset'),
+  },
+  resendPasswordReset: {
+    'ERR-INTERNAL': () => refusedWrite('resendPasswordReset', 'outbox'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendPasswordReset'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendPasswordReset'),
+    'ERR-RATE-LIMITED': () => sendTwice('resendPasswordReset'),
+  },
+  confirmPasswordReset: {
+    'ERR-INTERNAL': () => refusedWrite('confirmPasswordReset', 'users'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmPasswordReset'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmPasswordReset'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('confirmPasswordReset'),
+    'ERR-OVERLOADED': overloadResets,
+  },
   login: {
     'ERR-INTERNAL': () => refusedWrite('login', 'sessions'),
     'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),
@@ -309,6 +365,13 @@ const ownProvocations: {
       await faulty.collections.users.updateOne({ _id: session.user_id }, { $unset: { joined_at: true } } as const);
       return sendTo('findCurrentGroup', faulty, { headers: bearer(session) });
     },
+  },
+  renameGroup: {
+    'ERR-INTERNAL': () => refusedWrite('renameGroup', 'groups'),
+  },
+  handOverGroup: {
+    'ERR-INTERNAL': () => refusedWrite('handOverGroup', 'groups'),
+    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendGood('handOverGroup', api, { body: { user_id: crypto.randomUUID() } }),
   },
   acceptInvite: {
     'ERR-INTERNAL': () => refusedWrite('acceptInvite', 'users'),

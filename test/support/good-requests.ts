@@ -1,5 +1,6 @@
 import { type RouteName, routes } from '@auth-account/contracts';
 import { newEmail, newSession, password, registerAccount } from './accounts.ts';
+import { codeOf, makeResendDue, requestReset } from './codes.ts';
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
 
@@ -33,6 +34,18 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     await on.post('/api/v1/account/deletion', { current_password: password }, bearer({ access_token }));
     return { body: { email, password, device_id } };
   },
+  requestPasswordReset: async (on) => ({
+    body: { email: (await registerAccount(on)).email, device_id: crypto.randomUUID() },
+  }),
+  async resendPasswordReset(on) {
+    const challenge_id = await requestReset(on, (await registerAccount(on)).email);
+    await makeResendDue(on, challenge_id);
+    return { body: { challenge_id } };
+  },
+  async confirmPasswordReset(on) {
+    const challenge_id = await requestReset(on, (await registerAccount(on)).email);
+    return { body: { challenge_id, code: await codeOf(on, challenge_id), new_password: 'three wrong staples' } };
+  },
   async login(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };
@@ -49,6 +62,12 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     return { params: { session_id: session.session_id }, headers: bearer(session) };
   },
   findCurrentGroup: ownHeaders,
+  renameGroup: async (on) => ({ ...(await ownHeaders(on)), body: { name: 'Garden Street' } }),
+  async handOverGroup(on) {
+    const owner = await newSession(on);
+    const { user_id } = await joinByInvite(on, await insertInvite(on, owner.home_group_id));
+    return { body: { user_id }, headers: bearer(owner) };
+  },
   async acceptInvite(on) {
     const { home_group_id } = await registerAccount(on);
     const token = await insertInvite(on, home_group_id);

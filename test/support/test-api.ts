@@ -51,6 +51,8 @@ export function serviceEnvironment(name: string): Record<string, string> {
     INVITE_LIMIT_PER_ADDRESS: '1000000',
     INVITE_CREATE_LIMIT_PER_USER: '1000000',
     MOVE_LIMIT_PER_USER: '1000000',
+    CODE_LIMIT_PER_ADDRESS: '1000000',
+    CODE_TRY_LIMIT_PER_ADDRESS: '1000000',
     LOGIN_LIMIT_PER_ADDRESS: '1000000',
   };
 }

@@ -1,7 +1,20 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import type { ChallengeDocument } from './documents.ts';
+import type { ChallengeDocument, UserDocument } from './documents.ts';
+import { emailKey } from './user-store.ts';
+
+/**
+ * Returns the address that a code of that purpose goes to, as the user typed it, and its key, which the code is bound to;
+ * undefined if the account has none now.
+ */
+export function codeAddress(
+  { email, pending_email }: Pick<UserDocument, 'email' | 'pending_email'>,
+  purpose: CodePurpose,
+): { readonly email: string; readonly emailKey: string } | undefined {
+  const address = purpose === 'email_change' ? pending_email : email;
+  return address === undefined ? undefined : { email: address, emailKey: emailKey(address) };
+}
 
 /** Reason why a challenge's code no longer counts, or `open`. */
 export type ChallengeState = 'open' | 'dead' | 'expired';
@@ -12,8 +25,8 @@ export function challengeState({ ended_at, tries_left, expires_at }: ChallengeDo
   return expires_at <= now ? 'expired' : 'open';
 }
 
-/** A challenge as a client names it: the id alone must not open one of another purpose. */
-export type ChallengeKey = Pick<ChallengeDocument, '_id' | 'purpose'>;
+/** A challenge as a client names it: the id alone must not open one of another purpose, or of another caller's. */
+export type ChallengeKey = Pick<ChallengeDocument, '_id' | 'purpose'> & Partial<Pick<ChallengeDocument, 'user_id'>>;
 
 /** Fields that a resend writes. */
 export type Resend = Required<Pick<ChallengeDocument, 'resent_by' | 'resend_at'>>;
@@ -64,23 +77,23 @@ export function createChallengeStore({ challenges }: Collections): ChallengeStor
       await challenges.insertOne(challenge, { session });
     },
     exists: (_id) => isThere({ _id }),
-    async find({ _id, purpose }) {
-      return (await challenges.findOne({ _id, purpose })) ?? undefined;
+    async find(key) {
+      return (await challenges.findOne(named(key))) ?? undefined;
     },
     async findOpen(userId, purpose, now) {
       const filter = { user_id: userId, purpose, ...open(now) };
       return (await challenges.findOne(filter, { sort: { created_at: -1 } })) ?? undefined;
     },
-    async takeTry({ _id, purpose }, now) {
+    async takeTry(key, now) {
       const update = { $inc: { tries_left: -1 } };
       const options = { returnDocument: 'after' } as const;
-      return (await challenges.findOneAndUpdate({ _id, purpose, ...open(now) }, update, options)) ?? undefined;
+      return (await challenges.findOneAndUpdate({ ...named(key), ...open(now) }, update, options)) ?? undefined;
     },
-    async takeResend({ _id, purpose }, resend, now, session) {
+    async takeResend(key, resend, now, session) {
       const due = { resends_left: { $gt: 0 }, resend_at: { $lte: now } };
       const update = { $set: resend, $inc: { resends_left: -1 } };
       const options = { session, returnDocument: 'after' } as const;
-      return (await challenges.findOneAndUpdate({ _id, purpose, ...open(now), ...due }, update, options)) ?? undefined;
+      return (await challenges.findOneAndUpdate({ ...named(key), ...open(now), ...due }, update, options)) ?? undefined;
     },
     wasResent: (_id, resent_by) => isThere({ _id, resent_by }),
     async use(_id, ended_by, at, session) {
@@ -93,6 +106,10 @@ export function createChallengeStore({ challenges }: Collections): ChallengeStor
       await challenges.updateMany(filter, { $set: { ended_at: at } }, { session });
     },
   };
+}
+
+function named({ _id, purpose, user_id }: ChallengeKey): Filter<ChallengeDocument> {
+  return { _id, purpose, ...(user_id === undefined ? {} : { user_id }) };
 }
 
 /** Filter for challenges that {@link challengeState} calls open. */

@@ -83,7 +83,7 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       // The first write: whoever logs in, restores or moves the account comes before all of this, or finds nobody.
       const leased = { _id, deletes_at: { $lte: now }, 'erasure.lease': lease };
       const user = await users.findOneAndDelete(leased, { session });
-      if (user === null) return undefined;
+      if (user === null) return;
       await eraseTraces(collections, _id, session);
       const left = await memberships.end({ userId: _id, groupId: user.home_group_id, at: now }, session);
       return { user, ...left };

@@ -27,6 +27,8 @@ export interface UserDocument {
   readonly email_verified_at?: Date;
   /** Address that a change under way leads to, as the user typed it. */
   readonly pending_email?: string;
+  /** Time at which that change lapses. */
+  readonly pending_email_until?: Date;
   /** Addresses that a change can still be undone to, oldest first. Until then nobody else can have them. */
   readonly former_emails?: readonly FormerEmail[];
   /**
@@ -71,6 +73,8 @@ export interface GroupDocument {
   readonly _id: string;
   readonly account_type: AccountType;
   readonly owner_id: string;
+  /** Name that its owner has given it. */
+  readonly name?: string;
   readonly member_count: number;
   readonly created_at: Date;
   /**

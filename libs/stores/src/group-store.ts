@@ -15,6 +15,12 @@ export interface GroupStore {
    */
   removeMember(groupId: string, at: Date, session: ClientSession): Promise<GroupDocument | undefined>;
   setOwner(groupId: string, userId: string, session: ClientSession): Promise<void>;
+  /** Sets or, with null, removes the group's name; false if the user does not own the group or it is closed. */
+  rename(groupId: string, ownerId: string, name: string | null): Promise<boolean>;
+  /** Makes `to` the owner in place of `from`; false if `from` does not own the group or it is closed. */
+  handOver(groupId: string, from: string, to: string, session: ClientSession): Promise<boolean>;
+  /** Reads with majority concern: the result can't be rolled back. */
+  hasOwner(groupId: string, userId: string): Promise<boolean>;
   isOwnedBy(groupId: string, userId: string): Promise<boolean>;
   /**
    * Counts one created invite, and returns the group; undefined if the user does not own it or it is closed. It writes
@@ -49,6 +55,19 @@ export function createGroupStore({ groups }: Collections): GroupStore {
     },
     async setOwner(groupId, userId, session) {
       await groups.updateOne({ _id: groupId }, { $set: { owner_id: userId } }, { session });
+    },
+    async rename(groupId, ownerId, name) {
+      const owned = { _id: groupId, owner_id: ownerId, closed_at: null };
+      const update = name === null ? { $unset: { name: true as const } } : { $set: { name } };
+      return (await groups.updateOne(owned, update)).matchedCount === 1;
+    },
+    async handOver(groupId, from, to, session) {
+      const owned = { _id: groupId, owner_id: from, closed_at: null };
+      return (await groups.updateOne(owned, { $set: { owner_id: to } }, { session })).matchedCount === 1;
+    },
+    async hasOwner(groupId, userId) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await groups.findOne({ _id: groupId, owner_id: userId }, options)) !== null;
     },
     async isOwnedBy(groupId, userId) {
       const owned = { _id: groupId, owner_id: userId, closed_at: null };

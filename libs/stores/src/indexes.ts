@@ -18,6 +18,9 @@ const indexes = {
     [{ home_group_id: 1, joined_at: 1, _id: 1 }, { name: 'group_members_by_age' }],
     // Accounts about to be deleted. No other is in this index, so registrations and logins don't write it.
     [{ deletes_at: 1 }, { name: 'deletion_due', sparse: true }],
+    // Addresses that a change can be undone to. The few accounts that have some are in these indexes, and no others.
+    [{ 'former_emails.email_key': 1 }, { name: 'former_email', sparse: true }],
+    [{ 'former_emails.change_id': 1 }, { name: 'email_change', sparse: true }],
   ],
   groups: [
     [{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }],
@@ -40,6 +43,11 @@ const indexes = {
     ],
     // All that a user has made, for erasing who made them.
     [{ created_by: 1 }, { name: 'made_by' }],
+    // Invites that one user has made, in whatever group.
+    [
+      { created_by: 1, expires_at: 1 },
+      { name: 'own_open_invites', partialFilterExpression: { revoked_at: null } },
+    ],
     // An invite ends when it expires or earlier, so its tombstone stays for at least 30 days.
     [{ expires_at: 1 }, { name: 'tombstone_ttl', expireAfterSeconds: 30 * daySeconds }],
   ],

@@ -42,6 +42,8 @@ export interface InviteStore {
   revoke(token: string, groupId: string, at: Date): Promise<boolean>;
   /** Revokes those of a group's invites that have not expired, in the transaction that closes the group. */
   revokeOfGroup(groupId: string, at: Date, session: ClientSession): Promise<void>;
+  /** Revokes those that the user has made, in whatever group, and that have not expired. */
+  revokeMadeBy(userId: string, at: Date, session: ClientSession): Promise<void>;
 }
 
 export function createInviteStore({ invites }: Collections): InviteStore {
@@ -86,6 +88,10 @@ export function createInviteStore({ invites }: Collections): InviteStore {
     },
     async revokeOfGroup(groupId, at, session) {
       const open = { home_group_id: groupId, revoked_at: null, expires_at: { $gt: at } };
+      await invites.updateMany(open, { $set: { revoked_at: at } }, { session });
+    },
+    async revokeMadeBy(userId, at, session) {
+      const open = { created_by: userId, revoked_at: null, expires_at: { $gt: at } };
       await invites.updateMany(open, { $set: { revoked_at: at } }, { session });
     },
   };

@@ -2,6 +2,7 @@ import { type ChallengeStore, createChallengeStore } from './challenge-store.ts'
 import type { Collections } from './collections.ts';
 import { createDeadLetterStore, type DeadLetterStore } from './dead-letter-store.ts';
 import { createDeletionStore, type DeletionStore } from './deletion-store.ts';
+import { createEmailChangeStore, type EmailChangeStore } from './email-change-store.ts';
 import { createGroupStore, type GroupStore } from './group-store.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 import { createInviteStore, type InviteStore } from './invite-store.ts';
@@ -17,6 +18,7 @@ import { createUserStore, type UserStore } from './user-store.ts';
 export interface Stores {
   readonly users: UserStore;
   readonly deletions: DeletionStore;
+  readonly emailChanges: EmailChangeStore;
   readonly groups: GroupStore;
   readonly invites: InviteStore;
   readonly memberships: MembershipStore;
@@ -40,6 +42,7 @@ export function createStores(collections: Collections, transaction: RunTransacti
   const memberships = createMembershipStore({ users, groups, invites });
   return {
     users,
+    emailChanges: createEmailChangeStore(collections),
     deletions: createDeletionStore(collections, memberships),
     groups,
     invites,

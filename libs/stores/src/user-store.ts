@@ -1,3 +1,4 @@
+import type { GroupRole } from '@auth-account/contracts';
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { UserDocument } from './documents.ts';
@@ -22,11 +23,17 @@ export function unchangedSince({ _id, email_key, password_changed_at }: Credenti
 }
 
 /** A member as the other members of the group see it. */
-export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'role' | 'joined_at'>;
+export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 'role' | 'joined_at'>;
 
 /** The key under which an address is unique: lower case (decisions, "Registration"). */
 export function emailKey(email: string): string {
   return email.toLowerCase();
+}
+
+/** Filter for the account that has the address, or can still get it back: nobody else can have it. */
+export function holderOf(email: string, now: Date): Filter<UserDocument> {
+  const email_key = emailKey(email);
+  return { $or: [{ email_key }, { former_emails: { $elemMatch: { email_key, until: { $gt: now } } } }] };
 }
 
 /** Sorts the longest-standing member first; of two who joined at the same time, the one with the older account. */
@@ -42,7 +49,8 @@ const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touche
 export interface UserStore {
   find(userId: string): Promise<UserDocument | undefined>;
   findByEmail(email: string): Promise<UserDocument | undefined>;
-  isEmailTaken(email: string): Promise<boolean>;
+  /** Returns true if an account has the address, or can still undo the change away from it: `EmailChangeStore`. */
+  isEmailTaken(email: string, now: Date): Promise<boolean>;
   /** Returns true if the user is in that group at this moment. */
   isMember(groupId: string, userId: string): Promise<boolean>;
   /** Reads with majority concern: the result can't be rolled back. */
@@ -64,6 +72,9 @@ export interface UserStore {
   hasMoved(userId: string, to: Pick<Membership, 'home_group_id' | 'joined_at'>): Promise<boolean>;
   /** Makes the group's longest-standing member its owner, and returns that member; undefined if the group has none. */
   promoteEldest(groupId: string, session: ClientSession): Promise<string | undefined>;
+  /** Sets the role of a member of the group; false if the user is not in it. */
+  setRole(userId: string, groupId: string, role: GroupRole, session: ClientSession): Promise<boolean>;
+  findDisplayName(userId: string): Promise<string | undefined>;
   /** Returns the group's members, longest-standing first. */
   listGroup(groupId: string): Promise<GroupMember[]>;
   /**
@@ -80,6 +91,21 @@ export interface UserStore {
 }
 
 export function createUserStore({ users }: Collections): UserStore {
+  return { ...createReads(users), ...createWrites(users) };
+}
+
+type Reads =
+  | 'findByEmail'
+  | 'find'
+  | 'isEmailTaken'
+  | 'isMember'
+  | 'exists'
+  | 'hasMoved'
+  | 'findDisplayName'
+  | 'listGroup'
+  | 'hasPasswordHash';
+
+function createReads(users: Collections['users']): Pick<UserStore, Reads> {
   return {
     async findByEmail(email) {
       return (await users.findOne({ email_key: emailKey(email) })) ?? undefined;
@@ -87,8 +113,8 @@ export function createUserStore({ users }: Collections): UserStore {
     async find(userId) {
       return (await users.findOne({ _id: userId })) ?? undefined;
     },
-    async isEmailTaken(email) {
-      return (await users.findOne({ email_key: emailKey(email) }, { projection: { _id: 1 } })) !== null;
+    async isEmailTaken(email, now) {
+      return (await users.findOne(holderOf(email, now), { projection: { _id: 1 } })) !== null;
     },
     async isMember(groupId, userId) {
       const member = { _id: userId, home_group_id: groupId };
@@ -98,6 +124,26 @@ export function createUserStore({ users }: Collections): UserStore {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
       return (await users.findOne({ _id: userId }, options)) !== null;
     },
+    async hasMoved(userId, { home_group_id, joined_at }) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await users.findOne({ _id: userId, home_group_id, joined_at }, options)) !== null;
+    },
+    async findDisplayName(userId) {
+      return (await users.findOne({ _id: userId }, { projection: { _id: 0, display_name: 1 } }))?.display_name;
+    },
+    listGroup(groupId) {
+      const projection = { email: 1, display_name: 1, role: 1, joined_at: 1 };
+      return users.find<GroupMember>({ home_group_id: groupId }, { projection }).sort(eldestFirst).toArray();
+    },
+    async hasPasswordHash(userId, hash) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await users.findOne({ _id: userId, password_hash: hash }, options)) !== null;
+    },
+  };
+}
+
+function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
+  return {
     async insert(user, session) {
       await users.insertOne(user, { session });
     },
@@ -120,24 +166,16 @@ export function createUserStore({ users }: Collections): UserStore {
       const update = touch({ ...to, sessions_changed_at: to.joined_at });
       return (await users.updateOne({ _id: userId, home_group_id: from }, update, { session })).matchedCount === 1;
     },
-    async hasMoved(userId, { home_group_id, joined_at }) {
-      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
-      return (await users.findOne({ _id: userId, home_group_id, joined_at }, options)) !== null;
-    },
     async promoteEldest(groupId, session) {
       const options = { session, sort: eldestFirst, projection: { _id: 1 } } as const;
       return (await users.findOneAndUpdate({ home_group_id: groupId }, { $set: { role: 'owner' } }, options))?._id;
     },
-    listGroup(groupId) {
-      const projection = { email: 1, role: 1, joined_at: 1 };
-      return users.find<GroupMember>({ home_group_id: groupId }, { projection }).sort(eldestFirst).toArray();
+    async setRole(userId, groupId, role, session) {
+      const member = { _id: userId, home_group_id: groupId };
+      return (await users.updateOne(member, touch({ role }), { session })).matchedCount === 1;
     },
     async changeFresh(seen, fields, session) {
       return (await users.updateOne(unchangedSince(seen), touch(fields), { session })).matchedCount === 1;
-    },
-    async hasPasswordHash(userId, hash) {
-      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
-      return (await users.findOne({ _id: userId, password_hash: hash }, options)) !== null;
     },
     async changeProfile(userId, change) {
       const fields = Object.entries(change).filter(([, value]) => value !== undefined);

@@ -120,6 +120,7 @@ export async function compose(
     handlers: createHandlers(composeOperations(useCases), security.publicKeys),
     bodyChecks: {
       register: blockedPasswordCheck(security.isBlockedPassword, 'password'),
+      confirmPasswordReset: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),
       changePassword: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),
     },
     validateResponses: config.VALIDATE_RESPONSES,

@@ -22,10 +22,12 @@ import {
   type TransactionOutcome,
 } from '@auth-account/stores';
 import type { Logger, Metrics } from '@auth-account/telemetry';
+import { readSecret, watchKeys } from '@auth-account/tokens';
 import { MongoClient } from 'mongodb';
 import type { WorkerConfig, workerConfig } from './config.ts';
 import { createDelivery } from './delivery/delivery.ts';
 import { createReconcile } from './deny-list/reconcile.ts';
+import { createErasure } from './erasure/create-erasure.ts';
 import { createForceLogoutConsumer } from './force-logout/force-logout-consumer.ts';
 import { createErrorLog } from './jobs/error-log.ts';
 import { createBacklogGauges, createWorkerMetrics, type WorkerMetrics } from './jobs/metrics.ts';
@@ -163,7 +165,9 @@ function composeReconcile(shared: Shared, denyList: DenyList, lifetimeMs: number
 }
 
 /** Wires the worker. This is the only place that opens its connections. */
-export function compose({ config, logger, metrics: serviceMetrics }: Context): ServiceParts {
+export async function compose({ config, logger, metrics: serviceMetrics }: Context): Promise<ServiceParts> {
+  // Read first, so that a problem with the file shows before any connection is open.
+  const serverKeys = await watchKeys(config.SERVER_KEYS_FILE, { check: ({ keys }) => keys.map(readSecret), logger });
   const { mongo, denying, adding, consuming } = openConnections(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);
   const db = mongo.db(config.MONGODB_DATABASE);
@@ -188,6 +192,8 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
   const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = composeReconcile(shared, denyList, lifetimeMs, releaseOutbox);
   const consumers = [...delivery.consumers, createForceLogoutConsumer({ ...shared, denyList })];
+  const secrets = () => serverKeys.current().keys.map(readSecret);
+  const { erasing, counting } = createErasure({ ...shared, denyList, lifetimeMs, redis: denying, secrets });
   const { queues } = delivery;
   denying.on('ready', reconcile.trigger);
   adding.on('ready', relay.trigger);
@@ -200,17 +206,21 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
       for (const consumer of consumers) consumer.start();
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
-      for (const poller of eventPollers) poller.start();
+      whenReady(denying, erasing.start);
+      for (const poller of [...eventPollers, counting]) poller.start();
       logger.info({ subscribers: config.EVENT_SUBSCRIBERS.map(({ name }) => name) }, 'worker runs');
     },
-    shutdown: shutdownSteps({
-      stopping,
-      pollers: [relay, reconcile, ...eventPollers],
-      consumers,
-      queues: queues.map(({ queue }) => queue),
-      redis: [denying, adding, consuming],
-      mongo,
-      logger,
-    }),
+    shutdown: [
+      { name: 'key file', run: () => serverKeys.close(), timeoutMs: 100 },
+      ...shutdownSteps({
+        stopping,
+        pollers: [relay, reconcile, erasing, counting, ...eventPollers],
+        consumers,
+        queues: queues.map(({ queue }) => queue),
+        redis: [denying, adding, consuming],
+        mongo,
+        logger,
+      }),
+    ],
   };
 }

@@ -52,7 +52,12 @@ function logIn(
   origin = scene.origin,
 ) {
   const { users, sessions, transaction, refreshTokens, issueTokens, announce, audit, now } = scene;
-  const ids = { entityId: () => randomUUID(), groupId: () => madeUp, inviteToken: () => randomUUID() };
+  const ids = {
+    entityId: () => randomUUID(),
+    groupId: () => madeUp,
+    challengeId: randomUUID,
+    inviteToken: () => randomUUID(),
+  };
   const own = { users, sessions, transaction, refreshTokens, issueTokens, announce, audit, now };
   return createLogIn({ ...own, limits, hasher, lifetime, ids, ...deps })({ password, ...input }, origin);
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { AccountType, Success, Timestamp, Uuid } from './fields.ts';
+import { AccountType, NameOrNull, Success, Timestamp, Uuid } from './fields.ts';
 
 /**
  * `{token}` in paths. No format is required: any text that is not an invite's token is answered as an unknown invite.
@@ -26,6 +26,7 @@ export type StockDeficit = Type.Static<typeof StockDeficit>;
 export const GroupMember = Type.Object({
   user_id: Uuid,
   email: Type.String(),
+  display_name: NameOrNull,
   role: GroupRole,
   joined_at: Timestamp,
 });
@@ -34,6 +35,7 @@ export const GroupMember = Type.Object({
 export const CurrentGroupResponse = Success(
   Type.Object({
     home_group_id: Uuid,
+    name: NameOrNull,
     account_type: AccountType,
     stock_deficit: StockDeficit,
     role: GroupRole,
@@ -43,6 +45,20 @@ export const CurrentGroupResponse = Success(
   }),
 );
 export type CurrentGroupResponse = Type.Static<typeof CurrentGroupResponse>;
+
+/** Body of `PATCH /api/v1/groups/current`: null removes the name. */
+export const RenameGroupRequest = Type.Object({ name: NameOrNull });
+export type RenameGroupRequest = Type.Static<typeof RenameGroupRequest>;
+
+/** Body of `POST /api/v1/groups/current/owner`. */
+export const HandOverGroupRequest = Type.Object({ user_id: Uuid });
+export type HandOverGroupRequest = Type.Static<typeof HandOverGroupRequest>;
+
+/** Answer 200 of `POST /api/v1/groups/current/owner`. */
+export const GroupHandedOverResponse = Success(
+  Type.Object({ message: Type.Literal('OWNER_CHANGED'), user_id: Uuid, timestamp: Timestamp }),
+);
+export type GroupHandedOverResponse = Type.Static<typeof GroupHandedOverResponse>;
 
 /** Body of `POST /api/v1/invites/{token}/accept`. */
 export const AcceptInviteRequest = Type.Object({
@@ -69,20 +85,49 @@ const member = '019b0c52-77d1-7e0b-a6c4-90d8e2f31b27';
 const home_group_id = '1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44';
 const timestamp = '2026-11-21T09:31:00.000Z';
 
+const exampleGroup = {
+  home_group_id,
+  name: 'Garden Street',
+  account_type: 'HOME',
+  stock_deficit: 'masked',
+  created_at: '2026-11-18T07:10:00.000Z',
+  members: [
+    {
+      user_id: owner,
+      email: 'cook@example.com',
+      display_name: 'Anna',
+      role: 'owner',
+      joined_at: '2026-11-18T07:10:00.000Z',
+    },
+    {
+      user_id: member,
+      email: 'guest@example.com',
+      display_name: null,
+      role: 'member',
+      joined_at: '2026-11-20T18:02:44.310Z',
+    },
+  ],
+} as const;
+
 export const currentGroupExample = {
   status: 'success',
   data: {
-    home_group_id,
-    account_type: 'HOME',
-    stock_deficit: 'masked',
+    ...exampleGroup,
     role: 'member',
-    created_at: '2026-11-18T07:10:00.000Z',
-    members: [
-      { user_id: owner, email: 'cook@example.com', role: 'owner', joined_at: '2026-11-18T07:10:00.000Z' },
-      { user_id: member, email: 'guest@example.com', role: 'member', joined_at: '2026-11-20T18:02:44.310Z' },
-    ],
     timestamp,
   },
+} as const;
+
+export const renameGroupExamples = {
+  name: { summary: 'A name', value: { name: 'Garden Street' } },
+  remove: { summary: 'Remove the name', value: { name: null } },
+} as const;
+
+export const groupRenamedExample = { status: 'success', data: { ...exampleGroup, role: 'owner', timestamp } } as const;
+
+export const groupHandedOverExample = {
+  status: 'success',
+  data: { message: 'OWNER_CHANGED', user_id: member, timestamp },
 } as const;
 
 export const acceptInviteExamples = {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { AccountType, Success, Timestamp, Uuid } from './fields.ts';
+import { AccountType, NameOrNull, Success, Timestamp, Uuid } from './fields.ts';
 
 const daySeconds = 86_400;
 
@@ -75,7 +75,9 @@ export const InviteListResponse = Success(
 export type InviteListResponse = Type.Static<typeof InviteListResponse>;
 
 /** Answer 200 of `GET /api/v1/invites/{token}`: visible to anyone who has the token. */
-export const InvitePreviewResponse = Success(Type.Object({ ...standing, timestamp: Timestamp }));
+export const InvitePreviewResponse = Success(
+  Type.Object({ ...standing, group_name: NameOrNull, invited_by: NameOrNull, timestamp: Timestamp }),
+);
 export type InvitePreviewResponse = Type.Static<typeof InvitePreviewResponse>;
 
 const timestamp = '2026-11-20T09:30:00.000Z';
@@ -112,5 +114,13 @@ export const inviteRevokedExample = {
 
 export const invitePreviewExample = {
   status: 'success',
-  data: { account_type: 'HOME', expires_at: '2026-11-27T09:30:00.000Z', valid: true, reason: null, timestamp },
+  data: {
+    account_type: 'HOME',
+    expires_at: '2026-11-27T09:30:00.000Z',
+    valid: true,
+    reason: null,
+    group_name: 'Garden Street',
+    invited_by: 'Anna',
+    timestamp,
+  },
 } satisfies InvitePreviewResponse;

@@ -7,9 +7,12 @@ export type Platform = Type.Static<typeof Platform>;
 /** Empty counts as absent. */
 const DeviceName = PlainText({ maxLength: 128, examples: ['Pixel 9'] });
 
+/** An address to be compared: a malformed one is unknown and not malformed. */
+export const GivenEmail = Type.String({ minLength: 1, maxLength: 254, examples: ['cook@example.com'] });
+
 /** Body of `POST /api/v1/auth/login`. A malformed address counts as an unknown one. */
 export const LoginRequest = Type.Object({
-  email: Type.String({ minLength: 1, maxLength: 254, examples: ['cook@example.com'] }),
+  email: GivenEmail,
   password: GivenPassword,
   device_id: Type.Optional(Uuid),
   device_name: Type.Optional(DeviceName),

@@ -4,12 +4,14 @@ import { deletionRoutes } from './routes/deletion-routes.ts';
 import { groupRoutes } from './routes/group-routes.ts';
 import { inviteRoutes } from './routes/invite-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
+import { passwordResetRoutes } from './routes/password-reset-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 
 /** The route table. The router iterates it, so that every operation is in it. */
 export const routes = {
   ...accountRoutes,
   ...deletionRoutes,
+  ...passwordResetRoutes,
   ...sessionRoutes,
   ...groupRoutes,
   ...inviteRoutes,

@@ -5,16 +5,20 @@ import {
   ChangePasswordRequest,
   PasswordChangedResponse,
 } from '../http/account.ts';
+import { ChallengeResponse, ConfirmCodeRequest, ResendCodeRequest } from '../http/challenges.ts';
 import { DeletionRequest, DeletionScheduledResponse, RestoredResponse, RestoreRequest } from '../http/deletion.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import {
   AcceptInviteRequest,
   CurrentGroupResponse,
+  GroupHandedOverResponse,
   GroupMember,
   GroupRole,
+  HandOverGroupRequest,
   MemberRemovedResponse,
   MembershipResponse,
+  RenameGroupRequest,
   StockDeficit,
 } from '../http/groups.ts';
 import {
@@ -27,6 +31,7 @@ import {
 import { JsonWebKey, JsonWebKeySet } from '../http/jwks.ts';
 import { LoginRequest, Platform, TokenResponse } from '../http/login.ts';
 import { LogoutRequest, LogoutResponse } from '../http/logout.ts';
+import { ConfirmPasswordResetRequest, PasswordResetRequest, PasswordResetResponse } from '../http/password-reset.ts';
 import { RefreshRequest } from '../http/refresh.ts';
 import { RegisterRequest, RegisterResponse, SpaceCreationMode } from '../http/register.ts';
 
@@ -50,6 +55,12 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   DeletionScheduledResponse,
   RestoreRequest,
   RestoredResponse,
+  ChallengeResponse,
+  ResendCodeRequest,
+  ConfirmCodeRequest,
+  PasswordResetRequest,
+  ConfirmPasswordResetRequest,
+  PasswordResetResponse,
   LoginRequest,
   TokenResponse,
   RefreshRequest,
@@ -62,6 +73,9 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   LogoutAllResponse,
   CurrentGroupResponse,
   GroupMember,
+  RenameGroupRequest,
+  HandOverGroupRequest,
+  GroupHandedOverResponse,
   AcceptInviteRequest,
   MembershipResponse,
   MemberRemovedResponse,

@@ -28,6 +28,7 @@ export type Severity = 'info' | 'warning' | 'error' | 'critical';
 /** Reaction of the client or the system, as a word for programs. */
 export type Reaction =
   | 'ABORT_JOB_AND_ALERT'
+  | 'ASK_CODE'
   | 'ASK_GROUP_OWNER'
   | 'ASK_PASSWORD'
   | 'AUDIT_AND_RESET_CACHE'
@@ -59,6 +60,7 @@ export type Reaction =
   | 'RECONNECT_WITH_OWN_SESSION'
   | 'REFRESH_AND_RETRY'
   | 'REFRESH_SCREEN_AND_RESELECT'
+  | 'REQUEST_NEW_CODE'
   | 'REPEAT_DICTATION'
   | 'REPORT'
   | 'REQUEST_NEW_INVITE'

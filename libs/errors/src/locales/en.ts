@@ -214,6 +214,18 @@ export const en: Messages = {
     message: 'This account is going to be deleted.',
     action: 'Restore it if you want to keep it.',
   },
+  'ERR-EMAIL-NOT-VERIFIED': {
+    message: 'Your e-mail address is not confirmed yet.',
+    action: 'Enter the code that we have sent you by e-mail.',
+  },
+  'ERR-CODE-INVALID': {
+    message: 'This code is not valid.',
+    action: 'Check the code of the newest e-mail, or ask for a new one.',
+  },
+  'ERR-CODE-EXPIRED': {
+    message: 'This code is too old.',
+    action: 'Ask for a new code.',
+  },
   'ERR-GROUP-OWNER-REQUIRED': {
     message: 'Only the owner of the group can do this.',
     action: 'Ask the owner of your group to do it.',

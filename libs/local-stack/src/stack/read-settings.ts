@@ -84,6 +84,8 @@ export function serviceDefaults(
     REGISTER_LIMIT_PER_ADDRESS: '1000000',
     REFRESH_LIMIT_PER_ADDRESS: '1000000',
     INVITE_LIMIT_PER_ADDRESS: '1000000',
+    CODE_LIMIT_PER_ADDRESS: '1000000',
+    CODE_TRY_LIMIT_PER_ADDRESS: '1000000',
     LOGIN_LIMIT_PER_ADDRESS: '1000000',
     // As many hashes at once as there are cores, and four threads for everything else (see docs/configuration).
     UV_THREADPOOL_SIZE: String(availableParallelism() + 4),

@@ -1,4 +1,5 @@
 import { type Route, routes } from '@auth-account/contracts';
+import { CodePurpose } from '@auth-account/contracts/events';
 import { isThrowableCode, rowOf, type ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores/documents';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
@@ -31,6 +32,14 @@ const groupChanges = {
   'group.owner_changed': 'owner_changed',
   'group.closed': 'closed',
 } as const satisfies Partial<Record<AuditEventName, string>>;
+
+/** Outcomes of a code that are the reasons of `code.failed`, or events of their own. */
+const codeOutcomes = ['requested', 'resent', 'confirmed', 'wrong', 'dead', 'expired', 'unknown'] as const;
+
+/** Changes that a code has permitted, with its purpose. */
+const confirmations = {
+  'account.password_reset': 'password_reset',
+} as const satisfies Partial<Record<AuditEventName, CodePurpose>>;
 
 const endReasons: readonly RevocationReason[] = [
   'logout',
@@ -69,6 +78,12 @@ export function createAuditCounters(registry: Metrics['registry']) {
       help: 'Requests refused with 429, by rule',
       values: { rule: limitRules },
     }),
+    codes: createZeroedCounter({
+      registry,
+      name: 'auth_codes_total',
+      help: 'Codes by e-mail that were asked for, sent again, confirmed and refused, by purpose',
+      values: { purpose: CodePurpose.enum, outcome: codeOutcomes },
+    }),
     groupChanges: createZeroedCounter({
       registry,
       name: 'auth_group_changes_total',
@@ -96,13 +111,22 @@ export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) =
   for (const [name, change] of Object.entries(groupChanges)) {
     steps[name as AuditEventName] = () => counters.groupChanges.inc({ change });
   }
+  for (const [name, purpose] of Object.entries(confirmations)) {
+    steps[name as AuditEventName] = () => counters.codes.inc({ purpose, outcome: 'confirmed' });
+  }
   return (event) => {
-    if (event.event === 'authorization.failed') counters.authorizationFailures.inc({ code: event.reason });
+    if ('purpose' in event) counters.codes.inc({ purpose: event.purpose, outcome: codeOutcomeOf(event) });
+    else if (event.event === 'authorization.failed') counters.authorizationFailures.inc({ code: event.reason });
     else if (event.event === 'limit.exceeded') counters.rateLimited.inc({ rule: event.reason });
     else if (event.event === 'session.revoked') counters.sessionsEnded.inc({ reason: event.reason });
     else if (event.event === 'logout.succeeded') counters.sessionsEnded.inc({ reason: 'logout' });
     else steps[event.event]?.();
   };
+}
+
+function codeOutcomeOf(event: Extract<AuditEvent, { readonly purpose: CodePurpose }>) {
+  if (event.event === 'code.failed') return event.reason;
+  return event.event === 'code.requested' ? 'requested' : 'resent';
 }
 
 /** Statuses that refuse authorization. */

@@ -38,6 +38,9 @@ function sampledBy(event: AuditEvent): 'network' | 'kind' | undefined {
   switch (event.event) {
     case 'limit.exceeded':
       return 'network';
+    case 'code.failed':
+      // A wrong code is one of five for its challenge; the others can be sent at will.
+      return event.reason === 'wrong' ? undefined : 'network';
     case 'refresh.expired':
       return event.reason === 'not_genuine' ? 'network' : undefined;
     case 'authorization.failed':

@@ -1,8 +1,9 @@
+import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
- * Rules that refuse a request: too many tries from its address, too many invites or moves by its account, too many
+ * Rules that refuse a request: too many tries from its address, too many invites, moves or codes of its account, too many
  * failures for the account from this device or address, or too many for the account from devices and addresses that it
  * does not know.
  */
@@ -12,6 +13,10 @@ export const limitRules = [
   'invite_address',
   'invite_account',
   'move_account',
+  'code_address',
+  'code_account',
+  'code_resend',
+  'code_try_address',
   'login_address',
   'login_source',
   'login_account',
@@ -43,6 +48,16 @@ interface EventFields {
   /** Without a session if a code from the mailbox ordered it. */
   'account.deletion_scheduled': { readonly user_id: string; readonly session_id: string | undefined };
   'account.deletion_cancelled': { readonly user_id: string };
+  'account.password_reset': { readonly user_id: string };
+  'account.email_verified': { readonly user_id: string };
+  /** Without a user if the address has no account. */
+  'code.requested': { readonly user_id: string | undefined; readonly purpose: CodePurpose };
+  'code.resent': { readonly user_id: string | undefined; readonly purpose: CodePurpose };
+  'code.failed': {
+    readonly user_id: string | undefined;
+    readonly purpose: CodePurpose;
+    readonly reason: 'wrong' | 'dead' | 'expired' | 'unknown';
+  };
   'refresh.rotated': { readonly user_id: string; readonly session_id: string };
   'refresh.converged': { readonly user_id: string; readonly session_id: string };
   'refresh.expired': {
@@ -65,7 +80,14 @@ interface EventFields {
     readonly home_group_id: string;
     readonly removed_by: string;
   };
-  'group.owner_changed': { readonly user_id: string; readonly home_group_id: string };
+  'group.renamed': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
+  'group.owner_changed': {
+    readonly user_id: string;
+    readonly home_group_id: string;
+    /** The owner who handed the group over, and their session; missing if the owner has left. */
+    readonly handed_over_by?: string;
+    readonly session_id?: string;
+  };
   'group.closed': { readonly user_id: string; readonly home_group_id: string };
   'invite.created': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
   'invite.revoked': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
@@ -96,6 +118,11 @@ export const auditEvents = {
   'account.password_changed': { outcome: 'success' },
   'account.deletion_scheduled': { outcome: 'success' },
   'account.deletion_cancelled': { outcome: 'success' },
+  'account.password_reset': { outcome: 'success' },
+  'account.email_verified': { outcome: 'success' },
+  'code.requested': { outcome: 'success' },
+  'code.resent': { outcome: 'success' },
+  'code.failed': { outcome: 'failure' },
   'refresh.rotated': { outcome: 'success' },
   'refresh.converged': { outcome: 'success' },
   'refresh.expired': { outcome: 'failure' },
@@ -108,6 +135,7 @@ export const auditEvents = {
   'group.joined': { outcome: 'success' },
   'group.left': { outcome: 'success' },
   'group.removed': { outcome: 'success' },
+  'group.renamed': { outcome: 'success' },
   'group.owner_changed': { outcome: 'success' },
   'group.closed': { outcome: 'success' },
   'invite.created': { outcome: 'success' },

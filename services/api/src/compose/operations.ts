@@ -13,6 +13,9 @@ export function composeOperations(useCases: UseCases): Operations {
     changePassword: ({ body, caller, origin }) => useCases.changePassword(body, caller, origin),
     scheduleDeletion: ({ body, caller, origin }) => useCases.scheduleDeletion(body, caller, origin),
     restoreAccount: ({ body, origin }) => useCases.restoreAccount(body, origin),
+    requestPasswordReset: ({ body, origin }) => useCases.requestPasswordReset(body, origin),
+    resendPasswordReset: ({ body, origin }) => useCases.resendCode('password_reset', body, origin),
+    confirmPasswordReset: ({ body, origin }) => useCases.resetPassword(body, origin),
     login: ({ body, origin }) => useCases.logIn(body, origin),
     refresh: ({ body, origin }) => useCases.refresh(body, origin),
     logout: ({ body, caller, origin }) => useCases.logOut(body, caller, origin),
@@ -21,6 +24,8 @@ export function composeOperations(useCases: UseCases): Operations {
     revokeSession: ({ params, caller, origin }) =>
       useCases.revokeSession(params.session_id.toLowerCase(), caller, origin),
     findCurrentGroup: ({ caller }) => useCases.findCurrentGroup(caller),
+    renameGroup: ({ body, caller, origin }) => useCases.renameGroup(body, caller, origin),
+    handOverGroup: ({ body, caller, origin }) => useCases.handOverGroup(body, caller, origin),
     acceptInvite: ({ params, body, caller, origin }) => useCases.acceptInvite(params.token, body, caller, origin),
     leaveGroup: ({ caller, origin }) => useCases.leaveGroup(caller, origin),
     removeMember: ({ params, caller, origin }) => useCases.removeMember(params.user_id.toLowerCase(), caller, origin),

@@ -6,7 +6,9 @@ import {
   assertRefreshTokenKeys,
   createAccessTokenSigner,
   createCachedVerifier,
+  createEmailCodes,
   createRefreshTokens,
+  type EmailCodes,
   type KeySet,
   publicKeySet,
   type RefreshTokens,
@@ -38,6 +40,7 @@ export interface Security {
   readonly signAccessToken: (claims: AccessTokenClaims) => Promise<string>;
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   readonly refreshTokens: RefreshTokens;
+  readonly emailCodes: EmailCodes;
   readonly serverSecrets: ServerSecrets;
   /** Answer of `/.well-known/jwks.json`, with the present keys at each read. */
   readonly publicKeys: unknown;
@@ -92,6 +95,7 @@ export async function composeSecurity(
       onLookup: (result) => metrics.tokenLookups.inc({ result }),
     }),
     refreshTokens: createRefreshTokens(refreshKeys),
+    emailCodes: createEmailCodes(serverKeys),
     serverSecrets: createServerSecrets(serverKeys),
     publicKeys: {
       get keys() {

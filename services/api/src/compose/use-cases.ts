@@ -21,6 +21,7 @@ import { createEndSessions } from '../usecases/end-sessions.ts';
 import { createFindAccount } from '../usecases/find-account.ts';
 import { createFindCurrentGroup } from '../usecases/find-current-group.ts';
 import { createFindInvite } from '../usecases/find-invite.ts';
+import { createHandOverGroup } from '../usecases/hand-over-group.ts';
 import { createIssueTokens } from '../usecases/issue-tokens.ts';
 import { createLeaveGroup } from '../usecases/leave-group.ts';
 import { createListInvites } from '../usecases/list-invites.ts';
@@ -32,11 +33,13 @@ import { createReauthenticate } from '../usecases/reauthenticate.ts';
 import { createRefresh } from '../usecases/refresh.ts';
 import { createRegister } from '../usecases/register.ts';
 import { createRemoveMember } from '../usecases/remove-member.ts';
+import { createRenameGroup } from '../usecases/rename-group.ts';
 import { createRestoreAccount } from '../usecases/restore-account.ts';
 import { createRevokeInvite } from '../usecases/revoke-invite.ts';
 import { createRevokeSession } from '../usecases/revoke-session.ts';
 import { createScheduleDeletion } from '../usecases/schedule-deletion.ts';
 import { createSpaces } from '../usecases/spaces.ts';
+import { codeUseCases } from './code-use-cases.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Security } from './security.ts';
 
@@ -94,7 +97,17 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
 /** Gives each use case the dependencies that it names. */
 export function composeUseCases(parts: UseCaseParts) {
   const shared = sharedParts(parts);
-  return { ...accountUseCases(parts, shared), ...groupUseCases(shared), ...inviteUseCases(shared) };
+  return {
+    ...accountUseCases(parts, shared),
+    ...codeUseCases({
+      ...shared,
+      hasher: parts.security.hasher,
+      codes: parts.security.emailCodes,
+      publishEvent: parts.publishEvent,
+    }),
+    ...groupUseCases(shared),
+    ...inviteUseCases(shared),
+  };
 }
 
 type SharedParts = ReturnType<typeof sharedParts>;
@@ -155,8 +168,11 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
 function groupUseCases(parts: SharedParts) {
   const shared = { ...parts, changeGroup: createChangeGroup(parts) };
   const leaveGroup = createLeaveGroup(shared);
+  const findCurrentGroup = createFindCurrentGroup(shared);
   return {
-    findCurrentGroup: createFindCurrentGroup(shared),
+    findCurrentGroup,
+    renameGroup: createRenameGroup({ ...shared, findCurrentGroup }),
+    handOverGroup: createHandOverGroup(shared),
     acceptInvite: createAcceptInvite(shared),
     leaveGroup,
     removeMember: createRemoveMember({ ...shared, leaveGroup }),

@@ -30,6 +30,24 @@ export const limitConfig = {
     default: 30,
     description: 'Changes of group that one account makes or tries to make an hour',
   }),
+  CODE_LIMIT_PER_ADDRESS: Type.Integer({
+    minimum: 1,
+    default: 20,
+    description: 'Codes by e-mail that one address (IPv4 /32, IPv6 /64) asks for an hour',
+  }),
+  CODE_LIMIT_PER_ACCOUNT: Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    default: 5,
+    description:
+      'Codes by e-mail for one account and purpose in 24 hours: from each known address or device, and from all unknown ones together',
+  }),
+  CODE_TRY_LIMIT_PER_ADDRESS: Type.Integer({
+    minimum: 1,
+    default: 600,
+    description:
+      'Codes that one address (IPv4 /32, IPv6 /64) confirms, or asks to be sent again, a minute, right or not',
+  }),
   LOGIN_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 300,
@@ -85,6 +103,9 @@ export function limitRulesOf(config: Static<typeof schema>): LimitRules {
     findInvitePerAddress: config.INVITE_LIMIT_PER_ADDRESS,
     createInvitePerUser: config.INVITE_CREATE_LIMIT_PER_USER,
     movePerUser: config.MOVE_LIMIT_PER_USER,
+    codePerAddress: config.CODE_LIMIT_PER_ADDRESS,
+    codePerAccount: config.CODE_LIMIT_PER_ACCOUNT,
+    codeTryPerAddress: config.CODE_TRY_LIMIT_PER_ADDRESS,
     login: {
       perAddress: config.LOGIN_LIMIT_PER_ADDRESS,
       freeFailures: config.LOGIN_FREE_FAILURES,
@@ -125,5 +146,11 @@ export interface LimitRules {
   readonly createInvitePerUser: number;
   /** Changes of group of one account within an hour. */
   readonly movePerUser: number;
+  /** Codes that one network asks for within an hour. */
+  readonly codePerAddress: number;
+  /** Codes for one account and purpose within 24 hours, from one known source or from all others together. */
+  readonly codePerAccount: number;
+  /** Codes that one network confirms or asks for again within a minute. */
+  readonly codeTryPerAddress: number;
   readonly login: LoginRules;
 }

@@ -1,14 +1,20 @@
+import type { CodePurpose } from '@auth-account/contracts/events';
 import { AppError } from '@auth-account/errors';
-import type { RedisClient } from '@auth-account/redis';
+import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
 import { addressPrefix, type PrefixLength } from '@auth-account/telemetry';
 import type { Audit } from '../audit/audit.ts';
 import type { LimitRule } from '../audit/events.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createAddressLimit } from './address-limit.ts';
+import { createCodeLimit } from './code-limit.ts';
 import type { LimitRules } from './limit-config.ts';
-import { createLimitKeys } from './limit-keys.ts';
 import { createLoginLimits, type Refusal } from './login-limits.ts';
+
+/** The account that a code is asked for, by whom, and what it is for. */
+export interface CodeOrder extends Login {
+  readonly purpose: CodePurpose;
+}
 
 /** The account that is logged in to, and the device that asks. */
 export interface Login {
@@ -35,6 +41,10 @@ export interface Limits {
   createInvite(userId: string, origin: RequestOrigin): Promise<void>;
   /** A change of group: by leaving, or by an invite. */
   move(userId: string, origin: RequestOrigin): Promise<void>;
+  /** A code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. */
+  requestCode(order: CodeOrder, origin: RequestOrigin): Promise<void>;
+  /** A code that is confirmed, or asked for again. */
+  tryCode(origin: RequestOrigin): Promise<void>;
   /**
    * The steps of the attempt raise the error too: of simultaneous tries, only as many as the rules allow get a verdict.
    */
@@ -74,6 +84,8 @@ const refreshWindow = 60;
 const inviteWindow = 60;
 const createInviteWindow = 60 * 60;
 const moveWindow = 60 * 60;
+const codeWindow = 60 * 60;
+const codeTryWindow = 60;
 
 /**
  * Creates the rate limits (docs/decisions.md, "Guessing"). While Redis is away they refuse nobody for that, and do not
@@ -90,6 +102,9 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     createAddressLimit({ redis, keys, per: 'account', name, points, seconds });
   const newInvites = accountLimitOf('create-invite', rules.createInvitePerUser, createInviteWindow);
   const moves = accountLimitOf('move', rules.movePerUser, moveWindow);
+  const codes = limitOf('code', rules.codePerAddress, codeWindow);
+  const codeTries = limitOf('code-try', rules.codeTryPerAddress, codeTryWindow);
+  const accountCodes = createCodeLimit({ redis, keys, perDay: rules.codePerAccount, now });
   const addresses = limitOf('login', rules.login.perAddress, loginWindow);
   const logins = createLoginLimits({ redis, keys, addresses, rules: rules.login, now, onInsured });
 
@@ -124,12 +139,20 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
 
+  const countCode = byAddress(codes, 'code_address');
+
   return {
     register: byAddress(registrations, 'register_address'),
     refresh: byAddress(refreshes, 'refresh_address'),
     findInvite: byAddress(invites, 'invite_address'),
     createInvite: byAccount(newInvites, 'invite_account'),
     move: byAccount(moves, 'move_account'),
+    async requestCode({ purpose, ...order }, origin) {
+      await countCode(origin);
+      const waitMs = await accountCodes.count({ ...identityOf(order, origin), purpose });
+      if (waitMs > 0) refuse({ rule: 'code_account', waitMs }, origin);
+    },
+    tryCode: byAddress(codeTries, 'code_try_address'),
     logIn: (login, origin) => attempt('check', login, origin),
     guess: (login, origin) => attempt('checkGuess', login, origin),
     async registered(login, origin) {

@@ -1,9 +1,8 @@
-import type { RedisClient } from '@auth-account/redis';
+import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { LimitRule } from '../audit/events.ts';
 import { type AddressLimit, waitOf } from './address-limit.ts';
 import type { LoginRules } from './limit-config.ts';
-import type { LimitKeys } from './limit-keys.ts';
 import { loginScript } from './login-script.ts';
 
 /** One limit that has been reached. */
@@ -57,9 +56,9 @@ export interface LoginLimitsDeps {
   readonly onInsured: (error: unknown) => void;
 }
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 /** The longest life of a session: a source with one login in that time stays known. */
-const knownMs = 180 * dayMs;
+export const knownMs = 180 * dayMs;
 /** Devices and networks that an account knows. Above this the one not seen for longest is forgotten. */
 const knownLimit = 20;
 /** A delay is forgotten after this time without a failure, unless the delay itself is longer. */
@@ -88,11 +87,8 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     const account = keys.tagOf('account', emailKey);
     const device = keys.tagOf('account-device', emailKey, deviceId);
     const network = keys.tagOf('account-address', emailKey, prefix);
-    const owed = [device, network, account].flatMap((tag) => [
-      keys.nameOf(`login-delay:${tag}`),
-      keys.nameOf(`login-failed:${tag}`),
-    ]);
-    const names = [addresses.keyOf(prefix), keys.nameOf(`login-known:${account}`), ...owed];
+    const owed = [device, network, account].flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]);
+    const names = [addresses.keyOf(prefix), keys.knownOf(account), ...owed];
     const [rule, waitMs] = await judgeLogin(
       names.length,
       ...names,

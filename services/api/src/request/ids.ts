@@ -9,10 +9,13 @@ export interface Ids {
   groupId(): string;
   /** UUIDv4 from the same source: its holder can join. */
   inviteToken(): string;
+  /** UUIDv4 from the same source: only the app that asked for a code knows it. */
+  challengeId(): string;
 }
 
 export const systemIds: Ids = {
   entityId: () => v7(),
   groupId: () => randomUUID(),
   inviteToken: () => randomUUID(),
+  challengeId: () => randomUUID(),
 };

@@ -1,3 +1,5 @@
+import type { Locale } from '@auth-account/contracts/events';
+
 /** The part of a request that goes into everything it causes. Use cases see this, never the HTTP request. */
 export interface RequestOrigin {
   readonly requestId: string;
@@ -5,6 +7,8 @@ export interface RequestOrigin {
   readonly receivedAt?: number;
   /** Returns true if the client's connection has ended. The client may have repeated the request since, and gone on. */
   readonly isAbandoned?: () => boolean;
+  /** Language that the client asks for; English by default. */
+  readonly locale?: Locale;
   /** `Idempotency-Key`, if the route takes one and the client sent it. */
   readonly idempotencyKey?: string | undefined;
   /** Address of the client, behind the trusted hops; undefined if its connection is gone. */

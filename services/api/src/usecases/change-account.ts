@@ -22,6 +22,7 @@ export function createChangeAccount({ users, audit, now }: ChangeAccountDeps) {
     const user = await users.changeProfile(user_id, { display_name, locale });
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     audit({ event: 'account.changed', user_id, session_id }, origin);
-    return { ...describeAccount(user), timestamp: now().toISOString() };
+    const at = now();
+    return { ...describeAccount(user, at), timestamp: at.toISOString() };
   };
 }

@@ -14,6 +14,7 @@ export function createFindAccount({ users, now }: FindAccountDeps) {
   return async ({ user_id }: VerifiedAccessToken): Promise<AccountResponse['data']> => {
     const user = await users.find(user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    return { ...describeAccount(user), timestamp: now().toISOString() };
+    const at = now();
+    return { ...describeAccount(user, at), timestamp: at.toISOString() };
   };
 }

@@ -10,6 +10,8 @@ export interface FindCurrentGroupDeps {
   readonly now: () => Date;
 }
 
+export type FindCurrentGroup = (caller: VerifiedAccessToken) => Promise<CurrentGroupResponse['data']>;
+
 /** Specification, "What the service does": Group type. */
 const stockDeficits = { HOME: 'masked', OFFICE: 'refused' } as const satisfies Record<AccountType, StockDeficit>;
 
@@ -18,8 +20,8 @@ const stockDeficits = { HOME: 'masked', OFFICE: 'refused' } as const satisfies R
  *
  * Raises `IAD_JWT_ACCESS_INVALID` as soon as the caller is no longer a member, so that the app refreshes.
  */
-export function createFindCurrentGroup({ users, groups, now }: FindCurrentGroupDeps) {
-  return async (caller: VerifiedAccessToken): Promise<CurrentGroupResponse['data']> => {
+export function createFindCurrentGroup({ users, groups, now }: FindCurrentGroupDeps): FindCurrentGroup {
+  return async (caller) => {
     const { user_id, home_group_id } = caller;
     const [group, members] = await Promise.all([groups.find(home_group_id), users.listGroup(home_group_id)]);
     const own = members.find(({ _id }) => _id === user_id);
@@ -27,13 +29,15 @@ export function createFindCurrentGroup({ users, groups, now }: FindCurrentGroupD
     const { account_type, created_at } = group;
     return {
       home_group_id,
+      name: group.name ?? null,
       account_type,
       stock_deficit: stockDeficits[account_type],
       role: own.role,
       created_at: created_at.toISOString(),
-      members: members.map(({ _id, email, role, joined_at }) => ({
+      members: members.map(({ _id, email, display_name, role, joined_at }) => ({
         user_id: _id,
         email,
+        display_name: display_name ?? null,
         role,
         joined_at: joined_at.toISOString(),
       })),

@@ -1,4 +1,4 @@
-import type { Invite, InvitePreviewResponse } from '@auth-account/contracts/http/invites';
+import type { Invite } from '@auth-account/contracts/http/invites';
 import { AppError } from '@auth-account/errors';
 import { type GroupStore, type InviteState, inviteState } from '@auth-account/stores';
 import type { InviteDocument } from '@auth-account/stores/documents';
@@ -30,12 +30,9 @@ export function inviteInvalid(token: string, state: InviteState | undefined): Ap
   });
 }
 
-type Preview = Omit<InvitePreviewResponse['data'], 'timestamp'>;
+type Preview = Pick<Invite, 'account_type' | 'expires_at' | 'valid' | 'reason'>;
 
-/**
- * Returns the part that any holder of the token may know: no name, no address, no group. `state` is the invite's state
- * for them.
- */
+/** Returns the part that does not depend on who asks. `state` is the invite's state for them. */
 export function previewInvite(invite: InviteDocument, state: InviteState): Preview {
   return {
     account_type: invite.account_type,

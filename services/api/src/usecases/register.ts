@@ -114,7 +114,7 @@ function createRegisterOnce(deps: RegisterDeps) {
     origin: RequestOrigin,
     idempotent: IdempotentRequest<RegisterData>,
   ): Promise<RegisterData> => {
-    if (await users.isEmailTaken(input.email)) refuseTaken(input);
+    if (await users.isEmailTaken(input.email, deps.now())) refuseTaken(input);
     const space = await spaces.choose(input);
     // Admission to the hash gate: only a registration that can still succeed asks for a hash.
     const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));

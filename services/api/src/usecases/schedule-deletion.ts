@@ -8,6 +8,7 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
+import { mailLocale } from '../codes/mail-locale.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
@@ -83,14 +84,16 @@ interface Times {
 /** Creates the event for subscribers, and the notice for the account's holder. */
 function eventsOf(
   { ids }: Pick<ScheduleDeletionDeps, 'ids'>,
-  { _id: user_id, locale = 'en' }: UserDocument,
+  user: UserDocument,
   { at, deletesAt }: Times,
-  { requestId, traceparent }: RequestOrigin,
+  request: RequestOrigin,
 ): readonly [AuthEvent, AuthEvent] {
+  const { requestId, traceparent } = request;
+  const { _id: user_id } = user;
   const origin = () => ({ id: ids.entityId(), requestId, traceparent, at });
   const deletes_at = deletesAt.toISOString();
   const scheduled = { user_id, scheduled_at: at.toISOString(), deletes_at };
-  const notice = { user_id, purpose: 'deletion_scheduled', locale, deletes_at } as const;
+  const notice = { user_id, purpose: 'deletion_scheduled', locale: mailLocale(user, request), deletes_at } as const;
   return [
     createAccountEvent('service.auth.events.deletion_scheduled', scheduled, origin()),
     createAccountEvent('service.auth.events.notice', notice, origin()),

@@ -3,6 +3,10 @@ import {
   acceptInviteExamples,
   CurrentGroupResponse,
   currentGroupExample,
+  GroupHandedOverResponse,
+  groupHandedOverExample,
+  groupRenamedExample,
+  HandOverGroupRequest,
   InviteTokenInPath,
   joinedExample,
   leftExample,
@@ -10,6 +14,8 @@ import {
   MemberRemovedResponse,
   MembershipResponse,
   memberRemovedExample,
+  RenameGroupRequest,
+  renameGroupExamples,
 } from '../groups.ts';
 import type { Route } from '../route.ts';
 import { access, common, commonHeaders, withoutBody } from './shared.ts';
@@ -25,7 +31,8 @@ export const groupRoutes = {
     operationId: 'findCurrentGroup',
     tag: 'Groups',
     summary: 'Show the caller’s group',
-    description: 'The group, the effect of its type on stock, and its members, longest-standing first.',
+    description:
+      'The group, the effect of its type on stock, and its members, longest-standing first. Names are null if unset.',
     method: 'get',
     path: '/api/v1/groups/current',
     auth: 'bearer',
@@ -39,6 +46,49 @@ export const groupRoutes = {
     },
     carriesToken: false,
     errors: [...withoutBody, ...access],
+  },
+  renameGroup: {
+    operationId: 'renameGroup',
+    tag: 'Groups',
+    summary: 'Name the group',
+    description:
+      'For the owner of the group. The members see the name, and so does whoever previews an invite into the group.',
+    method: 'patch',
+    path: '/api/v1/groups/current',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: RenameGroupRequest,
+    requests: renameGroupExamples,
+    success: {
+      status: 200,
+      description: 'The group now.',
+      body: CurrentGroupResponse,
+      example: groupRenamedExample,
+      cacheControl: 'no-store',
+    },
+    carriesToken: false,
+    errors: [...common, ...access, 'ERR-GROUP-OWNER-REQUIRED'],
+  },
+  handOverGroup: {
+    operationId: 'handOverGroup',
+    tag: 'Groups',
+    summary: 'Make another member the owner',
+    description:
+      'For the owner of the group, who is a member afterwards. No session ends, and no token changes: they say nothing ' +
+      'of the role. The caller’s own id changes nothing.',
+    method: 'post',
+    path: '/api/v1/groups/current/owner',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: HandOverGroupRequest,
+    success: {
+      status: 200,
+      description: 'The group has its new owner.',
+      body: GroupHandedOverResponse,
+      example: groupHandedOverExample,
+    },
+    carriesToken: false,
+    errors: [...common, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-GROUP-MEMBER-NOT-FOUND'],
   },
   acceptInvite: {
     operationId: 'acceptInvite',

@@ -25,5 +25,11 @@ export const access = ['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED'] as co
  */
 export const fresh = ['ERR-REAUTHENTICATION-FAILED', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'] as const;
 
+/** Success of every operation that sends a code, also if it sends none: the answer must not tell. */
+export const codeSent = {
+  status: 202,
+  description: 'The code is on its way, if there is somebody to send it to.',
+} as const;
+
 /** Headers that every operation of `/api/v1` takes. */
 export const commonHeaders = ['X-Request-ID', 'Accept-Language'] as const;

@@ -49,6 +49,10 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
       details: { rejected_email: 'cook@example.com' },
     }),
   },
+  'ERR-CODE-INVALID': {
+    'ERR-CODE-INVALID (wrong)': new AppError('ERR-CODE-INVALID', { details: { tries_left: 4 } }),
+    'ERR-CODE-INVALID (dead or unknown)': new AppError('ERR-CODE-INVALID', { details: { tries_left: 0 } }),
+  },
   'ERR-ACCOUNT-DELETION-SCHEDULED': {
     'ERR-ACCOUNT-DELETION-SCHEDULED': new AppError('ERR-ACCOUNT-DELETION-SCHEDULED', {
       details: { deletes_at: '2026-12-06T09:31:00.000Z' },

@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+import { ConfirmCodeRequest, exampleChallengeId, exampleCode } from './challenges.ts';
+import { NewPassword, Success, Timestamp, Uuid } from './fields.ts';
+import { GivenEmail } from './login.ts';
+
+/** Body of `POST /api/v1/auth/password-reset`. A malformed address counts as an unknown one. */
+export const PasswordResetRequest = Type.Object({ email: GivenEmail, device_id: Type.Optional(Uuid) });
+export type PasswordResetRequest = Type.Static<typeof PasswordResetRequest>;
+
+/** Body of `POST /api/v1/auth/password-reset/confirm`. */
+export const ConfirmPasswordResetRequest = Type.Object({
+  ...ConfirmCodeRequest.properties,
+  new_password: NewPassword,
+});
+export type ConfirmPasswordResetRequest = Type.Static<typeof ConfirmPasswordResetRequest>;
+
+/** Answer 200 of `POST /api/v1/auth/password-reset/confirm`. It has no tokens: the app logs in. */
+export const PasswordResetResponse = Success(
+  Type.Object({ message: Type.Literal('PASSWORD_RESET'), timestamp: Timestamp }),
+);
+export type PasswordResetResponse = Type.Static<typeof PasswordResetResponse>;
+
+export const passwordResetExamples = {
+  device: {
+    summary: 'From an app that has logged in before',
+    value: { email: 'cook@example.com', device_id: '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90' },
+  },
+  minimal: { summary: 'From anywhere else', value: { email: 'cook@example.com' } },
+} satisfies Record<string, { summary: string; value: PasswordResetRequest }>;
+
+export const confirmPasswordResetExamples = {
+  code: {
+    summary: 'The code of the mail, and a new password',
+    value: { challenge_id: exampleChallengeId, code: exampleCode, new_password: 'three wrong staples' },
+  },
+} satisfies Record<string, { summary: string; value: ConfirmPasswordResetRequest }>;
+
+export const passwordResetExample = {
+  status: 'success',
+  data: { message: 'PASSWORD_RESET', timestamp: '2026-11-20T10:02:00.000Z' },
+} satisfies PasswordResetResponse;

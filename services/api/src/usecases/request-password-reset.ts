@@ -1,0 +1,33 @@
+import type { ChallengeResponse } from '@auth-account/contracts/http/challenges';
+import type { PasswordResetRequest } from '@auth-account/contracts/http/password-reset';
+import type { UserStore } from '@auth-account/stores';
+import { mailLocale } from '../codes/mail-locale.ts';
+import type { RequestCode } from '../codes/request-code.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+
+export interface RequestPasswordResetDeps {
+  readonly users: Pick<UserStore, 'findByEmail'>;
+  readonly limits: Pick<Limits, 'requestCode'>;
+  readonly requestCode: RequestCode;
+  readonly ids: Pick<Ids, 'groupId'>;
+}
+
+/**
+ * Sends a code to reset the password. An address without an account gets the same answer, after the same work, under the
+ * same limits. Raises `ERR-RATE-LIMITED`.
+ */
+export function createRequestPasswordReset({ users, limits, requestCode, ids }: RequestPasswordResetDeps) {
+  const purpose = 'password_reset';
+  return async (
+    { email, device_id }: PasswordResetRequest,
+    origin: RequestOrigin,
+  ): Promise<ChallengeResponse['data']> => {
+    // If it has no device id, no account knows the device.
+    const deviceId = device_id?.toLowerCase() ?? ids.groupId();
+    await limits.requestCode({ email, deviceId, purpose }, origin);
+    const user = await users.findByEmail(email);
+    return requestCode({ purpose, userId: user?._id, locale: mailLocale(user, origin) }, origin);
+  };
+}

@@ -1,0 +1,103 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
+import type { ConfirmPasswordResetRequest, PasswordResetResponse } from '@auth-account/contracts/http/password-reset';
+import { createAccountEvent } from '@auth-account/messaging';
+import type { InviteStore, OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../audit/audit.ts';
+import type { CheckCode } from '../codes/check-code.ts';
+import { codeInvalid } from '../codes/code-errors.ts';
+import { mailLocale } from '../codes/mail-locale.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+import type { PasswordHasher } from '../security/password-hasher.ts';
+import { assertClientConnected } from './assert-client-connected.ts';
+import type { EndSessions } from './end-sessions.ts';
+
+export interface ResetPasswordDeps {
+  readonly users: Pick<UserStore, 'changeFresh'>;
+  readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly outbox: Pick<OutboxStore, 'append'>;
+  readonly checkCode: CheckCode;
+  readonly endSessions: EndSessions;
+  readonly hasher: Pick<PasswordHasher, 'admit'>;
+  readonly limits: Pick<Limits, 'tryCode'>;
+  readonly transaction: RunTransaction;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction, which writes the
+ * user's document like every login, so that no login with the old password slips past. All open codes of the account
+ * become void.
+ *
+ * If the address was never verified, whoever registered the account may not own it: the code verifies the address, and
+ * the invites that the account has made are revoked.
+ *
+ * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A shed request takes no try.
+ */
+export function createResetPassword(deps: ResetPasswordDeps) {
+  const { users, invites, challenges, outbox, checkCode, endSessions, hasher, limits, transaction } = deps;
+  const { publishEvent, audit, now } = deps;
+
+  return async (input: ConfirmPasswordResetRequest, origin: RequestOrigin): Promise<PasswordResetResponse['data']> => {
+    await limits.tryCode(origin);
+    // Admission to the hash gate first: a request that is shed here has not compared its code yet.
+    const { code, password_hash } = await hasher.admit(origin, async (turn) => {
+      const right = await checkCode('password_reset', input, origin);
+      return { code: right, password_hash: await turn.hash(input.new_password) };
+    });
+    const { user } = code;
+    const at = now();
+    const isFirstProof = user.email_verified_at === undefined;
+    const fields = {
+      password_hash,
+      password_changed_at: at,
+      ...(isFirstProof && { email_verified_at: at }),
+      // Its code is void.
+      ...(user.pending_email_until && { pending_email_until: at }),
+    };
+    const events = eventsOf(deps, user, at, origin);
+    const end = { userId: user._id, reason: 'password_changed', at } as const;
+    const work = async (session: ClientSession) => {
+      await code.use(at, session);
+      if (!(await users.changeFresh(user, fields, session))) throw codeInvalid();
+      await challenges.endAll(user._id, at, session);
+      if (isFirstProof) await invites.revokeMadeBy(user._id, at, session);
+      const ended = await endSessions.revoke(end, origin, session);
+      for (const event of events) await outbox.append(event, at, session);
+      // A user who has given up would not know which password holds.
+      assertClientConnected(origin);
+      return ended;
+    };
+    const ended = await transaction(work, { isCommitted: code.isUsed, group: user._id });
+    for (const event of events) publishEvent(event);
+    audit({ event: 'account.password_reset', user_id: user._id }, origin);
+    if (isFirstProof) audit({ event: 'account.email_verified', user_id: user._id }, origin);
+    await endSessions.announce(end, ended, origin);
+    return { message: 'PASSWORD_RESET', timestamp: now().toISOString() };
+  };
+}
+
+/** Creates the events of a reset; the first proof of the address is one of its own. */
+function eventsOf({ ids }: ResetPasswordDeps, user: UserDocument, at: Date, origin: RequestOrigin): AuthEvent[] {
+  const { _id: user_id, email_verified_at } = user;
+  const source = () => ({ id: ids.entityId(), requestId: origin.requestId, traceparent: origin.traceparent, at });
+  const time = at.toISOString();
+  const changed = { user_id, changed_at: time, reason: 'reset' } as const;
+  const notice = { user_id, purpose: 'password_changed', locale: mailLocale(user, origin) } as const;
+  const verified = { user_id, verified_at: time };
+  return [
+    createAccountEvent('service.auth.events.password_changed', changed, source()),
+    createAccountEvent('service.auth.events.notice', notice, source()),
+    ...(email_verified_at === undefined
+      ? [createAccountEvent('service.auth.events.email_verified', verified, source())]
+      : []),
+  ];
+}

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newSession, registerAccount } from '../support/accounts.ts';
+import {
+  bearer,
+  type Caller,
+  cheapHashes,
+  currentGroup,
+  insertInvite,
+  joinByInvite,
+  leave,
+} from '../support/groups.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi(cheapHashes);
+});
+afterAll(() => api.close());
+
+const patch = (path: string) => (caller: Caller, body: object) =>
+  api.send({ method: 'PATCH', path, headers: bearer(caller), body });
+const rename = patch('/api/v1/groups/current');
+const introduce = patch('/api/v1/account');
+const look = async (token: string) => (await api.send({ method: 'GET', path: `/api/v1/invites/${token}` })).json.data;
+
+async function newHousehold() {
+  const owner = await newSession(api);
+  const invite = await insertInvite(api, owner.home_group_id);
+  return { owner, invite, member: await joinByInvite(api, invite) };
+}
+
+describe('the name of a group', () => {
+  test('is what its owner sets, and all members see it', async () => {
+    const { owner, member } = await newHousehold();
+    const answer = await rename(owner, { name: 'Улица Садовая 🏡' });
+    expect(answer.status).toBe(200);
+    expect(answer.json.data).toMatchObject({ name: 'Улица Садовая 🏡', role: 'owner' });
+    const seen = (await currentGroup(api, member)).json.data;
+    expect({ ...seen, role: 'owner', timestamp: 0 }).toEqual({ ...answer.json.data, timestamp: 0 });
+    expect((await rename(owner, { name: null })).json.data.name).toBeNull();
+    expect(await api.collections.groups.findOne({ _id: owner.home_group_id })).not.toHaveProperty('name');
+  });
+
+  test('is the owner’s to set', async () => {
+    const { owner, member } = await newHousehold();
+    const answer = await rename(member, { name: 'Mine' });
+    expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-GROUP-OWNER-REQUIRED']);
+    expect((await currentGroup(api, owner)).json.data.name).toBeNull();
+  });
+
+  test('of a group that the caller has left stays', async () => {
+    const { owner, member } = await newHousehold();
+    await rename(owner, { name: 'Ours' });
+    await leave(api, owner);
+    const answer = await rename(owner, { name: 'Mine' });
+    expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+    expect((await currentGroup(api, member)).json.data.name).toBe('Ours');
+  });
+
+  test.each([
+    [{}, 'missing'],
+    [{ name: '' }, 'string_too_short'],
+    [{ name: 'x'.repeat(65) }, 'string_too_long'],
+    [{ name: 'a\u202eb' }, 'string_pattern_mismatch'],
+    [{ name: ['a'] }, 'string_type'],
+  ])('is not %j', async (body, type) => {
+    const answer = await rename(await newSession(api), body);
+    expect(answer.status).toBe(422);
+    expect(answer.json.details).toContainEqual({ loc: ['body', 'name'], msg: expect.any(String), type });
+  });
+});
+
+describe('the name of a person', () => {
+  test('is seen by the members of the group', async () => {
+    const { owner, member } = await newHousehold();
+    await introduce(owner, { display_name: 'Anna' });
+    const { members } = (await currentGroup(api, member)).json.data;
+    expect(members.map(({ display_name }: { display_name: unknown }) => display_name)).toEqual(['Anna', null]);
+  });
+
+  test('is in the preview of an invite, with the group’s, and nothing else of them', async () => {
+    const { owner, invite } = await newHousehold();
+    expect(await look(invite)).toMatchObject({ group_name: null, invited_by: null });
+    await introduce(owner, { display_name: 'Anna' });
+    await rename(owner, { name: 'Garden Street' });
+    const shown = await look(invite);
+    expect(shown).toMatchObject({ group_name: 'Garden Street', invited_by: 'Anna', valid: true });
+    for (const known of [owner.email, owner.user_id, owner.home_group_id]) {
+      expect(JSON.stringify(shown)).not.toContain(known);
+    }
+  });
+
+  test('is null in a preview if the account is gone', async () => {
+    const { user_id, home_group_id } = await registerAccount(api);
+    const invite = await insertInvite(api, home_group_id);
+    await api.collections.users.deleteOne({ _id: user_id });
+    expect(await look(invite)).toMatchObject({ group_name: null, invited_by: null, valid: true });
+  });
+});

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newSession } from '../support/accounts.ts';
+import {
+  bearer,
+  type Caller,
+  cheapHashes,
+  currentGroup,
+  expectSound,
+  insertInvite,
+  joinByInvite,
+  leave,
+  removeMember,
+} from '../support/groups.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi(cheapHashes);
+});
+afterAll(async () => {
+  await expectSound(api);
+  await api.close();
+});
+
+const handOver = (caller: Caller, user_id: string) =>
+  api.post('/api/v1/groups/current/owner', { user_id }, bearer(caller));
+
+async function newGroupOf(size: number) {
+  const owner = await newSession(api);
+  const invite = await insertInvite(api, owner.home_group_id);
+  const members: Awaited<ReturnType<typeof joinByInvite>>[] = [];
+  for (let i = 1; i < size; i += 1) members.push(await joinByInvite(api, invite));
+  return { owner, members, invite };
+}
+
+type Members = Awaited<ReturnType<typeof newGroupOf>>['members'];
+const first = ([member]: Members) => {
+  if (member === undefined) throw new Error('no member');
+  return member;
+};
+
+test('a group that is handed over has a new owner, and no session has changed', async () => {
+  const { owner, members } = await newGroupOf(3);
+  const heir = first(members.slice(1));
+  const answer = await handOver(owner, heir.user_id.toUpperCase());
+  expect(answer.status).toBe(200);
+  expect(answer.json.data).toEqual({
+    message: 'OWNER_CHANGED',
+    user_id: heir.user_id,
+    timestamp: expect.any(String),
+  });
+  const { data } = (await currentGroup(api, heir)).json;
+  expect(data.role).toBe('owner');
+  expect(data.members.map(({ role }: { role: string }) => role)).toEqual(['member', 'member', 'owner']);
+  expect((await currentGroup(api, owner)).json.data.role).toBe('member');
+  expect((await api.post('/api/v1/invites', {}, bearer(owner))).json.error_code).toBe('ERR-GROUP-OWNER-REQUIRED');
+  expect((await api.post('/api/v1/invites', {}, bearer(heir))).status).toBe(201);
+});
+
+test('only the owner hands it over', async () => {
+  const { owner, members } = await newGroupOf(3);
+  const [one, other] = members;
+  for (const caller of [one, other]) {
+    const answer = await handOver(caller as Caller, first(members).user_id);
+    expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-GROUP-OWNER-REQUIRED']);
+  }
+  await leave(api, owner);
+  const late = await handOver(owner, first(members).user_id);
+  expect([late.status, late.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+});
+
+test('nobody but a member gets it', async () => {
+  const { owner, members } = await newGroupOf(2);
+  const stranger = await newSession(api);
+  for (const user_id of [stranger.user_id, randomUUID()]) {
+    const answer = await handOver(owner, user_id);
+    expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-GROUP-MEMBER-NOT-FOUND']);
+  }
+  expect((await handOver(owner, 'nobody')).status).toBe(422);
+  expect((await currentGroup(api, first(members))).json.data.members[0]).toMatchObject({ role: 'owner' });
+});
+
+test('to the owner it changes nothing', async () => {
+  const { owner } = await newGroupOf(2);
+  expect((await handOver(owner, owner.user_id)).status).toBe(200);
+  expect((await currentGroup(api, owner)).json.data.role).toBe('owner');
+});
+
+test('whoever leaves, joins, is removed or becomes owner at the same time, there is one owner, and a member', async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const { owner, members, invite } = await newGroupOf(4);
+    const [a, b, c] = members.map(({ user_id }) => user_id) as [string, string, string];
+    const [tokenA] = members;
+    const answers = await Promise.all([
+      handOver(owner, a),
+      handOver(owner, b),
+      leave(api, first(members)),
+      removeMember(api, owner, c),
+      joinByInvite(api, invite).then(() => ({ status: 200 })),
+      ...(round % 2 ? [leave(api, owner)] : [handOver(tokenA as Caller, c)]),
+    ]);
+    for (const { status } of answers) expect(status).toBeLessThan(500);
+    await expectSound(api);
+  }
+});

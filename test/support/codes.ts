@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { codeAddress } from '@auth-account/stores/challenges';
+import { createEmailCodes, loadKeyFile } from '@auth-account/tokens';
+import type { Answer } from './http-client.ts';
+import { type TestApi, testEnvironment } from './test-api.ts';
+
+type CodeApi = Pick<TestApi, 'collections' | 'post'>;
+
+/** Returns the code of a challenge, derived from the key file and the documents as the worker derives it. */
+export async function codeOf({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<string> {
+  const keys = await loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
+  const challenge = await collections.challenges.findOne({ _id: challengeId });
+  if (challenge === null) throw new Error(`there is no challenge ${challengeId}`);
+  const { kid, purpose, user_id: userId } = challenge;
+  const user = await collections.users.findOne({ _id: userId });
+  const emailKey = (user && codeAddress(user, purpose)?.emailKey) ?? 'nobody';
+  return createEmailCodes(keys).codeOf({ kid, challengeId, purpose, userId, emailKey });
+}
+
+/** Returns a code that is not the challenge's. */
+export async function wrongCodeOf(on: Pick<TestApi, 'collections'>, challengeId: string): Promise<string> {
+  const right = Number(await codeOf(on, challengeId));
+  return String((right + 1 + Math.floor(Math.random() * 99_999_998)) % 1e8).padStart(8, '0');
+}
+
+/** Asks for a code to reset the password. Throws if the answer is not 202. */
+export async function requestReset(on: CodeApi, email: string, fields: object = {}): Promise<string> {
+  const answer = await on.post('/api/v1/auth/password-reset', { email, ...fields });
+  if (answer.status !== 202) throw new Error(`password-reset answered ${answer.status}: ${answer.text}`);
+  return answer.json.data.challenge_id;
+}
+
+/** Confirms a reset, with the right code unless another one is given. */
+export async function confirmReset(on: CodeApi, challenge_id: string, fields: object = {}): Promise<Answer> {
+  const code = await codeOf(on, challenge_id);
+  const body = { challenge_id, code, new_password: 'three wrong staples', ...fields };
+  return on.post('/api/v1/auth/password-reset/confirm', body);
+}
+
+/** Lets the resend of a challenge be due now. */
+export async function makeResendDue({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<void> {
+  await collections.challenges.updateOne({ _id: challengeId }, { $set: { resend_at: new Date() } });
+}
+
+/** Lets a challenge be too old. */
+export async function expire({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<void> {
+  await collections.challenges.updateOne({ _id: challengeId }, { $set: { expires_at: new Date() } });
+}
+
+export const unknownChallenge = () => randomUUID();
