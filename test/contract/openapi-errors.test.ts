@@ -307,6 +307,15 @@ const ownProvocations: {
     'ERR-RATE-LIMITED': () => pastTheLimit('restoreAccount'),
     'ERR-OVERLOADED': () => overload('restoreAccount'),
   },
+  exportAccount: {
+    async 'ERR-INTERNAL'() {
+      const session = await newSession(faulty);
+      const broken = { $unset: { created_at: true } } as const;
+      await faulty.collections.sessions.updateOne({ _id: session.session_id }, broken);
+      return sendTo('exportAccount', faulty, { body: { current_password: password }, headers: bearer(session) });
+    },
+    ...freshProvocations('exportAccount'),
+  },
   requestPasswordReset: {
     'ERR-INTERNAL': () => refusedWrite('requestPasswordReset', 'challenges'),
     'ERR-RATE-LIMITED': () => pastTheLimit('requestPasswordReset'),

@@ -6,6 +6,7 @@ import type { RevocationReason } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, logOut, newSession, password } from '../support/accounts.ts';
+import { authctl } from '../support/authctl.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
 import { insertSessionsBeside } from '../support/session-document.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
@@ -87,7 +88,13 @@ const endings: Readonly<Record<string, () => Promise<string>>> = {
     expect((await api.post('/api/v1/account/password', body, bearer(phone))).status).toBe(200);
     return tablet.refresh_token;
   },
-  account_disabled: () => endAs('account_disabled'),
+  async account_disabled() {
+    const session = await newSession(api);
+    const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix };
+    const run = await authctl(['user', 'disable', session.user_id, '--reason', 'spam'], { env });
+    expect(run.exitCode).toBe(0);
+    return session.refresh_token;
+  },
   account_deleted: () => endAs('account_deleted'),
   async reused() {
     const session = await rotatedSession();

@@ -34,6 +34,7 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     await on.post('/api/v1/account/deletion', { current_password: password }, bearer({ access_token }));
     return { body: { email, password, device_id } };
   },
+  exportAccount: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
   requestPasswordReset: async (on) => ({
     body: { email: (await registerAccount(on)).email, device_id: crypto.randomUUID() },
   }),

@@ -41,6 +41,8 @@ export interface UserDocument {
   readonly disabled_at?: Date;
   /** Reason that the operator gave, for the support desk. */
   readonly disabled_reason?: string;
+  /** Name of that operator. */
+  readonly disabled_by?: string;
   /** Time of the erasure, if the deletion was ordered. Until then nobody can log in. */
   readonly deletes_at?: Date;
   /** Claim of the worker that erases the account, and the time at which another may take it. */

@@ -36,13 +36,13 @@ const indexes = {
   ],
   invites: [
     [{ home_group_id: 1, created_at: -1 }, { name: 'group_invites' }],
+    // All that a user has made: for the export, and for the erasure.
+    [{ created_by: 1, created_at: -1 }, { name: 'invites_of_maker' }],
     // Invites that may still be good, however many were revoked: they are counted in the transaction that creates one.
     [
       { home_group_id: 1, expires_at: 1 },
       { name: 'group_open_invites', partialFilterExpression: { revoked_at: null } },
     ],
-    // All that a user has made, for erasing who made them.
-    [{ created_by: 1 }, { name: 'made_by' }],
     // Invites that one user has made, in whatever group.
     [
       { created_by: 1, expires_at: 1 },
@@ -57,10 +57,13 @@ const indexes = {
       { user_id: 1, device_id: 1 },
       { name: 'live_device_unique', unique: true, partialFilterExpression: { is_revoked: false } },
     ],
-    // A user's ended sessions, for erasing them. Logins write it only for the session that they replace.
-    [{ user_id: 1 }, { name: 'ended_of_user', partialFilterExpression: { is_revoked: true } }],
     // Recent revocations: the worker publishes them until Redis is known to have them.
     [{ revoked_at: 1 }, { name: 'revoked_at', partialFilterExpression: { is_revoked: true } }],
+    // A user's sessions that are over: for the export, and for the erasure. Logins don't write it.
+    [
+      { user_id: 1, revoked_at: -1 },
+      { name: 'revoked_of_user', partialFilterExpression: { is_revoked: true } },
+    ],
     // Recent changes of claims, for the same reason.
     [{ claims_changed_at: 1 }, { name: 'claims_changed_at', sparse: true }],
     // A revoked session stays until its tokens would have expired anyway, because it is what marks them as revoked.

@@ -20,6 +20,11 @@ export interface InviteList {
   readonly hasMore: boolean;
 }
 
+const made = { _id: 0, home_group_id: 1, created_at: 1, expires_at: 1, max_uses: 1, uses: 1, revoked_at: 1 } as const;
+
+/** An invite as its maker made it, without its token. */
+export type MadeInvite = Pick<InviteDocument, Exclude<keyof typeof made, '_id'>>;
+
 /** Invites into groups. Tokens are compared in lower case: UUIDs come back in capitals from some platforms. */
 export interface InviteStore {
   find(token: string): Promise<InviteDocument | undefined>;
@@ -30,6 +35,8 @@ export interface InviteStore {
   countGood(groupId: string, now: Date, session: ClientSession): Promise<number>;
   /** `tombstones`: maximum number of invites that are over. */
   list(groupId: string, now: Date, tombstones: number): Promise<InviteList>;
+  /** Returns the invites that the user has made, in whichever group, newest first. */
+  listMadeBy(userId: string, most: number): Promise<{ invites: MadeInvite[]; hasMore: boolean }>;
   /**
    * Counts one use if the invite is still good at `now`, and returns it after the change; undefined if it is not good.
    * It writes the invite's document, so that a concurrent revocation conflicts with the transaction.
@@ -76,6 +83,14 @@ export function createInviteStore({ invites }: Collections): InviteStore {
       const byToken = new Map([...live, ...over.slice(0, tombstones)].map((invite) => [invite._id, invite]));
       const all = [...byToken.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
       return { invites: all, hasMore: over.length > tombstones };
+    },
+    async listMadeBy(userId, most) {
+      const found = await invites
+        .find<MadeInvite>({ created_by: userId }, { projection: made })
+        .sort(newestFirst)
+        .limit(most + 1)
+        .toArray();
+      return { invites: found.slice(0, most), hasMore: found.length > most };
     },
     async use(token, now, session) {
       const match = { _id: token.toLowerCase(), ...good(now) };

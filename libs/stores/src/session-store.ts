@@ -34,6 +34,8 @@ export interface SessionStore {
   findStanding(sessionId: string): Promise<SessionStanding | undefined>;
   /** Returns the user's live sessions at `now`, most recently used first. */
   listOwn(userId: string, now: Date): Promise<ListedSession[]>;
+  /** Returns all of the user's sessions that are not revoked, then the revoked ones, newest end first. */
+  listHeld(userId: string, mostRevoked: number): Promise<{ sessions: HeldSession[]; hasMore: boolean }>;
   /** Returns true if all of them are revoked. Reads with majority concern. */
   areRevoked(sessionIds: readonly string[]): Promise<boolean>;
   /** Returns the user's sessions that are not revoked, least recently used first. */
@@ -70,6 +72,14 @@ const listed = { device_id: 1, device_name: 1, platform: 1, created_at: 1, last_
 
 export type ListedSession = Pick<SessionDocument, '_id' | keyof typeof listed>;
 
+const held = { ...listed, 'claims.home_group_id': 1, revoked_at: 1, revoked_reason: 1 } as const;
+
+/** Everything of a session that its user may have. */
+export type HeldSession = ListedSession &
+  Pick<SessionDocument, 'revoked_at' | 'revoked_reason'> & {
+    readonly claims: Pick<SessionClaims, 'home_group_id'>;
+  };
+
 export type OwnedSession = Pick<SessionDocument, '_id' | 'user_id'>;
 
 /** Fields that a change of group writes into each session beside the next `ver`. */
@@ -101,6 +111,7 @@ type Reads =
   | 'exists'
   | 'findStanding'
   | 'listOwn'
+  | 'listHeld'
   | 'areRevoked'
   | 'listLive'
   | 'findLive'
@@ -127,6 +138,18 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
       const found = await sessions.find<ListedSession>(own, { projection: listed }).toArray();
       // At most 50: sorting them here costs less than a stage in MongoDB.
       return found.sort((a, b) => b.last_used_at.getTime() - a.last_used_at.getTime());
+    },
+    async listHeld(userId, mostRevoked) {
+      const options = { projection: held };
+      const [live, revoked] = await Promise.all([
+        sessions.find<HeldSession>({ user_id: userId, is_revoked: false }, options).toArray(),
+        sessions
+          .find<HeldSession>({ user_id: userId, is_revoked: true }, options)
+          .sort({ revoked_at: -1 })
+          .limit(mostRevoked + 1)
+          .toArray(),
+      ]);
+      return { sessions: [...live, ...revoked.slice(0, mostRevoked)], hasMore: revoked.length > mostRevoked };
     },
     async areRevoked(sessionIds) {
       const options = { readConcern: { level: 'majority' } } as const;

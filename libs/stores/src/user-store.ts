@@ -22,6 +22,14 @@ export function unchangedSince({ _id, email_key, password_changed_at }: Credenti
   return { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
 }
 
+/** An operator's decision that nobody may log in to the account. */
+export interface Disabled {
+  readonly at: Date;
+  readonly reason: string;
+  /** Name of the operator. */
+  readonly by: string;
+}
+
 /** A member as the other members of the group see it. */
 export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 'role' | 'joined_at'>;
 
@@ -84,6 +92,12 @@ export interface UserStore {
   changeFresh(seen: Credentials, fields: Partial<UserDocument>, session: ClientSession): Promise<boolean>;
   /** Reads with majority concern: the result can't be rolled back. */
   hasPasswordHash(userId: string, hash: string): Promise<boolean>;
+  /** Disables the account; false if it is disabled already, or gone. */
+  disable(userId: string, disabled: Disabled, session: ClientSession): Promise<boolean>;
+  /** Returns true if the account has been disabled since that time. Reads with majority concern. */
+  isDisabledSince(userId: string, at: Date): Promise<boolean>;
+  /** Lets the account log in again; false if it is not disabled, or gone. */
+  enable(userId: string): Promise<boolean>;
   /** Writes the change and returns the user after it; undefined if the user is gone. */
   changeProfile(userId: string, change: ProfileChange): Promise<UserDocument | undefined>;
   /** Replaces the hash of a password by a better one of the same password. */
@@ -103,6 +117,7 @@ type Reads =
   | 'hasMoved'
   | 'findDisplayName'
   | 'listGroup'
+  | 'isDisabledSince'
   | 'hasPasswordHash';
 
 function createReads(users: Collections['users']): Pick<UserStore, Reads> {
@@ -134,6 +149,10 @@ function createReads(users: Collections['users']): Pick<UserStore, Reads> {
     listGroup(groupId) {
       const projection = { email: 1, display_name: 1, role: 1, joined_at: 1 };
       return users.find<GroupMember>({ home_group_id: groupId }, { projection }).sort(eldestFirst).toArray();
+    },
+    async isDisabledSince(userId, at) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await users.findOne({ _id: userId, disabled_at: at }, options)) !== null;
     },
     async hasPasswordHash(userId, hash) {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
@@ -176,6 +195,16 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
     },
     async changeFresh(seen, fields, session) {
       return (await users.updateOne(unchangedSince(seen), touch(fields), { session })).matchedCount === 1;
+    },
+    async disable(userId, { at, reason, by }, session) {
+      const update = touch({ disabled_at: at, disabled_reason: reason, disabled_by: by, sessions_changed_at: at });
+      const enabled = { _id: userId, disabled_at: { $exists: false } };
+      return (await users.updateOne(enabled, update, { session })).matchedCount === 1;
+    },
+    async enable(userId) {
+      const disabled = { _id: userId, disabled_at: { $exists: true } };
+      const update = { $unset: { disabled_at: true, disabled_reason: true, disabled_by: true } } as const;
+      return (await users.updateOne(disabled, update)).matchedCount === 1;
     },
     async changeProfile(userId, change) {
       const fields = Object.entries(change).filter(([, value]) => value !== undefined);

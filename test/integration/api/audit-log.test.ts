@@ -16,7 +16,7 @@ type Line = Readonly<Record<string, unknown>>;
 const lines: Line[] = [];
 const name = uniqueName();
 const mongo = new MongoClient(testEnvironment().mongodbUri);
-const { sessions } = collectionsOf(mongo.db(name));
+const { sessions, users } = collectionsOf(mongo.db(name));
 const metrics = createMetrics({ service: 'api' });
 let time = Date.now();
 let base: string;
@@ -261,6 +261,69 @@ test('a change of group is an event, and so is what follows for the group that w
   ]);
   await removeMember(stack, member, owner.user_id);
   expect(takeEvents().map(({ event }) => event)).toEqual(['authorization.failed']);
+});
+
+test('what a person does with the account is an event, and so is a wrong password on the way', async () => {
+  const phone = await newSession(api);
+  const tablet = await logIn(api, phone.email);
+  const { user_id, session_id } = phone;
+  const headers = bearer(phone.access_token);
+  const success = { outcome: 'success', user_id, session_id };
+  lines.splice(0);
+
+  await ask({ method: 'PATCH', path: '/api/v1/account', headers, body: { display_name: 'Anna' } });
+  expect(takeEvents()).toEqual([{ event: 'account.changed', ...success }]);
+
+  const failed = () => counterOf('auth_authorization_failures_total', { code: 'ERR-REAUTHENTICATION-FAILED' });
+  const before = await failed();
+  await api.post('/api/v1/account/export', { current_password: 'wrong password' }, headers);
+  const failure = { outcome: 'failure', user_id, session_id };
+  const route = '/api/v1/account/export';
+  expect(takeEvents()).toEqual([
+    { event: 'reauthentication.failed', ...failure },
+    { event: 'authorization.failed', ...failure, reason: 'ERR-REAUTHENTICATION-FAILED', route },
+  ]);
+  expect(await failed()).toBe(before + 1);
+  await api.post('/api/v1/account/export', { current_password: password }, headers);
+  expect(takeEvents()).toEqual([{ event: 'account.exported', ...success }]);
+
+  const ended = () => counterOf('auth_sessions_ended_total', { reason: 'password_changed' });
+  const endedBefore = await ended();
+  await api.post('/api/v1/account/password', { current_password: password, new_password: password }, headers);
+  expect(takeEvents()).toEqual([
+    { event: 'account.password_changed', ...success },
+    { event: 'session.revoked', ...success, session_id: tablet.session_id, reason: 'password_changed' },
+  ]);
+  expect(await ended()).toBe(endedBefore + 1);
+});
+
+test('a login to an account that opens no session is an event', async () => {
+  const { email, user_id } = await registerAccount(api);
+  await users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
+  lines.splice(0);
+  const before = await counterOf('auth_logins_total', { outcome: 'refused' });
+  await api.post('/api/v1/auth/login', { email, password });
+  const event = { event: 'login.refused', outcome: 'failure', user_id, reason: 'account_disabled' };
+  expect(takeEvents()).toEqual([event]);
+  expect(await counterOf('auth_logins_total', { outcome: 'refused' })).toBe(before + 1);
+});
+
+test('a group that gets a name or another owner is an event', async () => {
+  const stack = { ...api, send: ask, collections: collectionsOf(mongo.db(name)) };
+  const owner = await newSession(api);
+  const { home_group_id, session_id, user_id } = owner;
+  const heir = await joinByInvite(stack, await insertInvite(stack, home_group_id));
+  const headers = bearer(owner.access_token);
+  lines.splice(0);
+  await ask({ method: 'PATCH', path: '/api/v1/groups/current', headers, body: { name: 'Garden Street' } });
+  const shared = { outcome: 'success', session_id, home_group_id };
+  expect(takeEvents()).toEqual([{ event: 'group.renamed', ...shared, user_id }]);
+  await api.post('/api/v1/groups/current/owner', { user_id }, headers);
+  expect(takeEvents()).toEqual([]);
+  await api.post('/api/v1/groups/current/owner', { user_id: heir.user_id }, headers);
+  expect(takeEvents()).toEqual([
+    { event: 'group.owner_changed', ...shared, user_id: heir.user_id, handed_over_by: user_id },
+  ]);
 });
 
 test('no line has a token, a password, an e-mail address or a whole address', async () => {

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { collectionsOf, createStores, ensureIndexes, runTransaction } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ClientSession, type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
+import { newSessionDocument } from '../../support/session-document.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 
 let mongo: MongoClient;
 let db: Db;
-const [group, other] = [randomUUID(), randomUUID()];
+const [group, other, maker, person] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
 const now = new Date();
 const inAnHour = new Date(now.getTime() + 3_600_000);
 
@@ -15,10 +17,10 @@ beforeAll(async () => {
   mongo = new MongoClient(serviceEnvironment(name).MONGODB_URI ?? '', { monitorCommands: true });
   db = mongo.db(name);
   await ensureIndexes(db);
-  const { invites, users } = collectionsOf(db);
+  const { invites, users, sessions } = collectionsOf(db);
   const invite = {
     account_type: 'HOME',
-    created_by: randomUUID(),
+    created_by: maker,
     expires_at: inAnHour,
     max_uses: null,
     uses: 0,
@@ -32,6 +34,15 @@ beforeAll(async () => {
     ...invitesOf(group, 2_000, now),
     ...invitesOf(group, 10, null),
     ...invitesOf(other, 500, null),
+  ]);
+  const sessionsOf = (user_id: string, count: number, ended: Partial<SessionDocument> = {}) =>
+    Array.from({ length: count }, () => ({ ...newSessionDocument(), user_id, device_id: randomUUID(), ...ended }));
+  const ended = { is_revoked: true, revoked_at: now } as const;
+  await sessions.insertMany([
+    ...sessionsOf(person, 1_000, ended),
+    ...sessionsOf(person, 5),
+    ...sessionsOf(other, 1_000, ended),
+    ...sessionsOf(other, 1_000),
   ]);
   const user = { password_hash: 'none', account_type: 'OFFICE', role: 'member', created_at: now } as const;
   await users.insertMany(
@@ -115,4 +126,21 @@ test('closing a group looks at none of its invites that was revoked', async () =
 test('the members come from the index in their order', async () => {
   const plans = await plansOf(() => createStores(collectionsOf(db)).users.listGroup(group));
   expectBounded(plans, [100]);
+});
+
+test('the invites that a user has made come from the index in their order', async () => {
+  const plans = await plansOf(async () => {
+    const { invites: made, hasMore } = await invites().listMadeBy(maker, 100);
+    expect([made.length, hasMore]).toEqual([100, true]);
+    expect(made.filter((invite) => '_id' in invite)).toEqual([]);
+  });
+  expectBounded(plans, [101]);
+});
+
+test('the sessions of a user come from two indexes: of those that are over no more than are wanted', async () => {
+  const plans = await plansOf(async () => {
+    const { sessions, hasMore } = await createStores(collectionsOf(db)).sessions.listHeld(person, 100);
+    expect([sessions.length, hasMore]).toEqual([105, true]);
+  });
+  expectBounded(plans, [5, 101]);
 });

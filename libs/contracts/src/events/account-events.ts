@@ -1,13 +1,9 @@
 import { Type } from 'typebox';
-import { Locale, Timestamp, Uuid } from '../http/fields.ts';
+import { CodePurpose, Locale, Timestamp, Uuid } from '../http/fields.ts';
 import { CloudEvent } from './cloud-event.ts';
 import { type RegisteredEvent, registeredTopic } from './registered.ts';
 
-export { Locale };
-
-/** Purpose of a code that is sent by e-mail. */
-export const CodePurpose = Type.Enum(['email_verification', 'password_reset', 'email_change', 'account_deletion']);
-export type CodePurpose = Type.Static<typeof CodePurpose>;
+export { CodePurpose, Locale };
 
 /** What a notice tells the account's holder; `address_in_use`: somebody wanted to change to this account's address. */
 export const NoticePurpose = Type.Enum([

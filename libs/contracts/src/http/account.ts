@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   AccountType,
+  CodePurpose,
   GivenPassword,
   type Locale,
   NameOrNull,
@@ -10,6 +11,7 @@ import {
   Uuid,
 } from './fields.ts';
 import { GroupRole } from './groups.ts';
+import { Platform } from './login.ts';
 
 /** Part of the body of every operation that asks for the password again. */
 export const freshFields = { current_password: GivenPassword } as const;
@@ -63,25 +65,84 @@ export const PasswordChangedResponse = Success(
 );
 export type PasswordChangedResponse = Type.Static<typeof PasswordChangedResponse>;
 
+/** Body of `POST /api/v1/account/export`. */
+export const ExportAccountRequest = Type.Object(freshFields);
+export type ExportAccountRequest = Type.Static<typeof ExportAccountRequest>;
+
+const TimestampOrNull = Type.Unsafe<string | null>({ ...Timestamp, type: ['string', 'null'] });
+const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+
+const exported = {
+  account: Type.Object({ ...Account.properties, last_login_at: TimestampOrNull }),
+  former_emails: Type.Array(Type.Object({ email: Type.String(), undo_until: Timestamp }), {
+    description: 'Addresses that a change can still be undone to.',
+  }),
+  codes: Type.Array(Type.Object({ purpose: CodePurpose, created_at: Timestamp, expires_at: Timestamp }), {
+    description: 'Codes by e-mail that were asked for lately. The codes themselves are not stored.',
+  }),
+  group: Type.Object({
+    home_group_id: Uuid,
+    name: NameOrNull,
+    account_type: AccountType,
+    role: GroupRole,
+    joined_at: Timestamp,
+  }),
+  sessions: Type.Array(
+    Type.Object({
+      session_id: Uuid,
+      device_id: Uuid,
+      device_name: TextOrNull,
+      platform: Type.Unsafe<Platform | null>({ enum: [...Platform.enum, null] }),
+      home_group_id: Uuid,
+      created_at: Timestamp,
+      last_used_at: Timestamp,
+      expires_at: Timestamp,
+      ended_at: TimestampOrNull,
+      end_reason: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description: 'What ended it, in the words of `IAD_JWT_REFRESH_STOLEN`.',
+      }),
+    }),
+  ),
+  invites: Type.Array(
+    Type.Object({
+      home_group_id: Uuid,
+      created_at: Timestamp,
+      expires_at: Timestamp,
+      max_uses: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1 }),
+      uses: Type.Integer({ minimum: 0 }),
+      revoked_at: TimestampOrNull,
+    }),
+    { description: 'The invites that the account has made, without their tokens.' },
+  ),
+  is_complete: Type.Boolean({ description: 'False if there are older sessions or invites than these.' }),
+} as const;
+
+/** Everything that is held of a person: no secret, no hash, nothing of anybody else. */
+export const AccountExport = Type.Object(exported);
+export type AccountExport = Type.Static<typeof AccountExport>;
+
+/** Answer 200 of `POST /api/v1/account/export`. */
+export const AccountExportResponse = Success(Type.Object({ ...exported, timestamp: Timestamp }));
+export type AccountExportResponse = Type.Static<typeof AccountExportResponse>;
+
 const timestamp = '2026-11-22T09:31:00.000Z';
 
-export const accountExample = {
-  status: 'success',
-  data: {
-    user_id: '019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10',
-    email: 'cook@example.com',
-    email_verified: true,
-    pending_email: null,
-    display_name: 'Anna',
-    locale: 'en',
-    home_group_id: '1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44',
-    account_type: 'HOME',
-    role: 'owner',
-    created_at: '2026-11-18T07:10:00.000Z',
-    password_changed_at: '2026-11-18T07:10:00.000Z',
-    timestamp,
-  },
-} satisfies AccountResponse;
+const account = {
+  user_id: '019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10',
+  email: 'cook@example.com',
+  email_verified: true,
+  pending_email: null,
+  display_name: 'Anna',
+  locale: 'en',
+  home_group_id: '1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44',
+  account_type: 'HOME',
+  role: 'owner',
+  created_at: '2026-11-18T07:10:00.000Z',
+  password_changed_at: '2026-11-18T07:10:00.000Z',
+} satisfies Account;
+
+export const accountExample = { status: 'success', data: { ...account, timestamp } } satisfies AccountResponse;
 
 export const changeAccountExamples = {
   both: { summary: 'Name and language', value: { display_name: 'Anna', locale: 'ru' } },
@@ -99,3 +160,55 @@ export const passwordChangedExample = {
   status: 'success',
   data: { message: 'PASSWORD_CHANGED', sessions_ended: 2, timestamp },
 } satisfies PasswordChangedResponse;
+
+export const exportAccountExamples = {
+  all: { summary: 'With the password', value: { current_password: 'correct horse battery' } },
+} satisfies Record<string, { summary: string; value: ExportAccountRequest }>;
+
+export const accountExportExample = {
+  status: 'success',
+  data: {
+    account: { ...account, last_login_at: '2026-11-22T07:00:00.000Z' },
+    former_emails: [{ email: 'old@example.com', undo_until: '2026-11-24T09:00:00.000Z' }],
+    codes: [
+      {
+        purpose: 'email_verification',
+        created_at: '2026-11-22T09:25:00.000Z',
+        expires_at: '2026-11-22T09:35:00.000Z',
+      },
+    ],
+    group: {
+      home_group_id: account.home_group_id,
+      name: 'Garden Street',
+      account_type: 'HOME',
+      role: 'owner',
+      joined_at: account.created_at,
+    },
+    sessions: [
+      {
+        session_id: '01a1fb4e-daa7-714a-a09b-e1a8069f4580',
+        device_id: '5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e',
+        device_name: 'Pixel 9',
+        platform: 'android',
+        home_group_id: account.home_group_id,
+        created_at: '2026-11-18T07:10:00.000Z',
+        last_used_at: '2026-11-20T23:21:12.080Z',
+        expires_at: '2026-12-20T23:21:12.080Z',
+        ended_at: '2026-11-21T08:00:00.000Z',
+        end_reason: 'logged_out',
+      },
+    ],
+    invites: [
+      {
+        home_group_id: account.home_group_id,
+        created_at: '2026-11-20T09:30:00.000Z',
+        expires_at: '2026-11-27T09:30:00.000Z',
+        max_uses: 3,
+        uses: 1,
+        revoked_at: null,
+      },
+    ],
+    is_complete: true,
+    timestamp,
+  },
+} satisfies AccountExportResponse;

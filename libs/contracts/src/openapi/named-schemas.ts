@@ -1,8 +1,10 @@
 import type { TSchema } from 'typebox';
 import {
+  AccountExportResponse,
   AccountResponse,
   ChangeAccountRequest,
   ChangePasswordRequest,
+  ExportAccountRequest,
   PasswordChangedResponse,
 } from '../http/account.ts';
 import { ChallengeResponse, ConfirmCodeRequest, ResendCodeRequest } from '../http/challenges.ts';
@@ -55,6 +57,8 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   DeletionScheduledResponse,
   RestoreRequest,
   RestoredResponse,
+  ExportAccountRequest,
+  AccountExportResponse,
   ChallengeResponse,
   ResendCodeRequest,
   ConfirmCodeRequest,

@@ -48,6 +48,7 @@ interface EventFields {
   /** Without a session if a code from the mailbox ordered it. */
   'account.deletion_scheduled': { readonly user_id: string; readonly session_id: string | undefined };
   'account.deletion_cancelled': { readonly user_id: string };
+  'account.exported': { readonly user_id: string; readonly session_id: string };
   'account.password_reset': { readonly user_id: string };
   'account.email_verified': { readonly user_id: string };
   /** Without a user if the address has no account. */
@@ -118,6 +119,7 @@ export const auditEvents = {
   'account.password_changed': { outcome: 'success' },
   'account.deletion_scheduled': { outcome: 'success' },
   'account.deletion_cancelled': { outcome: 'success' },
+  'account.exported': { outcome: 'success' },
   'account.password_reset': { outcome: 'success' },
   'account.email_verified': { outcome: 'success' },
   'code.requested': { outcome: 'success' },

@@ -13,6 +13,7 @@ export function composeOperations(useCases: UseCases): Operations {
     changePassword: ({ body, caller, origin }) => useCases.changePassword(body, caller, origin),
     scheduleDeletion: ({ body, caller, origin }) => useCases.scheduleDeletion(body, caller, origin),
     restoreAccount: ({ body, origin }) => useCases.restoreAccount(body, origin),
+    exportAccount: ({ body, caller, origin }) => useCases.exportAccount(body, caller, origin),
     requestPasswordReset: ({ body, origin }) => useCases.requestPasswordReset(body, origin),
     resendPasswordReset: ({ body, origin }) => useCases.resendCode('password_reset', body, origin),
     confirmPasswordReset: ({ body, origin }) => useCases.resetPassword(body, origin),

@@ -18,6 +18,7 @@ import { createChangeGroup } from '../usecases/change-group.ts';
 import { createChangePassword } from '../usecases/change-password.ts';
 import { createCreateInvite } from '../usecases/create-invite.ts';
 import { createEndSessions } from '../usecases/end-sessions.ts';
+import { createExportAccount } from '../usecases/export-account.ts';
 import { createFindAccount } from '../usecases/find-account.ts';
 import { createFindCurrentGroup } from '../usecases/find-current-group.ts';
 import { createFindInvite } from '../usecases/find-invite.ts';
@@ -153,6 +154,7 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
     }),
     findAccount: createFindAccount(shared),
     changeAccount: createChangeAccount(shared),
+    exportAccount: createExportAccount(fresh),
     changePassword: createChangePassword(fresh),
     scheduleDeletion: createScheduleDeletion({ ...fresh, graceDays: config.ACCOUNT_DELETION_GRACE_DAYS }),
     restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared) }),

@@ -1,6 +1,6 @@
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { RefreshRequest } from '@auth-account/contracts/http/refresh';
-import { AppError, type DetailsOf } from '@auth-account/errors';
+import { AppError } from '@auth-account/errors';
 import type { SessionStore } from '@auth-account/stores';
 import type { RevocationReason, SessionDocument } from '@auth-account/stores/documents';
 import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
@@ -13,6 +13,7 @@ import { createAwaitKey } from './await-key.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { extendedExpiry, type SessionLifetime } from './session-lifetime.ts';
+import { toldReasonOf } from './told-reason.ts';
 
 export interface RefreshDeps {
   readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'rotate' | 'revokeAll'>;
@@ -160,26 +161,11 @@ function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: Sessio
   };
 }
 
-type ToldReason = NonNullable<DetailsOf<'IAD_JWT_REFRESH_STOLEN'>['reason']>;
-
-/** The reason for the end of a session, as apps see it. */
-const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
-  logout: 'logged_out',
-  revoked_by_user: 'revoked',
-  replaced: 'replaced',
-  session_limit: 'session_limit',
-  forced: 'forced',
-  password_changed: 'password_changed',
-  account_disabled: 'account_disabled',
-  account_deleted: 'account_deleted',
-  refresh_token_reuse: 'reused',
-};
-
 /**
  * Creates the refusal of a refresh token whose session was revoked for that reason. Only the holder of a genuine token
  * may learn the reason. If it is missing, or comes from a newer version, the refusal names none.
  */
 function sessionEnded(reason: RevocationReason | undefined): AppError<'IAD_JWT_REFRESH_STOLEN'> {
-  const told: ToldReason | undefined = reason && toldReasons[reason];
+  const told = toldReasonOf(reason);
   return new AppError('IAD_JWT_REFRESH_STOLEN', { details: told === undefined ? {} : { reason: told } });
 }

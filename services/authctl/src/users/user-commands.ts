@@ -8,7 +8,9 @@ import { withMongo, withStores } from '../compose.ts';
 import { orderForceLogout, reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-force-logout.ts';
 import { importUsers } from '../import/import-users.ts';
 import { importFormats } from '../import/read-records.ts';
+import { disableUser, enableUser } from './disable-user.ts';
 import { loadUser } from './load-user.ts';
+import { asOption } from './operator.ts';
 
 /** The commands `user …`. */
 export function addUserCommands(program: Command, shell: Shell): void {
@@ -36,6 +38,20 @@ export function addUserCommands(program: Command, shell: Shell): void {
       ),
     );
   user
+    .command('disable')
+    .description('let nobody log in to an account, and end its sessions')
+    .argument('<id|email>')
+    .addOption(reasonOption())
+    .addOption(asOption())
+    .action((idOrEmail, options) => shell.conclude(disableUser(shell, idOrEmail, options)));
+  user
+    .command('enable')
+    .description('let a disabled account log in again')
+    .argument('<id|email>')
+    .addOption(reasonOption())
+    .addOption(asOption())
+    .action((idOrEmail, options) => shell.conclude(enableUser(shell, idOrEmail, options)));
+  user
     .command('import')
     .description('create accounts from a file of e-mail addresses and password hashes (see docs/authctl.md)')
     .argument('<file>', 'CSV with a header line, or JSON Lines')
@@ -60,6 +76,10 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
   const json = {
     user_id: user._id,
     email: user.email,
+    email_verified_at: user.email_verified_at ?? null,
+    pending_email: user.pending_email ?? null,
+    display_name: user.display_name ?? null,
+    locale: user.locale ?? null,
     password: hashKindOf(user),
     home_group_id: user.home_group_id,
     account_type: user.account_type,
@@ -67,6 +87,12 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
     created_at: user.created_at,
     joined_at: user.joined_at,
     last_login_at: user.last_login_at ?? null,
+    password_changed_at: user.password_changed_at ?? user.created_at,
+    disabled_at: user.disabled_at ?? null,
+    disabled_by: user.disabled_by ?? null,
+    disabled_reason: user.disabled_reason ?? null,
+    deletes_at: user.deletes_at ?? null,
+    group_name: group?.name ?? null,
     group_members: group?.member_count ?? null,
     live_sessions: sessions,
   };

@@ -1,10 +1,14 @@
 import {
+  AccountExportResponse,
   AccountResponse,
   accountExample,
+  accountExportExample,
   ChangeAccountRequest,
   ChangePasswordRequest,
   changeAccountExamples,
   changePasswordExamples,
+  ExportAccountRequest,
+  exportAccountExamples,
   PasswordChangedResponse,
   passwordChangedExample,
 } from '../account.ts';
@@ -104,6 +108,30 @@ export const accountRoutes = {
       description: 'The new password holds.',
       body: PasswordChangedResponse,
       example: passwordChangedExample,
+    },
+    carriesToken: false,
+    errors: [...common, ...access, ...fresh],
+  },
+  exportAccount: {
+    operationId: 'exportAccount',
+    tag: 'Accounts',
+    summary: 'Export everything that is held of the caller',
+    description:
+      'Account, membership, sessions and the invites that the caller has made: the newest 10,000 of sessions that are ' +
+      'over and of invites. No secret, and nothing of anybody else. A wrong `current_password` counts as a failed login ' +
+      'of this device.',
+    method: 'post',
+    path: '/api/v1/account/export',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: ExportAccountRequest,
+    requests: exportAccountExamples,
+    success: {
+      status: 200,
+      description: 'Everything that is held.',
+      body: AccountExportResponse,
+      example: accountExportExample,
+      cacheControl: 'no-store',
     },
     carriesToken: false,
     errors: [...common, ...access, ...fresh],

@@ -1,0 +1,22 @@
+import type { DetailsOf } from '@auth-account/errors';
+import type { RevocationReason } from '@auth-account/stores/documents';
+
+type ToldReason = NonNullable<DetailsOf<'IAD_JWT_REFRESH_STOLEN'>['reason']>;
+
+/** The reason for the end of a session, as apps see it. */
+const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
+  logout: 'logged_out',
+  revoked_by_user: 'revoked',
+  replaced: 'replaced',
+  session_limit: 'session_limit',
+  forced: 'forced',
+  password_changed: 'password_changed',
+  account_disabled: 'account_disabled',
+  account_deleted: 'account_deleted',
+  refresh_token_reuse: 'reused',
+};
+
+/** Returns the reason for the end of a session as its user may know it; undefined if it comes from a newer version. */
+export function toldReasonOf(reason: RevocationReason | undefined): ToldReason | undefined {
+  return reason && toldReasons[reason];
+}

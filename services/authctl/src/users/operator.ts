@@ -1,0 +1,36 @@
+import { userInfo } from 'node:os';
+import { createAuditLog, createLogger, type WriteAudit } from '@auth-account/telemetry';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { CommandError } from '../cli/command-error.ts';
+import { exitCodes } from '../cli/exit-codes.ts';
+import type { Shell } from '../cli/shell.ts';
+
+function parseOperator(text: string): string {
+  if (!/^[^\p{Cc}\p{Cs}]{1,128}$/u.test(text)) {
+    throw new InvalidArgumentError('It must have 1 to 128 characters, none of them a control character.');
+  }
+  return text;
+}
+
+/** Option of every command that changes an account. */
+export const asOption = () =>
+  new Option('--as <name>', 'operator, for the audit log; default the user of the operating system').argParser(
+    parseOperator,
+  );
+
+/** Returns the operator's name. Throws a `CommandError` if none was given and the operating system knows none. */
+export function operatorOf(given: string | undefined): string {
+  if (given !== undefined) return given;
+  try {
+    return userInfo().username;
+  } catch (error) {
+    const message = 'The operating system does not know who you are: give --as';
+    throw new CommandError(message, { exitCode: exitCodes.usage, cause: error });
+  }
+}
+
+/** Opens the audit log of a command: lines on stderr, in the form of the services' lines. */
+export function openAudit({ terminal }: Shell): WriteAudit {
+  const destination = { write: (line: string) => void terminal.stderr.write(line) };
+  return createAuditLog(createLogger({ service: 'authctl', level: 'info', destination }));
+}

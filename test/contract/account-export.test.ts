@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, logOut, newSession, password } from '../support/accounts.ts';
+import { bearer, type Caller, cheapHashes, insertInvite, joinByInvite, leave } from '../support/groups.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi(cheapHashes);
+});
+afterAll(() => api.close());
+
+const exportOf = (caller: Caller, current_password = password) =>
+  api.post('/api/v1/account/export', { current_password }, bearer(caller));
+
+describe('an export', () => {
+  test('has the account, the membership, the sessions and the invites', async () => {
+    const phone = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
+    const tablet = await logIn(api, phone.email);
+    await logOut(api, tablet);
+    const fields = { max_uses: 3, uses: 1 };
+    await insertInvite(api, phone.home_group_id, fields);
+    await insertInvite(api, phone.home_group_id, { ...fields, revoked_at: new Date() });
+    const answer = await exportOf(phone);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    const account = (await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(phone) })).json.data;
+    const { timestamp, ...shown } = account;
+    const { home_group_id } = phone;
+    const session = { device_name: null, platform: null, home_group_id, ended_at: null, end_reason: null };
+    const times = { created_at: expect.any(String), expires_at: expect.any(String) };
+    const used = { ...times, last_used_at: expect.any(String) };
+    expect(answer.json.data).toEqual({
+      account: { ...shown, last_login_at: expect.any(String) },
+      former_emails: [],
+      codes: [],
+      group: { home_group_id, name: null, account_type: 'HOME', role: 'owner', joined_at: shown.created_at },
+      sessions: [
+        {
+          ...session,
+          ...used,
+          session_id: phone.session_id,
+          device_id: phone.device_id,
+          device_name: 'Pixel 9',
+          platform: 'android',
+        },
+        {
+          ...session,
+          ...used,
+          session_id: tablet.session_id,
+          device_id: tablet.device_id,
+          ended_at: expect.any(String),
+          end_reason: 'logged_out',
+        },
+      ],
+      invites: expect.arrayContaining([
+        { ...times, ...fields, home_group_id, revoked_at: null },
+        { ...times, ...fields, home_group_id, revoked_at: expect.any(String) },
+      ]),
+      is_complete: true,
+      timestamp: expect.any(String),
+    });
+    expect(answer.json.data.invites).toHaveLength(2);
+  });
+
+  test('has the addresses of before, and the codes that were asked for', async () => {
+    const session = await newSession(api);
+    const until = new Date('2026-11-24T10:00:00.000Z');
+    const former = { change_id: crypto.randomUUID(), email: 'Old@example.com', email_key: 'old@example.com', until };
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { former_emails: [former] } });
+    const asked = await api.post('/api/v1/auth/password-reset', { email: session.email });
+    expect(asked.status).toBe(202);
+    const { text, json } = await exportOf(session);
+    expect(json.data.former_emails).toEqual([{ email: 'Old@example.com', undo_until: until.toISOString() }]);
+    const { challenge_id, expires_at } = asked.json.data;
+    const code = { purpose: 'password_reset', created_at: expect.any(String), expires_at };
+    expect(json.data.codes).toEqual([code]);
+    for (const secret of [challenge_id, former.change_id]) expect(text).not.toContain(secret);
+  });
+
+  test('has no secret, and nothing of anybody else', async () => {
+    const [owner, stranger] = [await newSession(api), await newSession(api)];
+    const invite = await insertInvite(api, owner.home_group_id);
+    const member = await joinByInvite(api, invite);
+    const { text } = await exportOf(owner);
+    const user = await api.collections.users.findOne({ _id: owner.user_id });
+    const session = await api.collections.sessions.findOne({ _id: owner.session_id });
+    const secrets = [user?.password_hash, session?.token, session?.kid, session?.nonce.toString('base64'), invite];
+    const others = [member.user_id, member.email, member.session_id, stranger.user_id, stranger.home_group_id];
+    const known = [...secrets, ...others, owner.access_token, owner.refresh_token, password, '$argon2'];
+    for (const each of known) expect(text).not.toContain(each);
+  });
+
+  test('has invites that were made in a group that was left', async () => {
+    const owner = await newSession(api);
+    const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
+    await leave(api, owner);
+    const { access_token } = await logIn(api, owner.email);
+    const { data } = (await exportOf({ access_token })).json;
+    expect(data.invites).toMatchObject([{ home_group_id: owner.home_group_id, revoked_at: null }]);
+    expect(data.group.home_group_id).not.toBe(owner.home_group_id);
+    expect((await exportOf(member)).json.data.invites).toEqual([]);
+  });
+
+  test('needs the password', async () => {
+    const answer = await exportOf(await newSession(api), 'wrong password');
+    expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
+    expect(answer.text).not.toContain('@');
+  });
+});

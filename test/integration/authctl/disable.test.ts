@@ -1,0 +1,161 @@
+import { userInfo } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, newSession, password } from '../../support/accounts.ts';
+import { type AuthctlOptions, authctl, authctlJson } from '../../support/authctl.ts';
+import { serviceEnvironment } from '../../support/test-api.ts';
+import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+
+let stack: TestStack;
+let options: AuthctlOptions;
+beforeAll(async () => {
+  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
+  options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
+});
+afterAll(() => stack.close());
+
+const why = ['--reason', 'spam'];
+const disable = (user: string, ...more: string[]) => authctl(['user', 'disable', user, ...why, ...more], options);
+const enable = (user: string, ...more: string[]) => authctl(['user', 'enable', user, ...why, ...more], options);
+const show = (user: string) => authctlJson(['user', 'show', user], options);
+const login = (email: string, given = password) => stack.post('/api/v1/auth/login', { email, password: given });
+const live = (user_id: string) => stack.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const linesOf = (stderr: string) =>
+  stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): Record<string, unknown> => JSON.parse(line));
+
+describe('user disable', () => {
+  test('ends the sessions, closes the streams, and lets nobody log in', async () => {
+    const phone = await newSession(stack);
+    await logIn(stack, phone.email);
+    const stream = await stack.openStream(phone);
+    const run = await disable(phone.email.toUpperCase());
+    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.') });
+    expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
+    expect(await live(phone.user_id)).toBe(0);
+    const { json } = await stack.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
+    expect(json.details.reason).toBe('account_disabled');
+    const right = await login(phone.email);
+    expect([right.status, right.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DISABLED']);
+    expect((await login(phone.email, 'wrong password')).status).toBe(401);
+  });
+
+  test('is in the audit log with the name of the operator, and in what support sees', async () => {
+    const phone = await newSession(stack);
+    const run = await disable(phone.user_id, '--as', 'Ольга');
+    const shared = {
+      level: 'info',
+      service: 'authctl',
+      audit: true,
+      outcome: 'success',
+      user_id: phone.user_id,
+      operator: 'Ольга',
+      request_id: expect.stringMatching(/^authctl-/),
+    };
+    expect(linesOf(run.stderr)).toMatchObject([
+      { ...shared, event: 'account.disabled', operator_reason: 'spam' },
+      { ...shared, event: 'session.revoked', session_id: phone.session_id, reason: 'account_disabled' },
+    ]);
+    const seen = await show(phone.user_id);
+    expect(seen).toMatchObject({ disabled_at: expect.any(String), disabled_by: 'Ольга', disabled_reason: 'spam' });
+    const session = await stack.collections.sessions.findOne({ _id: phone.session_id });
+    expect(session?.revoked_request_id).toBe(linesOf(run.stderr)[0]?.request_id);
+  });
+
+  test('names the user of the operating system if nobody else is named', async () => {
+    const { user_id } = await newSession(stack);
+    expect(linesOf((await disable(user_id)).stderr)[0]).toMatchObject({ operator: userInfo().username });
+    expect(await show(user_id)).toMatchObject({ disabled_by: userInfo().username });
+  });
+
+  test('lets no login slip past', async () => {
+    const phone = await newSession(stack);
+    const logins = Array.from({ length: 8 }, () => login(phone.email));
+    const [run] = await Promise.all([disable(phone.user_id), ...logins]);
+    expect(run.exitCode).toBe(0);
+    expect(await live(phone.user_id)).toBe(0);
+  });
+
+  test('holds without Redis: the worker does the rest', async () => {
+    const phone = await newSession(stack);
+    const stream = await stack.openStream(phone);
+    const env = { ...options.env, REDIS_URL: 'redis://127.0.0.1:1' };
+    const run = await authctl(['user', 'disable', phone.user_id, ...why], { env });
+    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('the worker closes them') });
+    expect(await live(phone.user_id)).toBe(0);
+    expect(await stream.closed).toMatchObject({ code: 4001 });
+  });
+
+  test('of an account that is disabled already says so, and changes nothing', async () => {
+    const { user_id } = await newSession(stack);
+    await disable(user_id, '--as', 'first');
+    const run = await disable(user_id, '--as', 'second');
+    expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('is disabled already') });
+    expect(linesOf(run.stderr)).toEqual([]);
+    expect(await show(user_id)).toMatchObject({ disabled_by: 'first' });
+  });
+});
+
+describe('user enable', () => {
+  test('lets the account log in again, and no session is back', async () => {
+    const phone = await newSession(stack);
+    await disable(phone.user_id);
+    const run = await enable(phone.email, '--as', 'olga');
+    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Enabled.') });
+    expect(linesOf(run.stderr)).toMatchObject([
+      { event: 'account.enabled', operator: 'olga', operator_reason: 'spam', user_id: phone.user_id },
+    ]);
+    expect(await show(phone.user_id)).toMatchObject({ disabled_at: null, disabled_by: null, disabled_reason: null });
+    expect(await live(phone.user_id)).toBe(0);
+    expect((await login(phone.email)).status).toBe(200);
+  });
+
+  test('of an account that is not disabled says so', async () => {
+    const run = await enable((await newSession(stack)).user_id);
+    expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('is not disabled') });
+  });
+});
+
+test('user show tells all that support may know, and nothing that proves a password or makes a token', async () => {
+  const phone = await newSession(stack);
+  const set = { display_name: 'Anna', locale: 'ru', deletes_at: new Date('2026-12-06T10:00:00.000Z') } as const;
+  await stack.collections.users.updateOne({ _id: phone.user_id }, { $set: set });
+  await stack.collections.groups.updateOne({ _id: phone.home_group_id }, { $set: { name: 'Garden Street' } });
+  const seen = await show(phone.email);
+  expect(seen).toEqual({
+    user_id: phone.user_id,
+    email: phone.email,
+    email_verified_at: null,
+    pending_email: null,
+    display_name: 'Anna',
+    locale: 'ru',
+    password: 'argon2id',
+    home_group_id: phone.home_group_id,
+    account_type: 'HOME',
+    role: 'owner',
+    created_at: expect.any(String),
+    joined_at: seen.created_at,
+    last_login_at: expect.any(String),
+    password_changed_at: seen.created_at,
+    disabled_at: null,
+    disabled_by: null,
+    disabled_reason: null,
+    deletes_at: '2026-12-06T10:00:00.000Z',
+    group_name: 'Garden Street',
+    group_members: 1,
+    live_sessions: 1,
+  });
+  const user = await stack.collections.users.findOne({ _id: phone.user_id });
+  for (const secret of [user?.password_hash, phone.refresh_token]) expect(JSON.stringify(seen)).not.toContain(secret);
+});
+
+test.each([
+  ['no reason', ['user', 'disable', 'x@example.com'], 2, "required option '--reason <text>'"],
+  ['no name', ['user', 'disable', 'x@example.com', ...why, '--as', ''], 2, 'It must have 1 to 128 characters'],
+  ['an unknown user to disable', ['user', 'disable', 'x@example.com', ...why], 1, 'There is no user'],
+  ['an unknown user to enable', ['user', 'enable', 'x@example.com', ...why], 1, 'There is no user'],
+])('%s is told', async (_case, args, exitCode, told) => {
+  const run = await authctl(args, options);
+  expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(told) });
+});
