@@ -49,7 +49,7 @@ export interface DeletionStore {
 }
 
 export function createDeletionStore(collections: Collections, memberships: MembershipStore): DeletionStore {
-  const { users, sessions } = collections;
+  const { users, sessions, groups } = collections;
   return {
     async schedule(seen, deletesAt, session) {
       const touches = { $add: [{ $ifNull: ['$touches', 0] }, 1] };
@@ -86,6 +86,9 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       if (user === null) return;
       await eraseTraces(collections, _id, session);
       const left = await memberships.end({ userId: _id, groupId: user.home_group_id, at: now }, session);
+      // Nobody is left whose name it could be.
+      const named = { name: true, import_key: true } as const;
+      if (left.isClosed) await groups.updateOne({ _id: user.home_group_id }, { $unset: named }, { session });
       return { user, ...left };
     },
     countDue: (at, limit) => users.countDocuments({ deletes_at: { $lte: at } }, { limit }),
