@@ -4,8 +4,8 @@ import { openApiPath, type Route, type RouteName, routes } from '@auth-account/c
 import type { UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
-import { expire } from '../support/codes.ts';
+import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import { codeOf, expire, requestChange } from '../support/codes.ts';
 import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
 import { bearer, cheapHashes, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { type Answer, send } from '../support/http-client.ts';
@@ -24,11 +24,13 @@ let narrow: TestApi;
 let strict: TestApi;
 /** An api whose collections refuse every write, as after a fault in the schema. */
 let faulty: TestApi;
+/** An api that requires verified addresses, and lets an address try one code a minute. */
+let wary: TestApi;
 
 beforeAll(async () => {
   const proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const byProxy = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
-  [api, severed, narrow, strict, faulty] = await Promise.all([
+  [api, severed, narrow, strict, faulty, wary] = await Promise.all([
     startTestApi(cheapHashes),
     startTestApi({ ...cheapHashes, MONGODB_URI: byProxy }),
     startTestApi({
@@ -47,10 +49,11 @@ beforeAll(async () => {
       INVITE_LIMIT_PER_ADDRESS: '1',
     }),
     startTestApi(cheapHashes),
+    startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true', CODE_TRY_LIMIT_PER_ADDRESS: '1' }),
   ]);
   await proxy.close();
 });
-afterAll(() => Promise.all([api, severed, narrow, strict, faulty].map((each) => each.close())));
+afterAll(() => Promise.all([api, severed, narrow, strict, faulty, wary].map((each) => each.close())));
 
 type Routes = typeof routes;
 /** Routes that declare errors. */
@@ -130,7 +133,11 @@ async function overload(name: 'register' | 'login' | 'restoreAccount'): Promise<
   return refused;
 }
 
-const wrong = { current_password: 'wrong password', new_password: 'three wrong staples' };
+const wrong = {
+  current_password: 'wrong password',
+  new_password: 'three wrong staples',
+  new_email: 'chef@example.com',
+};
 
 /** Sends more at once than there are places, of one account: one of them is refused. */
 async function overloadFresh(name: FreshOperation): Promise<Answer> {
@@ -156,10 +163,10 @@ const freshProvocations = (name: FreshOperation) => ({
   'ERR-OVERLOADED': () => overloadFresh(name),
 });
 
-async function overloadResets(): Promise<Answer> {
+async function overloadHashes(name: 'confirmPasswordReset' | 'undoEmailChange'): Promise<Answer> {
   const goods: GoodRequest[] = [];
-  for (let i = 0; i < 8; i += 1) goods.push(await goodRequests.confirmPasswordReset(narrow));
-  const answers = await Promise.all(goods.map((good) => sendTo('confirmPasswordReset', narrow, good)));
+  for (let i = 0; i < 8; i += 1) goods.push(await goodRequests[name](narrow));
+  const answers = await Promise.all(goods.map((good) => sendTo(name, narrow, good)));
   const refused = answers.find(({ status }) => status === 503);
   if (refused === undefined) throw new Error('none was turned away');
   return refused;
@@ -172,7 +179,9 @@ type LimitedByAddress =
   | 'findInvite'
   | 'restoreAccount'
   | 'requestPasswordReset'
-  | 'confirmPasswordReset';
+  | 'confirmPasswordReset'
+  | 'confirmEmailVerification'
+  | 'undoEmailChange';
 
 async function pastTheLimit(name: LimitedByAddress): Promise<Answer> {
   const good = await goodRequests[name](api);
@@ -189,6 +198,33 @@ async function pastTheMove(
   await leave(narrow, mover);
   const { access_token } = await refresh(narrow, mover);
   return sendTo(name, narrow, { ...requestOf(mover.user_id), headers: bearer({ access_token }) });
+}
+
+/** Asks for more codes than an account gets in a day. */
+async function pastTheCodes(): Promise<Answer> {
+  const good = await goodRequests.requestEmailVerification(api);
+  for (let i = 0; i < 5; i += 1) await sendTo('requestEmailVerification', api, good);
+  return sendTo('requestEmailVerification', api, good);
+}
+
+/** Tries two codes where an address may try one a minute. */
+async function pastTheTries(): Promise<Answer> {
+  const { email } = await registerAccount(wary);
+  await wary.collections.users.updateOne({ email }, { $set: { email_verified_at: new Date() } });
+  const headers = bearer(await logIn(wary, email));
+  const request = { headers, body: { challenge_id: crypto.randomUUID(), code: '00000000' } };
+  await sendTo('confirmEmailChange', wary, request);
+  return sendTo('confirmEmailChange', wary, request);
+}
+
+/** Changes to an address that somebody has registered since the code was sent. */
+async function changeToTaken(): Promise<Answer> {
+  const session = await newSession(api);
+  const new_email = newEmail();
+  const challenge_id = await requestChange(api, session, new_email);
+  const code = await codeOf(api, challenge_id);
+  await registerAccount(api, new_email);
+  return sendTo('confirmEmailChange', api, { headers: bearer(session), body: { challenge_id, code } });
 }
 
 /** Sends the same request twice. */
@@ -331,9 +367,58 @@ const ownProvocations: {
     'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmPasswordReset'),
     'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmPasswordReset'),
     'ERR-RATE-LIMITED': () => pastTheLimit('confirmPasswordReset'),
-    'ERR-OVERLOADED': overloadResets,
+    'ERR-OVERLOADED': () => overloadHashes('confirmPasswordReset'),
+  },
+  requestEmailVerification: {
+    'ERR-INTERNAL': () => refusedWrite('requestEmailVerification', 'challenges'),
+    'ERR-RATE-LIMITED': pastTheCodes,
+  },
+  resendEmailVerification: {
+    'ERR-INTERNAL': () => refusedWrite('resendEmailVerification', 'outbox'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendEmailVerification'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendEmailVerification'),
+    'ERR-RATE-LIMITED': () => sendTwice('resendEmailVerification'),
+  },
+  confirmEmailVerification: {
+    'ERR-INTERNAL': () => refusedWrite('confirmEmailVerification', 'users'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmEmailVerification'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmEmailVerification'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('confirmEmailVerification'),
+  },
+  requestEmailChange: {
+    'ERR-INTERNAL': () => refusedWrite('requestEmailChange', 'challenges'),
+    ...freshProvocations('requestEmailChange'),
+  },
+  resendEmailChange: {
+    'ERR-INTERNAL': () => refusedWrite('resendEmailChange', 'outbox'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendEmailChange'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendEmailChange'),
+    'ERR-RATE-LIMITED': () => sendTwice('resendEmailChange'),
+  },
+  confirmEmailChange: {
+    'ERR-INTERNAL': () => refusedWrite('confirmEmailChange', 'users'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmEmailChange'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmEmailChange'),
+    'ERR-RATE-LIMITED': pastTheTries,
+    'ERR-EMAIL-ALREADY-EXISTS': changeToTaken,
+  },
+  undoEmailChange: {
+    'ERR-INTERNAL': () => refusedWrite('undoEmailChange', 'users'),
+    'ERR-CODE-INVALID': () => sendGood('undoEmailChange', api, { body: { undo_token: 'none of ours' } }),
+    async 'ERR-CODE-EXPIRED'() {
+      const good = await goodRequests.undoEmailChange(api);
+      const lapsed = { $set: { 'former_emails.$[].until': new Date() } };
+      await api.collections.users.updateMany({ former_emails: { $exists: true } }, lapsed);
+      return sendTo('undoEmailChange', api, good);
+    },
+    'ERR-RATE-LIMITED': () => pastTheLimit('undoEmailChange'),
+    'ERR-OVERLOADED': () => overloadHashes('undoEmailChange'),
   },
   login: {
+    async 'ERR-EMAIL-NOT-VERIFIED'() {
+      const { email } = await registerAccount(wary);
+      return sendTo('login', wary, { body: { email, password } });
+    },
     'ERR-INTERNAL': () => refusedWrite('login', 'sessions'),
     'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),
     'ERR-ACCOUNT-DISABLED': () => logInTo({ disabled_at: new Date() }),

@@ -118,7 +118,9 @@ async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
     await insertInvite(api, home_group_id, { _id: String(value.invite_token) });
   }
   const good = await goodRequests[name](api);
-  const known = Object.keys(value).filter((field) => ['refresh_token', 'challenge_id', 'code'].includes(field));
+  const known = Object.keys(value).filter((field) =>
+    ['refresh_token', 'challenge_id', 'code', 'undo_token'].includes(field),
+  );
   const own = Object.fromEntries(known.map((field) => [field, good.body?.[field]]));
   return { ...good, body: { ...value, ...own } };
 }

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { codeAddress } from '@auth-account/stores/challenges';
-import { createEmailCodes, loadKeyFile } from '@auth-account/tokens';
+import { createEmailChangeTokens, createEmailCodes, loadKeyFile } from '@auth-account/tokens';
+import { password } from './accounts.ts';
 import type { Answer } from './http-client.ts';
 import { type TestApi, testEnvironment } from './test-api.ts';
 
 type CodeApi = Pick<TestApi, 'collections' | 'post'>;
 
+const serverKeys = () => loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
+
 /** Returns the code of a challenge, derived from the key file and the documents as the worker derives it. */
 export async function codeOf({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<string> {
-  const keys = await loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
+  const keys = await serverKeys();
   const challenge = await collections.challenges.findOne({ _id: challengeId });
   if (challenge === null) throw new Error(`there is no challenge ${challengeId}`);
   const { kid, purpose, user_id: userId } = challenge;
@@ -49,3 +52,44 @@ export async function expire({ collections }: Pick<TestApi, 'collections'>, chal
 }
 
 export const unknownChallenge = () => randomUUID();
+
+type Caller = { readonly access_token: string };
+
+const authorization = ({ access_token }: Caller) => ({ Authorization: `Bearer ${access_token}` });
+
+/** Asks for a code to verify the caller's address. Throws if the answer is not 202. */
+export async function requestVerification(on: CodeApi, caller: Caller): Promise<string> {
+  const answer = await on.post('/api/v1/account/email-verification', undefined, authorization(caller));
+  if (answer.status !== 202) throw new Error(`email-verification answered ${answer.status}: ${answer.text}`);
+  return answer.json.data.challenge_id;
+}
+
+/** Asks for a code to change the caller's address. Throws if the answer is not 202. */
+export async function requestChange(on: CodeApi, caller: Caller, new_email: string): Promise<string> {
+  const body = { current_password: password, new_email };
+  const answer = await on.post('/api/v1/account/email-change', body, authorization(caller));
+  if (answer.status !== 202) throw new Error(`email-change answered ${answer.status}: ${answer.text}`);
+  return answer.json.data.challenge_id;
+}
+
+/** Confirms a change of the address, with the right code unless another one is given. */
+export async function confirmChange(on: CodeApi, caller: Caller, challenge_id: string, code?: string): Promise<Answer> {
+  const body = { challenge_id, code: code ?? (await codeOf(on, challenge_id)) };
+  return on.post('/api/v1/account/email-change/confirm', body, authorization(caller));
+}
+
+/** Changes the caller's address. Throws if the answer is not 200. */
+export async function changeEmail(on: CodeApi, caller: Caller, new_email: string): Promise<void> {
+  const answer = await confirmChange(on, caller, await requestChange(on, caller, new_email));
+  if (answer.status !== 200) throw new Error(`email-change/confirm answered ${answer.status}: ${answer.text}`);
+}
+
+/** Returns the token that undoes the account's newest change of address, derived as the worker derives it. */
+export async function undoTokenOf({ collections }: Pick<TestApi, 'collections'>, userId: string): Promise<string> {
+  const rows = await collections.outbox
+    .find({ 'event.subject': userId, topic: 'service.auth.events.notice' })
+    .sort({ _id: -1 })
+    .toArray();
+  const changes = rows.flatMap(({ event }) => ('email_change_id' in event.data ? [event.data.email_change_id] : []));
+  return createEmailChangeTokens(await serverKeys()).issue(String(changes[0]));
+}

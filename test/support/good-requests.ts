@@ -1,6 +1,14 @@
 import { type RouteName, routes } from '@auth-account/contracts';
 import { newEmail, newSession, password, registerAccount } from './accounts.ts';
-import { codeOf, makeResendDue, requestReset } from './codes.ts';
+import {
+  changeEmail,
+  codeOf,
+  makeResendDue,
+  requestChange,
+  requestReset,
+  requestVerification,
+  undoTokenOf,
+} from './codes.ts';
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
 
@@ -46,6 +54,36 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
   async confirmPasswordReset(on) {
     const challenge_id = await requestReset(on, (await registerAccount(on)).email);
     return { body: { challenge_id, code: await codeOf(on, challenge_id), new_password: 'three wrong staples' } };
+  },
+  requestEmailVerification: ownHeaders,
+  async resendEmailVerification(on) {
+    const challenge_id = await requestVerification(on, await newSession(on));
+    await makeResendDue(on, challenge_id);
+    return { body: { challenge_id } };
+  },
+  async confirmEmailVerification(on) {
+    const challenge_id = await requestVerification(on, await newSession(on));
+    return { body: { challenge_id, code: await codeOf(on, challenge_id) } };
+  },
+  requestEmailChange: async (on) => ({
+    ...(await ownHeaders(on)),
+    body: { current_password: password, new_email: newEmail() },
+  }),
+  async resendEmailChange(on) {
+    const session = await newSession(on);
+    const challenge_id = await requestChange(on, session, newEmail());
+    await makeResendDue(on, challenge_id);
+    return { headers: bearer(session), body: { challenge_id } };
+  },
+  async confirmEmailChange(on) {
+    const session = await newSession(on);
+    const challenge_id = await requestChange(on, session, newEmail());
+    return { headers: bearer(session), body: { challenge_id, code: await codeOf(on, challenge_id) } };
+  },
+  async undoEmailChange(on) {
+    const session = await newSession(on);
+    await changeEmail(on, session, newEmail());
+    return { body: { undo_token: await undoTokenOf(on, session.user_id) } };
   },
   async login(on) {
     const { email, device_id } = await newSession(on);

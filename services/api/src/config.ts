@@ -60,6 +60,11 @@ export const apiConfig = Type.Object({
     default: 30,
     description: 'Seconds within which a repeated refresh returns the same token again',
   }),
+  REQUIRE_VERIFIED_EMAIL: Type.Boolean({
+    default: false,
+    description:
+      'Only accounts with a verified e-mail address may log in. A login to another one sends a code and answers `ERR-EMAIL-NOT-VERIFIED`',
+  }),
   MAX_GROUP_MEMBERS: Type.Integer({
     minimum: 1,
     default: 500,

@@ -59,7 +59,11 @@ function logIn(
     inviteToken: () => randomUUID(),
   };
   const own = { users, sessions, transaction, refreshTokens, issueTokens, announce, audit, now };
-  return createLogIn({ ...own, limits, hasher, lifetime, ids, ...deps })({ password, ...input }, origin);
+  const assertEmailVerified = async () => undefined;
+  return createLogIn({ ...own, limits, hasher, lifetime, ids, assertEmailVerified, ...deps })(
+    { password, ...input },
+    origin,
+  );
 }
 
 const sessionsOf = (user_id: string) => scene.collections.sessions.find({ user_id }).toArray();

@@ -40,7 +40,10 @@ export const topics: readonly Topic[] = [
     names: /(_LIMIT_PER_|^LOGIN_)/,
   },
   { title: 'Deletion of accounts', names: /^(ACCOUNT_DELETION_|ERASURE_)/ },
-  { title: 'Groups and requests', names: /^(MAX_GROUP_MEMBERS|REQUEST_ID_MODE|VALIDATE_RESPONSES)$/ },
+  {
+    title: 'Accounts, groups and requests',
+    names: /^(MAX_GROUP_MEMBERS|REQUIRE_VERIFIED_EMAIL|REQUEST_ID_MODE|VALIDATE_RESPONSES)$/,
+  },
   { title: 'Push streams', names: /^(MAX_STREAMS_PER_GROUP$|RECONCILE_|PUSH_|DRAIN_)/ },
   { title: 'Events and the worker', names: /^(EVENT_|DELIVERY_|RELAY_|DENY_LIST_)/ },
 ];

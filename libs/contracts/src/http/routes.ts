@@ -1,6 +1,7 @@
 import type { Route } from './route.ts';
 import { accountRoutes } from './routes/account-routes.ts';
 import { deletionRoutes } from './routes/deletion-routes.ts';
+import { emailRoutes } from './routes/email-routes.ts';
 import { groupRoutes } from './routes/group-routes.ts';
 import { inviteRoutes } from './routes/invite-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
@@ -12,6 +13,7 @@ export const routes = {
   ...accountRoutes,
   ...deletionRoutes,
   ...passwordResetRoutes,
+  ...emailRoutes,
   ...sessionRoutes,
   ...groupRoutes,
   ...inviteRoutes,

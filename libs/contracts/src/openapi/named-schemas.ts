@@ -9,6 +9,13 @@ import {
 } from '../http/account.ts';
 import { ChallengeResponse, ConfirmCodeRequest, ResendCodeRequest } from '../http/challenges.ts';
 import { DeletionRequest, DeletionScheduledResponse, RestoredResponse, RestoreRequest } from '../http/deletion.ts';
+import {
+  EmailChangedResponse,
+  EmailChangeRequest,
+  EmailChangeUndoneResponse,
+  UndoEmailChangeRequest,
+} from '../http/email-change.ts';
+import { EmailVerifiedResponse } from '../http/email-verification.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import {
@@ -65,6 +72,11 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   PasswordResetRequest,
   ConfirmPasswordResetRequest,
   PasswordResetResponse,
+  EmailVerifiedResponse,
+  EmailChangeRequest,
+  EmailChangedResponse,
+  UndoEmailChangeRequest,
+  EmailChangeUndoneResponse,
   LoginRequest,
   TokenResponse,
   RefreshRequest,

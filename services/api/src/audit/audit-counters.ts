@@ -39,6 +39,8 @@ const codeOutcomes = ['requested', 'resent', 'confirmed', 'wrong', 'dead', 'expi
 /** Changes that a code has permitted, with its purpose. */
 const confirmations = {
   'account.password_reset': 'password_reset',
+  'account.email_verified': 'email_verification',
+  'account.email_changed': 'email_change',
 } as const satisfies Partial<Record<AuditEventName, CodePurpose>>;
 
 const endReasons: readonly RevocationReason[] = [

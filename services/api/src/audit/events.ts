@@ -25,7 +25,7 @@ export const limitRules = [
 export type LimitRule = (typeof limitRules)[number];
 
 /** Reason for which a right password opens no session. `credentials_changed`: since the password was verified. */
-export type LoginRefusal = 'credentials_changed' | 'account_disabled' | 'deletion_scheduled';
+export type LoginRefusal = 'credentials_changed' | 'account_disabled' | 'deletion_scheduled' | 'email_not_verified';
 
 /**
  * Fields of each event, in addition to those of its request. They are ids only: no secret and no e-mail address may be
@@ -51,6 +51,8 @@ interface EventFields {
   'account.exported': { readonly user_id: string; readonly session_id: string };
   'account.password_reset': { readonly user_id: string };
   'account.email_verified': { readonly user_id: string };
+  'account.email_changed': { readonly user_id: string; readonly session_id: string };
+  'account.email_change_undone': { readonly user_id: string };
   /** Without a user if the address has no account. */
   'code.requested': { readonly user_id: string | undefined; readonly purpose: CodePurpose };
   'code.resent': { readonly user_id: string | undefined; readonly purpose: CodePurpose };
@@ -122,6 +124,8 @@ export const auditEvents = {
   'account.exported': { outcome: 'success' },
   'account.password_reset': { outcome: 'success' },
   'account.email_verified': { outcome: 'success' },
+  'account.email_changed': { outcome: 'success' },
+  'account.email_change_undone': { outcome: 'success' },
   'code.requested': { outcome: 'success' },
   'code.resent': { outcome: 'success' },
   'code.failed': { outcome: 'failure' },

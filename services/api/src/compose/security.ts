@@ -6,8 +6,10 @@ import {
   assertRefreshTokenKeys,
   createAccessTokenSigner,
   createCachedVerifier,
+  createEmailChangeTokens,
   createEmailCodes,
   createRefreshTokens,
+  type EmailChangeTokens,
   type EmailCodes,
   type KeySet,
   publicKeySet,
@@ -41,6 +43,7 @@ export interface Security {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   readonly refreshTokens: RefreshTokens;
   readonly emailCodes: EmailCodes;
+  readonly emailChangeTokens: EmailChangeTokens;
   readonly serverSecrets: ServerSecrets;
   /** Answer of `/.well-known/jwks.json`, with the present keys at each read. */
   readonly publicKeys: unknown;
@@ -96,6 +99,7 @@ export async function composeSecurity(
     }),
     refreshTokens: createRefreshTokens(refreshKeys),
     emailCodes: createEmailCodes(serverKeys),
+    emailChangeTokens: createEmailChangeTokens(serverKeys),
     serverSecrets: createServerSecrets(serverKeys),
     publicKeys: {
       get keys() {

@@ -5,6 +5,7 @@ import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/t
 import type { Announcement, IsDenied } from '../announcements/announce.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { countAuditEvents } from '../audit/audit-counters.ts';
+import type { RequestCode } from '../codes/request-code.ts';
 import type { ApiConfig } from '../config.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
 import { limitRulesOf } from '../limits/limit-config.ts';
@@ -12,6 +13,7 @@ import { createLimits, type Limits } from '../limits/limits.ts';
 import { systemIds as ids } from '../request/ids.ts';
 import type { ServerSecrets } from '../security/server-secrets.ts';
 import { createAcceptInvite } from '../usecases/accept-invite.ts';
+import { createAssertEmailVerified } from '../usecases/assert-email-verified.ts';
 import { createAuthenticate } from '../usecases/authenticate.ts';
 import { createChangeAccount } from '../usecases/change-account.ts';
 import { createChangeGroup } from '../usecases/change-group.ts';
@@ -98,14 +100,11 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
 /** Gives each use case the dependencies that it names. */
 export function composeUseCases(parts: UseCaseParts) {
   const shared = sharedParts(parts);
+  const { hasher, emailCodes: codes, emailChangeTokens } = parts.security;
+  const withCodes = codeUseCases({ ...shared, hasher, codes, emailChangeTokens, publishEvent: parts.publishEvent });
   return {
-    ...accountUseCases(parts, shared),
-    ...codeUseCases({
-      ...shared,
-      hasher: parts.security.hasher,
-      codes: parts.security.emailCodes,
-      publishEvent: parts.publishEvent,
-    }),
+    ...accountUseCases(parts, { ...shared, requestCode: withCodes.requestCode }),
+    ...withCodes,
     ...groupUseCases(shared),
     ...inviteUseCases(shared),
   };
@@ -130,7 +129,10 @@ function sharedParts({ config, stores, transaction, security, announce, isDenied
   };
 }
 
-function accountUseCases({ config, security, publishEvent, metrics }: UseCaseParts, parts: SharedParts) {
+function accountUseCases(
+  { config, security, publishEvent, metrics }: UseCaseParts,
+  parts: SharedParts & { readonly requestCode: RequestCode },
+) {
   const { hasher, refreshTokens, signAccessToken } = security;
   const lifetime = {
     idleSeconds: config.REFRESH_TOKEN_IDLE_SECONDS,
@@ -146,6 +148,8 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
   });
   const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime, publishEvent };
   const fresh = { ...shared, reauthenticate: createReauthenticate(shared), endSessions: createEndSessions(shared) };
+  const isRequired = config.REQUIRE_VERIFIED_EMAIL;
+  const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
   return {
     register: createRegister({
       ...shared,
@@ -158,7 +162,7 @@ function accountUseCases({ config, security, publishEvent, metrics }: UseCasePar
     changePassword: createChangePassword(fresh),
     scheduleDeletion: createScheduleDeletion({ ...fresh, graceDays: config.ACCOUNT_DELETION_GRACE_DAYS }),
     restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared) }),
-    logIn: createLogIn(shared),
+    logIn: createLogIn({ ...shared, assertEmailVerified }),
     refresh: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),
     logOutAll: createLogOutAll(shared),

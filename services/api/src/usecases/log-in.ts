@@ -17,6 +17,7 @@ import type { LoginRefusal } from '../audit/events.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
+import type { AssertEmailVerified } from './assert-email-verified.ts';
 import { assertMayLogIn } from './assert-may-log-in.ts';
 import { type AuthenticateDeps, createAuthenticate } from './authenticate.ts';
 import type { IssueTokens } from './issue-tokens.ts';
@@ -28,6 +29,7 @@ export interface LogInDeps extends AuthenticateDeps {
   readonly transaction: RunTransaction;
   readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'>;
   readonly issueTokens: IssueTokens;
+  readonly assertEmailVerified: AssertEmailVerified;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly lifetime: SessionLifetime;
   readonly ids: Ids;
@@ -47,13 +49,13 @@ const refusals: Partial<Readonly<Record<ThrowableCode, LoginRefusal>>> = {
 /**
  * Logs a user in (decisions, "Login"): one session per user and device.
  *
- * Raises the errors of {@link createAuthenticate}, and with the right password those of {@link assertMayLogIn}. No
- * session is opened if the client is seen to have left before the commit.
+ * Raises the errors of {@link createAuthenticate}, and with the right password those of {@link assertMayLogIn} and
+ * {@link AssertEmailVerified}. No session is opened if the client is seen to have left before the commit.
  */
 export function createLogIn(
   deps: LogInDeps,
 ): (input: LoginRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
-  const { users, sessions, transaction, issueTokens, announce, audit, ids, now } = deps;
+  const { users, sessions, transaction, issueTokens, assertEmailVerified, announce, audit, ids, now } = deps;
   const authenticate = createAuthenticate(deps);
 
   return async (input, origin) => {
@@ -61,6 +63,7 @@ export function createLogIn(
     const deviceId = input.device_id?.toLowerCase() ?? ids.groupId();
     const seen = await authenticate({ ...input, deviceId }, origin);
     const { _id: userId } = seen;
+    await assertEmailVerified(seen, deviceId, origin);
     const at = now();
     const sessionId = ids.entityId();
     const nonce = randomBytes(32);

@@ -79,7 +79,6 @@ export function createResetPassword(deps: ResetPasswordDeps) {
     const ended = await transaction(work, { isCommitted: code.isUsed, group: user._id });
     for (const event of events) publishEvent(event);
     audit({ event: 'account.password_reset', user_id: user._id }, origin);
-    if (isFirstProof) audit({ event: 'account.email_verified', user_id: user._id }, origin);
     await endSessions.announce(end, ended, origin);
     return { message: 'PASSWORD_RESET', timestamp: now().toISOString() };
   };

@@ -30,6 +30,9 @@ export const sessionRoutes = {
       'Exchanges e-mail address and password for an access token and a refresh token. One session per user and device: ' +
       'a new login on a device ends the session before it, whose stream closes with 4005 `SESSION_REPLACED`. A user has ' +
       'at most 50 sessions; the least recently used one ends, and its stream closes with 4001 `SESSION_REVOKED`.\n\n' +
+      'If the service requires verified addresses and this one is not, the right password gets 403 ' +
+      '`ERR-EMAIL-NOT-VERIFIED`, and a code is sent to it: the app confirms it with `challenge_id` ' +
+      '(`confirmEmailVerification`), then logs in.\n\n' +
       'Whether an account is disabled or about to be deleted is told to whoever knows its password, and to nobody else.',
     method: 'post',
     path: '/api/v1/auth/login',
@@ -50,6 +53,7 @@ export const sessionRoutes = {
       'ERR-INVALID-CREDENTIALS',
       'ERR-ACCOUNT-DISABLED',
       'ERR-ACCOUNT-DELETION-SCHEDULED',
+      'ERR-EMAIL-NOT-VERIFIED',
       'ERR-RATE-LIMITED',
       'ERR-OVERLOADED',
     ],

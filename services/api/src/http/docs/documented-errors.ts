@@ -58,6 +58,15 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
       details: { deletes_at: '2026-12-06T09:31:00.000Z' },
     }),
   },
+  'ERR-EMAIL-NOT-VERIFIED': {
+    'ERR-EMAIL-NOT-VERIFIED': new AppError('ERR-EMAIL-NOT-VERIFIED', {
+      details: {
+        challenge_id: '5f0c1f6a-9a3e-4a57-9c1d-7e2b8d4f6a10',
+        expires_at: '2026-11-20T10:10:00.000Z',
+        resend_at: '2026-11-20T10:01:00.000Z',
+      },
+    }),
+  },
   'ERR-INVITE-LIMIT-REACHED': {
     'ERR-INVITE-LIMIT-REACHED': new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: 100 } }),
   },

@@ -1,0 +1,162 @@
+import {
+  ChallengeResponse,
+  ConfirmCodeRequest,
+  challengeExample,
+  confirmCodeExamples,
+  ResendCodeRequest,
+  resendCodeExamples,
+} from '../challenges.ts';
+import {
+  EmailChangedResponse,
+  EmailChangeRequest,
+  EmailChangeUndoneResponse,
+  emailChangedExample,
+  emailChangeExamples,
+  emailChangeUndoneExample,
+  UndoEmailChangeRequest,
+  undoEmailChangeExamples,
+} from '../email-change.ts';
+import { EmailVerifiedResponse, emailVerifiedExample } from '../email-verification.ts';
+import type { Route } from '../route.ts';
+import { access, codeSent, common, commonHeaders, fresh, withoutBody } from './shared.ts';
+
+const codeErrors = ['ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'] as const;
+
+const resent =
+  'Sends the same code once more: three times at most, 60 s apart (429 before `resend_at`). It does not live longer for it.';
+
+/** Operations on an account's e-mail address. */
+export const emailRoutes = {
+  requestEmailVerification: {
+    operationId: 'requestEmailVerification',
+    tag: 'Accounts',
+    summary: 'Ask for a code to verify the address',
+    description:
+      'Sends a code of 8 digits to the address of the account, which is good for 10 minutes; also to an address that is ' +
+      'verified already.',
+    method: 'post',
+    path: '/api/v1/account/email-verification',
+    auth: 'bearer',
+    headers: commonHeaders,
+    success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
+    carriesToken: false,
+    errors: [...withoutBody, ...access, 'ERR-RATE-LIMITED'],
+  },
+  resendEmailVerification: {
+    operationId: 'resendEmailVerification',
+    tag: 'Accounts',
+    summary: 'Send the code to verify the address again',
+    description: `${resent} It takes no access token, as the confirmation.`,
+    method: 'post',
+    path: '/api/v1/account/email-verification/resend',
+    auth: 'none',
+    headers: commonHeaders,
+    body: ResendCodeRequest,
+    requests: resendCodeExamples,
+    success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
+    carriesToken: false,
+    errors: [...common, ...codeErrors],
+  },
+  confirmEmailVerification: {
+    operationId: 'confirmEmailVerification',
+    tag: 'Accounts',
+    summary: 'Verify the address with the code',
+    description:
+      'Needs no access token, only the challenge’s id and the code: where verified addresses are required, a login ' +
+      'answers `ERR-EMAIL-NOT-VERIFIED` with `challenge_id`, and the app has no session yet. Five wrong codes end the ' +
+      'challenge.',
+    method: 'post',
+    path: '/api/v1/account/email-verification/confirm',
+    auth: 'none',
+    headers: commonHeaders,
+    body: ConfirmCodeRequest,
+    requests: confirmCodeExamples,
+    success: {
+      status: 200,
+      description: 'The address is verified.',
+      body: EmailVerifiedResponse,
+      example: emailVerifiedExample,
+    },
+    carriesToken: false,
+    errors: [...common, ...codeErrors],
+  },
+  requestEmailChange: {
+    operationId: 'requestEmailChange',
+    tag: 'Accounts',
+    summary: 'Ask for a code to change the address',
+    description:
+      'Sends a code of 8 digits to the new address, which is good for 10 minutes; an earlier code for a change is void. If ' +
+      'another account has the address the answer is the same: its holder is told, and no code is sent. A wrong ' +
+      '`current_password` counts as a failed login of this device.',
+    method: 'post',
+    path: '/api/v1/account/email-change',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: EmailChangeRequest,
+    requests: emailChangeExamples,
+    success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
+    carriesToken: false,
+    errors: [...common, ...access, ...fresh],
+  },
+  resendEmailChange: {
+    operationId: 'resendEmailChange',
+    tag: 'Accounts',
+    summary: 'Send the code to change the address again',
+    description: resent,
+    method: 'post',
+    path: '/api/v1/account/email-change/resend',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: ResendCodeRequest,
+    requests: resendCodeExamples,
+    success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
+    carriesToken: false,
+    errors: [...common, ...access, ...codeErrors],
+  },
+  confirmEmailChange: {
+    operationId: 'confirmEmailChange',
+    tag: 'Accounts',
+    summary: 'Change the address with the code',
+    description:
+      'The new address is verified by it. All other sessions of the caller end, and their streams close with 4001 ' +
+      '`SESSION_REVOKED`; this one goes on. All other open codes of the account are void. The old address is told, and can ' +
+      'undo the change for 72 hours; nobody else can have it until then. 409 if another account has taken the new address ' +
+      'since the code was sent.',
+    method: 'post',
+    path: '/api/v1/account/email-change/confirm',
+    auth: 'bearer',
+    headers: commonHeaders,
+    body: ConfirmCodeRequest,
+    requests: confirmCodeExamples,
+    success: {
+      status: 200,
+      description: 'The new address holds.',
+      body: EmailChangedResponse,
+      example: emailChangedExample,
+    },
+    carriesToken: false,
+    errors: [...common, ...access, ...codeErrors, 'ERR-EMAIL-ALREADY-EXISTS'],
+  },
+  undoEmailChange: {
+    operationId: 'undoEmailChange',
+    tag: 'Accounts',
+    summary: 'Undo a change of the address',
+    description:
+      'With the token of the notice to the old address, for 72 hours: that address holds again, and every change after it ' +
+      'is undone too. All sessions end, and the password is void until it is reset (`POST /api/v1/auth/password-reset`).',
+    method: 'post',
+    path: '/api/v1/auth/email-change/undo',
+    auth: 'none',
+    headers: commonHeaders,
+    body: UndoEmailChangeRequest,
+    requests: undoEmailChangeExamples,
+    success: {
+      status: 200,
+      description: 'The old address holds again.',
+      body: EmailChangeUndoneResponse,
+      example: emailChangeUndoneExample,
+    },
+    carriesToken: false,
+    errors: [...common, ...codeErrors, 'ERR-OVERLOADED'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import type { AuthEvent } from '@auth-account/contracts/events';
+import type { EmailChangeUndoneResponse, UndoEmailChangeRequest } from '@auth-account/contracts/http/email-change';
+import { AppError } from '@auth-account/errors';
+import { createAccountEvent } from '@auth-account/messaging';
+import { isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
+import type { EmailChangeStore } from '@auth-account/stores/email-changes';
+import type { EmailChangeTokens } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../audit/audit.ts';
+import { codeInvalid } from '../codes/code-errors.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+import type { PasswordHasher } from '../security/password-hasher.ts';
+import type { EndSessions } from './end-sessions.ts';
+
+export interface UndoEmailChangeDeps {
+  readonly users: Pick<UserStore, 'hasPasswordHash'>;
+  readonly emailChanges: Pick<EmailChangeStore, 'findByChange' | 'undo'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly outbox: Pick<OutboxStore, 'append'>;
+  readonly emailChangeTokens: Pick<EmailChangeTokens, 'verify' | 'rereadKeys'>;
+  readonly endSessions: EndSessions;
+  readonly hasher: Pick<PasswordHasher, 'admit'>;
+  readonly limits: Pick<Limits, 'tryCode'>;
+  readonly transaction: RunTransaction;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Gives an account a former address back, with the token of the notice to it, and undoes every change after that one too.
+ * Whoever changed it knew the password: it is void until it is reset, and all sessions and open codes end in the same
+ * transaction.
+ *
+ * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
+ */
+export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
+  const { users, emailChanges, challenges, outbox, endSessions, hasher, limits, transaction } = deps;
+  const { publishEvent, audit, now } = deps;
+  const findChange = createFindChange(deps);
+
+  return async (
+    { undo_token }: UndoEmailChangeRequest,
+    origin: RequestOrigin,
+  ): Promise<EmailChangeUndoneResponse['data']> => {
+    await limits.tryCode(origin);
+    const at = now();
+    const { user, former } = await findChange(undo_token, at);
+    // The hash of a password that nobody knows: to a login it is a hash like any other.
+    const nobodys = randomBytes(32).toString('base64url');
+    const password_hash = await hasher.admit(origin, (turn) => turn.hash(nobodys));
+    const { _id: user_id } = user;
+    const events = eventsOf(deps, user_id, at, origin);
+    const end = { userId: user_id, reason: 'password_changed', at } as const;
+    const work = async (session: ClientSession) => {
+      if (!(await emailChanges.undo(user, { former, password_hash, at }, session))) throw codeInvalid();
+      await challenges.endAll(user_id, at, session);
+      const ended = await endSessions.revoke(end, origin, session);
+      for (const event of events) await outbox.append(event, at, session);
+      return ended;
+    };
+    const isCommitted = () => users.hasPasswordHash(user_id, password_hash);
+    const ended = await transaction(work, { isCommitted, group: user_id }).catch((error: unknown) => {
+      // Only an import could have given the address to somebody else.
+      throw isDuplicateKey(error, 'email_key_unique') ? codeInvalid() : error;
+    });
+    for (const event of events) publishEvent(event);
+    audit({ event: 'account.email_change_undone', user_id }, origin);
+    await endSessions.announce(end, ended, origin);
+    return { message: 'EMAIL_CHANGE_UNDONE', timestamp: now().toISOString() };
+  };
+}
+
+/** Creates the search for the change that a token undoes. */
+function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDeps) {
+  async function verify(token: string): Promise<string> {
+    const changeId = emailChangeTokens.verify(token);
+    if (changeId !== undefined) return changeId;
+    await emailChangeTokens.rereadKeys();
+    const found = emailChangeTokens.verify(token);
+    if (found === undefined) throw codeInvalid();
+    return found;
+  }
+
+  return async (token: string, at: Date): Promise<{ user: UserDocument; former: FormerEmail }> => {
+    const changeId = await verify(token);
+    const user = await emailChanges.findByChange(changeId);
+    const former = user?.former_emails?.find(({ change_id }) => change_id === changeId);
+    if (user === undefined || former === undefined) throw codeInvalid();
+    if (former.until <= at) throw new AppError('ERR-CODE-EXPIRED');
+    return { user, former };
+  };
+}
+
+function eventsOf({ ids }: UndoEmailChangeDeps, user_id: string, at: Date, origin: RequestOrigin): AuthEvent[] {
+  const { requestId, traceparent } = origin;
+  const source = () => ({ id: ids.entityId(), requestId, traceparent, at });
+  const changed_at = at.toISOString();
+  return [
+    createAccountEvent('service.auth.events.email_changed', { user_id, changed_at, is_undone: true }, source()),
+    createAccountEvent('service.auth.events.password_changed', { user_id, changed_at, reason: 'undone' }, source()),
+  ];
+}

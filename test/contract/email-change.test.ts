@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import {
+  changeEmail,
+  codeOf,
+  confirmChange,
+  confirmReset,
+  expire,
+  makeResendDue,
+  requestChange,
+  requestReset,
+  undoTokenOf,
+  wrongCodeOf,
+} from '../support/codes.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const path = '/api/v1/account/email-change';
+
+let api: TestApi;
+let shiftMs = 0;
+beforeAll(async () => {
+  api = await startTestApi(cheapHashes, { now: () => Date.now() + shiftMs });
+});
+afterAll(() => api.close());
+
+type Session = Awaited<ReturnType<typeof newSession>>;
+
+const userOf = async ({ user_id }: Pick<Session, 'user_id'>) => api.collections.users.findOne({ _id: user_id });
+const accountOf = async (session: Session) =>
+  (await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) })).json.data;
+const rowsOf = (userId: string) => api.collections.outbox.find({ 'event.subject': userId }).sort({ _id: 1 }).toArray();
+const typesOf = async (userId: string) => (await rowsOf(userId)).map(({ topic }) => topic.split('.').at(-1));
+const logInStatus = async (email: string, given = password) =>
+  (await api.post('/api/v1/auth/login', { email, password: given })).status;
+const register = (email: string) =>
+  api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+const undo = (undo_token: string) => api.post('/api/v1/auth/email-change/undo', { undo_token });
+const liveOf = async ({ user_id }: Pick<Session, 'user_id'>) =>
+  (await api.collections.sessions.find({ user_id, is_revoked: false }).toArray()).map(({ _id }) => _id);
+
+describe('POST /account/email-change', () => {
+  test('sends a code to the new address, and changes nothing yet', async () => {
+    const session = await newSession(api);
+    const new_email = newEmail();
+    const challengeId = await requestChange(api, session, new_email);
+    expect(await accountOf(session)).toMatchObject({ email: session.email, pending_email: new_email });
+    const event = (await rowsOf(session.user_id)).at(-1)?.event;
+    expect(event?.data).toMatchObject({ challenge_id: challengeId, user_id: session.user_id, purpose: 'email_change' });
+    expect(await logInStatus(new_email)).toBe(401);
+  });
+
+  test('asks for the password, and counts a wrong one', async () => {
+    const session = await newSession(api);
+    const body = { current_password: 'wrong password', new_email: newEmail() };
+    const { status, json } = await api.post(path, body, bearer(session));
+    expect([status, json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
+    expect((await userOf(session))?.pending_email).toBeUndefined();
+  });
+
+  test('answers alike if another account has the address: its holder is told, and no code is sent', async () => {
+    const [session, holder] = [await newSession(api), await newSession(api)];
+    const body = { current_password: password, new_email: holder.email };
+    const { status, json } = await api.post(path, body, bearer(session));
+    expect([status, Object.keys(json.data)]).toEqual([202, ['challenge_id', 'expires_at', 'resend_at', 'timestamp']]);
+    expect(await accountOf(session)).toMatchObject({ pending_email: holder.email });
+    expect(await typesOf(session.user_id)).toEqual(['registered']);
+    const notice = (await rowsOf(holder.user_id)).at(-1)?.event.data;
+    expect(notice).toEqual({ user_id: holder.user_id, purpose: 'address_in_use', locale: 'en' });
+    const { challenge_id } = json.data;
+    await makeResendDue(api, challenge_id);
+    expect((await api.post(`${path}/resend`, { challenge_id }, bearer(session))).status).toBe(202);
+    expect((await rowsOf(session.user_id)).map(({ state }) => state)).toEqual(['pending', 'delivered']);
+    // Nobody knows the code; even so it would not do.
+    expect((await confirmChange(api, session, challenge_id)).status).toBe(409);
+    expect((await userOf(session))?.email).toBe(session.email);
+  });
+
+  test('makes the code of an earlier request void', async () => {
+    const session = await newSession(api);
+    const first = await requestChange(api, session, newEmail());
+    const new_email = newEmail();
+    const second = await requestChange(api, session, new_email);
+    expect((await confirmChange(api, session, first)).status).toBe(403);
+    expect((await confirmChange(api, session, second)).json.data.email).toBe(new_email);
+  });
+
+  test('lapses after ten minutes', async () => {
+    const session = await newSession(api);
+    const challengeId = await requestChange(api, session, newEmail());
+    const { pending_email_until } = (await userOf(session)) ?? {};
+    const challenge = await api.collections.challenges.findOne({ _id: challengeId });
+    expect(pending_email_until).toBeDefined();
+    expect(Math.abs(Number(challenge?.expires_at) - Number(pending_email_until))).toBeLessThan(60_000);
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { pending_email_until: new Date() } });
+    expect((await accountOf(session)).pending_email).toBeNull();
+    await expire(api, challengeId);
+    expect((await confirmChange(api, session, challengeId)).status).toBe(410);
+  });
+});
+
+describe('POST /account/email-change/confirm', () => {
+  test('changes the address, ends all other sessions, and tells the old address', async () => {
+    const session = await newSession(api);
+    await logIn(api, session.email);
+    const new_email = newEmail().replace('cook', 'Chef');
+    const other = await requestReset(api, session.email);
+    const { status, json } = await confirmChange(api, session, await requestChange(api, session, new_email));
+    const data = { message: 'EMAIL_CHANGED', email: new_email, sessions_ended: 1, timestamp: json.data.timestamp };
+    expect([status, json.data]).toEqual([200, data]);
+    expect(await accountOf(session)).toMatchObject({ email: new_email, email_verified: true, pending_email: null });
+    expect(await liveOf(session)).toEqual([session.session_id]);
+    expect([await logInStatus(session.email), await logInStatus(new_email.toLowerCase())]).toEqual([401, 200]);
+    expect((await confirmReset(api, other)).status).toBe(403);
+    const [changed, notice] = (await rowsOf(session.user_id)).slice(-2).map(({ event }) => event);
+    expect(changed?.data).toMatchObject({ user_id: session.user_id, is_undone: false });
+    const [former] = (await userOf(session))?.former_emails ?? [];
+    expect(former).toMatchObject({ email: session.email, email_key: session.email });
+    const told = {
+      user_id: session.user_id,
+      purpose: 'email_changed',
+      locale: 'en',
+      email_change_id: former?.change_id,
+    };
+    expect(notice?.data).toEqual(told);
+  });
+
+  test('takes no code of another caller’s challenge, and counts no try of it', async () => {
+    const [session, other] = [await newSession(api), await newSession(api)];
+    const challengeId = await requestChange(api, session, newEmail());
+    const { status, json } = await confirmChange(api, other, challengeId);
+    expect([status, json.details.tries_left]).toEqual([403, 0]);
+    expect((await api.collections.challenges.findOne({ _id: challengeId }))?.tries_left).toBe(5);
+  });
+
+  test('refuses a wrong code', async () => {
+    const session = await newSession(api);
+    const challengeId = await requestChange(api, session, newEmail());
+    const { status, json } = await confirmChange(api, session, challengeId, await wrongCodeOf(api, challengeId));
+    expect([status, json.details.tries_left]).toEqual([403, 4]);
+  });
+
+  test('of two that want the same address, one gets it', async () => {
+    const sessions = [await newSession(api), await newSession(api)];
+    const new_email = newEmail();
+    const challenges: string[] = [];
+    for (const session of sessions) challenges.push(await requestChange(api, session, new_email));
+    const codes = await Promise.all(challenges.map((id) => codeOf(api, id)));
+    const answers = await Promise.all(
+      sessions.map((session, i) => confirmChange(api, session, String(challenges[i]), codes[i])),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(await api.collections.users.countDocuments({ email_key: new_email })).toBe(1);
+  });
+
+  test('changes the spelling of one’s own address', async () => {
+    const session = await newSession(api);
+    const spelt = session.email.toUpperCase();
+    await changeEmail(api, session, spelt);
+    expect((await accountOf(session)).email).toBe(spelt);
+    expect(await logInStatus(session.email)).toBe(200);
+  });
+});
+
+describe('an address that was left', () => {
+  test('can be had by nobody else for 72 hours, then by anybody', async () => {
+    const [session, other] = [await newSession(api), await newSession(api)];
+    await changeEmail(api, session, newEmail());
+    expect((await register(session.email)).status).toBe(409);
+    const challengeId = await requestChange(api, other, session.email);
+    expect(await typesOf(other.user_id)).toEqual(['registered', 'code_requested']);
+    expect((await rowsOf(other.user_id)).at(-1)?.state).toBe('delivered');
+    expect((await confirmChange(api, other, challengeId)).status).toBe(409);
+    const lapsed = { $set: { 'former_emails.$[].until': new Date() } };
+    await api.collections.users.updateOne({ _id: session.user_id }, lapsed);
+    expect((await register(session.email)).status).toBe(201);
+  });
+
+  test('can be had again by its own account', async () => {
+    const session = await newSession(api);
+    await changeEmail(api, session, newEmail());
+    await changeEmail(api, session, session.email);
+    expect((await accountOf(session)).email).toBe(session.email);
+  });
+});
+
+describe('POST /auth/email-change/undo', () => {
+  test('gives the old address back, ends every session, and makes the password void', async () => {
+    const session = await newSession(api);
+    const new_email = newEmail();
+    await changeEmail(api, session, new_email);
+    const reset = await requestReset(api, new_email);
+    const { status, json } = await undo(await undoTokenOf(api, session.user_id));
+    expect([status, json.data]).toEqual([200, { message: 'EMAIL_CHANGE_UNDONE', timestamp: json.data.timestamp }]);
+    expect(await userOf(session)).toMatchObject({ email: session.email, email_key: session.email, former_emails: [] });
+    expect(await liveOf(session)).toEqual([]);
+    expect([await logInStatus(session.email), await logInStatus(new_email)]).toEqual([401, 401]);
+    expect((await confirmReset(api, reset)).status).toBe(403);
+    const events = (await rowsOf(session.user_id)).slice(-2).map(({ event }) => event.data);
+    expect(events).toMatchObject([{ is_undone: true }, { reason: 'undone' }]);
+    expect((await confirmReset(api, await requestReset(api, session.email))).status).toBe(200);
+    expect(await logInStatus(session.email, 'three wrong staples')).toBe(200);
+    expect((await register(new_email)).status).toBe(201);
+  });
+
+  test('undoes every change after that one too', async () => {
+    const session = await newSession(api);
+    await changeEmail(api, session, newEmail());
+    const first = await undoTokenOf(api, session.user_id);
+    await changeEmail(api, session, newEmail());
+    const second = await undoTokenOf(api, session.user_id);
+    expect((await undo(first)).status).toBe(200);
+    expect((await userOf(session))?.email).toBe(session.email);
+    const { status, json } = await undo(second);
+    expect([status, json.details.tries_left]).toEqual([403, 0]);
+  });
+
+  test('undoes the last change and leaves the one before it', async () => {
+    const session = await newSession(api);
+    const middle = newEmail();
+    await changeEmail(api, session, middle);
+    const first = await undoTokenOf(api, session.user_id);
+    await changeEmail(api, session, newEmail());
+    expect((await undo(await undoTokenOf(api, session.user_id))).status).toBe(200);
+    expect((await userOf(session))?.email).toBe(middle);
+    expect((await undo(first)).status).toBe(200);
+    expect((await userOf(session))?.email).toBe(session.email);
+  });
+
+  test('does so once, of many requests at the same time', async () => {
+    const session = await newSession(api);
+    await changeEmail(api, session, newEmail());
+    const token = await undoTokenOf(api, session.user_id);
+    const all = await Promise.all(Array.from({ length: 4 }, () => undo(token)));
+    expect(all.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403]);
+  });
+
+  test('is too late after 72 hours', async () => {
+    const session = await newSession(api);
+    await changeEmail(api, session, newEmail());
+    const token = await undoTokenOf(api, session.user_id);
+    try {
+      shiftMs = 72 * 3_600_000 + 60_000;
+      const { status, json } = await undo(token);
+      expect([status, json.error_code]).toEqual([410, 'ERR-CODE-EXPIRED']);
+    } finally {
+      shiftMs = 0;
+    }
+    expect((await undo(token)).status).toBe(200);
+  });
+
+  test('takes no other token', async () => {
+    const session = await newSession(api);
+    await changeEmail(api, session, newEmail());
+    const token = await undoTokenOf(api, session.user_id);
+    for (const other of [`${token}x`, token.slice(1), session.refresh_token, (await registerAccount(api)).user_id]) {
+      const { status, json } = await undo(other);
+      expect([status, json.error_code, json.details.tries_left]).toEqual([403, 'ERR-CODE-INVALID', 0]);
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { codeOf, expire, makeResendDue, requestReset, requestVerification, wrongCodeOf } from '../support/codes.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const path = '/api/v1/account/email-verification';
+
+let api: TestApi;
+/** Requires verified addresses. */
+let wary: TestApi;
+beforeAll(async () => {
+  [api, wary] = await Promise.all([
+    startTestApi(cheapHashes),
+    startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true' }),
+  ]);
+});
+afterAll(() => Promise.all([api.close(), wary.close()]));
+
+const confirm = async (on: TestApi, challenge_id: string, code?: string) =>
+  on.post(`${path}/confirm`, { challenge_id, code: code ?? (await codeOf(on, challenge_id)) });
+const verifiedAt = async (on: TestApi, userId: string) =>
+  (await on.collections.users.findOne({ _id: userId }))?.email_verified_at;
+const typesOf = async (on: TestApi, userId: string) =>
+  (await on.collections.outbox.find({ 'event.subject': userId }).sort({ _id: 1 }).toArray()).map(({ topic }) =>
+    topic.split('.').at(-1),
+  );
+
+describe('POST /account/email-verification', () => {
+  test('sends a code that verifies the address, and ends no session', async () => {
+    const session = await newSession(api);
+    const challengeId = await requestVerification(api, session);
+    const { status, json } = await confirm(api, challengeId);
+    expect([status, json.data]).toEqual([200, { message: 'EMAIL_VERIFIED', timestamp: json.data.timestamp }]);
+    const account = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) });
+    expect(account.json.data.email_verified).toBe(true);
+    expect(await typesOf(api, session.user_id)).toEqual(['registered', 'code_requested', 'email_verified']);
+  });
+
+  test('sends one to a verified address too: it stays verified since its first time, and nobody is told again', async () => {
+    const session = await newSession(api);
+    await confirm(api, await requestVerification(api, session));
+    const first = await verifiedAt(api, session.user_id);
+    expect((await confirm(api, await requestVerification(api, session))).status).toBe(200);
+    expect(await verifiedAt(api, session.user_id)).toEqual(first);
+    expect((await typesOf(api, session.user_id)).filter((type) => type === 'email_verified')).toHaveLength(1);
+  });
+
+  test('is over after five codes a day of this device', async () => {
+    const session = await newSession(api);
+    for (let i = 0; i < 5; i += 1) await requestVerification(api, session);
+    const { status, headers } = await api.post(path, undefined, bearer(session));
+    expect([status, Number(headers['retry-after']) > 80_000]).toEqual([429, true]);
+    // Of another purpose there are as many.
+    expect(await requestReset(api, session.email, { device_id: session.device_id })).toBeDefined();
+  });
+});
+
+describe('POST /account/email-verification/confirm', () => {
+  test('refuses wrong codes, late ones, and those of another purpose', async () => {
+    const session = await newSession(api);
+    const [one, late] = [await requestVerification(api, session), await requestVerification(api, session)];
+    const wrong = await confirm(api, one, await wrongCodeOf(api, one));
+    expect([wrong.status, wrong.json.details.tries_left]).toEqual([403, 4]);
+    await expire(api, late);
+    expect((await confirm(api, late)).status).toBe(410);
+    const reset = await requestReset(api, session.email);
+    const foreign = await confirm(api, reset);
+    expect([foreign.status, foreign.json.details.tries_left]).toEqual([403, 0]);
+    expect(await verifiedAt(api, session.user_id)).toBeUndefined();
+    expect((await confirm(api, one)).status).toBe(200);
+  });
+
+  test('takes a code that was sent again', async () => {
+    const challengeId = await requestVerification(api, await newSession(api));
+    await makeResendDue(api, challengeId);
+    expect((await api.post(`${path}/resend`, { challenge_id: challengeId })).status).toBe(202);
+    expect((await confirm(api, challengeId)).status).toBe(200);
+  });
+});
+
+describe('a login, if verified addresses are required', () => {
+  const logIn = (email: string, given = password) => wary.post('/api/v1/auth/login', { email, password: given });
+
+  test('gets a challenge with the right password, whose code lets it in', async () => {
+    const { email, user_id } = await registerAccount(wary);
+    const refused = await logIn(email);
+    expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-EMAIL-NOT-VERIFIED']);
+    const { challenge_id, expires_at, resend_at } = refused.json.details;
+    expect(Date.parse(expires_at)).toBeGreaterThan(Date.parse(resend_at));
+    expect((await confirm(wary, challenge_id)).status).toBe(200);
+    expect((await logIn(email)).status).toBe(200);
+    expect(await typesOf(wary, user_id)).toEqual(['registered', 'code_requested', 'email_verified']);
+  });
+
+  test('gets the same challenge again while it is open, and no further mail', async () => {
+    const { email, user_id } = await registerAccount(wary);
+    const first = (await logIn(email)).json.details.challenge_id;
+    for (let i = 0; i < 6; i += 1) expect((await logIn(email)).json.details.challenge_id).toBe(first);
+    expect(await typesOf(wary, user_id)).toEqual(['registered', 'code_requested']);
+    await expire(wary, first);
+    const next = (await logIn(email)).json.details.challenge_id;
+    expect(next).not.toBe(first);
+    expect((await confirm(wary, next)).status).toBe(200);
+  });
+
+  test('is told nothing with a wrong password, or of an unknown address', async () => {
+    const { email, user_id } = await registerAccount(wary);
+    for (const answer of [await logIn(email, 'wrong password'), await logIn(newEmail())]) {
+      expect([answer.status, answer.json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
+    }
+    expect(await typesOf(wary, user_id)).toEqual(['registered']);
+  });
+
+  test('is told of a disabled account first', async () => {
+    const { email, user_id } = await registerAccount(wary);
+    await wary.collections.users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
+    expect((await logIn(email)).json.error_code).toBe('ERR-ACCOUNT-DISABLED');
+    expect(await typesOf(wary, user_id)).toEqual(['registered']);
+  });
+
+  test('gets in after a reset, which verifies the address too', async () => {
+    const { email } = await registerAccount(wary);
+    const challenge_id = await requestReset(wary, email);
+    const code = await codeOf(wary, challenge_id);
+    await wary.post('/api/v1/auth/password-reset/confirm', { challenge_id, code, new_password: 'three wrong staples' });
+    expect((await logIn(email, 'three wrong staples')).status).toBe(200);
+  });
+});
