@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
+import { codeOf, requestDeletion, wrongCodeOf } from '../support/codes.ts';
 import { bearer, type Caller, cheapHashes, expectSound, refresh } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -169,5 +170,59 @@ describe('a restore', () => {
     await restore(session.email);
     expect((await order(session)).status).toBe(401);
     expect(await stored(session.user_id)).not.toHaveProperty('deletes_at');
+  });
+});
+
+describe('a deletion by a code from the mailbox', () => {
+  const confirm = (challenge_id: string, code: string) =>
+    api.post('/api/v1/auth/deletion/confirm', { challenge_id, code });
+
+  test('has the effect of one with the password', async () => {
+    const { email, user_id, refresh_token } = await newSession(api);
+    const challenge_id = await requestDeletion(api, email);
+    const code = await codeOf(api, challenge_id);
+    const answer = await confirm(challenge_id, code);
+    expect(answer.status).toBe(202);
+    expect(answer.json.data).toMatchObject({ message: 'DELETION_SCHEDULED', deletes_at: expect.any(String) });
+    expect((await stored(user_id))?.deletes_at?.toISOString()).toBe(answer.json.data.deletes_at);
+    expect((await api.post('/api/v1/auth/refresh', { refresh_token })).json.details.reason).toBe('account_deleted');
+    expect(await eventsOf(user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
+    expect(await eventsOf(user_id, 'service.auth.events.notice')).toHaveLength(1);
+    const again = await confirm(challenge_id, code);
+    expect([again.status, again.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
+  });
+
+  test('of an account that is about to be deleted already keeps its time, and uses the code up', async () => {
+    const session = await newSession(api);
+    const challenge_id = await requestDeletion(api, session.email);
+    const { deletes_at } = (await order(session)).json.data;
+    const code = await codeOf(api, challenge_id);
+    expect((await confirm(challenge_id, code)).json.data.deletes_at).toBe(deletes_at);
+    expect((await confirm(challenge_id, code)).status).toBe(403);
+    expect(await eventsOf(session.user_id, 'service.auth.events.notice')).toHaveLength(1);
+  });
+
+  test('with a wrong code is refused, and nothing happens', async () => {
+    const { email, user_id } = await newSession(api);
+    const challenge_id = await requestDeletion(api, email);
+    const answer = await confirm(challenge_id, await wrongCodeOf(api, challenge_id));
+    expect([answer.status, answer.json.error_code, answer.json.details.tries_left]).toEqual([
+      403,
+      'ERR-CODE-INVALID',
+      4,
+    ]);
+    expect(await stored(user_id)).not.toHaveProperty('deletes_at');
+  });
+
+  test('is answered alike for an address without an account, and sends nobody a mail', async () => {
+    const { email } = await newSession(api);
+    const ask = (address: string) => api.post('/api/v1/auth/deletion', { email: address });
+    const [known, unknown] = [await ask(email), await ask(newEmail())];
+    expect([unknown.status, Object.keys(unknown.json.data)]).toEqual([known.status, Object.keys(known.json.data)]);
+    const { challenge_id } = unknown.json.data;
+    const row = await api.collections.outbox.findOne({ 'event.data.challenge_id': challenge_id });
+    expect(row?.state).toBe('delivered');
+    const refused = await confirm(challenge_id, await codeOf(api, challenge_id));
+    expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
   });
 });

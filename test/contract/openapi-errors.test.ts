@@ -178,6 +178,8 @@ type LimitedByAddress =
   | 'refresh'
   | 'findInvite'
   | 'restoreAccount'
+  | 'requestDeletion'
+  | 'confirmDeletion'
   | 'requestPasswordReset'
   | 'confirmPasswordReset'
   | 'confirmEmailVerification'
@@ -331,6 +333,22 @@ const ownProvocations: {
   scheduleDeletion: {
     'ERR-INTERNAL': () => refusedWrite('scheduleDeletion', 'users'),
     ...freshProvocations('scheduleDeletion'),
+  },
+  requestDeletion: {
+    'ERR-INTERNAL': () => refusedWrite('requestDeletion', 'challenges'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('requestDeletion'),
+  },
+  resendDeletion: {
+    'ERR-INTERNAL': () => refusedWrite('resendDeletion', 'outbox'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendDeletion'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendDeletion'),
+    'ERR-RATE-LIMITED': () => sendTwice('resendDeletion'),
+  },
+  confirmDeletion: {
+    'ERR-INTERNAL': () => refusedWrite('confirmDeletion', 'users'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmDeletion'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmDeletion'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('confirmDeletion'),
   },
   restoreAccount: {
     'ERR-INTERNAL': () => refusedWrite('restoreAccount', 'users'),

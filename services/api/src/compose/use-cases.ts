@@ -40,7 +40,6 @@ import { createRenameGroup } from '../usecases/rename-group.ts';
 import { createRestoreAccount } from '../usecases/restore-account.ts';
 import { createRevokeInvite } from '../usecases/revoke-invite.ts';
 import { createRevokeSession } from '../usecases/revoke-session.ts';
-import { createScheduleDeletion } from '../usecases/schedule-deletion.ts';
 import { createSpaces } from '../usecases/spaces.ts';
 import { codeUseCases } from './code-use-cases.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -101,7 +100,9 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
 export function composeUseCases(parts: UseCaseParts) {
   const shared = sharedParts(parts);
   const { hasher, emailCodes: codes, emailChangeTokens } = parts.security;
-  const withCodes = codeUseCases({ ...shared, hasher, codes, emailChangeTokens, publishEvent: parts.publishEvent });
+  const { publishEvent, config } = parts;
+  const graceDays = config.ACCOUNT_DELETION_GRACE_DAYS;
+  const withCodes = codeUseCases({ ...shared, hasher, codes, emailChangeTokens, publishEvent, graceDays });
   return {
     ...accountUseCases(parts, { ...shared, requestCode: withCodes.requestCode }),
     ...withCodes,
@@ -160,7 +161,6 @@ function accountUseCases(
     changeAccount: createChangeAccount(shared),
     exportAccount: createExportAccount(fresh),
     changePassword: createChangePassword(fresh),
-    scheduleDeletion: createScheduleDeletion({ ...fresh, graceDays: config.ACCOUNT_DELETION_GRACE_DAYS }),
     restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared) }),
     logIn: createLogIn({ ...shared, assertEmailVerified }),
     refresh: createRefresh({ ...shared, retryWindowMs }),

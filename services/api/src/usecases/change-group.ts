@@ -1,6 +1,7 @@
-import type { GroupStore, Membership, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import type { GroupStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
 import type { GroupDocument } from '@auth-account/stores/documents';
 import type { MembershipStore } from '@auth-account/stores/memberships';
+import type { Membership } from '@auth-account/stores/users';
 import type { ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';

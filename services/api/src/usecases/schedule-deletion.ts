@@ -1,101 +1,49 @@
-import type { AuthEvent } from '@auth-account/contracts/events';
+import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
 import type { DeletionRequest, DeletionScheduledResponse } from '@auth-account/contracts/http/deletion';
 import { AppError } from '@auth-account/errors';
-import { createAccountEvent } from '@auth-account/messaging';
-import type { OutboxStore, RunTransaction } from '@auth-account/stores';
-import type { DeletionStore } from '@auth-account/stores/deletions';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
-import type { ClientSession } from 'mongodb';
-import type { Audit } from '../audit/audit.ts';
-import { mailLocale } from '../codes/mail-locale.ts';
-import type { Ids } from '../request/ids.ts';
+import type { CheckCode } from '../codes/check-code.ts';
+import { codeInvalid } from '../codes/code-errors.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import { assertClientConnected } from './assert-client-connected.ts';
-import type { EndSessions } from './end-sessions.ts';
+import type { OrderDeletion } from './order-deletion.ts';
 import type { Reauthenticate } from './reauthenticate.ts';
 
+type Scheduled = DeletionScheduledResponse['data'];
+
 export interface ScheduleDeletionDeps {
-  readonly deletions: Pick<DeletionStore, 'schedule'>;
-  readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
+  readonly orderDeletion: OrderDeletion;
   readonly reauthenticate: Reauthenticate;
-  readonly endSessions: EndSessions;
-  readonly transaction: RunTransaction;
-  readonly publishEvent: (event: AuthEvent) => void;
-  readonly audit: Audit;
-  readonly graceDays: number;
-  readonly ids: Pick<Ids, 'entityId'>;
-  readonly now: () => Date;
 }
 
-const dayMs = 86_400_000;
-
 /**
- * Orders the deletion of the caller's account, and ends all its sessions in the same transaction. It writes the user's
- * document, like every login, so that no login slips past. An account whose deletion is ordered already keeps its time,
- * and nobody is told again.
+ * Orders the deletion of the caller's account.
  *
- * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
- * `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ * Raises the errors of {@link OrderDeletion} and of {@link Reauthenticate}, those also if the password has been changed
+ * since it was checked.
  */
-export function createScheduleDeletion(deps: ScheduleDeletionDeps) {
-  const { deletions, outbox, reauthenticate, endSessions, transaction, publishEvent, audit, graceDays, now } = deps;
-
-  return async (
-    input: DeletionRequest,
-    caller: VerifiedAccessToken,
-    origin: RequestOrigin,
-  ): Promise<DeletionScheduledResponse['data']> => {
-    const { user_id, sid: session_id } = caller;
+export function createScheduleDeletion({ orderDeletion, reauthenticate }: ScheduleDeletionDeps) {
+  return async (input: DeletionRequest, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<Scheduled> => {
     const user = await reauthenticate(input, caller, origin);
-    const at = now();
-    const wanted = new Date(at.getTime() + graceDays * dayMs);
-    const events = eventsOf(deps, user, { at, deletesAt: wanted }, origin);
-    const end = { userId: user_id, reason: 'account_deleted', at } as const;
-    const work = async (session: ClientSession) => {
-      const deletesAt = await deletions.schedule(user, wanted, session);
-      if (deletesAt === undefined) throw new AppError('ERR-REAUTHENTICATION-FAILED');
-      if (deletesAt.getTime() !== wanted.getTime()) return { deletesAt, ended: undefined };
-      const ended = await endSessions.revoke(end, origin, session);
-      // Another request has ended it since the password was checked: what it has asked for must not happen.
-      if (!ended.includes(session_id)) throw new AppError('IAD_JWT_ACCESS_INVALID');
-      for (const event of events) await outbox.append(event, at, session);
-      // A user who has given up would not know that the account will be gone.
-      assertClientConnected(origin);
-      return { deletesAt, ended };
-    };
-    const isCommitted = () => outbox.exists(events[0].id);
-    // One after the other for each account: parallel requests would conflict.
-    const { deletesAt, ended } = await transaction(work, { isCommitted, group: user_id });
-    if (ended !== undefined) {
-      for (const event of events) publishEvent(event);
-      audit({ event: 'account.deletion_scheduled', user_id, session_id }, origin);
-      await endSessions.announce(end, ended, origin);
-    }
-    return { message: 'DELETION_SCHEDULED', deletes_at: deletesAt.toISOString(), timestamp: now().toISOString() };
+    const changed = () => new AppError('ERR-REAUTHENTICATION-FAILED');
+    return orderDeletion({ user, sessionId: caller.sid, changed }, origin);
   };
 }
 
-interface Times {
-  readonly at: Date;
-  readonly deletesAt: Date;
+export interface ConfirmDeletionDeps {
+  readonly orderDeletion: OrderDeletion;
+  readonly checkCode: CheckCode;
+  readonly limits: Pick<Limits, 'tryCode'>;
 }
 
-/** Creates the event for subscribers, and the notice for the account's holder. */
-function eventsOf(
-  { ids }: Pick<ScheduleDeletionDeps, 'ids'>,
-  user: UserDocument,
-  { at, deletesAt }: Times,
-  request: RequestOrigin,
-): readonly [AuthEvent, AuthEvent] {
-  const { requestId, traceparent } = request;
-  const { _id: user_id } = user;
-  const origin = () => ({ id: ids.entityId(), requestId, traceparent, at });
-  const deletes_at = deletesAt.toISOString();
-  const scheduled = { user_id, scheduled_at: at.toISOString(), deletes_at };
-  const notice = { user_id, purpose: 'deletion_scheduled', locale: mailLocale(user, request), deletes_at } as const;
-  return [
-    createAccountEvent('service.auth.events.deletion_scheduled', scheduled, origin()),
-    createAccountEvent('service.auth.events.notice', notice, origin()),
-  ];
+/**
+ * Orders the deletion of the account with a code from its mailbox, for whoever has no app any more. Raises the errors of
+ * {@link CheckCode}, and `ERR-RATE-LIMITED`.
+ */
+export function createConfirmDeletion({ orderDeletion, checkCode, limits }: ConfirmDeletionDeps) {
+  return async (input: ConfirmCodeRequest, origin: RequestOrigin): Promise<Scheduled> => {
+    await limits.tryCode(origin);
+    const code = await checkCode('account_deletion', input, origin);
+    return orderDeletion({ ...code, changed: codeInvalid }, origin);
+  };
 }
