@@ -42,6 +42,14 @@ export function newDeletedEvent(): AccountEventOf<'service.auth.events.deleted'>
   return createAccountEvent('service.auth.events.deleted', data, newAccountOrigin());
 }
 
+/** Returns a notice to a user, by default of a new device, in English. */
+export function newNotice(
+  fields: Partial<AccountEventOf<'service.auth.events.notice'>['data']> = {},
+): AccountEventOf<'service.auth.events.notice'> {
+  const data = { user_id: randomUUID(), purpose: 'new_device', locale: 'en', ...fields } as const;
+  return createAccountEvent('service.auth.events.notice', data, newAccountOrigin());
+}
+
 /** Returns the origin of an account event that happens now. */
 function newAccountOrigin() {
   return { id: newEventId(), requestId: `request-${randomUUID()}`, at: new Date() };

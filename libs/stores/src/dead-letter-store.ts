@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from './documents.ts';
-import { type EventTaker, logAttempt, noteIn, settle } from './outbox-pipelines.ts';
+import type { DeadLetterDocument, DeliveryAttempt, EventTaker, OutboxDocument } from './documents.ts';
+import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
 
 /** A delivery that was given up: the last attempt and the earlier ones that are known. */

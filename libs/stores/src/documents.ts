@@ -276,6 +276,9 @@ export interface HeldRow {
 /** Number of attempts that an outbox row keeps. */
 export const maximumAttemptsKept = 30;
 
+/** A subscriber that is configured now: its name, with its topics if it takes only some. */
+export type EventTaker = string | { readonly name: string; readonly topics: readonly string[] };
+
 /**
  * Collection `dead_letters`: one per event and subscriber that did not take it. They stay until replayed or discarded.
  */

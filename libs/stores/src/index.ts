@@ -7,7 +7,6 @@ export type { GroupStore } from './group-store.ts';
 export type { IdempotencyStore } from './idempotency-store.ts';
 export { ensureIndexes, missingIndexes } from './indexes.ts';
 export { type InviteState, type InviteStore, inviteState } from './invite-store.ts';
-export type { EventTaker } from './outbox-pipelines.ts';
 export { type OutboxStore, publishGraceMs, type RecordedAttempt } from './outbox-store.ts';
 export type { OwnedSession, OwnSession, Revocation, SessionStore, SessionSummary } from './session-store.ts';
 export { isBrokenSocket, isDuplicateKey, isStoreUnavailable } from './store-errors.ts';

@@ -1,8 +1,5 @@
 import type { Document } from 'mongodb';
-import { type DeliveryAttempt, maximumAttemptsKept } from './documents.ts';
-
-/** A subscriber that is configured now: its name, with its topics if it takes only some. */
-export type EventTaker = string | { readonly name: string; readonly topics: readonly string[] };
+import { type DeliveryAttempt, type EventTaker, maximumAttemptsKept } from './documents.ts';
 
 /**
  * Returns the stages that set a row's `state` from what is known of each subscriber (those configured now), and

@@ -1,9 +1,9 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { AnyBulkWriteOperation, ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import type { DeliveryAttempt, OutboxDocument } from './documents.ts';
+import type { DeliveryAttempt, EventTaker, OutboxDocument } from './documents.ts';
 import { createOutboxLeases, type OutboxLeases } from './outbox-leases.ts';
-import { type EventTaker, logAttempt, noteIn, settle } from './outbox-pipelines.ts';
+import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 
 /** Milliseconds for which a fresh row is left to the publish that follows the commit. */
 export const publishGraceMs = 5_000;

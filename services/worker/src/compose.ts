@@ -22,10 +22,10 @@ import {
   type TransactionOutcome,
 } from '@auth-account/stores';
 import type { Logger, Metrics } from '@auth-account/telemetry';
-import { readSecret, watchKeys } from '@auth-account/tokens';
+import { createEmailCodes, readSecret, watchKeys } from '@auth-account/tokens';
 import { MongoClient } from 'mongodb';
 import type { WorkerConfig, workerConfig } from './config.ts';
-import { createDelivery } from './delivery/delivery.ts';
+import { createDelivery, type MailPort } from './delivery/delivery.ts';
 import { createReconcile } from './deny-list/reconcile.ts';
 import { createErasure } from './erasure/create-erasure.ts';
 import { createForceLogoutConsumer } from './force-logout/force-logout-consumer.ts';
@@ -34,6 +34,7 @@ import { createBacklogGauges, createWorkerMetrics, type WorkerMetrics } from './
 import { createPoller, type Poller } from './jobs/poller.ts';
 import { createReadiness } from './jobs/readiness.ts';
 import { shutdownSteps } from './jobs/shutdown-steps.ts';
+import { openMail } from './mail/open-mail.ts';
 import { createOutboxBacklog } from './relay/outbox-backlog.ts';
 import { createOutboxRelease } from './relay/outbox-release.ts';
 import { createRelay } from './relay/relay.ts';
@@ -89,7 +90,7 @@ function whenReady(redis: RedisClient, run: () => void): void {
 }
 
 /** Wires the events' way from the outbox to their subscribers. Except for the relay its pollers need MongoDB only. */
-function composeEvents(shared: Shared) {
+function composeEvents(shared: Shared, mail: MailPort) {
   const { config, stores, adding, metrics, registry, logger, now } = shared;
   const { outbox, deadLetters, subscribers } = stores;
   const intervalMs = config.RELAY_INTERVAL_MS;
@@ -102,6 +103,7 @@ function composeEvents(shared: Shared) {
     outbox,
     deadLetters,
     subscribers,
+    mail,
     onError: createErrorLog(logger, 'delivery'),
   });
   const relay = createPoller({
@@ -166,17 +168,20 @@ function composeReconcile(shared: Shared, denyList: DenyList, lifetimeMs: number
 
 /** Wires the worker. This is the only place that opens its connections. */
 export async function compose({ config, logger, metrics: serviceMetrics }: Context): Promise<ServiceParts> {
-  // Read first, so that a problem with the file shows before any connection is open.
-  const serverKeys = await watchKeys(config.SERVER_KEYS_FILE, { check: ({ keys }) => keys.map(readSecret), logger });
+  // Keys and templates are read first, so that a problem with them shows before any connection is open.
+  const serverKeys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger });
+  const mail = await openMail({ config, keys: serverKeys });
   const { mongo, denying, adding, consuming } = openConnections(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);
   const db = mongo.db(config.MONGODB_DATABASE);
-  const webhooks = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind === 'webhook').map(({ name }) => name);
-  const metrics = createWorkerMetrics(serviceMetrics, webhooks);
+  const delivered = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind !== 'queue').map(({ name }) => name);
+  const metrics = createWorkerMetrics(serviceMetrics, delivered);
   const transaction = composeTransaction(mongo, metrics);
+  const now = () => new Date();
+  const stores = createStores(collectionsOf(db), transaction);
   const shared: Shared = {
     config,
-    stores: createStores(collectionsOf(db), transaction),
+    stores,
     transaction,
     adding,
     consuming,
@@ -184,10 +189,15 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
     metrics,
     registry: serviceMetrics.registry,
     logger,
-    now: () => new Date(),
+    now,
   };
 
-  const { delivery, relay, pollers: eventPollers, releaseOutbox } = composeEvents(shared);
+  const {
+    delivery,
+    relay,
+    pollers: eventPollers,
+    releaseOutbox,
+  } = composeEvents(shared, mail.open({ ...stores, now }));
   const lifetimeMs = denialLifetimeMs(longestTokenSeconds(config));
   const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = composeReconcile(shared, denyList, lifetimeMs, releaseOutbox);
@@ -211,7 +221,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
       logger.info({ subscribers: config.EVENT_SUBSCRIBERS.map(({ name }) => name) }, 'worker runs');
     },
     shutdown: [
-      { name: 'key file', run: () => serverKeys.close(), timeoutMs: 100 },
+      { name: 'key files', run: () => serverKeys.close(), timeoutMs: 100 },
       ...shutdownSteps({
         stopping,
         pollers: [relay, reconcile, erasing, counting, ...eventPollers],

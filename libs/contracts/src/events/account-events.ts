@@ -15,6 +15,9 @@ export const NoticePurpose = Type.Enum([
 ]);
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
 
+/** JWE of a JSON object with `email`, and `code` or `undo_token`: only in webhooks with a key of their own. */
+const secret = Type.Optional(Type.String({ minLength: 1 }));
+
 /** A code is to be sent by e-mail. The worker adds code and address when it delivers the event. */
 export const CodeRequestedEvent = CloudEvent(
   'service.auth.events.code_requested',
@@ -26,6 +29,7 @@ export const CodeRequestedEvent = CloudEvent(
     locale: Locale,
     /** From then on a mail is of no use, and the event is dropped. */
     expires_at: Timestamp,
+    secret,
   }),
 );
 export type CodeRequestedEvent = Type.Static<typeof CodeRequestedEvent>;
@@ -43,6 +47,7 @@ export const NoticeEvent = CloudEvent(
     email_change_id: Type.Optional(Uuid),
     /** `deletion_scheduled`: time of the erasure. */
     deletes_at: Type.Optional(Timestamp),
+    secret,
   }),
 );
 export type NoticeEvent = Type.Static<typeof NoticeEvent>;

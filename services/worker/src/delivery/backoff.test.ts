@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createBackoff } from './backoff.ts';
-import { DeliveryError } from './webhook.ts';
+import { DeliveryError } from './delivery-error.ts';
 
 const hourMs = 3_600_000;
 const longest = createBackoff(() => 1);

@@ -1,5 +1,5 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
-import { DeliveryError } from './webhook.ts';
+import { DeliveryError } from './delivery-error.ts';
 
 const firstMs = 1_000;
 const hourMs = 60 * 60_000;

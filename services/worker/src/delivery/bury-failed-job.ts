@@ -1,5 +1,6 @@
 import { type EventQueue, replayedAtOf } from '@auth-account/messaging';
-import type { DeadLetterStore, EventTaker } from '@auth-account/stores';
+import type { DeadLetterStore } from '@auth-account/stores';
+import type { EventTaker } from '@auth-account/stores/documents';
 
 export interface BuryFailedJobDeps {
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { UnrecoverableError } from 'bullmq';
 import { createWorkerMetrics, type WorkerMetrics } from '../jobs/metrics.ts';
 import { createDeliverEvent, type DeliverEventDeps } from './deliver-event.ts';
-import { DeliveryError } from './webhook.ts';
+import { DeliveryError } from './delivery-error.ts';
 
 const begin = Date.parse('2026-11-21T10:00:00.000Z');
 const giveUpAfterMs = 60_000;

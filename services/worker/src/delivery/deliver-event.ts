@@ -1,20 +1,27 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { isExpired, mustArrive, replayedAtOf } from '@auth-account/messaging';
-import type { DeadLetterStore, EventTaker } from '@auth-account/stores';
-import type { DeliveryAttempt } from '@auth-account/stores/documents';
+import type { DeadLetterStore } from '@auth-account/stores';
+import type { DeliveryAttempt, EventTaker } from '@auth-account/stores/documents';
 import { exemplarLabels, type Logger, withSpan } from '@auth-account/telemetry';
 import { type Job, UnrecoverableError } from 'bullmq';
 import type { WorkerMetrics } from '../jobs/metrics.ts';
 import type { RecordAttempt } from './attempt-recorder.ts';
+import { DeliveryError } from './delivery-error.ts';
 import type { Parking } from './parking.ts';
-import type { SendEvent } from './webhook.ts';
-import { DeliveryError } from './webhook.ts';
+
+/**
+ * Delivers one event and returns the answer's HTTP status, if there is one. Throws {@link DeliveryError} if the
+ * subscriber did not accept it.
+ */
+export type SendEvent = (event: AuthEvent, stop: AbortSignal) => Promise<number | undefined>;
 
 export interface DeliverEventDeps {
   readonly subscriber: string;
   /** Every subscriber that is configured now. */
   readonly subscribers: readonly EventTaker[];
   readonly send: SendEvent;
+  /** Called for each event that is dropped because it has expired. */
+  readonly onExpired?: (event: AuthEvent) => void;
   readonly record: RecordAttempt;
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
   readonly parking: Pick<Parking, 'park' | 'resumedAt'>;
@@ -54,11 +61,12 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
     const jobId = job.id ?? job.data.id;
     if (isExpired(job.data, now())) {
       metrics.expired.inc({ subscriber });
+      deps.onExpired?.(job.data);
       await record(jobId, { subscriber, at: now(), outcome: 'expired' });
       return;
     }
     const start = performance.now();
-    let status: number;
+    let status: number | undefined;
     try {
       const attributes = {
         'event.id': job.data.id,
@@ -72,8 +80,12 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
     }
     const duration_ms = observeSince(start);
     metrics.deliveries.inc({ subscriber, outcome: 'delivered' });
-    await record(jobId, { subscriber, at: now(), outcome: 'delivered', status, duration_ms });
+    await record(jobId, { subscriber, at: now(), outcome: 'delivered', ...answered(status), duration_ms });
   };
+}
+
+function answered(status: number | undefined): Pick<DeliveryAttempt, 'status'> {
+  return status === undefined ? {} : { status };
 }
 
 /** Creates the handler of a failed attempt, which records it and always throws. */
@@ -82,8 +94,7 @@ function createFailure(deps: DeliverEventDeps) {
 
   function attemptOf(error: unknown, status: number | undefined, duration_ms: number): FailedAttempt {
     const message = error instanceof Error ? error.message : String(error);
-    const answered = status === undefined ? {} : { status };
-    return { subscriber, at: now(), outcome: 'failed', ...answered, error: message, duration_ms };
+    return { subscriber, at: now(), outcome: 'failed', ...answered(status), error: message, duration_ms };
   }
 
   /** Returns whether there is a dead letter. If MongoDB is away it is another failed attempt. */

@@ -1,20 +1,39 @@
-import { eventChannels } from '@auth-account/contracts/events';
+import type { SmtpSubscriber } from '@auth-account/config';
+import { type AuthEvent, eventChannels } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
-import type { DeadLetterStore, EventTaker, OutboxStore, SubscriberStore } from '@auth-account/stores';
+import type { DeadLetterStore, OutboxStore, SubscriberStore } from '@auth-account/stores';
+import type { EventTaker } from '@auth-account/stores/documents';
 import type { Logger } from '@auth-account/telemetry';
-import type { WorkerConfig } from '../config.ts';
+import type { EncryptionKey, WebhookSubscriber, WorkerConfig } from '../config.ts';
 import type { ErrorLog } from '../jobs/error-log.ts';
 import type { WorkerMetrics } from '../jobs/metrics.ts';
 import { createAttemptRecorder } from './attempt-recorder.ts';
 import { type BuryFailedJob, createBuryFailedJob } from './bury-failed-job.ts';
-import { type Consumer, createJobConsumer, createOutcomeConsumer } from './event-consumers.ts';
+import type { DeliverEventDeps } from './deliver-event.ts';
+import { type Consumer, type ConsumerOptions, createJobConsumer, createOutcomeConsumer } from './event-consumers.ts';
 import { createFanOut } from './fan-out.ts';
 import { createParking, type Parking } from './parking.ts';
 import { createQueueRoom, type QueueRoom } from './queue-room.ts';
-import { openSubscriberQueues, type SubscriberQueue } from './subscriber-queues.ts';
-import { createWebhookConsumer, type WebhookConsumer } from './webhook-consumer.ts';
+import { openSubscriberQueues, type SubscriberQueue, takersOf } from './subscriber-queues.ts';
+import { createWebhookConsumer, type WebhookConsumer, type WebhookConsumerDeps } from './webhook-consumer.ts';
 
 type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
+
+/** Everything that attempts to deliver have in common. */
+export interface AttemptDeps extends Omit<DeliverEventDeps, 'subscriber' | 'send' | 'onThrottled' | 'onExpired'> {
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly concurrency: number;
+  readonly metrics: WorkerMetrics;
+}
+
+/** The parts that know addresses and codes. */
+export interface MailPort {
+  /** Creates the consumer of a mail subscriber's queue. */
+  openConsumer(options: ConsumerOptions, smtp: SmtpSubscriber, deps: AttemptDeps): Consumer;
+  /** Creates the function that encrypts the secret of an event to the key; it returns undefined if there is none. */
+  openSealer(key: EncryptionKey): (event: AuthEvent) => Promise<string | undefined>;
+}
 
 export interface DeliveryDeps {
   readonly config: WorkerConfig;
@@ -26,6 +45,7 @@ export interface DeliveryDeps {
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
   readonly subscribers: SubscriberStore;
+  readonly mail: MailPort;
   readonly metrics: WorkerMetrics;
   readonly logger: Logger;
   readonly onError: ErrorLog;
@@ -46,11 +66,11 @@ const fanOutConcurrency = 50;
 
 /**
  * Wires the way of an event from its channel's queue to its subscribers. Each has a queue of its own per channel: a
- * worker here delivers a webhook's, and a subscriber of the kind `queue` consumes its own.
+ * worker here delivers a webhook's and sends the mails, and a subscriber of the kind `queue` consumes its own.
  */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { config, consuming, keys, outbox, deadLetters, metrics, logger, onError, now } = deps;
-  const takers = config.EVENT_SUBSCRIBERS.map(({ name }) => name);
+  const takers = takersOf(config.EVENT_SUBSCRIBERS);
   const queues = openSubscriberQueues(config.EVENT_SUBSCRIBERS, deps);
   const room = createQueueRoom({ queues, redis: deps.adding, now });
   const record = createAttemptRecorder({ outbox, subscribers: takers, onError });
@@ -65,35 +85,31 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     },
     now,
   });
+  const attempts: AttemptDeps = {
+    ...{ subscribers: takers, record, deadLetters, parking, metrics, logger, now },
+    giveUpAfterMs: config.DELIVERY_GIVE_UP_SECONDS * 1_000,
+    timeoutMs: config.DELIVERY_TIMEOUT_MS,
+    connectTimeoutMs: config.DELIVERY_CONNECT_TIMEOUT_MS,
+    concurrency: config.DELIVERY_CONCURRENCY,
+  };
 
   const optionsOf = (queueName: string) => ({ queueName, connection: consuming, keys, onError });
   const consumersOf = (subscriber: Subscriber): Consumer[] => {
     const { name } = subscriber;
     const own = queues.filter((one) => one.subscriber === name).map(({ queue }) => queue);
-    if (subscriber.kind === 'queue') {
-      return own.map((queue) =>
-        createOutcomeConsumer(optionsOf(queue.name), {
-          onCompleted: (jobId) => record(jobId, { subscriber: name, at: now(), outcome: 'delivered' }),
-          onFailed: (jobId) => buryFailedJob(name, queue, jobId),
-        }),
-      );
-    }
     const options = own.map((queue) => optionsOf(queue.name));
-    const consumer = createWebhookConsumer(options, subscriber, {
-      subscribers: takers,
-      record,
-      deadLetters,
-      parking,
-      giveUpAfterMs: config.DELIVERY_GIVE_UP_SECONDS * 1_000,
-      timeoutMs: config.DELIVERY_TIMEOUT_MS,
-      connectTimeoutMs: config.DELIVERY_CONNECT_TIMEOUT_MS,
-      concurrency: config.DELIVERY_CONCURRENCY,
-      metrics,
-      logger,
-      now,
-    });
-    webhooks.set(name, consumer);
-    return [consumer];
+    if (subscriber.kind === 'smtp') return options.map((one) => deps.mail.openConsumer(one, subscriber, attempts));
+    if (subscriber.kind === 'webhook') {
+      const consumer = createWebhookConsumer(options, subscriber, { ...attempts, ...sealerFor(subscriber, deps.mail) });
+      webhooks.set(name, consumer);
+      return [consumer];
+    }
+    return own.map((queue) =>
+      createOutcomeConsumer(optionsOf(queue.name), {
+        onCompleted: (jobId) => record(jobId, { subscriber: name, at: now(), outcome: 'delivered' }),
+        onFailed: (jobId) => buryFailedJob(name, queue, jobId),
+      }),
+    );
   };
   const fanOut = createFanOut({ queues, room, outbox, now });
   const fanOuts = eventChannels.map((channel) =>
@@ -101,4 +117,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   );
   const consumers = [...fanOuts, ...config.EVENT_SUBSCRIBERS.flatMap(consumersOf)];
   return { takers, queues, room, consumers, buryFailedJob, parking };
+}
+
+function sealerFor({ encrypt_to }: WebhookSubscriber, mail: MailPort): Pick<WebhookConsumerDeps, 'sealSecret'> {
+  return encrypt_to === undefined ? {} : { sealSecret: mail.openSealer(encrypt_to) };
 }

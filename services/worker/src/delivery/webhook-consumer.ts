@@ -2,12 +2,13 @@ import type { WebhookSubscriber } from '../config.ts';
 import { maximumRetryAfterMs } from './backoff.ts';
 import { createDeliverEvent, type DeliverEventDeps } from './deliver-event.ts';
 import { type ConsumerOptions, createJobConsumer, type HoldableConsumer } from './event-consumers.ts';
-import { createWebhookSender } from './webhook.ts';
+import { createWebhookSender, type WebhookOptions } from './webhook.ts';
 
 export interface WebhookConsumerDeps extends Omit<DeliverEventDeps, 'subscriber' | 'send' | 'onThrottled'> {
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly concurrency: number;
+  readonly sealSecret?: WebhookOptions['sealSecret'] | undefined;
 }
 
 /** Reason to hold until it is known whether the webhook is parked. */
@@ -35,6 +36,7 @@ export function createWebhookConsumer(
     connectTimeoutMs,
     connections: concurrency * queues.length,
     now,
+    sealSecret: deps.sealSecret,
   });
   let throttle: NodeJS.Timeout | undefined;
 

@@ -1,5 +1,5 @@
-import type { EventTaker, OutboxStore } from '@auth-account/stores';
-import type { OutboxDocument } from '@auth-account/stores/documents';
+import type { OutboxStore } from '@auth-account/stores';
+import type { EventTaker, OutboxDocument } from '@auth-account/stores/documents';
 import type { QueueRoom } from '../delivery/queue-room.ts';
 import { type SubscriberQueue, takes } from '../delivery/subscriber-queues.ts';
 import { createEnqueue, type EnqueueDeps, type Enqueued, isWaitedForBy } from './enqueue.ts';
