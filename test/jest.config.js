@@ -21,6 +21,6 @@ export default {
   testSequencer: '<rootDir>/test/support/jest/long-ones-first.cjs',
   // For what hangs; a machine that is slow or stands still for a while must fail no test.
   testTimeout: 120_000,
-  // One more than the small machine of a CI has cores: many tests wait most of their time.
-  maxWorkers: 3,
+  // Twice as many as the small machine of a CI has cores: many tests wait most of their time.
+  maxWorkers: 4,
 };
