@@ -52,7 +52,10 @@ export function createErasure(deps: ErasureDeps): Erasure {
       if (heir !== undefined) writeAudit({ ...success, event: 'group.owner_changed', user_id: heir, home_group_id });
       if (isClosed) writeAudit({ ...success, event: 'group.closed', user_id, home_group_id });
     },
-    onFailed: () => metrics.erasures.inc({ outcome: 'failed' }),
+    onFailed(user_id) {
+      metrics.erasures.inc({ outcome: 'failed' });
+      logger.warn({ user_id }, 'account not erased: it is tried again in a minute');
+    },
     newEventId: () => v7(),
     newLease: randomUUID,
   });

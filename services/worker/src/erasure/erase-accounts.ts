@@ -15,7 +15,7 @@ export interface EraseAccountsDeps {
   readonly lifetimeMs: number;
   /** Called after the commit. */
   readonly onErased: (erased: ErasedAccount, requestId: string) => void;
-  readonly onFailed: () => void;
+  readonly onFailed: (userId: string) => void;
   /** UUIDv7. */
   readonly newEventId: () => string;
   readonly newLease: () => string;
@@ -58,7 +58,7 @@ export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void
       const due = await deletions.claim(claim);
       if (due === undefined) return;
       await erase(due).catch((error: unknown) => {
-        onFailed();
+        onFailed(due.user._id);
         throw error;
       });
     }
