@@ -8,24 +8,19 @@ const servers = {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
 };
 
-/** Jest runs the TypeScript sources as ES modules; swc only strips the types, as Node itself does in production. */
+/** Node loads the TypeScript sources itself, as it does in production: see docs/adr/0017-tests-run-in-node-itself.md. */
 export default {
   rootDir: '..',
   roots: ['<rootDir>/libs', '<rootDir>/services', ...(isUnit ? [] : ['<rootDir>/test'])],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', ...(isUnit ? withPrograms : [])],
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
-    ],
-  },
+  testEnvironment: '<rootDir>/test/support/jest/native-environment.ts',
+  runtime: '<rootDir>/test/support/jest/native-runtime.ts',
+  transform: {},
   ...(isUnit ? {} : servers),
-  testSequencer: '<rootDir>/test/support/long-ones-first.cjs',
+  testSequencer: '<rootDir>/test/support/jest/long-ones-first.cjs',
   // For what hangs; a machine that is slow or stands still for a while must fail no test.
   testTimeout: 120_000,
-  // One more than the small machine of a CI has cores: many tests wait most of their time.
-  maxWorkers: 3,
+  // Twice as many as the small machine of a CI has cores: many tests wait most of their time.
+  maxWorkers: 4,
 };

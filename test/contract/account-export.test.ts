@@ -31,6 +31,8 @@ describe('an export', () => {
     const used = { ...times, last_used_at: expect.any(String) };
     expect(answer.json.data).toEqual({
       account: { ...shown, last_login_at: expect.any(String) },
+      former_emails: [],
+      codes: [],
       group: { home_group_id, name: null, account_type: 'HOME', role: 'owner', joined_at: shown.created_at },
       sessions: [
         {
@@ -58,6 +60,21 @@ describe('an export', () => {
       timestamp: expect.any(String),
     });
     expect(answer.json.data.invites).toHaveLength(2);
+  });
+
+  test('has the addresses of before, and the codes that were asked for', async () => {
+    const session = await newSession(api);
+    const until = new Date('2026-11-24T10:00:00.000Z');
+    const former = { change_id: crypto.randomUUID(), email: 'Old@example.com', email_key: 'old@example.com', until };
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { former_emails: [former] } });
+    const asked = await api.post('/api/v1/auth/password-reset', { email: session.email });
+    expect(asked.status).toBe(202);
+    const { text, json } = await exportOf(session);
+    expect(json.data.former_emails).toEqual([{ email: 'Old@example.com', undo_until: until.toISOString() }]);
+    const { challenge_id, expires_at } = asked.json.data;
+    const code = { purpose: 'password_reset', created_at: expect.any(String), expires_at };
+    expect(json.data.codes).toEqual([code]);
+    for (const secret of [challenge_id, former.change_id]) expect(text).not.toContain(secret);
   });
 
   test('has no secret, and nothing of anybody else', async () => {

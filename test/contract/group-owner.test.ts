@@ -7,6 +7,7 @@ import {
   cheapHashes,
   currentGroup,
   expectSound,
+  handOver,
   insertInvite,
   joinByInvite,
   leave,
@@ -22,9 +23,6 @@ afterAll(async () => {
   await expectSound(api);
   await api.close();
 });
-
-const handOver = (caller: Caller, user_id: string) =>
-  api.post('/api/v1/groups/current/owner', { user_id }, bearer(caller));
 
 async function newGroupOf(size: number) {
   const owner = await newSession(api);
@@ -43,7 +41,7 @@ const first = ([member]: Members) => {
 test('a group that is handed over has a new owner, and no session has changed', async () => {
   const { owner, members } = await newGroupOf(3);
   const heir = first(members.slice(1));
-  const answer = await handOver(owner, heir.user_id.toUpperCase());
+  const answer = await handOver(api, owner, heir.user_id.toUpperCase());
   expect(answer.status).toBe(200);
   expect(answer.json.data).toEqual({
     message: 'OWNER_CHANGED',
@@ -62,11 +60,11 @@ test('only the owner hands it over', async () => {
   const { owner, members } = await newGroupOf(3);
   const [one, other] = members;
   for (const caller of [one, other]) {
-    const answer = await handOver(caller as Caller, first(members).user_id);
+    const answer = await handOver(api, caller as Caller, first(members).user_id);
     expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-GROUP-OWNER-REQUIRED']);
   }
   await leave(api, owner);
-  const late = await handOver(owner, first(members).user_id);
+  const late = await handOver(api, owner, first(members).user_id);
   expect([late.status, late.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
 });
 
@@ -74,16 +72,16 @@ test('nobody but a member gets it', async () => {
   const { owner, members } = await newGroupOf(2);
   const stranger = await newSession(api);
   for (const user_id of [stranger.user_id, randomUUID()]) {
-    const answer = await handOver(owner, user_id);
+    const answer = await handOver(api, owner, user_id);
     expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-GROUP-MEMBER-NOT-FOUND']);
   }
-  expect((await handOver(owner, 'nobody')).status).toBe(422);
+  expect((await handOver(api, owner, 'nobody')).status).toBe(422);
   expect((await currentGroup(api, first(members))).json.data.members[0]).toMatchObject({ role: 'owner' });
 });
 
 test('to the owner it changes nothing', async () => {
   const { owner } = await newGroupOf(2);
-  expect((await handOver(owner, owner.user_id)).status).toBe(200);
+  expect((await handOver(api, owner, owner.user_id)).status).toBe(200);
   expect((await currentGroup(api, owner)).json.data.role).toBe('owner');
 });
 
@@ -93,12 +91,12 @@ test('whoever leaves, joins, is removed or becomes owner at the same time, there
     const [a, b, c] = members.map(({ user_id }) => user_id) as [string, string, string];
     const [tokenA] = members;
     const answers = await Promise.all([
-      handOver(owner, a),
-      handOver(owner, b),
+      handOver(api, owner, a),
+      handOver(api, owner, b),
       leave(api, first(members)),
       removeMember(api, owner, c),
       joinByInvite(api, invite).then(() => ({ status: 200 })),
-      ...(round % 2 ? [leave(api, owner)] : [handOver(tokenA as Caller, c)]),
+      ...(round % 2 ? [leave(api, owner)] : [handOver(api, tokenA as Caller, c)]),
     ]);
     for (const { status } of answers) expect(status).toBeLessThan(500);
     await expectSound(api);

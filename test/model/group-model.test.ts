@@ -7,6 +7,7 @@ import {
   cheapHashes,
   currentGroup,
   expectSound,
+  handOver,
   insertInvite,
   leave,
   refresh,
@@ -37,6 +38,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('accept old'), person, device, group: fc.nat() }),
   fc.record({ kind: fc.constant('leave'), person, device }),
   fc.record({ kind: fc.constant('remove'), person, device, member: person }),
+  fc.record({ kind: fc.constant('hand over'), person, device, member: person }),
   fc.record({ kind: fc.constant('log in'), person, device }),
   fc.record({ kind: fc.constant('refresh'), person, device }),
 ) as fc.Arbitrary<Step>;
@@ -44,7 +46,7 @@ const step = fc.oneof(
 type Step = { readonly person: Person; readonly device: number } & (
   | { readonly kind: 'accept'; readonly host: Person; readonly agreed: boolean }
   | { readonly kind: 'accept old'; readonly group: number }
-  | { readonly kind: 'remove'; readonly member: Person }
+  | { readonly kind: 'remove' | 'hand over'; readonly member: Person }
   | { readonly kind: 'leave' | 'log in' | 'refresh' }
 );
 
@@ -130,8 +132,11 @@ function requestOf(world: World, step: Step, tokens: TokenPair): [() => Promise<
   if (step.kind === 'accept') return into(model.groupOf(step.host), step.agreed);
   if (step.kind === 'accept old') return into(step.group % real.length, true);
   if (step.kind === 'leave') return [() => leave(api, tokens), () => model.leave(step.person)];
-  if (step.kind !== 'remove') return undefined;
+  if (step.kind !== 'remove' && step.kind !== 'hand over') return undefined;
   const member = users[step.member] as User;
+  if (step.kind === 'hand over') {
+    return [() => handOver(api, tokens, member.id), () => model.handOver(step.person, step.member)];
+  }
   return [() => removeMember(api, tokens, member.id), () => model.remove(step.person, step.member)];
 }
 

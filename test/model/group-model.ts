@@ -20,6 +20,7 @@ export interface GroupModel {
   accept(person: Person, group: number, isAgreed: boolean): Outcome;
   leave(person: Person): Outcome;
   remove(caller: Person, person: Person): Outcome;
+  handOver(caller: Person, person: Person): Outcome;
 }
 
 /** Creates a model in which everybody begins in a separate space of that type. `most`: the most members of a group. */
@@ -56,6 +57,13 @@ export function newGroupModel(types: readonly Group['type'][], most: number): Gr
       return isAgreed ? move(person, target) : 'already member';
     },
     leave: moveHome,
+    handOver(caller, person) {
+      const group = present(caller);
+      if (group.owner !== caller) return 'not the owner';
+      if (!group.members.includes(person)) return 'no such member';
+      group.owner = person;
+      return 'done';
+    },
     remove(caller, person) {
       const { owner, members } = present(caller);
       if (owner !== caller) return 'not the owner';

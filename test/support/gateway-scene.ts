@@ -42,7 +42,7 @@ export interface GatewayScene {
 export async function openGatewayScene(redisUrl?: string): Promise<GatewayScene> {
   const name = uniqueName();
   const env = { ...serviceEnvironment(name), ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }) };
-  const redis = new Redis(env.REDIS_URL ?? '', { ...failFastOptions(), enableOfflineQueue: true });
+  const redis = new Redis(env.REDIS_URL ?? '', { ...failFastOptions(60_000), enableOfflineQueue: true });
   redis.on('error', () => undefined);
   const keys = redisKeys(name);
   const denyList = createDenyList(redis, keys, denialLifetimeMs(600));

@@ -32,6 +32,9 @@ export const accept = (
 export const removeMember = (api: Pick<GroupApi, 'send'>, caller: Caller, userId: string): Promise<Answer> =>
   api.send({ method: 'DELETE', path: `/api/v1/groups/current/members/${userId}`, headers: bearer(caller) });
 
+export const handOver = (api: Pick<GroupApi, 'post'>, caller: Caller, user_id: string): Promise<Answer> =>
+  api.post('/api/v1/groups/current/owner', { user_id }, bearer(caller));
+
 /** Refreshes. Throws if the answer is not 200. */
 export async function refresh(
   api: Pick<GroupApi, 'post'>,

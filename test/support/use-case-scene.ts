@@ -159,7 +159,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   };
 }
 
-function newUserDocument(at: Date): UserDocument {
+export function newUserDocument(at: Date): UserDocument {
   const email = `cook-${randomUUID()}@example.com`;
   return {
     _id: randomUUID(),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RegisteredEvent } from '@auth-account/contracts';
-import type { AuthEvent } from '@auth-account/contracts/events';
-import { createRegisteredEvent } from '@auth-account/messaging';
+import type { AccountEventOf, AuthEvent } from '@auth-account/contracts/events';
+import { createAccountEvent, createRegisteredEvent } from '@auth-account/messaging';
 import { collectionsOf, createStores } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { Db, MongoClient } from 'mongodb';
@@ -20,6 +20,41 @@ export function newEvent(): RegisteredEvent {
   return createRegisteredEvent(data, { id: newEventId(), requestId: `request-${randomUUID()}`, traceparent });
 }
 
+/** Returns a request to mail a code to a user, by default to a new one, that is good until then. */
+export function newCodeRequest(
+  expiresAt = new Date(Date.now() + 600_000),
+  fields: Partial<AccountEventOf<'service.auth.events.code_requested'>['data']> = {},
+): AccountEventOf<'service.auth.events.code_requested'> {
+  const data = {
+    challenge_id: randomUUID(),
+    user_id: randomUUID(),
+    purpose: 'password_reset',
+    locale: 'en',
+    expires_at: expiresAt.toISOString(),
+    ...fields,
+  } as const;
+  return createAccountEvent('service.auth.events.code_requested', data, newAccountOrigin());
+}
+
+/** Returns the event of an account's erasure. */
+export function newDeletedEvent(): AccountEventOf<'service.auth.events.deleted'> {
+  const data = { user_id: randomUUID(), home_group_id: randomUUID(), deleted_at: new Date().toISOString() };
+  return createAccountEvent('service.auth.events.deleted', data, newAccountOrigin());
+}
+
+/** Returns a notice to a user, by default of a new device, in English. */
+export function newNotice(
+  fields: Partial<AccountEventOf<'service.auth.events.notice'>['data']> = {},
+): AccountEventOf<'service.auth.events.notice'> {
+  const data = { user_id: randomUUID(), purpose: 'new_device', locale: 'en', ...fields } as const;
+  return createAccountEvent('service.auth.events.notice', data, newAccountOrigin());
+}
+
+/** Returns the origin of an account event that happens now. */
+function newAccountOrigin() {
+  return { id: newEventId(), requestId: `request-${randomUUID()}`, at: new Date() };
+}
+
 /** Commits the event's outbox row, as a registration at that time does. */
 export async function commitEvent(mongo: MongoClient, db: Db, event: AuthEvent, at = new Date()): Promise<void> {
   const outbox = createStores(collectionsOf(db)).outbox;
@@ -27,11 +62,11 @@ export async function commitEvent(mongo: MongoClient, db: Db, event: AuthEvent, 
 }
 
 /**
- * Returns the outbox row of a new event that was committed a minute ago and not published: the relay is due to publish
+ * Returns the outbox row of an event, by default of a new registration, that was committed a minute ago and not published: the relay is due to publish
  * it.
  */
 export function dueRow(fields: Partial<OutboxDocument> = {}): OutboxDocument {
-  const event = newEvent();
+  const event = fields.event ?? newEvent();
   const at = longAgo();
   return {
     _id: event.id,

@@ -1,4 +1,4 @@
-import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import { type AuthEvent, channelOf, eventChannels } from '@auth-account/contracts/events';
 import { waitUntil } from '@auth-account/local-stack';
 import { addEvent, openEventQueue } from '@auth-account/messaging';
 import { type RedisKeys, redisKeys } from '@auth-account/redis';
@@ -18,9 +18,9 @@ export interface WorkerScene {
   readonly redis: Redis;
   readonly keys: RedisKeys;
   /** Commits the event, as if at that time, and publishes it, as the api does. */
-  publish(event: RegisteredEvent, at?: Date): Promise<void>;
-  row(event: RegisteredEvent): Promise<OutboxDocument>;
-  isDelivered(event: RegisteredEvent): Promise<boolean>;
+  publish(event: AuthEvent, at?: Date): Promise<void>;
+  row(event: AuthEvent): Promise<OutboxDocument>;
+  isDelivered(event: AuthEvent): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -39,10 +39,10 @@ export async function openWorkerScene(subscribers: readonly object[] = [], redis
   const redis = new Redis(env.REDIS_URL ?? '', { maxRetriesPerRequest: null, retryStrategy: () => 50 });
   redis.on('error', () => undefined);
   const keys = redisKeys(name);
-  const queue = openEventQueue(registeredTopic, redis, keys);
-  queue.on('error', () => undefined);
+  const queues = eventChannels.map((channel) => openEventQueue(channel, redis, keys));
+  for (const queue of queues) queue.on('error', () => undefined);
 
-  async function row(event: RegisteredEvent): Promise<OutboxDocument> {
+  async function row(event: AuthEvent): Promise<OutboxDocument> {
     const found = await collections.outbox.findOne({ _id: event.id });
     if (found === null) throw new Error(`there is no outbox row ${event.id}`);
     return found;
@@ -57,12 +57,13 @@ export async function openWorkerScene(subscribers: readonly object[] = [], redis
     keys,
     async publish(event, at) {
       await commitEvent(mongo, db, event, at);
-      await addEvent(queue, event);
+      const channel = queues.find(({ name: queueName }) => queueName === channelOf(event.type));
+      if (channel !== undefined) await addEvent(channel, event);
     },
     row,
     isDelivered: async (event) => (await row(event)).state === 'delivered',
     async close() {
-      await queue.close();
+      for (const queue of queues) await queue.close();
       redis.disconnect();
       await db.dropDatabase();
       await mongo.close();

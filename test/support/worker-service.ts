@@ -23,7 +23,7 @@ export async function startTestWorker(env: Readonly<Record<string, string>>): Pr
   const config = loadConfig(workerConfig, { env: { ...quick, ...env } });
   const metrics = createMetrics({ service: 'worker' });
   const logger = createLogger({ service: 'worker', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-  const worker = compose({ config, logger, metrics });
+  const worker = await compose({ config, logger, metrics });
   await worker.start();
   let closed: Promise<void> | undefined;
   return {

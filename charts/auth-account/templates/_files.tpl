@@ -133,6 +133,15 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
     EVENT_SUBSCRIBERS_FILE: /etc/auth-account/subscribers/subscribers.json
 {{- end }}
 {{- end }}
+{{- with .values.mail.existingTemplates }}
+- name: mail-templates
+  path: /etc/auth-account/mail-templates
+  volume:
+    configMap:
+      name: {{ . }}
+  env:
+    MAIL_TEMPLATES_DIR: /etc/auth-account/mail-templates
+{{- end }}
 {{- end }}
 {{- end }}
 

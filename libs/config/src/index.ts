@@ -15,4 +15,5 @@ export {
   tokenConfig,
   tokenLifeConfig,
 } from './shared-config.ts';
+export { SmtpSubscriber, SubscriberName, smtpServerOf } from './smtp-config.ts';
 export type { CheckProblem } from './variable-schema.ts';

@@ -4,7 +4,9 @@ export {
   createRegisteredEvent,
   type EventOrigin,
 } from './events/create-events.ts';
+export { isExpired, mustArrive } from './events/delivery-rules.ts';
 export {
+  type ChannelConsumerOptions,
   type ConsumerReport,
   createEventConsumer,
   type EventConsumer,

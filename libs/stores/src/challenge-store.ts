@@ -31,6 +31,9 @@ export type ChallengeKey = Pick<ChallengeDocument, '_id' | 'purpose'> & Partial<
 /** Fields that a resend writes. */
 export type Resend = Required<Pick<ChallengeDocument, 'resent_by' | 'resend_at'>>;
 
+/** Everything of a challenge that its user may have. */
+export type HeldChallenge = Pick<ChallengeDocument, 'purpose' | 'created_at' | 'expires_at'>;
+
 /** Codes that were asked for. Every change of one is a single atomic update of its document. */
 export interface ChallengeStore {
   insert(challenge: ChallengeDocument, session: ClientSession): Promise<void>;
@@ -39,6 +42,8 @@ export interface ChallengeStore {
   find(key: ChallengeKey): Promise<ChallengeDocument | undefined>;
   /** Returns the user's open challenge of that purpose, the newest if there are several. */
   findOpen(userId: string, purpose: CodePurpose, now: Date): Promise<ChallengeDocument | undefined>;
+  /** Returns the user's challenges that are still known, newest first. */
+  listOf(userId: string): Promise<HeldChallenge[]>;
   /**
    * Counts one try and returns the challenge after it; undefined if it is not open. It comes before the comparison, so
    * that of any number of simultaneous tries only as many are compared as there are left.
@@ -83,6 +88,12 @@ export function createChallengeStore({ challenges }: Collections): ChallengeStor
     async findOpen(userId, purpose, now) {
       const filter = { user_id: userId, purpose, ...open(now) };
       return (await challenges.findOne(filter, { sort: { created_at: -1 } })) ?? undefined;
+    },
+    async listOf(userId) {
+      const projection = { _id: 0, purpose: 1, created_at: 1, expires_at: 1 };
+      const found = await challenges.find<HeldChallenge>({ user_id: userId }, { projection }).toArray();
+      // The limits bound their number.
+      return found.sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
     },
     async takeTry(key, now) {
       const update = { $inc: { tries_left: -1 } };

@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from './documents.ts';
+import type { DeadLetterDocument, DeliveryAttempt, EventTaker, OutboxDocument } from './documents.ts';
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
 
@@ -14,8 +14,8 @@ export interface GivenUp {
   readonly since: Date;
   /** The replay that the attempts belong to; undefined for the first delivery. */
   readonly replayedAt?: Date | undefined;
-  /** Names of every subscriber that is configured now. */
-  readonly subscribers: readonly string[];
+  /** Every subscriber that is configured now. */
+  readonly subscribers: readonly EventTaker[];
 }
 
 export interface DeadLetterFilter {

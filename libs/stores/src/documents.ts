@@ -204,8 +204,11 @@ export interface ChallengeDocument {
   readonly purge_at: Date;
 }
 
-/** Outcome of one attempt to deliver an event to a subscriber; `given_up` is the last one, before the dead letter. */
-export type AttemptOutcome = 'delivered' | 'failed' | 'given_up';
+/**
+ * Outcome of one attempt to deliver an event to a subscriber. `given_up` is the last one, before the dead letter.
+ * `expired`: the event was of no use any more and was dropped.
+ */
+export type AttemptOutcome = 'delivered' | 'failed' | 'given_up' | 'expired';
 
 /** One attempt to deliver an event to a subscriber, for the support desk: no secret, nothing of the answer's body. */
 export interface DeliveryAttempt {
@@ -245,7 +248,7 @@ export interface OutboxDocument {
   readonly deliveries: Readonly<Record<string, Date>>;
   /** Subscriber → time of its dead letter. */
   readonly dead?: Readonly<Record<string, Date>>;
-  /** Subscriber → time at which an operator decided that it need not have the event. */
+  /** Subscriber → time since which it need not have the event: an operator decided so, or the event expired. */
   readonly discarded?: Readonly<Record<string, Date>>;
   /** Subscriber → time of the last replay by an operator. */
   readonly replays?: Readonly<Record<string, Date>>;
@@ -259,7 +262,7 @@ export interface OutboxDocument {
 
 /** Hold of an outbox row that waits for room in queues and not for its next claim. */
 export interface HeldRow {
-  /** Names of the subscribers. */
+  /** Names of the queues. */
   readonly for: readonly string[];
   /** Time at which it is claimed even without room: the configured subscribers may have changed. */
   readonly until: Date;
@@ -267,6 +270,9 @@ export interface HeldRow {
 
 /** Number of attempts that an outbox row keeps. */
 export const maximumAttemptsKept = 30;
+
+/** A subscriber that is configured now: its name, with its topics if it takes only some. */
+export type EventTaker = string | { readonly name: string; readonly topics: readonly string[] };
 
 /**
  * Collection `dead_letters`: one per event and subscriber that did not take it. They stay until replayed or discarded.

@@ -24,14 +24,14 @@ export interface OutboxLeases {
    */
   claim(options: Claim): Promise<OutboxDocument[]>;
   /**
-   * Leases rows that are held for one of the subscribers in `opened`, whose queues have room now, and rows that were
+   * Leases rows that are held for one of the queues in `opened`, which have room now, and rows that were
    * held for an hour. They are no longer held afterwards.
    */
   claimHeld(options: Claim & { readonly opened: readonly string[] }): Promise<OutboxDocument[]>;
   /**
-   * Holds leased rows until there is room in the queue of one of these subscribers. {@link claim} does not return a row
-   * meanwhile if it waits for no other subscriber, so any number of them delays and costs nothing. A row whose lease
-   * has passed to another worker stays as it is.
+   * Holds leased rows until there is room in one of these queues. {@link claim} does not return a row meanwhile if it
+   * waits for no other subscriber, so any number of them delays and costs nothing. A row whose lease has passed to
+   * another worker stays as it is.
    */
   hold(rows: readonly Held[], now: Date): Promise<void>;
   /**
@@ -48,11 +48,11 @@ export interface Claim {
   readonly limit: number;
 }
 
-/** A row that some subscribers are not given for lack of room. */
+/** A row that finds no room in these queues. */
 export interface Held {
   readonly row: Pick<OutboxDocument, '_id' | 'lease'>;
   readonly for: readonly string[];
-  /** True if it waits for no other subscriber. */
+  /** True if it waits for nothing else. */
   readonly isAll: boolean;
 }
 

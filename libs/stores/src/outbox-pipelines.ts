@@ -1,12 +1,12 @@
 import type { Document } from 'mongodb';
-import { type DeliveryAttempt, maximumAttemptsKept } from './documents.ts';
+import { type DeliveryAttempt, type EventTaker, maximumAttemptsKept } from './documents.ts';
 
 /**
  * Returns the stages that set a row's `state` from what is known of each subscriber (those configured now), and
  * `delivered_at` if no subscriber waits and there is no dead letter.
  */
-export function settle(subscribers: readonly string[], at: Date): Document[] {
-  const isWaiting = { $or: subscribers.map((name) => ({ $and: settling.map((map) => lacks(`$${map}.${name}`)) })) };
+export function settle(subscribers: readonly EventTaker[], at: Date): Document[] {
+  const isWaiting = { $or: subscribers.map((taker) => ({ $and: waits(taker) })) };
   const isDead = { $ne: [{ $ifNull: ['$dead', {}] }, {}] };
   const isDelivered = { $eq: ['$state', 'delivered'] };
   return [
@@ -17,6 +17,11 @@ export function settle(subscribers: readonly string[], at: Date): Document[] {
 
 /** Fields with the subscribers that no longer wait. */
 const settling = ['deliveries', 'dead', 'discarded'] as const;
+
+function waits(taker: EventTaker): Document[] {
+  if (typeof taker === 'string') return settling.map((map) => lacks(`$${map}.${taker}`));
+  return [{ $in: ['$topic', [...taker.topics]] }, ...waits(taker.name)];
+}
 
 function lacks(path: string) {
   return { $lte: [path, null] };

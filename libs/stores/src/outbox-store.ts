@@ -1,7 +1,7 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { AnyBulkWriteOperation, ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import type { DeliveryAttempt, OutboxDocument } from './documents.ts';
+import type { DeliveryAttempt, EventTaker, OutboxDocument } from './documents.ts';
 import { createOutboxLeases, type OutboxLeases } from './outbox-leases.ts';
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 
@@ -23,13 +23,13 @@ export interface OutboxStore extends OutboxLeases {
   /** Remembers why rows could not be enqueued. */
   noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**
-   * Notes the results of attempts, in one round trip. A subscriber that has the event now is noted as such, and the row
-   * is delivered once all of `subscribers` (those configured now) have it. Rows that no longer wait stay as they are,
+   * Notes the results of attempts, in one round trip. A subscriber that has the event now, or for which it expired, is
+   * noted as such, and the row is delivered once none of `subscribers` (those configured now) waits for it. Rows that no longer wait stay as they are,
    * and so do rows for which a replay to the subscriber was ordered after that delivery.
    */
-  record(attempts: readonly RecordedAttempt[], subscribers: readonly string[]): Promise<void>;
+  record(attempts: readonly RecordedAttempt[], subscribers: readonly EventTaker[]): Promise<void>;
   /** Notes which subscribers have events, as {@link record} does, if nothing is known of an attempt. */
-  markDelivered(delivered: readonly Delivered[], subscribers: readonly string[]): Promise<void>;
+  markDelivered(delivered: readonly Delivered[], subscribers: readonly EventTaker[]): Promise<void>;
   find(eventId: string): Promise<OutboxDocument | undefined>;
   /** Returns the rows of the request with that `X-Request-ID`, oldest first. */
   findByRequest(requestId: string): Promise<OutboxDocument[]>;
@@ -50,6 +50,8 @@ export interface Delivered {
   readonly eventId: string;
   /** Names of the subscribers that have it. */
   readonly by: readonly string[];
+  /** Names of the subscribers for which it expired. */
+  readonly expiredFor?: readonly string[];
   /** Lease under which that was found: if the row has another lease, or none, it stays as it is. */
   readonly lease?: string | undefined;
   readonly at: Date;
@@ -88,8 +90,9 @@ export function createOutboxStore({ outbox }: Collections): OutboxStore {
     },
     async markDelivered(delivered, subscribers) {
       if (delivered.length === 0) return;
-      const operations = delivered.map(({ eventId, by, lease, at }) => {
-        const update = [noteIn('deliveries', by, at), ...settle(subscribers, at)];
+      const operations = delivered.map(({ eventId, by, expiredFor = [], lease, at }) => {
+        const expired = expiredFor.length === 0 ? [] : [noteIn('discarded', expiredFor, at)];
+        const update = [noteIn('deliveries', by, at), ...expired, ...settle(subscribers, at)];
         const filter = { _id: eventId, state: 'pending' as const, ...(lease === undefined ? {} : { lease }) };
         return { updateOne: { filter, update } };
       });
@@ -124,12 +127,13 @@ function newRow(event: AuthEvent, at: Date): OutboxDocument {
 
 function recordOf(
   { eventId, attempt, replayedAt }: RecordedAttempt,
-  subscribers: readonly string[],
+  subscribers: readonly EventTaker[],
 ): AnyBulkWriteOperation<OutboxDocument> {
-  const { subscriber, at } = attempt;
+  const { subscriber, at, outcome } = attempt;
+  const settled = { delivered: 'deliveries', expired: 'discarded' } as const;
   const change =
-    attempt.outcome === 'delivered'
-      ? [noteIn('deliveries', [subscriber], at), ...settle(subscribers, at)]
+    outcome === 'delivered' || outcome === 'expired'
+      ? [noteIn(settled[outcome], [subscriber], at), ...settle(subscribers, at)]
       : [noteIn('first_failures', [subscriber], at), { $set: { last_error: `${subscriber}: ${attempt.error}` } }];
   const filter = {
     _id: eventId,

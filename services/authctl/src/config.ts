@@ -1,4 +1,4 @@
-import { tokenConfig, tokenLifeConfig } from '@auth-account/config';
+import { SmtpSubscriber, tokenConfig, tokenLifeConfig } from '@auth-account/config';
 import { Type } from 'typebox';
 
 const KeyFile = Type.String({ minLength: 1, description: 'Path of a JWKS' });
@@ -13,3 +13,12 @@ export const keyConfig = Type.Object({
   REFRESH_TOKEN_ABSOLUTE_SECONDS: Type.Integer({ minimum: 60, default: 180 * 86_400 }),
 });
 export type KeyConfig = Type.Static<typeof keyConfig>;
+
+/** Variable of the worker that the command doctor reads. Of the other kinds it needs nothing. */
+export const subscriberConfig = Type.Object({
+  EVENT_SUBSCRIBERS: Type.Array(Type.Union([SmtpSubscriber, Type.Object({ kind: Type.Enum(['webhook', 'queue']) })]), {
+    secret: true,
+    default: [],
+  }),
+});
+export type SubscriberConfig = Type.Static<typeof subscriberConfig>;

@@ -24,7 +24,7 @@ import {
 import type { Logger, Metrics } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import type { WorkerConfig, workerConfig } from './config.ts';
-import { createDelivery } from './delivery/delivery.ts';
+import { createDelivery, type MailPort } from './delivery/delivery.ts';
 import { createReconcile } from './deny-list/reconcile.ts';
 import { createForceLogoutConsumer } from './force-logout/force-logout-consumer.ts';
 import { createErrorLog } from './jobs/error-log.ts';
@@ -32,6 +32,7 @@ import { createBacklogGauges, createWorkerMetrics, type WorkerMetrics } from './
 import { createPoller, type Poller } from './jobs/poller.ts';
 import { createReadiness } from './jobs/readiness.ts';
 import { shutdownSteps } from './jobs/shutdown-steps.ts';
+import { openMail } from './mail/open-mail.ts';
 import { createOutboxBacklog } from './relay/outbox-backlog.ts';
 import { createOutboxRelease } from './relay/outbox-release.ts';
 import { createRelay } from './relay/relay.ts';
@@ -87,7 +88,7 @@ function whenReady(redis: RedisClient, run: () => void): void {
 }
 
 /** Wires the events' way from the outbox to their subscribers. Except for the relay its pollers need MongoDB only. */
-function composeEvents(shared: Shared) {
+function composeEvents(shared: Shared, mail: MailPort) {
   const { config, stores, adding, metrics, registry, logger, now } = shared;
   const { outbox, deadLetters, subscribers } = stores;
   const intervalMs = config.RELAY_INTERVAL_MS;
@@ -100,6 +101,7 @@ function composeEvents(shared: Shared) {
     outbox,
     deadLetters,
     subscribers,
+    mail,
     onError: createErrorLog(logger, 'delivery'),
   });
   const relay = createPoller({
@@ -111,6 +113,7 @@ function composeEvents(shared: Shared) {
       now,
       newLease: randomUUID,
       onClaimed: (rows) => metrics.relayClaims.inc(rows),
+      onExpired: (subscriber) => metrics.expired.inc({ subscriber }),
     }),
     intervalMs,
     onError: createErrorLog(logger, 'relay'),
@@ -162,16 +165,20 @@ function composeReconcile(shared: Shared, denyList: DenyList, lifetimeMs: number
 }
 
 /** Wires the worker. This is the only place that opens its connections. */
-export function compose({ config, logger, metrics: serviceMetrics }: Context): ServiceParts {
+export async function compose({ config, logger, metrics: serviceMetrics }: Context): Promise<ServiceParts> {
+  // Templates and keys are read first, so that a problem with them shows before any connection is open.
+  const mail = await openMail({ config, logger });
   const { mongo, denying, adding, consuming } = openConnections(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);
   const db = mongo.db(config.MONGODB_DATABASE);
-  const webhooks = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind === 'webhook').map(({ name }) => name);
-  const metrics = createWorkerMetrics(serviceMetrics, webhooks);
+  const delivered = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind !== 'queue').map(({ name }) => name);
+  const metrics = createWorkerMetrics(serviceMetrics, delivered);
   const transaction = composeTransaction(mongo, metrics);
+  const now = () => new Date();
+  const stores = createStores(collectionsOf(db), transaction);
   const shared: Shared = {
     config,
-    stores: createStores(collectionsOf(db), transaction),
+    stores,
     transaction,
     adding,
     consuming,
@@ -179,10 +186,15 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
     metrics,
     registry: serviceMetrics.registry,
     logger,
-    now: () => new Date(),
+    now,
   };
 
-  const { delivery, relay, pollers: eventPollers, releaseOutbox } = composeEvents(shared);
+  const {
+    delivery,
+    relay,
+    pollers: eventPollers,
+    releaseOutbox,
+  } = composeEvents(shared, mail.open({ ...stores, now }));
   const lifetimeMs = denialLifetimeMs(longestTokenSeconds(config));
   const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = composeReconcile(shared, denyList, lifetimeMs, releaseOutbox);
@@ -200,16 +212,19 @@ export function compose({ config, logger, metrics: serviceMetrics }: Context): S
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
       for (const poller of eventPollers) poller.start();
-      logger.info({ subscribers: [...queues.keys()] }, 'worker runs');
+      logger.info({ subscribers: config.EVENT_SUBSCRIBERS.map(({ name }) => name) }, 'worker runs');
     },
-    shutdown: shutdownSteps({
-      stopping,
-      pollers: [relay, reconcile, ...eventPollers],
-      consumers,
-      queues: [...queues.values()],
-      redis: [denying, adding, consuming],
-      mongo,
-      logger,
-    }),
+    shutdown: [
+      { name: 'key files', run: mail.close, timeoutMs: 100 },
+      ...shutdownSteps({
+        stopping,
+        pollers: [relay, reconcile, ...eventPollers],
+        consumers,
+        queues: queues.map(({ queue }) => queue),
+        redis: [denying, adding, consuming],
+        mongo,
+        logger,
+      }),
+    ],
   };
 }

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { ConfigError, loadConfig } from '@auth-account/config';
 import { describe, expect, test } from '@jest/globals';
 import { workerConfig } from './config.ts';
@@ -11,6 +12,16 @@ const webhook = (name: string, rest: object = { secret }) => ({
   url: `https://${name}.example.com/events`,
   ...rest,
 });
+
+function keyOf(type: 'x25519' | 'ed25519' | 'ec' | 'rsa', half: 'publicKey' | 'privateKey' = 'publicKey') {
+  const pairs = {
+    x25519: () => generateKeyPairSync('x25519'),
+    ed25519: () => generateKeyPairSync('ed25519'),
+    ec: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    rsa: () => generateKeyPairSync('rsa', { modulusLength: 2_048 }),
+  };
+  return pairs[type]()[half].export({ format: 'jwk' });
+}
 
 function load(subscribers: readonly object[], hosts = '') {
   const env = { ...stores, EVENT_SUBSCRIBERS: JSON.stringify(subscribers), EVENT_ALLOWED_HOSTS: hosts };
@@ -49,6 +60,39 @@ describe('EVENT_SUBSCRIBERS', () => {
       '/4/url must have a host of EVENT_ALLOWED_HOSTS',
     ]);
     expect(problem).not.toContain(secret);
+  });
+
+  test('takes mail servers, and public keys of webhooks, with all of their members', () => {
+    const mail = { kind: 'smtp', from: 'Kitchen <no-reply@kitchen.example>' };
+    const subscribers = [
+      { ...mail, name: 'a', url: 'smtps://user:p%40ss@mail.example.com:465' },
+      { ...mail, name: 'b', url: 'smtp://localhost', from: 'no-reply@kitchen.example', starttls: false },
+      ...(['x25519', 'ec', 'rsa'] as const).map((type) => webhook(type, { secret, encrypt_to: keyOf(type) })),
+    ];
+    expect(load(subscribers, '*.example.com').EVENT_SUBSCRIBERS).toEqual(subscribers);
+  });
+
+  test.each([
+    ['another scheme', { url: 'http://mail.example.com' }],
+    ['a path', { url: 'smtp://mail.example.com/x' }],
+    ['no host', { url: 'smtp://' }],
+    ['no URL', { url: 'smtp://mail.example.com:port' }],
+    ['a sender without an address', { from: 'Kitchen' }],
+    ['a sender that adds a line', { from: 'a\nBcc: b <a@b>' }],
+    ['two senders', { from: 'a@b, c@d' }],
+  ])('refuses a mail server with %s', (_what, fields) => {
+    const good = { name: 'a', kind: 'smtp', url: 'smtp://mail.example.com', from: 'a@b.example' };
+    expect(() => load([good])).not.toThrow();
+    expect(() => load([{ ...good, ...fields }])).toThrow(ConfigError);
+  });
+
+  test.each([
+    ['a private key', keyOf('x25519', 'privateKey'), 'must be a public key'],
+    ['half a key', { kty: 'OKP', crv: 'X25519' }, 'must be a JWK'],
+    ['a key for signatures', keyOf('ed25519'), 'must be a key for encryption'],
+    ['an algorithm of another kind', { ...keyOf('ec'), alg: 'RSA-OAEP-256' }, 'must have an alg of its kty'],
+  ])('refuses to encrypt to %s', (_what, encrypt_to, problem) => {
+    expect(problemOf([webhook('a', { secret, encrypt_to })])).toContain(`/0/encrypt_to ${problem}`);
   });
 
   test('allows the hosts of EVENT_ALLOWED_HOSTS only, if there are any', () => {

@@ -1,29 +1,39 @@
+import { createPublicKey } from 'node:crypto';
 import {
   type CheckProblem,
   mongoConfig,
   redisConfig,
   runtimeConfig,
+  SmtpSubscriber,
+  SubscriberName,
   serverKeysConfig,
   tokenLifeConfig,
 } from '@auth-account/config';
 import { redisChecks } from '@auth-account/redis';
 import { type Static, Type } from 'typebox';
 
-const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' });
-
 /** Standard Webhooks: 24 to 64 random bytes in base64. */
 const Secret = Type.String({
   pattern: '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
 });
 
+/** Public key that secrets are encrypted to; further members are ignored (RFC 7517). */
+const EncryptionKey = Type.Object({
+  kty: Type.Enum(['EC', 'OKP', 'RSA']),
+  alg: Type.Optional(Type.Enum(['ECDH-ES', 'ECDH-ES+A256KW', 'RSA-OAEP-256'])),
+  kid: Type.Optional(Type.String({ minLength: 1 })),
+});
+export type EncryptionKey = Static<typeof EncryptionKey>;
+
 const WebhookSubscriber = Type.Object({
-  name: Name,
+  name: SubscriberName,
   kind: Type.Literal('webhook'),
   // A user name and password would not be sent.
   url: Type.String({ pattern: '^https?://[^\\s/?#@]+([/?#]\\S*)?$' }),
   // One of the two: see `checkSubscribers`.
   secret: Type.Optional(Secret),
   secrets: Type.Optional(Type.Array(Secret, { minItems: 1, maxItems: 5 })),
+  encrypt_to: Type.Optional(EncryptionKey),
 });
 export type WebhookSubscriber = Static<typeof WebhookSubscriber>;
 
@@ -32,7 +42,7 @@ export function secretsOf({ secret, secrets = [] }: Pick<WebhookSubscriber, 'sec
   return secret === undefined ? secrets : [secret];
 }
 
-const QueueSubscriber = Type.Object({ name: Name, kind: Type.Literal('queue') });
+const QueueSubscriber = Type.Object({ name: SubscriberName, kind: Type.Literal('queue') });
 
 /** Configuration of the worker: each property is an environment variable. */
 export const workerConfig = Type.Object({
@@ -47,32 +57,39 @@ export const workerConfig = Type.Object({
     default: 9082,
     description: "Port of the worker's `/livez`, `/readyz`, `/metrics`",
   }),
-  EVENT_SUBSCRIBERS: Type.Array(Type.Union([WebhookSubscriber, QueueSubscriber]), {
+  EVENT_SUBSCRIBERS: Type.Array(Type.Union([WebhookSubscriber, QueueSubscriber, SmtpSubscriber]), {
     secret: true,
     check: checkSubscribers,
     default: [],
     description:
-      'Subscribers to events: JSON array of `{"name","kind":"webhook","url","secret"}` and `{"name","kind":"queue"}` with ' +
-      'unique names. A secret is `whsec_` and base64 of 24 to 64 bytes; `"secrets":[…]` signs with each of several',
+      'Subscribers to events: JSON array of `{"name","kind":"webhook","url","secret"}`, `{"name","kind":"queue"}` and ' +
+      '`{"name":"mail","kind":"smtp","url":"smtps://user:password@host:465","from"}` with unique names. A secret is `whsec_` and base64 of 24 to 64 bytes; `"secrets":[…]` signs with each of several. A webhook with `"encrypt_to":<public JWK>` gets addresses and codes',
   }),
   EVENT_ALLOWED_HOSTS: Type.Array(Type.String({ pattern: '^(\\*\\.)?[A-Za-z0-9.-]+$|^\\[[0-9a-fA-F:.]+\\]$' }), {
     default: [],
     description: 'Allowed hosts of webhooks; `*.example.com` allows all subdomains. Empty: any host',
   }),
+  MAIL_TEMPLATES_DIR: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Directory of templates of mails; each file replaces the one of the same name in `services/worker/templates/`',
+    }),
+  ),
   DELIVERY_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     default: 10_000,
-    description: 'Milliseconds within which a webhook must answer, including the connection',
+    description: 'Milliseconds within which a webhook or mail server must answer, including the connection',
   }),
   DELIVERY_CONNECT_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     default: 3_000,
-    description: 'Milliseconds within which the connection to a webhook must be established',
+    description: 'Milliseconds within which the connection to a webhook or mail server must be established',
   }),
   DELIVERY_CONCURRENCY: Type.Integer({
     minimum: 1,
     default: 10,
-    description: 'Concurrent deliveries to one webhook, per worker',
+    description: 'Concurrent deliveries to one webhook or mail server, per worker and channel',
   }),
   DELIVERY_GIVE_UP_SECONDS: Type.Integer({
     minimum: 1,
@@ -104,7 +121,10 @@ function checkSubscribers(value: unknown, variables: Readonly<Record<string, unk
   const names = items.map(({ name }) => name);
   return items.flatMap((item, index) => [
     ...duplicateName(item, names.slice(0, index), index),
-    ...(item.kind === 'webhook' ? [...secretProblems(item, index), ...hostProblems(item, hosts, index)] : []),
+    ...(item.kind === 'smtp' ? urlProblems(item, index) : []),
+    ...(item.kind === 'webhook'
+      ? [...secretProblems(item, index), ...hostProblems(item, hosts, index), ...keyProblems(item, index)]
+      : []),
   ]);
 }
 
@@ -124,11 +144,36 @@ function secretProblems({ secret, secrets }: Item, index: number): CheckProblem[
   return [{ path: `/${index}/secret`, message: 'must be there, or secrets, and not both' }];
 }
 
+/** Finds a private key, which has no place here, and a key that would fail at the first event. */
+function keyProblems({ encrypt_to }: Item, index: number): CheckProblem[] {
+  if (typeof encrypt_to !== 'object' || encrypt_to === null) return [];
+  const message = problemOfKey(encrypt_to as Item);
+  return message === undefined ? [] : [{ path: `/${index}/encrypt_to`, message }];
+}
+
+const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
+
+function problemOfKey(jwk: Item): string | undefined {
+  if ('d' in jwk || 'k' in jwk) return 'must be a public key';
+  if (jwk.alg !== undefined && (jwk.alg === 'RSA-OAEP-256') !== (jwk.kty === 'RSA'))
+    return 'must have an alg of its kty';
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails = {} } = createPublicKey({ key: { ...jwk }, format: 'jwk' });
+    const { modulusLength = 0, namedCurve = '' } = asymmetricKeyDetails;
+    const isFit = asymmetricKeyType === 'x25519' || modulusLength >= 2_048 || curves.includes(namedCurve);
+    return isFit ? undefined : 'must be a key for encryption: of a NIST curve, X25519, or RSA of 2,048 bits';
+  } catch {
+    return 'must be a JWK';
+  }
+}
+
+function urlProblems({ url }: Item, index: number): CheckProblem[] {
+  return typeof url === 'string' && !URL.canParse(url) ? [{ path: `/${index}/url`, message: 'must be a URL' }] : [];
+}
+
 function hostProblems({ url }: Item, hosts: readonly string[], index: number): CheckProblem[] {
   const host = typeof url === 'string' ? URL.parse(url)?.hostname : undefined;
-  if (host === undefined) {
-    return typeof url === 'string' ? [{ path: `/${index}/url`, message: 'must be a URL' }] : [];
-  }
+  if (host === undefined) return urlProblems({ url }, index);
   if (hosts.length === 0 || hosts.some((allowed) => allows(allowed.toLowerCase(), host))) return [];
   return [{ path: `/${index}/url`, message: 'must have a host of EVENT_ALLOWED_HOSTS' }];
 }

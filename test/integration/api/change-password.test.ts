@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createStores } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -42,7 +43,7 @@ type Given = Partial<ChangePasswordDeps>;
 function change(session: StoredSession, given: Given = {}, body: object = {}, origin = scene.origin) {
   const { users, sessions, transaction, announce, audit, now, collections } = scene;
   const { outbox, challenges } = createStores(collections);
-  const ids = { entityId: () => 'id of the event' };
+  const ids = { entityId: () => randomUUID() };
   const reauthenticate = createReauthenticate({ users, hasher, limits, audit });
   const endSessions = createEndSessions({ sessions, announce, audit });
   const publishEvent = (event: unknown) => void published.push(event);
@@ -89,8 +90,12 @@ describe('a change of the password', () => {
       revoked_reason: 'password_changed',
       revoked_request_id: scene.origin.requestId,
     });
-    const [row] = await scene.collections.outbox.find().toArray();
-    expect(published).toEqual([row?.event]);
+    const rows = await scene.collections.outbox.find().sort({ topic: -1 }).toArray();
+    expect(published).toEqual(rows.map(({ event }) => event));
+    expect(rows.map(({ topic, event }) => [topic, event.data])).toEqual([
+      ['service.auth.events.password_changed', { user_id: user._id, changed_at: at.toISOString(), reason: 'changed' }],
+      ['service.auth.events.notice', { user_id: user._id, purpose: 'password_changed', locale: 'en' }],
+    ]);
     const ids = { user_id: user._id, session_id: phone.document._id };
     expect(scene.audited).toEqual([
       [{ event: 'account.password_changed', ...ids }, scene.origin],
@@ -100,6 +105,29 @@ describe('a change of the password', () => {
     expect(scene.announced).toEqual([{ sessionIds: [tablet.document._id], reason: 'SESSION_REVOKED', requestId, at }]);
     expect(told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'succeeded']);
     expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('makes every code void that was asked for, and the change of the address that waits for one', async () => {
+    const until = new Date(scene.now().getTime() + 600_000);
+    const { user, phone } = await account({
+      pending_email: 'new@example.com',
+      pending_email_until: until,
+      locale: 'ru',
+    });
+    const { challenges } = scene.collections;
+    const shared = { kid: 'kid', tries_left: 5, resends_left: 3, resend_at: until, expires_at: until, purge_at: until };
+    const open = { ...shared, purpose: 'email_change', created_at: scene.now(), ended_at: null } as const;
+    await challenges.insertMany([
+      { ...open, _id: randomUUID(), user_id: user._id },
+      { ...open, _id: randomUUID(), user_id: user._id, purpose: 'password_reset' },
+      { ...open, _id: randomUUID(), user_id: 'somebody else' },
+    ]);
+    await change(phone);
+    const ended = (user_id: string) => challenges.countDocuments({ user_id, ended_at: scene.now() });
+    expect([await ended(user._id), await ended('somebody else')]).toEqual([2, 0]);
+    expect((await stored(user._id))?.pending_email_until).toEqual(scene.now());
+    expect(published).toMatchObject([{}, { data: { locale: 'ru' } }]);
+    await challenges.deleteMany();
   });
 
   test('with a wrong password counts a failure, and changes nothing', async () => {

@@ -178,11 +178,14 @@ test('50 registrations at once of one address in several spellings: one 201, 49 
   const spellings = [email, email.toUpperCase(), email.replace('race', 'Race'), email.replace('example', 'EXAMPLE')];
   const { users, groups, outbox } = api.collections;
   const before = await groups.countDocuments();
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, i) => household(spellings[i % spellings.length] ?? email)),
+  const registerInTheEnd = async (spelling: string): Promise<number> => {
+    const { status } = await household(spelling);
+    return status === 503 ? registerInTheEnd(spelling) : status;
+  };
+  const statuses = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => registerInTheEnd(spellings[i % spellings.length] ?? email)),
   );
-  const statuses = answers.map(({ status }) => status).sort();
-  expect(statuses).toEqual([201, ...Array(49).fill(409)]);
+  expect(statuses.sort()).toEqual([201, ...Array(49).fill(409)]);
   const stored = await users.find({ email_key: email }).toArray();
   expect(stored).toHaveLength(1);
   expect(await groups.countDocuments()).toBe(before + 1);
@@ -192,9 +195,13 @@ test('50 registrations at once of one address in several spellings: one 201, 49 
 test('50 joins at once by an invite for 3 are 3 times 201 and 47 times 410', async () => {
   const invite = await newInvite();
   await api.collections.invites.updateOne({ _id: invite }, { $set: { max_uses: 3 } });
-  const answers = await Promise.all(Array.from({ length: 50 }, () => join(invite)));
-  const statuses = answers.map(({ status }) => status).sort();
-  expect(statuses).toEqual([...Array(3).fill(201), ...Array(47).fill(410)]);
+  // A machine that stands still may shed some: these come again, as Retry-After tells them.
+  const joinInTheEnd = async (): Promise<number> => {
+    const { status } = await join(invite);
+    return status === 503 ? joinInTheEnd() : status;
+  };
+  const statuses = await Promise.all(Array.from({ length: 50 }, joinInTheEnd));
+  expect(statuses.sort()).toEqual([...Array(3).fill(201), ...Array(47).fill(410)]);
   const used = await api.collections.invites.findOne({ _id: invite });
   expect(used?.uses).toBe(3);
   const home_group_id = used?.home_group_id as string;

@@ -1,4 +1,5 @@
 import { RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import { type AuthEvent, accountChannel, accountEvents } from '@auth-account/contracts/events';
 import {
   addEvent,
   type ConsumerReport,
@@ -25,7 +26,7 @@ import {
 } from '../../support/consumer-acl-scene.ts';
 import { startConsumerProcess } from '../../support/consumer-process.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
-import { newEvent } from '../../support/worker-events.ts';
+import { newDeletedEvent, newEvent } from '../../support/worker-events.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 const database = uniqueName();
@@ -55,25 +56,30 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     }
   });
 
-  /** Starts the package's consumer as that user; `name` for another subscriber's. */
-  async function consume(handle: (context: HandlerContext<ClientSession>) => Promise<void>, name: string = subscriber) {
+  /** Starts the package's consumer as that user; `name` for another subscriber's, `isOfAccounts` for account events. */
+  async function consume(
+    handle: (context: HandlerContext<ClientSession>) => Promise<void>,
+    name: string = subscriber,
+    isOfAccounts = false,
+  ) {
     await scene.admin.call('ACL', 'LOG', 'RESET');
     const reports: ConsumerReport[] = [];
     const errors: string[] = [];
     const collection = mongo.db(database).collection<InboxDocument>('inbox');
     const connection = openRedis({ REDIS_URL: scene.url }, workerOptions());
     connection.on('error', (error) => errors.push(error.message));
-    const consumer = createEventConsumer({
+    const parts = {
       connection,
       keys,
-      topic: registeredTopic,
-      schema: RegisteredEvent,
       subscriber: name,
       inbox: await openMongoInbox({ client: mongo, collection }),
-      handle: (_event, context) => handle(context),
-      onReport: (report) => reports.push(report),
-      onError: (error) => errors.push(error.message),
-    });
+      handle: (_event: AuthEvent, context: HandlerContext<ClientSession>) => handle(context),
+      onReport: (report: ConsumerReport) => reports.push(report),
+      onError: (error: Error) => errors.push(error.message),
+    };
+    const consumer = isOfAccounts
+      ? createEventConsumer({ ...parts, topic: accountChannel, schemas: accountEvents })
+      : createEventConsumer({ ...parts, topic: registeredTopic, schema: RegisteredEvent });
     open.push({ consumer, connection });
     /** Returns the errors of the consumer, and Redis's refusals to the user, also those that nobody reports. */
     const refusals = async () => [...errors, ...((await scene.admin.call('ACL', 'LOG')) as unknown[])];
@@ -95,6 +101,16 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     expect(outcomes()).toEqual(['processed', 'failed', 'processed', 'malformed']);
     await eventually('the acknowledgements', async () => (await queue.getCompletedCount()) === 2);
     expect(await refusals()).toEqual([]);
+  });
+
+  test('consumes account events', async () => {
+    const { outcomes, refusals } = await consume(async () => undefined, subscriber, true);
+    const accountQueue = openEventQueue(subscriberQueueName(accountChannel, subscriber), scene.admin, keys);
+    await addEvent(accountQueue, newDeletedEvent());
+    await eventually('the acknowledgement', async () => (await accountQueue.getCompletedCount()) === 1);
+    expect(outcomes()).toEqual(['processed']);
+    expect(await refusals()).toEqual([]);
+    await accountQueue.close();
   });
 
   test('tries again without a pause, too, which BullMQ does by another script', async () => {

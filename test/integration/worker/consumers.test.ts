@@ -288,7 +288,7 @@ describe('a webhook’s consumer', () => {
   async function open(answer?: Answer) {
     recorded.splice(0);
     const receiver = await startReceiver(queueName, answer);
-    const consumer = createWebhookConsumer(options(), receiver.subscriber, {
+    const consumer = createWebhookConsumer([options()], receiver.subscriber, {
       subscribers: [queueName],
       record: async (jobId, { outcome }) => void recorded.push(`${outcome} ${jobId}`),
       deadLetters: { bury: async () => true },

@@ -14,6 +14,7 @@ beforeAll(() => {
   const keys = redisKeys(uniqueName());
   queues = new Map(names.map((name) => [name, openEventQueue(name, redis, keys)]));
 });
+const listOf = (all: typeof queues) => [...all.values()].map((queue) => ({ queue }));
 const keyOf = (name: string, list: string) => queues.get(name)?.toKey(list) ?? '';
 const clear = () =>
   redis.del(...names.flatMap((name) => ['wait', 'paused', 'delayed'].map((list) => keyOf(name, list))));
@@ -35,7 +36,7 @@ test.each([
   ['20,000 wait, most of them for their next attempt', () => push('wait', 1), () => delay(19_999)],
   ['20,000 wait like that, in a queue that is paused', () => push('paused', 1), () => delay(19_999)],
 ])('a queue in which %s has no more room, and others have', async (_what, addOne, fill) => {
-  const room = createQueueRoom({ queues, redis, now: () => new Date() });
+  const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await fill();
   expect([...(await room.read())]).toEqual(names);
   await addOne();
@@ -43,21 +44,21 @@ test.each([
 });
 
 test.each(names)('each queue is counted by itself: %s is full', async (full) => {
-  const room = createQueueRoom({ queues, redis, now: () => new Date() });
+  const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await push('wait', 5_000, full);
   expect([...(await room.read())]).toEqual(names.filter((name) => name !== full));
 });
 
 test('what cannot be counted is an error', async () => {
   await redis.set(keyOf('billing', 'wait'), 'no list');
-  const room = createQueueRoom({ queues, redis, now: () => new Date() });
+  const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await expect(room.read()).rejects.toThrow('WRONGTYPE');
 });
 
 test('what was found is good for a second', async () => {
   const begin = 1_000_000;
   let now = begin;
-  const room = createQueueRoom({ queues, redis, now: () => new Date(now) });
+  const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date(now) });
   expect([...(await room.recent())]).toEqual(names);
   await push('wait', 5_000);
   now = begin + 999;
@@ -69,7 +70,7 @@ test('what was found is good for a second', async () => {
 test('without a queue it only asks whether Redis is there', async () => {
   const gone = new Redis(process.env.TEST_REDIS_URL ?? '', { enableOfflineQueue: false, lazyConnect: true });
   const now = () => new Date();
-  expect([...(await createQueueRoom({ queues: new Map(), redis, now }).read())]).toEqual([]);
-  await expect(createQueueRoom({ queues: new Map(), redis: gone, now }).read()).rejects.toThrow('writeable');
+  expect([...(await createQueueRoom({ queues: [], redis, now }).read())]).toEqual([]);
+  await expect(createQueueRoom({ queues: [], redis: gone, now }).read()).rejects.toThrow('writeable');
   gone.disconnect();
 });

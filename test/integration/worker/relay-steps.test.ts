@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type EventQueue, openEventQueue } from '@auth-account/messaging';
+import { registeredTopic } from '@auth-account/contracts';
+import { accountChannel, type EventChannel } from '@auth-account/contracts/events';
+import { type EventQueue, openEventQueue, subscriberQueueName } from '@auth-account/messaging';
 import { type RedisKeys, redisKeys } from '@auth-account/redis';
 import {
   type Collections,
@@ -17,13 +19,15 @@ import { createBuryFailedJob } from '../../../services/worker/src/delivery/bury-
 import { createFanOut } from '../../../services/worker/src/delivery/fan-out.ts';
 import { findJobStates } from '../../../services/worker/src/delivery/job-states.ts';
 import { createParking } from '../../../services/worker/src/delivery/parking.ts';
+import type { SubscriberQueue } from '../../../services/worker/src/delivery/subscriber-queues.ts';
 import { createEnqueue } from '../../../services/worker/src/relay/enqueue.ts';
 import { createRelay, type RelayDeps } from '../../../services/worker/src/relay/relay.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
-import { dueRow, newEvent } from '../../support/worker-events.ts';
+import { dueRow, newCodeRequest, newDeletedEvent, newEvent } from '../../support/worker-events.ts';
 
 const names = ['analytics', 'billing'];
 const all: ReadonlySet<string> = new Set(names);
+const accountQueueOf = (name: string) => subscriberQueueName(accountChannel, name);
 
 let mongo: MongoClient;
 let redis: Redis;
@@ -45,7 +49,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   for (const queue of queues?.values() ?? []) await queue.close();
   keys = redisKeys(uniqueName());
-  queues = new Map(names.map((name) => [name, openEventQueue(name, redis, keys)]));
+  queues = new Map([...names, ...names.map(accountQueueOf)].map((name) => [name, openEventQueue(name, redis, keys)]));
   await Promise.all([
     collections.outbox.deleteMany(),
     collections.deadLetters.deleteMany(),
@@ -66,6 +70,14 @@ async function stored(fields: Partial<OutboxDocument> = {}): Promise<OutboxDocum
 }
 
 const row = (_id: string) => collections.outbox.findOne({ _id });
+/** Returns the queues of registrations, which are named like their subscribers, and if asked those of account events. */
+function targets(withAccount = false): SubscriberQueue[] {
+  const ofChannel = (channel: EventChannel, nameOf: (subscriber: string) => string) =>
+    names.map((subscriber) => ({ subscriber, channel, queue: queueOf(nameOf(subscriber)) }));
+  const registered = ofChannel(registeredTopic, (subscriber) => subscriber);
+  return withAccount ? [...registered, ...ofChannel(accountChannel, accountQueueOf)] : registered;
+}
+
 const queueOf = (name: string) => queues.get(name) as EventQueue;
 const waiting = async (name: string) => (await redis.lrange(queueOf(name).toKey('wait'), 0, -1)).reverse();
 
@@ -103,13 +115,17 @@ describe('the states of jobs', () => {
 
 describe('rows that are enqueued to a subscriber', () => {
   const enqueue = (rows: readonly OutboxDocument[], isOpen = true) =>
-    createEnqueue({ redis, buryFailedJob })(rows, { name: 'billing', queue: queueOf('billing'), isOpen });
+    createEnqueue({ redis, buryFailedJob, now: () => new Date() })(rows, {
+      subscriber: 'billing',
+      queue: queueOf('billing'),
+      isOpen,
+    });
 
   test('go on its queue, each once, under the event’s id or that of its replay', async () => {
     const at = new Date(1_763_712_000_000);
     const [first, again] = [await stored(), await stored({ replays: { billing: at } })];
     for (let round = 0; round < 2; round += 1) {
-      expect(await enqueue([first, again])).toStrictEqual({ had: [], heldBack: [] });
+      expect(await enqueue([first, again])).toStrictEqual({ had: [], expired: [], heldBack: [] });
     }
     const ids = [first._id, `${again._id}.1763712000000`];
     expect(await waiting('billing')).toEqual(ids);
@@ -132,14 +148,14 @@ describe('rows that are enqueued to a subscriber', () => {
       dead: { analytics: at },
       discarded: { analytics: at },
     });
-    expect(await enqueue([...rows, other])).toEqual({ had: [], heldBack: [] });
+    expect(await enqueue([...rows, other])).toEqual({ had: [], expired: [], heldBack: [] });
     expect(await waiting('billing')).toEqual([other._id]);
   });
 
   test('are held back if there is no room, unless they are on the queue already', async () => {
     const [there, other] = [await stored(), await stored()];
     await enqueue([there]);
-    expect(await enqueue([there, other], false)).toEqual({ had: [], heldBack: [other] });
+    expect(await enqueue([there, other], false)).toEqual({ had: [], expired: [], heldBack: [other] });
     expect(await waiting('billing')).toEqual([there._id]);
   });
 
@@ -147,8 +163,8 @@ describe('rows that are enqueued to a subscriber', () => {
     const done = await stored();
     await enqueue([done]);
     await end('billing', done._id, 'completed');
-    expect(await enqueue([done])).toEqual({ had: [done], heldBack: [] });
-    expect(await enqueue([done], false)).toEqual({ had: [done], heldBack: [] });
+    expect(await enqueue([done])).toEqual({ had: [done], expired: [], heldBack: [] });
+    expect(await enqueue([done], false)).toEqual({ had: [done], expired: [], heldBack: [] });
     expect(await waiting('billing')).toEqual([]);
   });
 
@@ -156,7 +172,7 @@ describe('rows that are enqueued to a subscriber', () => {
     const [lost, fine] = [await stored(), await stored()];
     await enqueue([lost, fine]);
     await end('billing', lost._id, 'failed', 'x'.repeat(600));
-    expect(await enqueue([lost, fine])).toEqual({ had: [], heldBack: [] });
+    expect(await enqueue([lost, fine])).toEqual({ had: [], expired: [], heldBack: [] });
     const [letter, ...others] = await deadLetters.list({ limit: 10 });
     const job = await queueOf('billing').getJob(lost._id);
     expect(others).toEqual([]);
@@ -200,9 +216,11 @@ describe('a dead letter', () => {
 describe('a round of the relay', () => {
   let leases: string[];
   let claimed: number[];
+  let expired: string[];
   const relay = (deps: Partial<RelayDeps> = {}) => {
     leases = [];
     claimed = [];
+    expired = [];
     const newLease = () => {
       leases.push(randomUUID());
       return leases.at(-1) ?? '';
@@ -210,7 +228,9 @@ describe('a round of the relay', () => {
     const onClaimed = (rows: number) => claimed.push(rows);
     const room = { read: async () => all };
     const now = () => new Date();
-    return createRelay({ outbox, queues, room, batch: 2, now, newLease, onClaimed, redis, buryFailedJob, ...deps })();
+    const parts = { outbox, takers: names, queues: targets(), room, redis, buryFailedJob };
+    const onExpired = (name: string) => void expired.push(name);
+    return createRelay({ ...parts, batch: 2, now, newLease, onClaimed, onExpired, ...deps })();
   };
   const roomFor = (...opened: string[]): Partial<RelayDeps> => ({ room: { read: async () => new Set(opened) } });
 
@@ -248,7 +268,7 @@ describe('a round of the relay', () => {
     await relay();
     expect(await row(_id)).toMatchObject({ state: 'delivered', deliveries: { analytics: at, billing: at } });
     await outbox.release(new Date());
-    await relay({ ...roomFor(), queues: new Map() });
+    await relay({ ...roomFor(), queues: [], takers: [] });
     expect(await row(empty._id)).toMatchObject({ state: 'delivered' });
     expect((await row(empty._id))?.deliveries).toEqual({});
   });
@@ -314,6 +334,55 @@ describe('a round of the relay', () => {
     expect(claimed).toEqual([1]);
   });
 
+  test('puts each event on the queues of its channel, and holds it for these only', async () => {
+    const [registered, deleted] = [await stored(), await stored({ event: newDeletedEvent() })];
+    const full = accountQueueOf('billing');
+    await relay({ queues: targets(true), ...roomFor(...names, accountQueueOf('analytics')) });
+    expect(await Promise.all(names.map(waiting))).toEqual([[registered._id], [registered._id]]);
+    expect(await waiting(accountQueueOf('analytics'))).toEqual([deleted._id]);
+    expect(await waiting(full)).toEqual([]);
+    expect((await row(registered._id))?.held).toBeUndefined();
+    expect(await row(deleted._id)).toMatchObject({ held: { for: [full] } });
+    await relay({ queues: targets(true), ...roomFor(...names) });
+    expect(claimed).toEqual([]);
+    await relay({ queues: targets(true), ...roomFor(full) });
+    expect(await waiting(full)).toEqual([deleted._id]);
+  });
+
+  test('drops a request for a code that has expired, counts that, and leaves no dead letter', async () => {
+    const [late, good] = [newCodeRequest(new Date(Date.now() - 1)), newCodeRequest()];
+    for (const event of [late, good]) await stored({ event });
+    const both = names.map(accountQueueOf);
+    await relay({ queues: targets(true), ...roomFor(...both) });
+    for (const name of both) expect(await waiting(name)).toEqual([good.id]);
+    expect(expired).toEqual(names);
+    expect(await row(late.id)).toMatchObject({
+      state: 'delivered',
+      deliveries: {},
+      discarded: { analytics: expect.any(Date), billing: expect.any(Date) },
+    });
+    expect(await row(good.id)).toMatchObject({ state: 'pending' });
+    expect((await row(good.id))?.discarded).toBeUndefined();
+    expect(await deadLetters.list({ limit: 1 })).toEqual([]);
+  });
+
+  test('leaves an expired request that is in a queue to its consumer', async () => {
+    const event = newCodeRequest(new Date(Date.now() - 1));
+    await stored({ event, discarded: { analytics: new Date(0) } });
+    await queueOf(accountQueueOf('billing')).add('event', event, { jobId: event.id });
+    await relay({ queues: targets(true), ...roomFor(...names.map(accountQueueOf)) });
+    expect(expired).toEqual([]);
+    expect(await row(event.id)).toMatchObject({ state: 'pending' });
+  });
+
+  test('waits for no subscriber that does not take the topic', async () => {
+    const event = newDeletedEvent();
+    await stored({ event });
+    const takers = [{ name: 'analytics', topics: ['service.auth.events.notice'] }];
+    await relay({ takers, queues: [] });
+    expect(await row(event.id)).toMatchObject({ state: 'delivered', deliveries: {} });
+  });
+
   test('notes also what is no error', async () => {
     const { _id } = await stored();
     const odd = { ...outbox, markDelivered: () => Promise.reject('odd') };
@@ -325,10 +394,10 @@ describe('a round of the relay', () => {
 describe('the fan-out of an event', () => {
   const fanOut = async (
     event: OutboxDocument['event'],
-    deps: { opened?: ReadonlySet<string>; to?: typeof queues } = {},
+    deps: { opened?: ReadonlySet<string>; to?: SubscriberQueue[] } = {},
   ) => {
     const room = { recent: async () => deps.opened ?? all };
-    await createFanOut({ queues: deps.to ?? queues, room, outbox, now: () => new Date(7) })({ data: event });
+    await createFanOut({ queues: deps.to ?? targets(true), room, outbox, now: () => new Date(7) })({ data: event });
   };
 
   test('puts it on every queue that has room, once', async () => {
@@ -341,9 +410,18 @@ describe('the fan-out of an event', () => {
     expect((await queueOf('billing').getJob(event.id))?.data).toEqual(event);
   });
 
+  test('goes to the queues of its channel', async () => {
+    const event = newDeletedEvent();
+    await stored({ event });
+    await fanOut(event, { opened: new Set(names.map(accountQueueOf)) });
+    for (const name of names) {
+      expect([await waiting(name), await waiting(accountQueueOf(name))]).toEqual([[], [event.id]]);
+    }
+  });
+
   test('counts as its delivery if there is no subscriber', async () => {
     const { event } = await stored();
-    await fanOut(event, { to: new Map() });
+    await fanOut(event, { to: [] });
     expect(await row(event.id)).toMatchObject({ state: 'delivered', delivered_at: new Date(7) });
     expect((await row(event.id))?.deliveries).toEqual({});
   });

@@ -49,7 +49,7 @@ async function trySchemathesis(): Promise<boolean> {
 }
 
 function tryBodies(count: string): Promise<boolean> {
-  const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--config', 'test/jest.config.js'];
+  const jest = ['node_modules/jest/bin/jest.js', '--config', 'test/jest.config.js'];
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   const child = spawn(process.execPath, [...jest, '--runInBand', 'test/tools/conformance'], {
     env: { ...process.env, CONFORMANCE_BODIES: count },

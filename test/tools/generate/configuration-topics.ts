@@ -44,5 +44,5 @@ export const topics: readonly Topic[] = [
     names: /^(MAX_GROUP_MEMBERS|REQUIRE_VERIFIED_EMAIL|REQUEST_ID_MODE|VALIDATE_RESPONSES)$/,
   },
   { title: 'Push streams', names: /^(MAX_STREAMS_PER_GROUP$|RECONCILE_|PUSH_|DRAIN_)/ },
-  { title: 'Events and the worker', names: /^(EVENT_|DELIVERY_|RELAY_|DENY_LIST_)/ },
+  { title: 'Events and the worker', names: /^(EVENT_|DELIVERY_|MAIL_|RELAY_|DENY_LIST_)/ },
 ];

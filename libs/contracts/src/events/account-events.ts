@@ -1,13 +1,9 @@
 import { Type } from 'typebox';
-import { Locale, Timestamp, Uuid } from '../http/fields.ts';
+import { CodePurpose, Locale, Timestamp, Uuid } from '../http/fields.ts';
 import { CloudEvent } from './cloud-event.ts';
 import { type RegisteredEvent, registeredTopic } from './registered.ts';
 
-export { Locale };
-
-/** Purpose of a code that is sent by e-mail. */
-export const CodePurpose = Type.Enum(['email_verification', 'password_reset', 'email_change', 'account_deletion']);
-export type CodePurpose = Type.Static<typeof CodePurpose>;
+export { CodePurpose, Locale };
 
 /** What a notice tells the account's holder; `address_in_use`: somebody wanted to change to this account's address. */
 export const NoticePurpose = Type.Enum([
@@ -18,6 +14,9 @@ export const NoticePurpose = Type.Enum([
   'address_in_use',
 ]);
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
+
+/** JWE of a JSON object with `email`, and `code` or `undo_token`: only in webhooks with a key of their own. */
+const secret = Type.Optional(Type.String({ minLength: 1 }));
 
 /** A code is to be sent by e-mail. The worker adds code and address when it delivers the event. */
 export const CodeRequestedEvent = CloudEvent(
@@ -30,6 +29,7 @@ export const CodeRequestedEvent = CloudEvent(
     locale: Locale,
     /** From then on a mail is of no use, and the event is dropped. */
     expires_at: Timestamp,
+    secret,
   }),
 );
 export type CodeRequestedEvent = Type.Static<typeof CodeRequestedEvent>;
@@ -47,6 +47,7 @@ export const NoticeEvent = CloudEvent(
     email_change_id: Type.Optional(Uuid),
     /** `deletion_scheduled`: time of the erasure. */
     deletes_at: Type.Optional(Timestamp),
+    secret,
   }),
 );
 export type NoticeEvent = Type.Static<typeof NoticeEvent>;

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   AccountType,
+  CodePurpose,
   GivenPassword,
   type Locale,
   NameOrNull,
@@ -73,6 +74,12 @@ const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 
 const exported = {
   account: Type.Object({ ...Account.properties, last_login_at: TimestampOrNull }),
+  former_emails: Type.Array(Type.Object({ email: Type.String(), undo_until: Timestamp }), {
+    description: 'Addresses that a change can still be undone to.',
+  }),
+  codes: Type.Array(Type.Object({ purpose: CodePurpose, created_at: Timestamp, expires_at: Timestamp }), {
+    description: 'Codes by e-mail that were asked for lately. The codes themselves are not stored.',
+  }),
   group: Type.Object({
     home_group_id: Uuid,
     name: NameOrNull,
@@ -162,6 +169,14 @@ export const accountExportExample = {
   status: 'success',
   data: {
     account: { ...account, last_login_at: '2026-11-22T07:00:00.000Z' },
+    former_emails: [{ email: 'old@example.com', undo_until: '2026-11-24T09:00:00.000Z' }],
+    codes: [
+      {
+        purpose: 'email_verification',
+        created_at: '2026-11-22T09:25:00.000Z',
+        expires_at: '2026-11-22T09:35:00.000Z',
+      },
+    ],
     group: {
       home_group_id: account.home_group_id,
       name: 'Garden Street',

@@ -48,6 +48,10 @@ export const NameOrNull = Type.Unsafe<string | null>({
 export const Locale = Type.Enum(['en', 'ru']);
 export type Locale = Type.Static<typeof Locale>;
 
+/** Purpose of a code that is sent by e-mail. */
+export const CodePurpose = Type.Enum(['email_verification', 'password_reset', 'email_change', 'account_deletion']);
+export type CodePurpose = Type.Static<typeof CodePurpose>;
+
 export const AccountType = Type.Enum(['HOME', 'OFFICE']);
 export type AccountType = Type.Static<typeof AccountType>;
 

@@ -1,107 +1,53 @@
 import type { TSchema } from 'typebox';
-import {
-  AccountExportResponse,
-  AccountResponse,
-  ChangeAccountRequest,
-  ChangePasswordRequest,
-  ExportAccountRequest,
-  PasswordChangedResponse,
-} from '../http/account.ts';
-import { ChallengeResponse, ConfirmCodeRequest, ResendCodeRequest } from '../http/challenges.ts';
-import {
-  EmailChangedResponse,
-  EmailChangeRequest,
-  EmailChangeUndoneResponse,
-  UndoEmailChangeRequest,
-} from '../http/email-change.ts';
-import { EmailVerifiedResponse } from '../http/email-verification.ts';
+import * as account from '../http/account.ts';
+import * as challenges from '../http/challenges.ts';
+import * as emailChange from '../http/email-change.ts';
+import * as emailVerification from '../http/email-verification.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
-import {
-  AcceptInviteRequest,
-  CurrentGroupResponse,
-  GroupHandedOverResponse,
-  GroupMember,
-  GroupRole,
-  HandOverGroupRequest,
-  MemberRemovedResponse,
-  MembershipResponse,
-  RenameGroupRequest,
-  StockDeficit,
-} from '../http/groups.ts';
-import {
-  CreateInviteRequest,
-  Invite,
-  InviteListResponse,
-  InvitePreviewResponse,
-  InviteResponse,
-} from '../http/invites.ts';
+import * as groups from '../http/groups.ts';
+import * as invites from '../http/invites.ts';
 import { JsonWebKey, JsonWebKeySet } from '../http/jwks.ts';
-import { LoginRequest, Platform, TokenResponse } from '../http/login.ts';
-import { LogoutRequest, LogoutResponse } from '../http/logout.ts';
-import { ConfirmPasswordResetRequest, PasswordResetRequest, PasswordResetResponse } from '../http/password-reset.ts';
-import { RefreshRequest } from '../http/refresh.ts';
-import { RegisterRequest, RegisterResponse, SpaceCreationMode } from '../http/register.ts';
+import * as login from '../http/login.ts';
+import * as logout from '../http/logout.ts';
+import * as passwordReset from '../http/password-reset.ts';
+import * as refresh from '../http/refresh.ts';
+import * as register from '../http/register.ts';
+import * as sessions from '../http/sessions.ts';
 
-import {
-  LogoutAllRequest,
-  LogoutAllResponse,
-  SessionListResponse,
-  SessionRevokedResponse,
-  SessionSummary,
-} from '../http/sessions.ts';
+/** Files of the features. What they export as `…Request` and `…Response` is named. */
+const features = [
+  register,
+  login,
+  refresh,
+  logout,
+  sessions,
+  account,
+  challenges,
+  passwordReset,
+  emailVerification,
+  emailChange,
+  groups,
+  invites,
+];
+
+const bodies = features.flatMap((feature) =>
+  Object.entries(feature).filter(([name]) => /^[A-Z].*(Request|Response)$/.test(name)),
+) as [string, TSchema][];
 
 /** Schemas that the document lists under a name. It refers to them wherever they occur. */
 export const namedSchemas: Readonly<Record<string, TSchema>> = {
-  RegisterRequest,
-  RegisterResponse,
-  AccountResponse,
-  ChangeAccountRequest,
-  ChangePasswordRequest,
-  PasswordChangedResponse,
-  ExportAccountRequest,
-  AccountExportResponse,
-  ChallengeResponse,
-  ResendCodeRequest,
-  ConfirmCodeRequest,
-  PasswordResetRequest,
-  ConfirmPasswordResetRequest,
-  PasswordResetResponse,
-  EmailVerifiedResponse,
-  EmailChangeRequest,
-  EmailChangedResponse,
-  UndoEmailChangeRequest,
-  EmailChangeUndoneResponse,
-  LoginRequest,
-  TokenResponse,
-  RefreshRequest,
-  LogoutRequest,
-  LogoutResponse,
-  SessionSummary,
-  SessionListResponse,
-  SessionRevokedResponse,
-  LogoutAllRequest,
-  LogoutAllResponse,
-  CurrentGroupResponse,
-  GroupMember,
-  RenameGroupRequest,
-  HandOverGroupRequest,
-  GroupHandedOverResponse,
-  AcceptInviteRequest,
-  MembershipResponse,
-  MemberRemovedResponse,
-  CreateInviteRequest,
-  Invite,
-  InviteResponse,
-  InviteListResponse,
-  InvitePreviewResponse,
+  ...Object.fromEntries(bodies),
+  SessionSummary: sessions.SessionSummary,
+  GroupMember: groups.GroupMember,
+  Invite: invites.Invite,
   JsonWebKeySet,
   JsonWebKey,
   AccountType,
-  GroupRole,
-  StockDeficit,
-  SpaceCreationMode,
-  Platform,
+  GroupRole: groups.GroupRole,
+  StockDeficit: groups.StockDeficit,
+  SpaceCreationMode: register.SpaceCreationMode,
+  Platform: login.Platform,
   ErrorBody,
   ValidationErrorBody,
   ValidationItem,

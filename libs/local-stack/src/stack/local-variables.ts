@@ -13,7 +13,8 @@ export const localVariables = {
   LOCAL_REDIS_PORT: { default: '6479', description: "Port of the stack's own Redis" },
   LOCAL_SUBSCRIBER_PORT: {
     default: '8090',
-    description: "Port of the stack's own event subscriber: `curl -N http://127.0.0.1:8090/events` shows what arrives",
+    description:
+      "Port of the stack's own subscribers: `curl -N http://127.0.0.1:8090/events` shows the events, `/mail` the mails",
   },
   LOCAL_DATA_DIR: {
     default: '.data',

@@ -16,6 +16,7 @@ export function readyScreen({ settings, mongodbUri, redisUrl, hasSubscriber, sec
   const { ports, dataDir } = settings;
   const local = (port: number) => `http://127.0.0.1:${port}`;
   const api = local(ports.API_PORT);
+  const mails = `${local(ports.LOCAL_SUBSCRIBER_PORT)}/mail: every mail that the stack sends; its code is in a line below`;
   const events = `curl -N ${local(ports.LOCAL_SUBSCRIBER_PORT)}/events shows them as they arrive`;
   return `
 Ready after ${seconds.toFixed(1)} s.
@@ -30,6 +31,7 @@ Addresses:
   API docs       ${api}/docs (OpenAPI: /openapi.json, public keys: /.well-known/jwks.json)
   push streams   ws://127.0.0.1:${ports.PUSH_PORT}/ws/push-stream/{session_id}
   events         ${hasSubscriber ? events : 'to the subscribers that EVENT_SUBSCRIBERS names'}
+  mails          ${hasSubscriber ? mails : 'by the subscribers of the kind smtp in EVENT_SUBSCRIBERS'}
   probes         /livez, /readyz and /metrics of each service:
                  api ${local(ports.API_OPS_PORT)}, push-gateway ${local(ports.PUSH_OPS_PORT)}, worker ${local(ports.WORKER_OPS_PORT)}
   MongoDB        ${mongodbUri ?? 'as MONGODB_URI says'}

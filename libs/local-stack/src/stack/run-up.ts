@@ -110,7 +110,10 @@ async function start(context: StartContext): Promise<Databases> {
   signal.throwIfAborted();
   if (!isNamed(env, 'EVENT_SUBSCRIBERS')) {
     const port = settings.ports.LOCAL_SUBSCRIBER_PORT;
-    running.subscriber = await startEventSubscriber(port, createLinePrinter('subscriber', print));
+    running.subscriber = await startEventSubscriber(port, {
+      events: createLinePrinter('subscriber', print),
+      mails: createLinePrinter('mail', print),
+    });
   }
   const addresses = {
     mongodbUri: databases.mongo?.uri,

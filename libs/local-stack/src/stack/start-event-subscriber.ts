@@ -3,20 +3,29 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import type { Log } from '../log.ts';
+import type { SunkMail } from './mail-sink.ts';
 
 export interface LocalSubscriber {
-  /** Value of `EVENT_SUBSCRIBERS` for this subscriber. */
+  /** Value of `EVENT_SUBSCRIBERS`: the webhook, and the mail sink. */
   readonly configuration: string;
   stop(): Promise<void>;
 }
 
 const maximumBytes = 64 * 1024;
 
+/** Where the subscriber's lines go. */
+export interface SubscriberLogs {
+  readonly events: Log;
+  readonly mails: Log;
+}
+
 /**
- * Starts the stack's own subscriber, which shows that events arrive: it verifies each webhook's signature (Standard
- * Webhooks), prints a line, and passes the event on to the readers of `GET /events` (server-sent events).
+ * Starts the stack's own subscribers, which show that events and mails arrive. The webhook verifies each signature
+ * (Standard Webhooks), prints a line, and passes the event on to the readers of `GET /events` (server-sent events). The
+ * mail sink prints a line for each mail; `GET /mail` shows them all.
  */
-export async function startEventSubscriber(port: number, print: Log): Promise<LocalSubscriber> {
+export async function startEventSubscriber(port: number, logs: SubscriberLogs): Promise<LocalSubscriber> {
+  const { events: print } = logs;
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const webhook = new Webhook(secret);
   const readers = new Set<ServerResponse>();
@@ -41,8 +50,12 @@ export async function startEventSubscriber(port: number, print: Log): Promise<Lo
     res.once('close', () => readers.delete(res));
   }
 
+  // Its parser is loaded when it is needed: this library is part of every test.
+  const { mailPage, startMailSink } = await import('./mail-sink.ts');
+  const mails = await startMailSink(logs.mails);
   const server = createServer((req, res) => {
-    if (req.url !== '/events') res.writeHead(404).end();
+    if (req.url === '/mail' && req.method === 'GET') showMails(req, res, mails.mails(), mailPage);
+    else if (req.url !== '/events') res.writeHead(404).end();
     else if (req.method === 'GET') follow(res);
     else
       readBody(req).then(
@@ -53,15 +66,30 @@ export async function startEventSubscriber(port: number, print: Log): Promise<Lo
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
 
-  const subscriber = { name: 'local', kind: 'webhook', url: `http://127.0.0.1:${port}/events`, secret };
+  const webhookEntry = { name: 'local', kind: 'webhook', url: `http://127.0.0.1:${port}/events`, secret };
+  const from = 'Local stack <no-reply@example.com>';
+  const mailEntry = { name: 'mail', kind: 'smtp', url: `smtp://127.0.0.1:${mails.port}`, starttls: false, from };
   return {
-    configuration: JSON.stringify([subscriber]),
+    configuration: JSON.stringify([webhookEntry, mailEntry]),
     async stop() {
+      await mails.stop();
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
     },
   };
+}
+
+function showMails(
+  req: IncomingMessage,
+  res: ServerResponse,
+  mails: readonly SunkMail[],
+  toPage: (mails: readonly SunkMail[]) => string,
+): void {
+  const isJson = req.headers.accept?.includes('application/json') ?? false;
+  const type = isJson ? 'application/json' : 'text/html; charset=utf-8';
+  res.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' });
+  res.end(isJson ? JSON.stringify(mails) : toPage(mails));
 }
 
 async function readBody(req: IncomingMessage): Promise<string | undefined> {

@@ -1,7 +1,9 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { isExpired } from './delivery-rules.ts';
 import { eventIdOf, reliableWorkerOptions, subscriberQueueName } from './queues.ts';
 
 /** Fields that every event has (CloudEvents 1.0, with our extensions). */
@@ -49,8 +51,11 @@ export interface HandlerContext<Session> {
 
 /** The outcome of a delivery. It has only the ids of the event. */
 export interface ConsumerReport {
-  /** `failed`: it will be retried. `given_up`: that was the last attempt. `malformed`: it is never retried. */
-  readonly outcome: 'processed' | 'duplicate' | 'failed' | 'given_up' | 'malformed';
+  /**
+   * `failed`: it will be retried. `given_up`: that was the last attempt. `malformed`: it is never retried. `ignored`: its
+   * type is not among the consumer's schemas. `expired`: it asks for a mail with a code that is no longer good.
+   */
+  readonly outcome: 'processed' | 'duplicate' | 'failed' | 'given_up' | 'malformed' | 'ignored' | 'expired';
   readonly topic: string;
   readonly subscriber: string;
   /** Undefined if the job has none. */
@@ -61,25 +66,42 @@ export interface ConsumerReport {
   readonly error?: unknown;
 }
 
-export interface EventConsumerOptions<Schema extends Type.TSchema, Session> {
+interface ConsumerOptions<Event, Session> {
   /** Connection opened with `workerOptions()`, which waits for Redis. The caller closes it, after the consumer. */
   readonly connection: RedisClient;
   /** `redisKeys(KEY_PREFIX)` of the authentication service. */
   readonly keys: Pick<RedisKeys, 'queuePrefix'>;
+  /** Topic or channel: first part of the queue's name. */
   readonly topic: string;
-  /** Schema of the topic, from `@auth-account/contracts`. */
-  readonly schema: Schema;
   /** Name of this consumer in EVENT_SUBSCRIBERS, with `"kind":"queue"`. */
   readonly subscriber: string;
   readonly inbox: Inbox<Session>;
   /** The effect. If it throws, nothing of it remains, and it is retried after a pause. */
-  readonly handle: (event: Type.Static<Schema>, context: HandlerContext<Session>) => Promise<void>;
+  readonly handle: (event: Event, context: HandlerContext<Session>) => Promise<void>;
   /** For logs and metrics; called after each attempt. */
   readonly onReport: (report: ConsumerReport) => void;
   /** Called if Redis is away or the queue fails for another reason. The consumer recovers by itself. */
   readonly onError: (error: Error) => void;
   /** Events that this process handles at once; default 10. */
   readonly concurrency?: number;
+}
+
+export interface EventConsumerOptions<Schema extends Type.TSchema, Session>
+  extends ConsumerOptions<Type.Static<Schema>, Session> {
+  /** Schema of the topic, from `@auth-account/contracts`. */
+  readonly schema: Schema;
+}
+
+/** Schemas of the events that a consumer handles, by their types. */
+export type EventSchemas = Readonly<Record<string, Type.TSchema>>;
+
+export interface ChannelConsumerOptions<Schemas extends EventSchemas, Session>
+  extends ConsumerOptions<Type.Static<Schemas[keyof Schemas]>, Session> {
+  /**
+   * Schemas of those of the channel's events that are handled, from `@auth-account/contracts/events`. Events of other
+   * types are acknowledged without effect.
+   */
+  readonly schemas: Schemas;
 }
 
 export interface EventConsumer {
@@ -97,17 +119,32 @@ const defaultPatienceMs = 10_000;
 const runRetryDelay = 500;
 
 /**
- * Consumes a topic as a subscriber of the kind `queue` until it is closed. Processes of one subscriber share its
+ * Consumes a topic, or the events of a channel, as a subscriber of the kind `queue` until it is closed. Processes of one subscriber share its
  * events. Delivery is at least once, and not in the order of the events; the inbox makes the effect happen once.
  *
  * A malformed event fails for good at once; an event whose handler keeps throwing, after its last attempt. An operator
  * can replay both. A process that dies loses no event: another process takes over within eight seconds.
+ *
+ * @example
+ * createEventConsumer({
+ *   topic: accountChannel,
+ *   schemas: { 'service.auth.events.deleted': DeletedEvent },
+ *   handle: async (event, { session }) => forget(event.data.user_id, session),
+ *   …
+ * });
  */
 export function createEventConsumer<Schema extends Type.TSchema, Session>(
   options: EventConsumerOptions<Schema, Session>,
+): EventConsumer;
+export function createEventConsumer<Schemas extends EventSchemas, Session>(
+  options: ChannelConsumerOptions<Schemas, Session>,
+): EventConsumer;
+export function createEventConsumer<Session>(
+  options: EventConsumerOptions<Type.TSchema, Session> | ChannelConsumerOptions<EventSchemas, Session>,
 ): EventConsumer {
   const { connection, keys, topic, subscriber, concurrency = defaultConcurrency, onError } = options;
-  const processJob = createProcessor(options);
+  const parse = 'schemas' in options ? createChannelParser(options.schemas) : createTopicParser(topic, options.schema);
+  const processJob = createProcessor<Session>(options as ConsumerOptions<unknown, Session>, parse);
   const worker = new Worker<unknown, void>(subscriberQueueName(topic, subscriber), processJob, {
     ...reliableWorkerOptions,
     connection,
@@ -130,18 +167,19 @@ export function createEventConsumer<Schema extends Type.TSchema, Session>(
   };
 }
 
-function createProcessor<Schema extends Type.TSchema, Session>(options: EventConsumerOptions<Schema, Session>) {
-  const { topic, schema, subscriber, inbox, handle, onReport } = options;
-  const parse = createParser(topic, schema);
+function createProcessor<Session>(options: ConsumerOptions<unknown, Session>, parse: ParseEvent) {
+  const { topic, subscriber, inbox, handle, onReport } = options;
 
   // BullMQ passes the signal only to a function of three parameters.
   return async (job: Job<unknown, void>, _token: string | undefined, stop: AbortSignal | undefined): Promise<void> => {
     const attempt = job.attemptsMade + 1;
     const eventIdOfJob = job.id === undefined ? undefined : eventIdOf(job.id);
     const about = { topic, subscriber, eventId: eventIdOfJob, requestId: undefined, attempt };
-    const event = parse(job.data, (error) => onReport({ ...about, outcome: 'malformed', error }));
+    const { event, isHandled } = parse(job.data, (error) => onReport({ ...about, outcome: 'malformed', error }));
     const { id: eventId, requestid: requestId, traceparent } = event;
     const known = { ...about, eventId, requestId };
+    if (!isHandled) return onReport({ ...known, outcome: 'ignored' });
+    if (isExpired(event as AuthEvent, new Date())) return onReport({ ...known, outcome: 'expired' });
     const signal = stop ?? new AbortController().signal;
     try {
       const effect = (session: Session) => handle(event, { session, requestId, traceparent, attempt, signal });
@@ -155,24 +193,50 @@ function createProcessor<Schema extends Type.TSchema, Session>(options: EventCon
 }
 
 /**
- * Reads a job's data. Fails the job for good if the data are not an event of the topic. The error names the path of the
- * fault, never its content.
+ * Reads a job's data. Fails the job for good if the data are not an event, or break the schema of its type. The error
+ * names the path of the fault, never its content.
  */
-function createParser<Schema extends Type.TSchema>(topic: string, schema: Schema) {
-  const envelope = Compile(EventEnvelope);
+type ParseEvent = (
+  data: unknown,
+  onMalformed: (error: Error) => void,
+) => { readonly event: EventEnvelope; readonly isHandled: boolean };
+
+/** Creates the parser of one topic: an event of another type is malformed. */
+function createTopicParser(topic: string, schema: Type.TSchema): ParseEvent {
   const validator = Compile(schema);
+  return createParser((event) => {
+    const [error] = validator.Errors(event);
+    if (error !== undefined) return { problem: pathOf(error) };
+    return event.type === topic ? {} : { problem: '/type is of another topic' };
+  });
+}
 
-  function problemOf(data: unknown): string | undefined {
-    const [error] = envelope.Check(data) ? validator.Errors(data) : envelope.Errors(data);
-    if (error !== undefined) return `${error.instancePath || '/'} ${error.message}`;
-    return (data as EventEnvelope).type === topic ? undefined : '/type is of another topic';
-  }
+/** Creates the parser of a channel: an event of another type than these is not handled. */
+function createChannelParser(schemas: EventSchemas): ParseEvent {
+  const validators = new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
+  return createParser((event) => {
+    const validator = validators.get(event.type);
+    if (validator === undefined) return { isHandled: false };
+    const [error] = validator.Errors(event);
+    return error === undefined ? {} : { problem: pathOf(error) };
+  });
+}
 
-  return (data: unknown, onMalformed: (error: Error) => void): EventEnvelope & Type.Static<Schema> => {
-    const problem = problemOf(data);
-    if (problem === undefined) return data as EventEnvelope & Type.Static<Schema>;
+function createParser(
+  check: (event: EventEnvelope) => { readonly problem?: string; readonly isHandled?: boolean },
+): ParseEvent {
+  const envelope = Compile(EventEnvelope);
+  return (data, onMalformed) => {
+    const [fault] = envelope.Errors(data);
+    const { problem, isHandled = true } =
+      fault === undefined ? check(data as EventEnvelope) : { problem: pathOf(fault) };
+    if (problem === undefined) return { event: data as EventEnvelope, isHandled };
     const error = new UnrecoverableError(`the event is malformed: ${problem}`);
     onMalformed(error);
     throw error;
   };
+}
+
+function pathOf({ instancePath, message }: { readonly instancePath: string; readonly message: string }): string {
+  return `${instancePath || '/'} ${message}`;
 }

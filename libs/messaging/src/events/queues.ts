@@ -3,6 +3,7 @@ import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { ProxyTracerProvider, trace } from '@opentelemetry/api';
 import { type JobsOptions, Queue, type WorkerOptions } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
+import { mustArrive } from './delivery-rules.ts';
 
 /** A queue of events. Its job ids are {@link eventJobId}s, so adding an event again has no effect. */
 export type EventQueue = Queue<AuthEvent, void, string>;
@@ -52,6 +53,12 @@ export const consumedJobOptions = {
   backoff: { type: 'exponential', delay: 1_000, jitter: 1 },
 } as const satisfies JobsOptions;
 
+/** Options of a job that a subscriber consumes itself and that is tried until it succeeds: 0 to 10 minutes apart. */
+const patientJobOptions = {
+  attempts: practicallyUnlimited,
+  backoff: { type: 'fixed', delay: 600_000, jitter: 1 },
+} as const satisfies JobsOptions;
+
 /**
  * Opens a queue for adding only, over a fail-fast connection that the caller closes. It sends no command when it is
  * created: BullMQ remembers a first command that failed, and would refuse every later job.
@@ -94,7 +101,7 @@ export function replayedAtOf(jobId: string): Date | undefined {
 
 /** Adds an event to a queue. Repeated calls add it only once. */
 export async function addEvent(queue: EventQueue, event: AuthEvent): Promise<void> {
-  await queue.add(event.type, event, { jobId: eventJobId(event.id) });
+  await queue.add(event.type, event, { jobId: eventJobId(event.id), ...patienceFor(queue, event) });
 }
 
 /** An event for a queue, with the trace that its delivery continues. */
@@ -110,9 +117,15 @@ export async function addEvents(queue: EventQueue, jobs: readonly EventJob[]): P
   const bulk = jobs.map(({ jobId, event, traceparent }) => ({
     name: event.type,
     data: event,
-    opts: { jobId, ...jobTrace(event.requestid, traceparent) },
+    opts: { jobId, ...patienceFor(queue, event), ...jobTrace(event.requestid, traceparent) },
   }));
   await queue.addBulk(bulk);
+}
+
+/** Options of an event that must arrive, for a queue whose jobs end by their attempts. */
+function patienceFor(queue: EventQueue, event: AuthEvent): JobsOptions {
+  const isLimited = queue.defaultJobOptions.attempts !== practicallyUnlimited;
+  return isLimited && mustArrive(event) ? patientJobOptions : {};
 }
 
 /** BullMQ's option to carry traces in its jobs; empty if the process is not traced, which keeps jobs small and fast. */

@@ -4,9 +4,11 @@ import { AppError } from '@auth-account/errors';
 import { createAccountEvent } from '@auth-account/messaging';
 import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
+import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
+import { mailLocale } from '../codes/mail-locale.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
@@ -29,15 +31,15 @@ export interface ChangePasswordDeps {
 }
 
 /**
- * Changes the caller's password, and ends all other sessions and all open codes of the account in the same transaction. It writes the user's document,
+ * Changes the caller's password, and ends all other sessions and all open challenges in the same transaction. It writes the user's document,
  * like every login, so that no login with the old password slips past.
  *
  * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
  * `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createChangePassword(deps: ChangePasswordDeps) {
-  const { users, challenges, outbox, reauthenticate, endSessions, hasher, transaction, publishEvent, audit, ids, now } =
-    deps;
+  const { users, challenges, outbox, reauthenticate, endSessions, hasher, transaction } = deps;
+  const { publishEvent, audit, now } = deps;
 
   return async (
     input: ChangePasswordRequest,
@@ -49,18 +51,15 @@ export function createChangePassword(deps: ChangePasswordDeps) {
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(input.new_password));
     const at = now();
     const end = { userId: user_id, reason: 'password_changed', at, spare: session_id } as const;
-    const { requestId, traceparent } = origin;
-    const event = createAccountEvent(
-      'service.auth.events.password_changed',
-      { user_id, changed_at: at.toISOString(), reason: 'changed' },
-      { id: ids.entityId(), requestId, traceparent, at },
-    );
+    const events = eventsOf(deps, user, at, origin);
+    // The code of a change of the address is void with the others.
+    const lapsed = user.pending_email_until && { pending_email_until: at };
+    const fields = { password_hash, password_changed_at: at, ...lapsed };
     const work = async (session: ClientSession) => {
-      const isChanged = await users.changeFresh(user, { password_hash, password_changed_at: at }, session);
-      if (!isChanged) throw new AppError('ERR-REAUTHENTICATION-FAILED');
+      if (!(await users.changeFresh(user, fields, session))) throw new AppError('ERR-REAUTHENTICATION-FAILED');
       await challenges.endAll(user_id, at, session);
       const ended = await endSessions.revoke(end, origin, session);
-      await outbox.append(event, at, session);
+      for (const event of events) await outbox.append(event, at, session);
       // A user who has given up would not know which password holds.
       assertClientConnected(origin);
       return ended;
@@ -68,9 +67,21 @@ export function createChangePassword(deps: ChangePasswordDeps) {
     const isCommitted = () => users.hasPasswordHash(user_id, password_hash);
     // One after the other for each account: parallel tries would conflict.
     const ended = await transaction(work, { isCommitted, group: user_id });
-    publishEvent(event);
+    for (const event of events) publishEvent(event);
     audit({ event: 'account.password_changed', user_id, session_id }, origin);
     await endSessions.announce(end, ended, origin);
     return { message: 'PASSWORD_CHANGED', sessions_ended: ended.length, timestamp: now().toISOString() };
   };
+}
+
+/** Creates the events of a change: for other services, and for the mail that tells the account's holder. */
+function eventsOf({ ids }: ChangePasswordDeps, user: UserDocument, at: Date, origin: RequestOrigin): AuthEvent[] {
+  const { requestId, traceparent } = origin;
+  const source = () => ({ id: ids.entityId(), requestId, traceparent, at });
+  const changed = { user_id: user._id, changed_at: at.toISOString(), reason: 'changed' } as const;
+  const notice = { user_id: user._id, purpose: 'password_changed', locale: mailLocale(user, origin) } as const;
+  return [
+    createAccountEvent('service.auth.events.password_changed', changed, source()),
+    createAccountEvent('service.auth.events.notice', notice, source()),
+  ];
 }

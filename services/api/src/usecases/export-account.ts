@@ -1,5 +1,6 @@
 import type { AccountExport, AccountExportResponse, ExportAccountRequest } from '@auth-account/contracts/http/account';
 import type { GroupStore, InviteStore, SessionStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
@@ -12,12 +13,14 @@ export interface ExportAccountDeps {
   readonly groups: Pick<GroupStore, 'find'>;
   readonly sessions: Pick<SessionStore, 'listHeld'>;
   readonly invites: Pick<InviteStore, 'listMadeBy'>;
+  readonly challenges: Pick<ChallengeStore, 'listOf'>;
   readonly reauthenticate: Reauthenticate;
   readonly audit: Audit;
   readonly now: () => Date;
 }
 
 type Held = Awaited<ReturnType<SessionStore['listHeld']>>;
+type Codes = Awaited<ReturnType<ChallengeStore['listOf']>>;
 type Made = Awaited<ReturnType<InviteStore['listMadeBy']>>;
 
 /** Most sessions that are over, and most invites, in one export: the newest. */
@@ -28,7 +31,7 @@ const mostOfAKind = 10_000;
  * {@link Reauthenticate}.
  */
 export function createExportAccount(deps: ExportAccountDeps) {
-  const { groups, sessions, invites, reauthenticate, audit, now } = deps;
+  const { groups, sessions, invites, challenges, reauthenticate, audit, now } = deps;
 
   return async (
     input: ExportAccountRequest,
@@ -36,15 +39,18 @@ export function createExportAccount(deps: ExportAccountDeps) {
     origin: RequestOrigin,
   ): Promise<AccountExportResponse['data']> => {
     const user = await reauthenticate(input, caller, origin);
-    const [group, held, made] = await Promise.all([
+    const [group, held, made, codes] = await Promise.all([
       groups.find(user.home_group_id),
       sessions.listHeld(user._id, mostOfAKind),
       invites.listMadeBy(user._id, mostOfAKind),
+      challenges.listOf(user._id),
     ]);
     const at = now();
     audit({ event: 'account.exported', user_id: user._id, session_id: caller.sid }, origin);
     return {
       account: { ...describeAccount(user, at), last_login_at: user.last_login_at?.toISOString() ?? null },
+      former_emails: (user.former_emails ?? []).map(({ email, until }) => ({ email, undo_until: until.toISOString() })),
+      codes: codes.map(describeCode),
       group: describeGroup(user, group),
       sessions: held.sessions.map(describeSession),
       invites: made.invites.map(describeInvite),
@@ -72,6 +78,10 @@ function describeSession(session: Held['sessions'][number]): AccountExport['sess
     ended_at: session.revoked_at?.toISOString() ?? null,
     end_reason: toldReasonOf(session.revoked_reason) ?? null,
   };
+}
+
+function describeCode({ purpose, created_at, expires_at }: Codes[number]): AccountExport['codes'][number] {
+  return { purpose, created_at: created_at.toISOString(), expires_at: expires_at.toISOString() };
 }
 
 /** Without the token: whoever has it can join. */

@@ -5,8 +5,9 @@ import type { Outcome, Shell } from '../cli/shell.ts';
 import { table } from '../cli/table.ts';
 import { toFailure } from '../cli/to-failure.ts';
 import { withMongo, withRedis } from '../compose.ts';
-import { keyConfig } from '../config.ts';
+import { keyConfig, subscriberConfig } from '../config.ts';
 import { checkKeys } from './check-keys.ts';
+import { checkMail } from './check-mail.ts';
 import { checkMongodb } from './check-mongodb.ts';
 import { checkRedis } from './check-redis.ts';
 import { type Finding, failed, ok } from './finding.ts';
@@ -15,7 +16,7 @@ import { type Finding, failed, ok } from './finding.ts';
 export function addDoctorCommand(program: Command, shell: Shell): void {
   program
     .command('doctor')
-    .description('check MongoDB, Redis, clocks and key files, and say how to fix problems')
+    .description('check MongoDB, Redis, clocks, key files and mail servers, and say how to fix problems')
     .action(() => shell.conclude(examine(shell)));
 }
 
@@ -30,6 +31,7 @@ async function examine(shell: Shell): Promise<Outcome> {
     ...(await withVariables(() => reach('mongodb', 'MONGODB_URI', () => withMongo(shell, checkMongodb)))),
     ...(await withVariables(() => reach('redis', 'REDIS_URL', () => withRedis(shell, checkRedis)))),
     ...(await withVariables(async () => checkKeys(shell.config(keyConfig)))),
+    ...(await withVariables(async () => checkMail(shell.config(subscriberConfig)))),
   ];
   const hasFailed = findings.some(({ status }) => status === 'failed');
   const rows = findings.map(({ status, check, detail }) => [status, check, detail]);

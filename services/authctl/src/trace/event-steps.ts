@@ -56,7 +56,12 @@ function deliverySteps(row: OutboxDocument): TraceStep[] {
 
 function toAttemptStep(attempt: DeliveryAttempt, event_id: string): TraceStep {
   const { at, outcome, subscriber, status, duration_ms, error } = attempt;
-  const what = { delivered: 'event delivered', failed: 'delivery failed', given_up: 'delivery given up' }[outcome];
+  const what = {
+    delivered: 'event delivered',
+    failed: 'delivery failed',
+    given_up: 'delivery given up',
+    expired: 'event expired',
+  }[outcome];
   return { at, what, facts: { subscriber, event_id, status, duration_ms, error } };
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventIdOf, replayedAtOf } from '@auth-account/messaging';
 import type { OutboxStore, RecordedAttempt } from '@auth-account/stores';
-import type { DeliveryAttempt } from '@auth-account/stores/documents';
+import type { DeliveryAttempt, EventTaker } from '@auth-account/stores/documents';
 import type { ErrorLog } from '../jobs/error-log.ts';
 
 /** Records in the outbox how an attempt at a job ended, and resolves when that is done. Never rejects. */
@@ -10,7 +10,7 @@ export type RecordAttempt = (jobId: string, attempt: DeliveryAttempt) => Promise
 export interface AttemptRecorderDeps {
   readonly outbox: Pick<OutboxStore, 'record'>;
   /** Every subscriber that is configured now. */
-  readonly subscribers: readonly string[];
+  readonly subscribers: readonly EventTaker[];
   readonly onError: ErrorLog;
 }
 

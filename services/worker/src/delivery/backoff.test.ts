@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createBackoff } from './backoff.ts';
-import { DeliveryError } from './webhook.ts';
+import { DeliveryError } from './delivery-error.ts';
 
 const hourMs = 3_600_000;
 const longest = createBackoff(() => 1);
@@ -14,6 +14,13 @@ describe('the pause after a failed delivery', () => {
 
   test('is never longer than an hour, however many attempts there were', () => {
     expect([12, 13, 100, 1_000_000].map((attempt) => longest(attempt))).toEqual([2_048_000, hourMs, hourMs, hourMs]);
+  });
+
+  test('is 30 s at most before a code is sent again', () => {
+    const afterAttempt = (attempt: number) =>
+      longest(attempt, 'custom', undefined, { data: { type: 'service.auth.events.code_requested' } });
+    expect([1, 5, 6, 100].map(afterAttempt)).toEqual([1_000, 16_000, 30_000, 30_000]);
+    expect(longest(100, 'custom', undefined, { data: { type: 'service.auth.events.notice' } })).toBe(hourMs);
   });
 
   test('does not grow if the answer was 410 Gone', () => {

@@ -1,25 +1,35 @@
-import { DeliveryError } from './webhook.ts';
+import type { AuthEvent } from '@auth-account/contracts/events';
+import { DeliveryError } from './delivery-error.ts';
 
 const firstMs = 1_000;
 const hourMs = 60 * 60_000;
 
 /** Chooses the pause after a failed attempt, in milliseconds; fits BullMQ's `settings.backoffStrategy`. */
-export type Backoff = (attemptsMade: number, type?: string, error?: Error) => number;
+export type Backoff = (
+  attemptsMade: number,
+  type?: string,
+  error?: Error,
+  job?: { readonly data: Pick<AuthEvent, 'type'> },
+) => number;
+
+/** Longest pause of our own choice before a code is sent again: it is good for 10 minutes. */
+const maximumForCodesMs = 30_000;
 
 /** Longest pause that a subscriber's `Retry-After` can demand, in ms. */
 export const maximumRetryAfterMs = hourMs;
 
 /**
  * Creates an exponential backoff with full jitter: a pause between 0 and 1 s · 2^(attempts − 1), at most `maximumMs`,
- * so that events that failed together are not retried together. The subscriber's `Retry-After` prolongs it, up to the
+ * so that events that failed together are not retried together; at most 30 s for a code. The subscriber's `Retry-After` prolongs it, up to the
  * same limit. After a 410 Gone the pause does not grow: the job waits in the queue for as long as its subscriber is
  * parked.
  */
 export function createBackoff(random: () => number = Math.random, maximumMs = maximumRetryAfterMs): Backoff {
-  return (attemptsMade, _type, error) => {
+  return (attemptsMade, _type, error, job) => {
     const { status, retryAfterMs = 0 } = error instanceof DeliveryError ? error : {};
     const doublings = status === 410 ? 0 : attemptsMade - 1;
-    const jitter = Math.round(random() * Math.min(maximumMs, firstMs * 2 ** doublings));
+    const longest = job?.data.type === 'service.auth.events.code_requested' ? maximumForCodesMs : maximumMs;
+    const jitter = Math.round(random() * Math.min(longest, maximumMs, firstMs * 2 ** doublings));
     return Math.max(jitter, Math.min(retryAfterMs, maximumMs));
   };
 }

@@ -1,10 +1,11 @@
 import { type EventQueue, replayedAtOf } from '@auth-account/messaging';
 import type { DeadLetterStore } from '@auth-account/stores';
+import type { EventTaker } from '@auth-account/stores/documents';
 
 export interface BuryFailedJobDeps {
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
   /** Every subscriber that is configured now. */
-  readonly subscribers: readonly string[];
+  readonly subscribers: readonly EventTaker[];
 }
 
 /**

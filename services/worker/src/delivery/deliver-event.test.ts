@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createRegisteredEvent } from '@auth-account/messaging';
+import type { AuthEvent } from '@auth-account/contracts/events';
+import { createAccountEvent, createRegisteredEvent } from '@auth-account/messaging';
 import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { UnrecoverableError } from 'bullmq';
 import { createWorkerMetrics, type WorkerMetrics } from '../jobs/metrics.ts';
 import { createDeliverEvent, type DeliverEventDeps } from './deliver-event.ts';
-import { DeliveryError } from './webhook.ts';
+import { DeliveryError } from './delivery-error.ts';
 
 const begin = Date.parse('2026-11-21T10:00:00.000Z');
 const giveUpAfterMs = 60_000;
@@ -20,7 +21,8 @@ const event = createRegisteredEvent(
   },
   { id: '0190a3b4-c5d6-7000-8000-000000000002', requestId: 'request-1' },
 );
-const job = { id: event.id, data: event, timestamp: begin, attemptsMade: 2 };
+type EventJob = { id: string; data: AuthEvent; timestamp: number; attemptsMade: number };
+const job: EventJob = { id: event.id, data: event, timestamp: begin, attemptsMade: 2 };
 
 let time: number;
 let metrics: WorkerMetrics;
@@ -34,7 +36,7 @@ beforeEach(() => {
   told = [];
 });
 
-function deliver(change: Partial<DeliverEventDeps> = {}, stop?: AbortSignal, one: Partial<typeof job> = {}) {
+function deliver(change: Partial<DeliverEventDeps> = {}, stop?: AbortSignal, one: Partial<EventJob> = {}) {
   const deps: DeliverEventDeps = {
     subscriber: 'billing',
     subscribers: ['analytics', 'billing'],
@@ -117,6 +119,49 @@ describe('an attempt that succeeds', () => {
     await deliver({ send });
     expect(signal?.aborted).toBe(false);
   });
+});
+
+describe('a request to mail a code', () => {
+  const expiringAt = (at: number) =>
+    createAccountEvent(
+      'service.auth.events.code_requested',
+      {
+        challenge_id: '0190a3b4-c5d6-4000-8000-000000000003',
+        user_id: '0190a3b4-c5d6-7000-8000-000000000001',
+        purpose: 'password_reset',
+        locale: 'en',
+        expires_at: new Date(at).toISOString(),
+      },
+      { id: event.id, requestId: 'request-1', at: new Date(begin) },
+    );
+  const expiredCount = async () => (await metrics.expired.get()).values;
+
+  test('is dropped once the code has expired, counted, and nobody is sent anything', async () => {
+    const never: Partial<DeliverEventDeps> = { send: () => Promise.reject(new Error('sent')) };
+    await deliver(never, undefined, { data: expiringAt(time) });
+    expect(told).toEqual([['record', event.id, { subscriber: 'billing', at: new Date(time), outcome: 'expired' }]]);
+    expect(await expiredCount()).toEqual([{ labels: { subscriber: 'billing' }, value: 1 }]);
+    expect(await outcomes()).toEqual({});
+  });
+
+  test('is sent until then', async () => {
+    await deliver({}, undefined, { data: expiringAt(time + 1) });
+    expect(told).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 204 })]]);
+    expect(await expiredCount()).toEqual([]);
+  });
+});
+
+test('an event of a deletion is never given up for its age', async () => {
+  const data = createAccountEvent(
+    'service.auth.events.deleted',
+    { ...event.data, deleted_at: event.data.registered_at },
+    { id: event.id, requestId: 'request-1', at: new Date(begin) },
+  );
+  time = begin + 1_000 * giveUpAfterMs;
+  const refusal = new DeliveryError('answered 500', { status: 500 });
+  await expect(deliver(failing(refusal), undefined, { data })).rejects.toBe(refusal);
+  expect(told).toEqual([['record', event.id, attempt({ outcome: 'failed', status: 500, error: 'answered 500' })]]);
+  expect(await outcomes()).toEqual({ failed: 1 });
 });
 
 describe('an attempt that fails', () => {

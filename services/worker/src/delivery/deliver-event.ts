@@ -1,27 +1,34 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
-import { replayedAtOf } from '@auth-account/messaging';
+import { isExpired, mustArrive, replayedAtOf } from '@auth-account/messaging';
 import type { DeadLetterStore } from '@auth-account/stores';
-import type { DeliveryAttempt } from '@auth-account/stores/documents';
+import type { DeliveryAttempt, EventTaker } from '@auth-account/stores/documents';
 import { exemplarLabels, type Logger, withSpan } from '@auth-account/telemetry';
 import { type Job, UnrecoverableError } from 'bullmq';
 import type { WorkerMetrics } from '../jobs/metrics.ts';
 import type { RecordAttempt } from './attempt-recorder.ts';
+import { DeliveryError } from './delivery-error.ts';
 import type { Parking } from './parking.ts';
-import type { SendEvent } from './webhook.ts';
-import { DeliveryError } from './webhook.ts';
+
+/**
+ * Delivers one event and returns the answer's HTTP status, if there is one. Throws {@link DeliveryError} if the
+ * subscriber did not accept it.
+ */
+export type SendEvent = (event: AuthEvent, stop: AbortSignal) => Promise<number | undefined>;
 
 export interface DeliverEventDeps {
   readonly subscriber: string;
   /** Every subscriber that is configured now. */
-  readonly subscribers: readonly string[];
+  readonly subscribers: readonly EventTaker[];
   readonly send: SendEvent;
+  /** Called for each event that is dropped because it has expired. */
+  readonly onExpired?: (event: AuthEvent) => void;
   readonly record: RecordAttempt;
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
   readonly parking: Pick<Parking, 'park' | 'resumedAt'>;
   /** Called if the subscriber answered 429 with Retry-After: it wants no events for this time. */
   readonly onThrottled: (ms: number) => void;
   readonly giveUpAfterMs: number;
-  readonly metrics: Pick<WorkerMetrics, 'deliveries' | 'deliveryDuration'>;
+  readonly metrics: Pick<WorkerMetrics, 'deliveries' | 'deliveryDuration' | 'expired'>;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -31,10 +38,11 @@ type FailedAttempt = DeliveryAttempt & { readonly error: string };
 type EventJob = Pick<Job<AuthEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
- * Creates the processor of a webhook's queue: one attempt to deliver one event. It marks the outbox row before the job
- * completes, so that a worker killed in between delivers again and loses nothing. It throws the delivery's error, or
- * `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A subscriber that answers
- * 410 Gone is parked, and its events are not given up.
+ * Creates the processor of a subscriber's queue: one attempt to deliver one event. It marks the outbox row before the
+ * job completes, so that a worker killed in between delivers again and loses nothing. It throws the delivery's error,
+ * or `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A subscriber that
+ * answers 410 Gone is parked, and its events are not given up. Neither is an event that must arrive. One that has
+ * expired is dropped.
  */
 export function createDeliverEvent(deps: DeliverEventDeps) {
   const { subscriber, send, record, metrics, now } = deps;
@@ -50,8 +58,15 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
 
   // BullMQ passes the signal only to a function of three parameters.
   return async (job: EventJob, _token: string | undefined, stop: AbortSignal | undefined): Promise<void> => {
+    const jobId = job.id ?? job.data.id;
+    if (isExpired(job.data, now())) {
+      metrics.expired.inc({ subscriber });
+      deps.onExpired?.(job.data);
+      await record(jobId, { subscriber, at: now(), outcome: 'expired' });
+      return;
+    }
     const start = performance.now();
-    let status: number;
+    let status: number | undefined;
     try {
       const attributes = {
         'event.id': job.data.id,
@@ -65,8 +80,12 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
     }
     const duration_ms = observeSince(start);
     metrics.deliveries.inc({ subscriber, outcome: 'delivered' });
-    await record(job.id ?? job.data.id, { subscriber, at: now(), outcome: 'delivered', status, duration_ms });
+    await record(jobId, { subscriber, at: now(), outcome: 'delivered', ...answered(status), duration_ms });
   };
+}
+
+function answered(status: number | undefined): Pick<DeliveryAttempt, 'status'> {
+  return status === undefined ? {} : { status };
 }
 
 /** Creates the handler of a failed attempt, which records it and always throws. */
@@ -75,8 +94,7 @@ function createFailure(deps: DeliverEventDeps) {
 
   function attemptOf(error: unknown, status: number | undefined, duration_ms: number): FailedAttempt {
     const message = error instanceof Error ? error.message : String(error);
-    const answered = status === undefined ? {} : { status };
-    return { subscriber, at: now(), outcome: 'failed', ...answered, error: message, duration_ms };
+    return { subscriber, at: now(), outcome: 'failed', ...answered(status), error: message, duration_ms };
   }
 
   /** Returns whether there is a dead letter. If MongoDB is away it is another failed attempt. */
@@ -114,7 +132,7 @@ function createFailure(deps: DeliverEventDeps) {
     const attempt = attemptOf(error, status, durationMs);
     const isGone = status === 410;
     const isOld = now().getTime() - Math.max(timestamp, parking.resumedAt(subscriber)) >= giveUpAfterMs;
-    const givenUp = isOld && !isGone && (await bury(job, attempt));
+    const givenUp = isOld && !isGone && !mustArrive(data) && (await bury(job, attempt));
     metrics.deliveries.inc({ subscriber, outcome: givenUp ? 'given_up' : 'failed' });
     const context = { subscriber, event_id: data.id, request_id: data.requestid };
     logger.warn({ ...context, err: error, attempt: attemptsMade + 1, givenUp }, 'event not delivered');

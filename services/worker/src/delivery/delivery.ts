@@ -1,26 +1,39 @@
-import { registeredTopic } from '@auth-account/contracts';
-import {
-  consumedJobOptions,
-  type EventQueue,
-  eventJobOptions,
-  openEventQueue,
-  subscriberQueueName,
-} from '@auth-account/messaging';
+import type { SmtpSubscriber } from '@auth-account/config';
+import { type AuthEvent, eventChannels } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import type { DeadLetterStore, OutboxStore, SubscriberStore } from '@auth-account/stores';
+import type { EventTaker } from '@auth-account/stores/documents';
 import type { Logger } from '@auth-account/telemetry';
-import type { WorkerConfig } from '../config.ts';
+import type { EncryptionKey, WebhookSubscriber, WorkerConfig } from '../config.ts';
 import type { ErrorLog } from '../jobs/error-log.ts';
 import type { WorkerMetrics } from '../jobs/metrics.ts';
 import { createAttemptRecorder } from './attempt-recorder.ts';
 import { type BuryFailedJob, createBuryFailedJob } from './bury-failed-job.ts';
-import { type Consumer, createJobConsumer, createOutcomeConsumer } from './event-consumers.ts';
+import type { DeliverEventDeps } from './deliver-event.ts';
+import { type Consumer, type ConsumerOptions, createJobConsumer, createOutcomeConsumer } from './event-consumers.ts';
 import { createFanOut } from './fan-out.ts';
 import { createParking, type Parking } from './parking.ts';
 import { createQueueRoom, type QueueRoom } from './queue-room.ts';
-import { createWebhookConsumer, type WebhookConsumer } from './webhook-consumer.ts';
+import { openSubscriberQueues, type SubscriberQueue, takersOf } from './subscriber-queues.ts';
+import { createWebhookConsumer, type WebhookConsumer, type WebhookConsumerDeps } from './webhook-consumer.ts';
 
 type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
+
+/** Everything that attempts to deliver have in common. */
+export interface AttemptDeps extends Omit<DeliverEventDeps, 'subscriber' | 'send' | 'onThrottled' | 'onExpired'> {
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly concurrency: number;
+  readonly metrics: WorkerMetrics;
+}
+
+/** The parts that know addresses and codes. */
+export interface MailPort {
+  /** Creates the consumer of a mail subscriber's queue. */
+  openConsumer(options: ConsumerOptions, smtp: SmtpSubscriber, deps: AttemptDeps): Consumer;
+  /** Creates the function that encrypts the secret of an event to the key; it returns undefined if there is none. */
+  openSealer(key: EncryptionKey): (event: AuthEvent) => Promise<string | undefined>;
+}
 
 export interface DeliveryDeps {
   readonly config: WorkerConfig;
@@ -32,6 +45,7 @@ export interface DeliveryDeps {
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
   readonly subscribers: SubscriberStore;
+  readonly mail: MailPort;
   readonly metrics: WorkerMetrics;
   readonly logger: Logger;
   readonly onError: ErrorLog;
@@ -39,40 +53,28 @@ export interface DeliveryDeps {
 }
 
 export interface Delivery {
-  /** Subscriber → its queue. */
-  readonly queues: ReadonlyMap<string, EventQueue>;
+  readonly takers: readonly EventTaker[];
+  readonly queues: readonly SubscriberQueue[];
   readonly room: QueueRoom;
   readonly consumers: readonly Consumer[];
   readonly buryFailedJob: BuryFailedJob;
   readonly parking: Parking;
 }
 
-/** Events taken from the topic's queue at once: each costs little more than a few commands to Redis. */
+/** Events taken from a channel's queue at once: each costs little more than a few commands to Redis. */
 const fanOutConcurrency = 50;
 
-const topic = registeredTopic;
-
-function openQueues({ config, adding, keys, onError }: DeliveryDeps): Map<string, EventQueue> {
-  const openQueue = ({ name, kind }: Subscriber): [string, EventQueue] => {
-    const options = kind === 'queue' ? consumedJobOptions : eventJobOptions;
-    const queue = openEventQueue(subscriberQueueName(topic, name), adding, keys, options);
-    queue.on('error', (error) => onError(error, { queue: queue.name }));
-    return [name, queue];
-  };
-  return new Map(config.EVENT_SUBSCRIBERS.map(openQueue));
-}
-
 /**
- * Wires the way of an event from the topic's queue to its subscribers. Each has its own queue: a worker here delivers a
- * webhook's, and a subscriber of the kind `queue` consumes its own.
+ * Wires the way of an event from its channel's queue to its subscribers. Each has a queue of its own per channel: a
+ * worker here delivers a webhook's and sends the mails, and a subscriber of the kind `queue` consumes its own.
  */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { config, consuming, keys, outbox, deadLetters, metrics, logger, onError, now } = deps;
-  const subscribers = config.EVENT_SUBSCRIBERS.map(({ name }) => name);
-  const queues = openQueues(deps);
+  const takers = takersOf(config.EVENT_SUBSCRIBERS);
+  const queues = openSubscriberQueues(config.EVENT_SUBSCRIBERS, deps);
   const room = createQueueRoom({ queues, redis: deps.adding, now });
-  const record = createAttemptRecorder({ outbox, subscribers, onError });
-  const buryFailedJob = createBuryFailedJob({ deadLetters, subscribers });
+  const record = createAttemptRecorder({ outbox, subscribers: takers, onError });
+  const buryFailedJob = createBuryFailedJob({ deadLetters, subscribers: takers });
   const webhooks = new Map<string, WebhookConsumer>();
   const parking = createParking({
     store: deps.subscribers,
@@ -83,38 +85,40 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     },
     now,
   });
+  const attempts: AttemptDeps = {
+    ...{ subscribers: takers, record, deadLetters, parking, metrics, logger, now },
+    giveUpAfterMs: config.DELIVERY_GIVE_UP_SECONDS * 1_000,
+    timeoutMs: config.DELIVERY_TIMEOUT_MS,
+    connectTimeoutMs: config.DELIVERY_CONNECT_TIMEOUT_MS,
+    concurrency: config.DELIVERY_CONCURRENCY,
+  };
 
   const optionsOf = (queueName: string) => ({ queueName, connection: consuming, keys, onError });
-  const consumerOf = (subscriber: Subscriber, queue: EventQueue): Consumer => {
+  const consumersOf = (subscriber: Subscriber): Consumer[] => {
     const { name } = subscriber;
-    if (subscriber.kind === 'queue') {
-      return createOutcomeConsumer(optionsOf(queue.name), {
+    const own = queues.filter((one) => one.subscriber === name).map(({ queue }) => queue);
+    const options = own.map((queue) => optionsOf(queue.name));
+    if (subscriber.kind === 'smtp') return options.map((one) => deps.mail.openConsumer(one, subscriber, attempts));
+    if (subscriber.kind === 'webhook') {
+      const consumer = createWebhookConsumer(options, subscriber, { ...attempts, ...sealerFor(subscriber, deps.mail) });
+      webhooks.set(name, consumer);
+      return [consumer];
+    }
+    return own.map((queue) =>
+      createOutcomeConsumer(optionsOf(queue.name), {
         onCompleted: (jobId) => record(jobId, { subscriber: name, at: now(), outcome: 'delivered' }),
         onFailed: (jobId) => buryFailedJob(name, queue, jobId),
-      });
-    }
-    const consumer = createWebhookConsumer(optionsOf(queue.name), subscriber, {
-      subscribers,
-      record,
-      deadLetters,
-      parking,
-      giveUpAfterMs: config.DELIVERY_GIVE_UP_SECONDS * 1_000,
-      timeoutMs: config.DELIVERY_TIMEOUT_MS,
-      connectTimeoutMs: config.DELIVERY_CONNECT_TIMEOUT_MS,
-      concurrency: config.DELIVERY_CONCURRENCY,
-      metrics,
-      logger,
-      now,
-    });
-    webhooks.set(name, consumer);
-    return consumer;
+      }),
+    );
   };
-  const fanOut = createJobConsumer(optionsOf(topic), createFanOut({ queues, room, outbox, now }), {
-    concurrency: fanOutConcurrency,
-  });
-  const consumers = config.EVENT_SUBSCRIBERS.flatMap((subscriber) => {
-    const queue = queues.get(subscriber.name);
-    return queue === undefined ? [] : [consumerOf(subscriber, queue)];
-  });
-  return { queues, room, consumers: [fanOut, ...consumers], buryFailedJob, parking };
+  const fanOut = createFanOut({ queues, room, outbox, now });
+  const fanOuts = eventChannels.map((channel) =>
+    createJobConsumer(optionsOf(channel), fanOut, { concurrency: fanOutConcurrency }),
+  );
+  const consumers = [...fanOuts, ...config.EVENT_SUBSCRIBERS.flatMap(consumersOf)];
+  return { takers, queues, room, consumers, buryFailedJob, parking };
+}
+
+function sealerFor({ encrypt_to }: WebhookSubscriber, mail: MailPort): Pick<WebhookConsumerDeps, 'sealSecret'> {
+  return encrypt_to === undefined ? {} : { sealSecret: mail.openSealer(encrypt_to) };
 }

@@ -1,26 +1,27 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
-import { addEvent, type EventQueue } from '@auth-account/messaging';
+import { addEvent } from '@auth-account/messaging';
 import type { OutboxStore } from '@auth-account/stores';
 import type { Job } from 'bullmq';
 import type { QueueRoom } from './queue-room.ts';
+import { type SubscriberQueue, takes } from './subscriber-queues.ts';
 
 export interface FanOutDeps {
-  /** Subscriber → its queue. */
-  readonly queues: ReadonlyMap<string, EventQueue>;
+  readonly queues: readonly SubscriberQueue[];
   readonly room: Pick<QueueRoom, 'recent'>;
   readonly outbox: Pick<OutboxStore, 'markDelivered'>;
   readonly now: () => Date;
 }
 
 /**
- * Creates the processor of the topic's queue: it adds the event to the queue of every subscriber, so that one that is
- * down delays no other. It skips a full queue: the row waits, and the relay enqueues it once there is room. Without
- * subscribers the event counts as delivered.
+ * Creates the processor of the channels' queues: it adds the event to the queue of every subscriber that takes it, so
+ * that one that is down delays no other. It skips a full queue: the row waits, and the relay enqueues it once there is
+ * room. If nobody takes it the event counts as delivered.
  */
 export function createFanOut({ queues, room, outbox, now }: FanOutDeps) {
   return async ({ data: event }: Pick<Job<AuthEvent>, 'data'>): Promise<void> => {
-    if (queues.size === 0) await outbox.markDelivered([{ eventId: event.id, by: [], at: now() }], []);
+    const taking = queues.filter((queue) => takes(queue, event.type));
+    if (taking.length === 0) await outbox.markDelivered([{ eventId: event.id, by: [], at: now() }], []);
     const opened = await room.recent();
-    await Promise.all(Array.from(queues).map(([name, queue]) => opened.has(name) && addEvent(queue, event)));
+    await Promise.all(taking.map(({ queue }) => opened.has(queue.name) && addEvent(queue, event)));
   };
 }

@@ -1,20 +1,16 @@
-import type { EventQueue } from '@auth-account/messaging';
 import type { RedisClient } from '@auth-account/redis';
+import type { SubscriberQueue } from './subscriber-queues.ts';
 
-/**
- * The subscribers whose queues have room. Events for the others stay in the outbox, so that Redis does not grow without
- * bound.
- */
+/** The queues that have room. Events for the others stay in the outbox, so that Redis does not grow without bound. */
 export interface QueueRoom {
-  /** Counts the jobs, and returns the subscribers whose queues have room. Rejects if Redis is away. */
+  /** Counts the jobs, and returns the names of the queues with room. Rejects if Redis is away. */
   read(): Promise<ReadonlySet<string>>;
   /** Returns the result of the last {@link read} if it is less than a second old, else that of a new one. */
   recent(): Promise<ReadonlySet<string>>;
 }
 
 export interface QueueRoomDeps {
-  /** Subscriber → its queue. */
-  readonly queues: ReadonlyMap<string, EventQueue>;
+  readonly queues: readonly Pick<SubscriberQueue, 'queue'>[];
   /** The queues' connection, which fails at once while Redis is away. */
   readonly redis: RedisClient;
   readonly now: () => Date;
@@ -46,11 +42,11 @@ export function createQueueRoom({ queues, redis, now }: QueueRoomDeps): QueueRoo
   };
 }
 
-async function findOpened(redis: RedisClient, queues: ReadonlyMap<string, EventQueue>): Promise<ReadonlySet<string>> {
-  if (queues.size === 0) await redis.ping();
+async function findOpened(redis: RedisClient, queues: QueueRoomDeps['queues']): Promise<ReadonlySet<string>> {
+  if (queues.length === 0) await redis.ping();
   const pipeline = redis.pipeline();
   // If its consumers have paused a queue, its waiting jobs are in a list of their own.
-  for (const queue of queues.values()) {
+  for (const { queue } of queues) {
     pipeline.llen(queue.toKey('wait')).llen(queue.toKey('paused')).zcard(queue.toKey('delayed'));
   }
   const answers = (await pipeline.exec()) ?? [];
@@ -58,7 +54,8 @@ async function findOpened(redis: RedisClient, queues: ReadonlyMap<string, EventQ
     if (error) throw error;
     return Number(count);
   });
-  const opened = [...queues.keys()].filter((_, index) => {
+  const names = queues.map(({ queue }) => queue.name);
+  const opened = names.filter((_, index) => {
     const [wait = 0, paused = 0, delayed = 0] = counts.slice(3 * index, 3 * index + 3);
     return wait + paused < enoughWaiting && wait + paused + delayed < enoughInAll;
   });

@@ -2,12 +2,13 @@ import type { WebhookSubscriber } from '../config.ts';
 import { maximumRetryAfterMs } from './backoff.ts';
 import { createDeliverEvent, type DeliverEventDeps } from './deliver-event.ts';
 import { type ConsumerOptions, createJobConsumer, type HoldableConsumer } from './event-consumers.ts';
-import { createWebhookSender } from './webhook.ts';
+import { createWebhookSender, type WebhookOptions } from './webhook.ts';
 
 export interface WebhookConsumerDeps extends Omit<DeliverEventDeps, 'subscriber' | 'send' | 'onThrottled'> {
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly concurrency: number;
+  readonly sealSecret?: WebhookOptions['sealSecret'] | undefined;
 }
 
 /** Reason to hold until it is known whether the webhook is parked. */
@@ -19,12 +20,12 @@ export interface WebhookConsumer extends HoldableConsumer {
 }
 
 /**
- * Wires the consumer of a webhook's queue. It takes no job before {@link WebhookConsumer.setParked} is called for the
- * first time and while the webhook is parked. After a 429 with `Retry-After` this process also waits for as long as
- * that says.
+ * Wires the consumer of a webhook's queues, one per channel. It takes no job before {@link WebhookConsumer.setParked} is
+ * called for the first time and while the webhook is parked. After a 429 with `Retry-After` this process also waits for
+ * as long as that says.
  */
 export function createWebhookConsumer(
-  options: ConsumerOptions,
+  queues: readonly ConsumerOptions[],
   webhook: WebhookSubscriber,
   deps: WebhookConsumerDeps,
 ): WebhookConsumer {
@@ -33,27 +34,38 @@ export function createWebhookConsumer(
     subscriber: webhook,
     timeoutMs,
     connectTimeoutMs,
-    connections: concurrency,
+    connections: concurrency * queues.length,
     now,
+    sealSecret: deps.sealSecret,
   });
   let throttle: NodeJS.Timeout | undefined;
 
   function onThrottled(ms: number): void {
     clearTimeout(throttle);
-    consumer.hold('throttled', true);
-    throttle = setTimeout(() => consumer.hold('throttled', false), Math.min(ms, maximumRetryAfterMs));
+    hold('throttled', true);
+    throttle = setTimeout(() => hold('throttled', false), Math.min(ms, maximumRetryAfterMs));
   }
 
   const deliver = createDeliverEvent({ ...deps, subscriber: webhook.name, send: sender.send, onThrottled });
-  const consumer = createJobConsumer(options, deliver, { concurrency, heldFor: [unknown] });
+  const consumers = queues.map((queue) => createJobConsumer(queue, deliver, { concurrency, heldFor: [unknown] }));
+  function hold(reason: string, isHeld: boolean): void {
+    for (const consumer of consumers) consumer.hold(reason, isHeld);
+  }
+
   return {
-    ...consumer,
+    start() {
+      for (const consumer of consumers) consumer.start();
+    },
+    abort() {
+      for (const consumer of consumers) consumer.abort();
+    },
+    hold,
     setParked(isParked) {
-      consumer.hold('parked', isParked);
-      consumer.hold(unknown, false);
+      hold('parked', isParked);
+      hold(unknown, false);
     },
     async close() {
-      await consumer.close();
+      await Promise.all(consumers.map((consumer) => consumer.close()));
       // Afterwards: an attempt that was under way may have set it.
       clearTimeout(throttle);
       await sender.close();

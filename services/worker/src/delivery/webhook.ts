@@ -3,34 +3,8 @@ import { carryingHeaders } from '@auth-account/telemetry';
 import { Webhook } from 'standardwebhooks';
 import { type Dispatcher, Pool } from 'undici';
 import { secretsOf, type WebhookSubscriber } from '../config.ts';
+import { DeliveryError } from './delivery-error.ts';
 import { retryAfterMs } from './retry-after.ts';
-
-/** The details of a subscriber's refusal or silence. */
-export interface DeliveryErrorOptions {
-  /** Status of its answer, if it answered. */
-  readonly status?: number | undefined;
-  /** The pause that its `Retry-After` asks for, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-  readonly cause?: unknown;
-}
-
-/** A subscriber did not accept an event: it did not answer, or not with 2xx. */
-export class DeliveryError extends Error {
-  override readonly name = 'DeliveryError';
-  readonly status: number | undefined;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, { status, retryAfterMs, cause }: DeliveryErrorOptions = {}) {
-    super(message, { cause });
-    this.status = status;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
-/**
- * Delivers one event and returns the answer's status. Throws {@link DeliveryError} if the subscriber did not accept it.
- */
-export type SendEvent = (event: AuthEvent, stop: AbortSignal) => Promise<number>;
 
 export interface WebhookOptions {
   readonly subscriber: Pick<WebhookSubscriber, 'url' | 'secret' | 'secrets'>;
@@ -40,10 +14,13 @@ export interface WebhookOptions {
   /** Most connections at once. */
   readonly connections: number;
   readonly now: () => Date;
+  /** Returns the secret that the webhook alone can read, if the event has one. */
+  readonly sealSecret?: ((event: AuthEvent) => Promise<string | undefined>) | undefined;
 }
 
 export interface WebhookSender {
-  readonly send: SendEvent;
+  /** Delivers one event and returns the answer's status. Throws {@link DeliveryError} if it was not accepted. */
+  send(event: AuthEvent, stop: AbortSignal): Promise<number>;
   /** Closes its connections; deliveries under way fail. */
   close(): Promise<void>;
 }
@@ -61,7 +38,7 @@ const bodyPatienceMs = 1_000;
  * is success; a redirect is not followed. Webhooks share no connections.
  */
 export function createWebhookSender(options: WebhookOptions): WebhookSender {
-  const { subscriber, timeoutMs, connectTimeoutMs, connections, now } = options;
+  const { subscriber, timeoutMs, connectTimeoutMs, connections, now, sealSecret } = options;
   const { origin, pathname, search } = new URL(subscriber.url);
   const signers = secretsOf(subscriber).map((secret) => new Webhook(secret));
   const pool = new Pool(origin, {
@@ -86,7 +63,8 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
   }
 
   async function request(event: AuthEvent, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const body = JSON.stringify(event);
+    const secret = await sealSecret?.(event);
+    const body = JSON.stringify(secret === undefined ? event : { ...event, data: { ...event.data, secret } });
     const headers = headersOf(event, body);
     try {
       return await pool.request({ method: 'POST', path: `${pathname}${search}`, headers, body, signal });

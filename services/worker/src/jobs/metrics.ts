@@ -1,3 +1,4 @@
+import { CodePurpose, NoticePurpose } from '@auth-account/contracts/events';
 import { createTransactionMetrics, createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
@@ -83,22 +84,37 @@ export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly st
   };
 }
 
+/** Outcome of an attempt at a mail; `void`: there was nobody to write to, or nothing to write any more. */
+const mailOutcomes = ['sent', 'failed', 'expired', 'void'] as const;
+
 function createDeliveryMetrics(registry: Metrics['registry'], webhooks: readonly string[]) {
   const registers = [registry];
   return {
     deliveries: createZeroedCounter({
       registry,
       name: 'auth_event_deliveries_total',
-      help: 'Attempts to deliver events to webhooks',
+      help: 'Attempts to deliver events to webhooks and by mail',
       values: { subscriber: webhooks, outcome: outcomes },
     }),
     deliveryDuration: new Histogram<'subscriber'>({
       name: 'auth_event_delivery_duration_seconds',
-      help: 'Duration of one delivery attempt to a webhook',
+      help: 'Duration of one delivery attempt to a webhook or by mail',
       labelNames: ['subscriber'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       enableExemplars: true,
       registers,
+    }),
+    expired: new Counter<'subscriber'>({
+      name: 'auth_events_expired_total',
+      help: 'Requests to mail a code that were dropped for the subscriber because the code had expired',
+      labelNames: ['subscriber'],
+      registers,
+    }),
+    mails: createZeroedCounter({
+      registry,
+      name: 'auth_mails_total',
+      help: 'Attempts to send mails',
+      values: { purpose: [...CodePurpose.enum, ...NoticePurpose.enum], outcome: mailOutcomes },
     }),
     parked: new Gauge<'subscriber'>({
       name: 'auth_subscriber_parked',

@@ -1,51 +1,57 @@
-import { addEvents, type EventJob, type EventQueue, eventJobId } from '@auth-account/messaging';
+import { addEvents, type EventJob, eventJobId, isExpired } from '@auth-account/messaging';
 import type { RedisClient } from '@auth-account/redis';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { activeTraceparent, contextOf, inSpan } from '@auth-account/telemetry';
 import type { BuryFailedJob } from '../delivery/bury-failed-job.ts';
 import { findJobStates } from '../delivery/job-states.ts';
+import type { SubscriberQueue } from '../delivery/subscriber-queues.ts';
 
 export interface EnqueueDeps {
   /** The queues' connection, which fails at once while Redis is away. */
   readonly redis: RedisClient;
   readonly buryFailedJob: BuryFailedJob;
+  readonly now: () => Date;
 }
 
 /** A subscriber's queue, and whether it has room. */
-export interface EnqueueTarget {
-  readonly name: string;
-  readonly queue: EventQueue;
+export interface EnqueueTarget extends Pick<SubscriberQueue, 'subscriber' | 'queue'> {
   readonly isOpen: boolean;
 }
 
-/** The leased rows that the subscriber already has, and those that must wait. */
+/** The leased rows that the subscriber already has or no longer needs, and those that must wait. */
 export interface Enqueued {
   /** The subscriber has them already. */
   readonly had: readonly OutboxDocument[];
+  /** They are not in its queue, and too late. */
+  readonly expired: readonly OutboxDocument[];
   /** They are not in its queue, which is full. */
   readonly heldBack: readonly OutboxDocument[];
 }
 
 /**
- * Creates the step that enqueues rows for a subscriber that does not have them. A job of the same id that is already
- * there stays as it is. A completed one shows that the subscriber has the event; one that has failed for good becomes a
- * dead letter.
+ * Creates the step that enqueues rows for a subscriber that does not have them, unless they have expired. A job of the
+ * same id that is already there stays as it is. A completed one shows that the subscriber has the event; one that has
+ * failed for good becomes a dead letter.
  */
-export function createEnqueue({ redis, buryFailedJob }: EnqueueDeps) {
-  return async (rows: readonly OutboxDocument[], { name, queue, isOpen }: EnqueueTarget): Promise<Enqueued> => {
-    const waiting = rows.filter((row) => isWaitedForBy(row, name));
-    const jobs = waiting.map((row) => ({ row, jobId: eventJobId(row._id, row.replays?.[name]) }));
+export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
+  return async (rows: readonly OutboxDocument[], { subscriber, queue, isOpen }: EnqueueTarget): Promise<Enqueued> => {
+    const waiting = rows.filter((row) => isWaitedForBy(row, subscriber));
+    const jobs = waiting.map((row) => ({ row, jobId: eventJobId(row._id, row.replays?.[subscriber]) }));
     const ids = jobs.map(({ jobId }) => jobId);
     const states = await findJobStates(redis, queue, ids);
-    const missing = jobs.filter((_, index) => states[index] === 'missing');
+    const absent = jobs.filter((_, index) => states[index] === 'missing');
+    const at = now();
+    const expired = absent.filter(({ row }) => isExpired(row.event, at));
+    const missing = absent.filter((job) => !expired.includes(job));
     const added = isOpen ? missing : [];
-    const enqueued = added.map(({ row, jobId }) => jobOf(row, name, jobId));
+    const enqueued = added.map(({ row, jobId }) => jobOf(row, subscriber, jobId));
     await addEvents(queue, enqueued);
     const failed = jobs.filter((_, index) => states[index] === 'failed');
-    for (const { jobId } of failed) await buryFailedJob(name, queue, jobId);
+    for (const { jobId } of failed) await buryFailedJob(subscriber, queue, jobId);
     const had = jobs.filter((_, index) => states[index] === 'completed');
     const heldBack = isOpen ? [] : missing;
-    return { had: had.map(({ row }) => row), heldBack: heldBack.map(({ row }) => row) };
+    const rowsOf = (some: typeof jobs) => some.map(({ row }) => row);
+    return { had: rowsOf(had), expired: rowsOf(expired), heldBack: rowsOf(heldBack) };
   };
 }
 

@@ -1,18 +1,20 @@
-import type { EventQueue } from '@auth-account/messaging';
 import type { OutboxStore } from '@auth-account/stores';
-import type { OutboxDocument } from '@auth-account/stores/documents';
+import type { EventTaker, OutboxDocument } from '@auth-account/stores/documents';
 import type { QueueRoom } from '../delivery/queue-room.ts';
+import { type SubscriberQueue, takes } from '../delivery/subscriber-queues.ts';
 import { createEnqueue, type EnqueueDeps, type Enqueued, isWaitedForBy } from './enqueue.ts';
 
 export interface RelayDeps extends EnqueueDeps {
   readonly outbox: OutboxStore;
-  /** Subscriber → its queue. */
-  readonly queues: ReadonlyMap<string, EventQueue>;
+  /** Every subscriber that is configured now. */
+  readonly takers: readonly EventTaker[];
+  readonly queues: readonly SubscriberQueue[];
   readonly room: Pick<QueueRoom, 'read'>;
   readonly batch: number;
-  readonly now: () => Date;
   readonly newLease: () => string;
   readonly onClaimed: (rows: number) => void;
+  /** Called for each event that is dropped for the subscriber because it has expired. */
+  readonly onExpired: (subscriber: string) => void;
 }
 
 /**
@@ -22,29 +24,35 @@ export interface RelayDeps extends EnqueueDeps {
  * leased. Rejects with the first error, once the batch is through.
  */
 export function createRelay(deps: RelayDeps): () => Promise<void> {
-  const { outbox, queues, room, batch, now, newLease, onClaimed } = deps;
-  const subscribers = [...queues.keys()];
+  const { outbox, takers, queues, room, batch, now, newLease, onClaimed, onExpired } = deps;
   const enqueue = createEnqueue(deps);
 
   async function relay(rows: readonly OutboxDocument[], opened: ReadonlySet<string>): Promise<void> {
     const results = await Promise.allSettled(
-      Array.from(queues, ([name, queue]) => enqueue(rows, { name, queue, isOpen: opened.has(name) })),
+      queues.map((target) => {
+        const taken = rows.filter(({ topic }) => takes(target, topic));
+        return enqueue(taken, { ...target, isOpen: opened.has(target.queue.name) });
+      }),
     );
     const rowsOf = (which: keyof Enqueued) =>
       results.map((result) => new Set(result.status === 'fulfilled' ? result.value[which] : []));
-    const [had, heldBack] = [rowsOf('had'), rowsOf('heldBack')];
+    const [had, expired, heldBack] = [rowsOf('had'), rowsOf('expired'), rowsOf('heldBack')];
     const at = now();
     const known = rows.map((row) => {
-      const by = subscribers.filter((_, index) => had[index]?.has(row));
-      const held = subscribers.filter((_, index) => heldBack[index]?.has(row));
-      const waiting = subscribers.filter((name) => isWaitedForBy(row, name)).length;
-      return { row, eventId: row._id, lease: row.lease, by, at, for: held, waiting };
+      const targetsIn = (sets: typeof had) => queues.filter((_, index) => sets[index]?.has(row));
+      const by = targetsIn(had).map(({ subscriber }) => subscriber);
+      const expiredFor = targetsIn(expired).map(({ subscriber }) => subscriber);
+      const held = targetsIn(heldBack).map(({ queue }) => queue.name);
+      const waiting = queues.filter((target) => takes(target, row.topic) && isWaitedForBy(row, target.subscriber));
+      const left = waiting.length - by.length - expiredFor.length;
+      return { row, eventId: row._id, lease: row.lease, by, expiredFor, at, for: held, left };
     });
-    const news = known.filter(({ by, waiting }) => waiting === 0 || by.length > 0);
-    await outbox.markDelivered(news, subscribers);
+    const news = known.filter(({ by, expiredFor, left }) => left === 0 || by.length + expiredFor.length > 0);
+    await outbox.markDelivered(news, takers);
+    for (const subscriber of known.flatMap(({ expiredFor }) => expiredFor)) onExpired(subscriber);
     const holds = known.filter((one) => one.for.length > 0);
     await outbox.hold(
-      holds.map((one) => ({ ...one, isAll: one.waiting === one.by.length + one.for.length })),
+      holds.map((one) => ({ ...one, isAll: one.left === one.for.length })),
       at,
     );
     const failure = results.find((result) => result.status === 'rejected');
@@ -65,7 +73,7 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
     let mayBeHeld = true;
     for (;;) {
       const opened = await room.read();
-      if (opened.size === 0 && queues.size > 0) return;
+      if (opened.size === 0 && queues.length > 0) return;
       const claim = { lease: newLease(), now: now(), limit: batch };
       const due = await outbox.claim(claim);
       const held: OutboxDocument[] = mayBeHeld ? await outbox.claimHeld({ ...claim, opened: [...opened] }) : [];

@@ -1,11 +1,6 @@
 import { join } from 'node:path';
 import type { Part } from '../areas.ts';
 
-const jestConfigUrl = new URL('../../../jest.config.js', import.meta.url);
-const { default: jestConfig }: { readonly default: Readonly<Record<string, unknown>> } = await import(
-  jestConfigUrl.href
-);
-
 export interface StrykerOptionsInput {
   readonly part: Part;
   /** The copy of the project, whose files Stryker changes. */
@@ -18,7 +13,6 @@ export interface StrykerOptionsInput {
 
 /** Returns Stryker's options (its `stryker.config.json`) for a part of an area. */
 export function strykerOptions({ part, root, report, incremental, force }: StrykerOptionsInput) {
-  const { globalSetup: _, globalTeardown: __, maxWorkers: ___, ...common } = jestConfig;
   return {
     mutate: [...part.sources, '!**/*.test.ts'],
     testRunner: 'jest',
@@ -46,8 +40,15 @@ export function strykerOptions({ part, root, report, incremental, force }: Stryk
     jest: {
       enableFindRelatedTests: false,
       config: {
-        ...common,
         rootDir: root,
+        // Each mutant needs fresh modules, which Jest's own runtime gives; it cannot strip types.
+        extensionsToTreatAsEsm: ['.ts'],
+        transform: {
+          '^.+\\.ts$': [
+            '@swc/jest',
+            { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
+          ],
+        },
         // The areas' tests take up to a second each.
         testTimeout: 10_000,
         // Otherwise Jest lists all files below the root; these are few.

@@ -8,9 +8,14 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const longest = [
   'test/tools/faults/faults.test.ts',
   'test/security/hostile-input.test.ts',
+  'test/integration/worker/lagging-majority.test.ts',
+  'test/e2e/sibling-packages.test.ts',
+  'test/integration/worker/relay.test.ts',
   'test/integration/worker/crash.test.ts',
-  'test/security/login-timing.test.ts',
+  'test/integration/gateway/drain.test.ts',
   'test/security/hash-flood.test.ts',
+  'test/security/login-timing.test.ts',
+  'test/integration/api/rate-limit-login.test.ts',
   'libs/lifecycle/src/run-service.test.ts',
 ];
 

@@ -1,0 +1,21 @@
+/** The details of a subscriber's refusal or silence. */
+export interface DeliveryErrorOptions {
+  /** Status of its answer, if it answered. */
+  readonly status?: number | undefined;
+  /** The pause that its `Retry-After` asks for, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** A subscriber did not accept an event: it did not answer, or not with 2xx. */
+export class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, { status, retryAfterMs, cause }: DeliveryErrorOptions = {}) {
+    super(message, { cause });
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}

@@ -1,0 +1,63 @@
+import { accountChannel, channelOf, type EventChannel, eventChannels } from '@auth-account/contracts/events';
+import {
+  consumedJobOptions,
+  type EventQueue,
+  eventJobOptions,
+  openEventQueue,
+  subscriberQueueName,
+} from '@auth-account/messaging';
+import type { RedisClient, RedisKeys } from '@auth-account/redis';
+import type { EventTaker } from '@auth-account/stores/documents';
+import type { WorkerConfig } from '../config.ts';
+import type { ErrorLog } from '../jobs/error-log.ts';
+
+type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
+
+/** Topics that a subscriber of the kind `smtp` takes. */
+export const mailTopics = ['service.auth.events.code_requested', 'service.auth.events.notice'] as const;
+
+/** A subscriber's queue of a channel. */
+export interface SubscriberQueue {
+  readonly subscriber: string;
+  readonly channel: EventChannel;
+  /** Topics that the subscriber takes; all of the channel if missing. */
+  readonly topics?: readonly string[];
+  readonly queue: EventQueue;
+}
+
+export interface SubscriberQueuesDeps {
+  /** Fails at once while Redis is away. */
+  readonly adding: RedisClient;
+  readonly keys: RedisKeys;
+  readonly onError: ErrorLog;
+}
+
+/** Returns the subscribers, with their topics for those that take only some. */
+export function takersOf(subscribers: readonly Subscriber[]): EventTaker[] {
+  return subscribers.map(({ name, kind }) => (kind === 'smtp' ? { name, topics: mailTopics } : name));
+}
+
+/**
+ * Opens each subscriber's queues, one of each channel; of a mail subscriber only that of account events. A subscriber
+ * that consumes its own has other job options.
+ */
+export function openSubscriberQueues(
+  subscribers: readonly Subscriber[],
+  { adding, keys, onError }: SubscriberQueuesDeps,
+): SubscriberQueue[] {
+  return subscribers.flatMap(({ name, kind }) => {
+    const options = kind === 'queue' ? consumedJobOptions : eventJobOptions;
+    const isMail = kind === 'smtp';
+    const channels: readonly EventChannel[] = isMail ? [accountChannel] : eventChannels;
+    return channels.map((channel) => {
+      const queue = openEventQueue(subscriberQueueName(channel, name), adding, keys, options);
+      queue.on('error', (error) => onError(error, { queue: queue.name }));
+      return { subscriber: name, channel, queue, ...(isMail ? { topics: mailTopics } : {}) };
+    });
+  });
+}
+
+/** Returns true if an event of the topic goes on the queue. */
+export function takes({ channel, topics }: Pick<SubscriberQueue, 'channel' | 'topics'>, topic: string): boolean {
+  return channelOf(topic) === channel && (topics?.includes(topic) ?? true);
+}

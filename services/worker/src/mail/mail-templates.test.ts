@@ -1,0 +1,96 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Locale } from '@auth-account/contracts/events';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { loadMailTemplates, mailPurposes } from './mail-templates.ts';
+
+const values = {
+  code: '01234567',
+  minutes: '10',
+  email: 'cook@example.com',
+  time: '1 May 2026 at 10:00 UTC',
+  deletes_at: '15 May 2026 at 10:00 UTC',
+  undo_token: 'dG9rZW4',
+};
+const cases = Locale.enum.flatMap((locale) => mailPurposes.map((purpose) => [purpose, locale] as const));
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-templates-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const put = (name: string, text: string) => writeFile(join(dir, name), text);
+
+test.each(cases)(
+  '%s in %s has a subject, a text and a page, without a placeholder or link',
+  async (purpose, locale) => {
+    const { subject, text, html } = (await loadMailTemplates())(purpose, locale, values);
+    for (const part of [subject, text, html]) {
+      expect(part.trim()).not.toBe('');
+      expect(part).not.toMatch(/\{\{|<a |https?:/);
+    }
+    expect(html).toContain(`<html lang="${locale}">`);
+    expect(/[а-я]/i.test(text)).toBe(locale === 'ru');
+    expect(/[а-я]/i.test(subject)).toBe(locale === 'ru');
+  },
+);
+
+test.each(Locale.enum)(
+  'a mail with a code has it in subject, text and page; the notice of a change its token: %s',
+  async (locale) => {
+    const render = await loadMailTemplates();
+    const { subject, text, html } = render('password_reset', locale, values);
+    for (const part of [subject, text, html]) expect(part).toContain('01234567');
+    const notice = render('email_changed', locale, values);
+    for (const part of [notice.text, notice.html]) expect(part).toContain('dG9rZW4');
+  },
+);
+
+test('values are text in a page, and never templates', async () => {
+  const email = `"<b>'&{{code}}`;
+  await put('password_reset.en.txt', 'Subject: {{code}} for {{email}}\n\n{{email}} {{code}}\n');
+  await put('password_reset.en.html', '<p>{{email}} {{code}}</p>');
+  const { subject, text, html } = (await loadMailTemplates(dir))('password_reset', 'en', { ...values, email });
+  expect(subject).toBe(`01234567 for ${email}`);
+  expect(text).toBe(`${email} 01234567\n`);
+  expect(html).toContain('<p>&quot;&lt;b&gt;&#39;&amp;{{code}} 01234567</p>');
+  expect(html).toContain('<title>01234567 for &quot;&lt;b&gt;&#39;&amp;{{code}}</title>');
+});
+
+test('a directory replaces the files that it has, and no others', async () => {
+  await put('new_device.ru.html', '<p>Своё</p>');
+  await put('layout.en.html', '<html lang="en"><body>Ours: {{body}}</body></html>');
+  const [own, render] = [await loadMailTemplates(), await loadMailTemplates(dir)];
+  expect(render('new_device', 'ru', values).html).toContain('<p>Своё</p>');
+  expect(render('new_device', 'ru', values).text).toBe(own('new_device', 'ru', values).text);
+  expect(render('new_device', 'en', values).html).toContain('<body>Ours: <h1>');
+});
+
+describe('what is refused, all at once', () => {
+  test('a file of an unknown name', async () => {
+    await put('password-reset.en.txt', 'Subject: x\n\n');
+    await expect(loadMailTemplates(dir)).rejects.toThrow('password-reset.en.txt is no template');
+  });
+
+  test('an unknown placeholder, no code where one belongs, no subject', async () => {
+    await put('password_reset.en.txt', 'Subject: x\n\n{{link}} {{code}}');
+    await put('email_change.en.html', '<p>no code</p>');
+    await put('new_device.en.txt', 'New login\n');
+    const refusal = loadMailTemplates(dir);
+    await expect(refusal).rejects.toThrow('password_reset.en.txt has {{link}}');
+    await expect(refusal).rejects.toThrow('email_change.en.html lacks {{code}}');
+    await expect(refusal).rejects.toThrow('new_device.en.txt must begin with a line "Subject: …"');
+    await expect(refusal).rejects.toMatchObject({ name: 'ConfigError' });
+  });
+
+  test('a directory that cannot be read', async () => {
+    await expect(loadMailTemplates(join(dir, 'none'))).rejects.toThrow('it cannot be read: ENOENT');
+  });
+
+  test('nothing of a file that is no template', async () => {
+    await put('README.md', '{{anything}}');
+    await expect(loadMailTemplates(dir)).resolves.toBeInstanceOf(Function);
+  });
+});

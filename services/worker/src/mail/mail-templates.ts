@@ -1,0 +1,130 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '@auth-account/config';
+import { CodePurpose, Locale, NoticePurpose } from '@auth-account/contracts/events';
+
+export type MailPurpose = CodePurpose | NoticePurpose;
+
+/** Placeholders of the templates, and their values. */
+export type MailValues = Readonly<Record<string, string>>;
+
+/** Content of a mail. */
+export interface MailContent {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** Returns the content of a mail, with the values in the template's placeholders. */
+export type RenderMail = (purpose: MailPurpose, locale: Locale, values: MailValues) => MailContent;
+
+const ownDir = fileURLToPath(new URL('../../templates/', import.meta.url));
+
+const codeFields = ['code', 'minutes', 'email'];
+const noticeFields = ['email', 'time'];
+
+/** Purpose → placeholders that its templates may have. */
+const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
+  ...(Object.fromEntries(CodePurpose.enum.map((purpose) => [purpose, codeFields])) as Record<CodePurpose, string[]>),
+  new_device: noticeFields,
+  password_changed: noticeFields,
+  email_changed: [...noticeFields, 'undo_token'],
+  deletion_scheduled: [...noticeFields, 'deletes_at'],
+  address_in_use: noticeFields,
+};
+
+export const mailPurposes: readonly MailPurpose[] = [...CodePurpose.enum, ...NoticePurpose.enum];
+
+/** File name → placeholders that it may have. */
+const files: ReadonlyMap<string, readonly string[]> = new Map(
+  Locale.enum.flatMap((locale) => [
+    [`layout.${locale}.html`, ['subject', 'body']] as const,
+    ...mailPurposes.flatMap((purpose) =>
+      ['txt', 'html'].map((format) => [`${purpose}.${locale}.${format}`, fieldsOf[purpose]] as const),
+    ),
+  ]),
+);
+
+const placeholder = /\{\{(\w+)\}\}/g;
+const subjectLine = /^Subject: (.+)\r?\n\r?\n/;
+
+/**
+ * Loads the templates: each file of `replacementsDir`, if there is one, in place of our own file of the same name. Throws
+ * a `ConfigError` for a file that has another name than ours, an unknown placeholder, no code where one belongs, or no
+ * subject in its first line.
+ */
+export async function loadMailTemplates(replacementsDir?: string): Promise<RenderMail> {
+  const replaced = replacementsDir === undefined ? [] : await findReplacements(replacementsDir);
+  const read = async (name: string) => {
+    const dir = replaced.includes(name) ? (replacementsDir ?? ownDir) : ownDir;
+    return [name, await readFile(join(dir, name), 'utf8')] as const;
+  };
+  const templates = new Map(await Promise.all([...files.keys()].map(read)));
+  refuse([...templates].flatMap(([name, text]) => problemsOf(name, text)));
+  const templateOf = (name: string) => templates.get(name) ?? '';
+  return (purpose, locale, values) => {
+    const plain = templateOf(`${purpose}.${locale}.txt`);
+    const [head = '', subject = ''] = subjectLine.exec(plain) ?? [];
+    const asText = (template: string) => fill(template, values, (value) => value);
+    const body = fill(templateOf(`${purpose}.${locale}.html`), values, escapeHtml);
+    const title = escapeHtml(asText(subject));
+    return {
+      subject: asText(subject),
+      text: asText(plain.slice(head.length)),
+      html: fill(templateOf(`layout.${locale}.html`), { subject: title, body }, (value) => value),
+    };
+  };
+}
+
+async function findReplacements(dir: string): Promise<string[]> {
+  const names = await readdir(dir).catch((error: Error) => refuse([`it cannot be read: ${error.message}`]));
+  const templates = names.filter((name) => /\.(txt|html)$/.test(name));
+  refuse(templates.filter((name) => !files.has(name)).map((name) => `${name} is no template's name`));
+  return templates;
+}
+
+function problemsOf(name: string, text: string): string[] {
+  const known = files.get(name) ?? [];
+  const used = [...text.matchAll(placeholder)].map(([, field = '']) => field);
+  const unknown = used.filter((field) => !known.includes(field)).map((field) => `${name} has {{${field}}}`);
+  const isCode = (CodePurpose.enum as readonly string[]).some((purpose) => name.startsWith(`${purpose}.`));
+  const lacksCode = isCode && !used.includes('code') ? [`${name} lacks {{code}}`] : [];
+  const hasSubject = !name.endsWith('.txt') || subjectLine.test(text);
+  return [
+    ...unknown,
+    ...lacksCode,
+    ...(hasSubject ? [] : [`${name} must begin with a line "Subject: …" and an empty one`]),
+  ];
+}
+
+function refuse(problems: readonly string[]): string[] {
+  if (problems.length === 0) return [];
+  throw new ConfigError(
+    problems.map((message) => ({
+      name: 'MAIL_TEMPLATES_DIR',
+      expected: 'a directory of templates',
+      came: message,
+      where: 'environment',
+    })),
+  );
+}
+
+function fill(template: string, values: MailValues, spell: (value: string) => string): string {
+  return template.replaceAll(placeholder, (whole, field: string) => {
+    const value = values[field];
+    return value === undefined ? whole : spell(value);
+  });
+}
+
+/** Spells text as HTML, for element content and for quoted attributes. */
+function escapeHtml(text: string): string {
+  const spelled: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+  };
+  return text.replaceAll(/[&<>"']/g, (character) => spelled[character] ?? character);
+}

@@ -1,0 +1,38 @@
+import type { Logger } from '@auth-account/telemetry';
+import { createEmailChangeTokens, createEmailCodes, watchKeys } from '@auth-account/tokens';
+import type { WorkerConfig } from '../config.ts';
+import type { MailPort } from '../delivery/delivery.ts';
+import { createMailConsumer } from './mail-consumer.ts';
+import { loadMailTemplates } from './mail-templates.ts';
+import { createReadMail, type ReadMailDeps } from './read-mail.ts';
+import { createSealSecret } from './seal-secret.ts';
+
+export interface OpenMailDeps {
+  readonly config: Pick<WorkerConfig, 'SERVER_KEYS_FILE' | 'MAIL_TEMPLATES_DIR'>;
+  readonly logger: Logger;
+}
+
+/** Everything that mails need beyond the stores and a server that takes them. */
+export interface MailParts {
+  /** Binds them to the stores. */
+  open(deps: Pick<ReadMailDeps, 'users' | 'challenges' | 'now'>): MailPort;
+  /** Stops watching the keys. */
+  close(): void;
+}
+
+/** Reads templates and keys. Throws if a file is missing or wrong. */
+export async function openMail({ config, logger }: OpenMailDeps): Promise<MailParts> {
+  const renderMail = await loadMailTemplates(config.MAIL_TEMPLATES_DIR);
+  const keys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger });
+  const secrets = { emailCodes: createEmailCodes(keys), emailChangeTokens: createEmailChangeTokens(keys) };
+  return {
+    open(stores) {
+      const readMail = createReadMail({ ...stores, ...secrets });
+      return {
+        openConsumer: (options, smtp, deps) => createMailConsumer(options, smtp, { ...deps, readMail, renderMail }),
+        openSealer: (key) => createSealSecret(readMail, key),
+      };
+    },
+    close: () => keys.close(),
+  };
+}

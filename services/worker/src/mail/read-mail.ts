@@ -1,0 +1,83 @@
+import type { AccountEventOf, AuthEvent, Locale } from '@auth-account/contracts/events';
+import { emailKey, type Stores } from '@auth-account/stores';
+import { challengeState } from '@auth-account/stores/challenges';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { EmailChangeTokens, EmailCodes } from '@auth-account/tokens';
+import { mailTopics } from '../delivery/subscriber-queues.ts';
+import type { MailPurpose, MailValues } from './mail-templates.ts';
+
+export type MailEvent = CodeRequest | Notice;
+type CodeRequest = AccountEventOf<'service.auth.events.code_requested'>;
+type Notice = AccountEventOf<'service.auth.events.notice'>;
+
+/** Returns true if the event is sent as a mail. */
+export function isMailed(event: AuthEvent): event is MailEvent {
+  return mailTopics.some((topic) => topic === event.type);
+}
+
+/** Everything that a mail says, and to whom. It exists in memory only. */
+export interface Letter {
+  readonly to: string;
+  readonly purpose: MailPurpose;
+  readonly locale: Locale;
+  readonly values: MailValues;
+}
+
+/** Adds address, language and code to an event. */
+export type ReadMail = (event: MailEvent) => Promise<Letter | undefined>;
+
+export interface ReadMailDeps {
+  readonly users: Pick<Stores['users'], 'find'>;
+  readonly challenges: Pick<Stores['challenges'], 'find'>;
+  readonly emailCodes: EmailCodes;
+  readonly emailChangeTokens: Pick<EmailChangeTokens, 'issue'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Creates the function that adds address, language and code to an event, as MongoDB and the server's keys have them now.
+ * It returns undefined if there is nobody to write to, or nothing to write any more: the account is erased, the code was
+ * used, the change of address can no longer be undone. Throws if another process derived the code from a key that this
+ * one does not have yet.
+ */
+export function createReadMail(deps: ReadMailDeps): ReadMail {
+  const { users, challenges, emailCodes, emailChangeTokens, now } = deps;
+
+  async function codeLetter({ data }: CodeRequest, user: UserDocument): Promise<Letter | undefined> {
+    const { challenge_id, purpose, expires_at } = data;
+    const to = purpose === 'email_change' ? user.pending_email : user.email;
+    const challenge = await challenges.find({ _id: challenge_id, purpose });
+    const at = now();
+    if (to === undefined || challenge?.user_id !== user._id || challengeState(challenge, at) !== 'open') return;
+    const { kid } = challenge;
+    if (!emailCodes.hasKey(kid)) await emailCodes.rereadKeys();
+    const code = emailCodes.codeOf({
+      ...{ kid, challengeId: challenge_id, purpose, userId: user._id, emailKey: emailKey(to) },
+    });
+    const minutes = Math.max(1, Math.ceil((Date.parse(expires_at) - at.getTime()) / 60_000));
+    const locale = user.locale ?? data.locale;
+    return { to, purpose, locale, values: { code, minutes: String(minutes), email: to } };
+  }
+
+  function noticeLetter({ data, time }: Notice, user: UserDocument): Letter | undefined {
+    const { purpose, email_change_id, deletes_at } = data;
+    const locale = user.locale ?? data.locale;
+    const former = user.former_emails?.find(({ change_id }) => change_id === email_change_id);
+    const to = purpose === 'email_changed' ? former?.email : user.email;
+    if (to === undefined) return;
+    const undo = former === undefined ? {} : { undo_token: emailChangeTokens.issue(former.change_id) };
+    const end = deletes_at === undefined ? {} : { deletes_at: spellTime(deletes_at, locale) };
+    return { to, purpose, locale, values: { email: to, time: spellTime(time, locale), ...undo, ...end } };
+  }
+
+  return async (event) => {
+    const user = await users.find(event.data.user_id);
+    if (user === undefined) return;
+    return event.type === 'service.auth.events.notice' ? noticeLetter(event, user) : codeLetter(event, user);
+  };
+}
+
+function spellTime(timestamp: string, locale: Locale): string {
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+  return `${format.format(new Date(timestamp))} UTC`;
+}

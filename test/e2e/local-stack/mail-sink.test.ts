@@ -1,0 +1,62 @@
+import type { SmtpSubscriber } from '@auth-account/config';
+import { findFreePort } from '@auth-account/local-stack';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  type LocalSubscriber,
+  startEventSubscriber,
+} from '../../../libs/local-stack/src/stack/start-event-subscriber.ts';
+import { createSmtpSender, type SmtpSender } from '../../../services/worker/src/mail/smtp-sender.ts';
+
+const printed: string[] = [];
+let address: string;
+let subscriber: LocalSubscriber;
+let sender: SmtpSender;
+
+beforeAll(async () => {
+  const port = await findFreePort();
+  address = `http://127.0.0.1:${port}/mail`;
+  subscriber = await startEventSubscriber(port, {
+    events: () => undefined,
+    mails: (line) => void printed.push(line),
+  });
+  const entries = JSON.parse(subscriber.configuration) as SmtpSubscriber[];
+  const mailer = entries.find(({ kind }) => kind === 'smtp');
+  if (mailer === undefined) throw new Error('there is no subscriber of the kind smtp');
+  const limits = { timeoutMs: 60_000, connectTimeoutMs: 60_000, connections: 1 };
+  sender = createSmtpSender({ subscriber: mailer, ...limits });
+});
+afterAll(async () => {
+  sender.close();
+  await subscriber.stop();
+});
+
+const get = (accept: string) => fetch(address, { headers: { accept, connection: 'close' } });
+
+test('the mails lie on a page and as JSON, the newest first, and each has a line of the screen', async () => {
+  expect(await (await get('text/html')).text()).toContain('None yet');
+  for (const code of ['11111111', '22222222']) {
+    const mail = {
+      to: 'cook@example.com',
+      id: code,
+      subject: `${code} is <your> code`,
+      text: code,
+      html: `<b>${code}</b>`,
+    };
+    await sender.send(mail, new AbortController().signal);
+  }
+  const answer = await get('application/json');
+  expect(answer.headers.get('content-type')).toBe('application/json');
+  expect(await answer.json()).toEqual(
+    ['22222222', '11111111'].map((code) => ({
+      to: 'cook@example.com',
+      subject: `${code} is <your> code`,
+      text: expect.stringContaining(code),
+      html: expect.stringContaining(`<b>${code}</b>`),
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    })),
+  );
+  const page = await (await get('text/html')).text();
+  expect(page).toContain('<h2>22222222 is &lt;your&gt; code</h2>');
+  expect(page).toContain('srcdoc="&lt;b&gt;22222222&lt;/b&gt;');
+  expect(printed).toEqual(['11111111', '22222222'].map((code) => `to cook@example.com: ${code} is <your> code`));
+});

@@ -1,0 +1,131 @@
+import { accountChannel, accountEvents, DeletedEvent } from '@auth-account/contracts/events';
+import { type ConsumerReport, createEventConsumer } from '@auth-account/messaging';
+import { openMongoInbox } from '@auth-account/messaging/mongo-inbox';
+import { expect, test } from '@jest/globals';
+import { closingAll } from '../../support/closing.ts';
+import { commitEvent, longAgo, newCodeRequest, newDeletedEvent, newEvent } from '../../support/worker-events.ts';
+import { startReceiver, status } from '../../support/worker-receiver.ts';
+import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
+
+async function openInbox({ mongo, db }: WorkerScene) {
+  return openMongoInbox({ client: mongo, collection: db.collection('inbox') });
+}
+
+test.concurrent(
+  'account events and registrations reach webhooks and queue consumers, published or left to the relay',
+  closingAll(async (closing) => {
+    const receiver = closing(await startReceiver('analytics'));
+    const kitchen = { name: 'kitchen', kind: 'queue' } as const;
+    const scene = closing(await openWorkerScene([receiver.subscriber, kitchen]));
+    const handled: string[] = [];
+    const reports: ConsumerReport[] = [];
+    closing(
+      createEventConsumer({
+        connection: scene.redis,
+        keys: scene.keys,
+        topic: accountChannel,
+        schemas: accountEvents,
+        subscriber: kitchen.name,
+        inbox: await openInbox(scene),
+        handle: async ({ id }) => void handled.push(id),
+        onReport: (report) => void reports.push(report),
+        onError: () => undefined,
+      }),
+    );
+    closing(await startTestWorker(scene.env));
+    const [published, left, registered] = [newCodeRequest(), newDeletedEvent(), newEvent()];
+    await scene.publish(published);
+    await commitEvent(scene.mongo, scene.db, left, longAgo());
+    await scene.publish(registered);
+    for (const event of [published, left]) {
+      await eventually('both have it', () => scene.isDelivered(event));
+      expect(Object.keys((await scene.row(event)).deliveries).sort()).toEqual(['analytics', 'kitchen']);
+    }
+    await eventually('the webhook has the registration', () => receiver.ids().includes(registered.id));
+    // A worker that stalls may deliver again.
+    expect(new Set(receiver.ids())).toEqual(new Set([published.id, left.id, registered.id]));
+    const processed = reports.filter(({ outcome }) => outcome === 'processed').map(({ eventId }) => eventId);
+    expect(processed.sort()).toEqual([published.id, left.id].sort());
+    expect(new Set(handled)).toEqual(new Set(processed));
+  }),
+);
+
+test.concurrent(
+  'a consumer of some topics acknowledges the others, and a request for a code that has expired, without effect',
+  closingAll(async (closing) => {
+    const scene = closing(await openWorkerScene([{ name: 'kitchen', kind: 'queue' }]));
+    const handled: string[] = [];
+    const outcomes: string[] = [];
+    const parts = { connection: scene.redis, keys: scene.keys, topic: accountChannel, subscriber: 'kitchen' };
+    const inbox = await openInbox(scene);
+    const onReport = ({ outcome, eventId }: ConsumerReport) => void outcomes.push(`${outcome} ${eventId}`);
+    const onError = () => undefined;
+    const [request, deleted] = [newCodeRequest(), newDeletedEvent()];
+    closing(await startTestWorker(scene.env));
+    const first = createEventConsumer({
+      ...parts,
+      schemas: { 'service.auth.events.deleted': DeletedEvent },
+      inbox,
+      handle: async ({ data }) => void handled.push(data.user_id),
+      onReport,
+      onError,
+    });
+    for (const event of [request, deleted]) await scene.publish(event);
+    for (const event of [request, deleted]) await eventually('it is delivered', () => scene.isDelivered(event));
+    await first.close();
+    expect(new Set(handled)).toEqual(new Set([deleted.data.user_id]));
+    expect(outcomes).toEqual(expect.arrayContaining([`ignored ${request.id}`, `processed ${deleted.id}`]));
+    expect(outcomes).not.toContain(`processed ${request.id}`);
+
+    const late = newCodeRequest(new Date(Date.now() - 1));
+    const second = { ...parts, schemas: accountEvents, inbox, onReport, onError };
+    closing(createEventConsumer({ ...second, handle: async ({ id }) => void handled.push(id) }));
+    await scene.publish(late);
+    await eventually('it is settled', () => scene.isDelivered(late));
+    expect(outcomes).not.toContain(`processed ${late.id}`);
+    expect(await scene.collections.deadLetters.countDocuments()).toBe(0);
+  }),
+);
+
+test.concurrent(
+  'a deletion outlives the limit of age, and is delivered when its subscriber takes it',
+  closingAll(async (closing) => {
+    const receiver = closing(await startReceiver('analytics', status(500)));
+    const scene = closing(await openWorkerScene([receiver.subscriber]));
+    // Every attempt is past the limit, so any other event is given up at its first.
+    closing(await startTestWorker({ ...scene.env, DELIVERY_GIVE_UP_SECONDS: '1' }));
+    const [deleted, other] = [newDeletedEvent(), newCodeRequest()];
+    for (const event of [deleted, other]) await scene.publish(event);
+    await eventually('the other is given up', async () => (await scene.row(other)).state === 'dead');
+    await eventually('the deletion has failed later than that', async () => {
+      const failed = (await scene.row(deleted)).attempt_log ?? [];
+      return failed.some(({ at }) => at.getTime() - Date.parse(deleted.time) > 1_000);
+    });
+    expect(await scene.row(deleted)).toMatchObject({ state: 'pending' });
+    receiver.answerWith(status(204));
+    await eventually('it is delivered', () => scene.isDelivered(deleted));
+    expect(await scene.collections.deadLetters.distinct('event_id')).toEqual([other.id]);
+  }),
+);
+
+test.concurrent(
+  'a deletion that a queue consumer keeps refusing waits on its queue beyond every number of attempts',
+  closingAll(async (closing) => {
+    const scene = closing(await openWorkerScene([{ name: 'kitchen', kind: 'queue' }]));
+    closing(await startTestWorker(scene.env));
+    const [deleted, other] = [newDeletedEvent(), newCodeRequest()];
+    for (const event of [deleted, other]) await scene.publish(event);
+    const attemptsOf = async (id: string) =>
+      Number(await scene.redis.hget(`${scene.keys.queuePrefix}:${accountChannel}.kitchen:${id}`, 'opts').then(read));
+    await eventually(
+      'both are on the queue',
+      async () => (await attemptsOf(deleted.id)) > 0 && (await attemptsOf(other.id)) > 0,
+    );
+    expect([await attemptsOf(deleted.id), await attemptsOf(other.id)]).toEqual([1_000_000, 18]);
+  }),
+);
+
+function read(options: string | null): number {
+  return options === null ? 0 : (JSON.parse(options) as { attempts: number }).attempts;
+}

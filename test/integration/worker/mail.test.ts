@@ -1,0 +1,213 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { findFreePort } from '@auth-account/local-stack';
+import { type MailSink, startMailSink } from '@auth-account/local-stack/mail-sink';
+import { emailKey } from '@auth-account/stores';
+import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
+import { createEmailChangeTokens, createEmailCodes, loadKeyFile } from '@auth-account/tokens';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { compactDecrypt } from 'jose';
+import { type Closing, closingAll } from '../../support/closing.ts';
+import { newUserDocument } from '../../support/use-case-scene.ts';
+import { newCodeRequest, newNotice } from '../../support/worker-events.ts';
+import { type Received, startReceiver } from '../../support/worker-receiver.ts';
+import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
+
+let keys: Awaited<ReturnType<typeof loadKeyFile>>;
+beforeAll(async () => {
+  keys = await loadKeyFile(`${process.env.TEST_KEYS_DIR}/server-keys.json`);
+});
+
+const from = 'Kitchen <no-reply@kitchen.example>';
+const subscriberAt = (port: number, rest: object = {}) => ({
+  ...{ name: 'mail', kind: 'smtp', url: `smtp://127.0.0.1:${port}`, from, starttls: false },
+  ...rest,
+});
+
+async function startSink(closing: Closing): Promise<MailSink> {
+  const sink = await startMailSink(() => undefined);
+  closing({ close: sink.stop });
+  return sink;
+}
+
+/** Stores a user, and returns an event that asks to mail a code to them, with its open challenge. */
+async function askForCode(
+  { collections }: WorkerScene,
+  person: Partial<UserDocument> = {},
+  change: Partial<ChallengeDocument> = {},
+) {
+  const user: UserDocument = { ...newUserDocument(new Date()), ...person };
+  const event = newCodeRequest(undefined, { user_id: user._id, purpose: change.purpose ?? 'password_reset' });
+  const { challenge_id, purpose, expires_at } = event.data;
+  const challenge: ChallengeDocument = {
+    _id: challenge_id,
+    purpose,
+    user_id: user._id,
+    kid: keys.keys[0].kid,
+    tries_left: 5,
+    resends_left: 3,
+    resend_at: new Date(),
+    created_at: new Date(),
+    expires_at: new Date(expires_at),
+    ended_at: null,
+    purge_at: new Date(Date.now() + 3_600_000),
+    ...change,
+  };
+  await collections.users.insertOne(user);
+  await collections.challenges.insertOne(challenge);
+  const to = purpose === 'email_change' ? (user.pending_email ?? '') : user.email;
+  const parts = { kid: challenge.kid, challengeId: challenge_id, purpose, userId: user._id, emailKey: emailKey(to) };
+  return { user, event, to, code: createEmailCodes(keys).codeOf(parts) };
+}
+
+test.concurrent(
+  'a webhook with a key gets address and code, which it alone can read, and another gets neither',
+  closingAll(async (closing) => {
+    const { publicKey, privateKey } = generateKeyPairSync('x25519');
+    const [sealed, open] = [closing(await startReceiver('sealed')), closing(await startReceiver('open'))];
+    const encrypt_to = { ...publicKey.export({ format: 'jwk' }), kid: 'mailer-1' };
+    const scene = closing(await openWorkerScene([{ ...sealed.subscriber, encrypt_to }, open.subscriber]));
+    closing(await startTestWorker(scene.env));
+    const { event, user, to, code } = await askForCode(scene);
+    const [notice, unknown] = [newNotice({ user_id: user._id }), newCodeRequest()];
+    for (const one of [event, notice, unknown]) {
+      await scene.publish(one);
+      await eventually('it is delivered', () => scene.isDelivered(one));
+    }
+    const secrets = await Promise.all(
+      [event, notice].map(async ({ id }) => {
+        const received = sealed.received.find((one) => one.id === id);
+        const { plaintext, protectedHeader } = await compactDecrypt(secretIn(received) ?? '', privateKey);
+        return [protectedHeader.kid, JSON.parse(new TextDecoder().decode(plaintext))];
+      }),
+    );
+    expect(secrets).toEqual([
+      ['mailer-1', { email: to, code }],
+      ['mailer-1', { email: to }],
+    ]);
+    expect(secretIn(sealed.received.find(({ id }) => id === unknown.id))).toBeUndefined();
+    expect(new Set(open.received.map(secretIn))).toEqual(new Set([undefined]));
+    const told = JSON.stringify([sealed.received, open.received, await scene.collections.outbox.find().toArray()]);
+    for (const secret of [to, code]) expect(told).not.toContain(secret);
+  }),
+);
+
+function secretIn(received: Received | undefined): string | undefined {
+  return (JSON.parse(received?.body ?? '{}') as { data?: { secret?: string } }).data?.secret;
+}
+
+describe('a mail subscriber', () => {
+  test.concurrent(
+    'sends the code to the address that it is for, in the language of the account',
+    closingAll(async (closing) => {
+      const sink = await startSink(closing);
+      const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
+      const worker = closing(await startTestWorker(scene.env));
+      const reset = await askForCode(scene, { locale: 'ru' });
+      const change = await askForCode(scene, { pending_email: 'New.Cook@example.com' }, { purpose: 'email_change' });
+      for (const { event, to, code } of [reset, change]) {
+        await scene.publish(event);
+        await eventually('it is delivered', () => scene.isDelivered(event));
+        const mail = sink.mails().find((one) => one.to === to);
+        expect(mail).toMatchObject({ to, subject: expect.stringContaining(code) });
+        expect(mail?.text).toContain(code);
+        expect(mail?.html).toContain(code);
+      }
+      const inRussian = sink.mails().filter(({ subject }) => subject.includes('ваш код'));
+      expect(new Set(inRussian.map(({ to }) => to))).toEqual(new Set([reset.to]));
+      const purpose = 'password_reset';
+      expect(await worker.metric('auth_mails_total', { purpose, outcome: 'sent' })).toBeGreaterThanOrEqual(1);
+      const stored = JSON.stringify(await scene.collections.outbox.find().toArray());
+      for (const { code, to } of [reset, change]) {
+        expect(stored).not.toContain(code);
+        expect(stored).not.toContain(to);
+      }
+    }),
+  );
+
+  test.concurrent(
+    'sends notices: of a change of the address to the former one, with the token that undoes it',
+    closingAll(async (closing) => {
+      const sink = await startSink(closing);
+      const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
+      closing(await startTestWorker(scene.env));
+      const change_id = randomUUID();
+      const former = { change_id, email: 'old@example.com', email_key: 'old@example.com', until: new Date() };
+      const user = { ...newUserDocument(new Date()), former_emails: [former] };
+      await scene.collections.users.insertOne(user);
+      const changed = newNotice({ user_id: user._id, purpose: 'email_changed', email_change_id: change_id });
+      const scheduled = newNotice({
+        ...{ user_id: user._id, purpose: 'deletion_scheduled', deletes_at: '2026-12-24T10:00:00.000Z' },
+      });
+      for (const event of [changed, scheduled]) {
+        await scene.publish(event);
+        await eventually('it is delivered', () => scene.isDelivered(event));
+      }
+      const textTo = (address: string) => sink.mails().find(({ to }) => to === address)?.text;
+      expect(textTo('old@example.com')).toContain(createEmailChangeTokens(keys).issue(change_id));
+      expect(textTo(user.email)).toContain('December 24, 2026');
+    }),
+  );
+
+  test.concurrent(
+    'sends nothing where there is nothing to send any more, and takes no other event',
+    closingAll(async (closing) => {
+      const sink = await startSink(closing);
+      const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
+      const worker = closing(await startTestWorker(scene.env));
+      const used = await askForCode(scene, {}, { ended_at: new Date() });
+      const ofAnother = await askForCode(scene, {}, { user_id: randomUUID() });
+      const events = [newCodeRequest(), used.event, ofAnother.event, newNotice({ user_id: randomUUID() })];
+      for (const event of events) await scene.publish(event);
+      for (const event of events) await eventually('it is settled', () => scene.isDelivered(event));
+      expect(await worker.metric('auth_mails_total', { outcome: 'void' })).toBeGreaterThanOrEqual(4);
+      const late = newCodeRequest(new Date(Date.now() - 1));
+      await scene.publish(late);
+      await eventually('it is settled', () => scene.isDelivered(late));
+      expect(sink.mails()).toEqual([]);
+      expect(await scene.collections.deadLetters.countDocuments()).toBe(0);
+    }),
+  );
+
+  test.concurrent(
+    'that cannot be reached delays no other subscriber, and gets the mail when it is back, by which nothing is known of it',
+    closingAll(async (closing) => {
+      const receiver = closing(await startReceiver('analytics'));
+      const port = await findFreePort();
+      const scene = closing(await openWorkerScene([subscriberAt(port), receiver.subscriber]));
+      const worker = closing(await startTestWorker(scene.env));
+      const { event, to, code } = await askForCode(scene);
+      await scene.publish(event);
+      await eventually('the webhook has it', async () => receiver.ids().includes(event.id));
+      await eventually('the mail has failed', async () =>
+        ((await scene.row(event)).attempt_log ?? []).some(({ outcome }) => outcome === 'failed'),
+      );
+      expect((await scene.row(event)).last_error).toBe('mail: no answer: ESOCKET');
+      expect(await worker.metric('auth_mails_total', { outcome: 'failed' })).toBeGreaterThan(0);
+      const sink = await startMailSink(() => undefined, {}, port);
+      closing({ close: sink.stop });
+      await eventually('it is delivered', () => scene.isDelivered(event));
+      expect(sink.mails()[0]).toMatchObject({ to, subject: expect.stringContaining(code) });
+      const body = JSON.stringify(receiver.received);
+      for (const secret of [to, code]) expect(body).not.toContain(secret);
+    }),
+  );
+
+  test.concurrent(
+    'whose server refuses the recipient says so without the address',
+    closingAll(async (closing) => {
+      const refusing = await startMailSink(() => undefined, {
+        onRcptTo: ({ address }, _session, callback) => callback(new Error(`no such user ${address}`)),
+      });
+      closing({ close: refusing.stop });
+      const scene = closing(await openWorkerScene([subscriberAt(refusing.port)]));
+      closing(await startTestWorker(scene.env));
+      const { event, to } = await askForCode(scene);
+      await scene.publish(event);
+      await eventually('it has failed', async () => (await scene.row(event)).last_error !== undefined);
+      const row = await scene.row(event);
+      expect(row.last_error).toBe('mail: answered 550');
+      expect(JSON.stringify(row)).not.toContain(to);
+    }),
+  );
+});
