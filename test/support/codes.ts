@@ -34,6 +34,13 @@ export async function requestReset(on: CodeApi, email: string, fields: object = 
   return answer.json.data.challenge_id;
 }
 
+/** Asks for a code to delete the account. Throws if the answer is not 202. */
+export async function requestDeletion(on: CodeApi, email: string): Promise<string> {
+  const answer = await on.post('/api/v1/auth/deletion', { email });
+  if (answer.status !== 202) throw new Error(`deletion answered ${answer.status}: ${answer.text}`);
+  return answer.json.data.challenge_id;
+}
+
 /** Confirms a reset, with the right code unless another one is given. */
 export async function confirmReset(on: CodeApi, challenge_id: string, fields: object = {}): Promise<Answer> {
   const code = await codeOf(on, challenge_id);

@@ -199,6 +199,24 @@ test('every way to end a session is an event for each session', async () => {
   expect(takeEvents()).toEqual([]);
 });
 
+test('an order to delete the account is an event, with the ends of its sessions, and so is its restore', async () => {
+  const { email, user_id, session_id, access_token } = await newSession(api);
+  lines.splice(0);
+  const body = { current_password: password };
+  await api.post('/api/v1/account/deletion', body, bearer(access_token));
+  const ids = { outcome: 'success', user_id, session_id };
+  expect(takeEvents()).toEqual([
+    { event: 'account.deletion_scheduled', ...ids },
+    { event: 'session.revoked', ...ids, reason: 'account_deleted' },
+  ]);
+  await api.post('/api/v1/auth/restore', { email, password });
+  expect(takeEvents()).toEqual([{ event: 'account.deletion_cancelled', outcome: 'success', user_id }]);
+  await api.post('/api/v1/auth/restore', { email, password });
+  expect(takeEvents()).toEqual([]);
+  await api.post('/api/v1/auth/restore', { email, password: 'wrong password' });
+  expect(takeEvents()).toEqual([{ event: 'login.failed', outcome: 'failure', user_id, reason: 'wrong_password' }]);
+});
+
 test('an invite that is made or revoked is an event, its replay and its second revocation none', async () => {
   const { user_id, session_id, home_group_id, access_token } = await newSession(api);
   lines.splice(0);

@@ -50,6 +50,7 @@ const endReasons: readonly RevocationReason[] = [
   'refresh_token_reuse',
   'revoked_by_user',
   'password_changed',
+  'account_deleted',
 ];
 
 /** The counters that the audit log's events keep. */
