@@ -125,7 +125,7 @@ async function refusedWrite(
 }
 
 /** Sends more at once than there are places: one of them is refused. */
-async function overload(name: 'register' | 'login'): Promise<Answer> {
+async function overload(name: 'register' | 'login' | 'restoreAccount'): Promise<Answer> {
   const requests = await Promise.all(Array.from({ length: 8 }, () => goodRequests[name](api)));
   const answers = await Promise.all(requests.map((request) => sendTo(name, narrow, request)));
   const refused = answers.find(({ status }) => status === 503);
@@ -177,6 +177,9 @@ type LimitedByAddress =
   | 'login'
   | 'refresh'
   | 'findInvite'
+  | 'restoreAccount'
+  | 'requestDeletion'
+  | 'confirmDeletion'
   | 'requestPasswordReset'
   | 'confirmPasswordReset'
   | 'confirmEmailVerification'
@@ -326,6 +329,37 @@ const ownProvocations: {
   changePassword: {
     'ERR-INTERNAL': () => refusedWrite('changePassword', 'users'),
     ...freshProvocations('changePassword'),
+  },
+  scheduleDeletion: {
+    'ERR-INTERNAL': () => refusedWrite('scheduleDeletion', 'users'),
+    ...freshProvocations('scheduleDeletion'),
+  },
+  requestDeletion: {
+    'ERR-INTERNAL': () => refusedWrite('requestDeletion', 'challenges'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('requestDeletion'),
+  },
+  resendDeletion: {
+    'ERR-INTERNAL': () => refusedWrite('resendDeletion', 'outbox'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendDeletion'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendDeletion'),
+    'ERR-RATE-LIMITED': () => sendTwice('resendDeletion'),
+  },
+  confirmDeletion: {
+    'ERR-INTERNAL': () => refusedWrite('confirmDeletion', 'users'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmDeletion'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmDeletion'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('confirmDeletion'),
+  },
+  restoreAccount: {
+    'ERR-INTERNAL': () => refusedWrite('restoreAccount', 'users'),
+    'ERR-INVALID-CREDENTIALS': () => sendGood('restoreAccount', api, { body: { email: newEmail(), password } }),
+    async 'ERR-ACCOUNT-DISABLED'() {
+      const good = await goodRequests.restoreAccount(api);
+      await api.collections.users.updateOne({ email: String(good.body?.email) }, { $set: { disabled_at: new Date() } });
+      return sendTo('restoreAccount', api, good);
+    },
+    'ERR-RATE-LIMITED': () => pastTheLimit('restoreAccount'),
+    'ERR-OVERLOADED': () => overload('restoreAccount'),
   },
   exportAccount: {
     async 'ERR-INTERNAL'() {

@@ -186,6 +186,15 @@ describe('POST /auth/password-reset/confirm', () => {
     expect([status, json.details.tries_left]).toEqual([403, 0]);
   });
 
+  test('is void after the password was changed', async () => {
+    const session = await newSession(api);
+    const challengeId = await requestReset(api, session.email);
+    const body = { current_password: password, new_password: 'four right staples' };
+    expect((await api.post('/api/v1/account/password', body, bearer(session))).status).toBe(200);
+    expect((await confirmReset(api, challengeId)).status).toBe(403);
+    expect(await logInWith(session.email, 'four right staples')).toBe(200);
+  });
+
   test('takes neither the code nor the challenge of another account', async () => {
     const [mine, theirs] = [await registerAccount(api), await registerAccount(api)];
     const [own, foreign] = [await requestReset(api, mine.email), await requestReset(api, theirs.email)];

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { hash } from '@node-rs/argon2';
 import { newEmail, password } from '../support/accounts.ts';
+import { areaUnderCurve, median } from '../support/area-under-curve.ts';
 import { seedAccounts } from '../support/seed-accounts.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -15,14 +16,6 @@ const tolerance = pairs >= 1_000 ? 0.05 : 0.12;
 const cost = { memoryCost: 4_096, timeCost: 3, parallelism: 1 };
 let api: TestApi | undefined;
 afterEach(() => api?.close());
-
-/** Returns the probability that a random one of `a` is above a random one of `b`: 0.5 if they are indistinguishable. */
-function areaUnderCurve(a: readonly number[], b: readonly number[]): number {
-  const all = [...a.map((value) => ({ value, own: true })), ...b.map((value) => ({ value, own: false }))];
-  all.sort((x, y) => x.value - y.value);
-  const ranks = all.reduce((sum, { own }, index) => sum + (own ? index + 1 : 0), 0);
-  return (ranks - (a.length * (a.length + 1)) / 2) / (a.length * b.length);
-}
 
 /**
  * Sends wrong passwords for accounts with that hash and for unknown addresses, in turns; the first of a pair is random.
@@ -54,8 +47,6 @@ async function measure(
   }
   return { known, unknown };
 }
-
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 describe('the time of a login', () => {
   test('does not tell an unknown address from a wrong password', async () => {

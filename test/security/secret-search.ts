@@ -15,10 +15,10 @@ export async function dumpMongo(db: Db): Promise<Places> {
   return places;
 }
 
-/** Every key with its value, whatever its type. */
-export async function dumpRedis(redis: Redis): Promise<Places> {
+/** Every key that matches, with its value, whatever its type. */
+export async function dumpRedis(redis: Redis, pattern = '*'): Promise<Places> {
   const places: Places = {};
-  for (const key of await redis.keys('*'))
+  for (const key of await redis.keys(pattern))
     places[`Redis ${key}`] = `${key} ${JSON.stringify(await readValue(redis, key))}`;
   return places;
 }

@@ -34,6 +34,13 @@ export async function requestReset(on: CodeApi, email: string, fields: object = 
   return answer.json.data.challenge_id;
 }
 
+/** Asks for a code to delete the account. Throws if the answer is not 202. */
+export async function requestDeletion(on: CodeApi, email: string): Promise<string> {
+  const answer = await on.post('/api/v1/auth/deletion', { email });
+  if (answer.status !== 202) throw new Error(`deletion answered ${answer.status}: ${answer.text}`);
+  return answer.json.data.challenge_id;
+}
+
 /** Confirms a reset, with the right code unless another one is given. */
 export async function confirmReset(on: CodeApi, challenge_id: string, fields: object = {}): Promise<Answer> {
   const code = await codeOf(on, challenge_id);
@@ -43,12 +50,12 @@ export async function confirmReset(on: CodeApi, challenge_id: string, fields: ob
 
 /** Lets the resend of a challenge be due now. */
 export async function makeResendDue({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<void> {
-  await collections.challenges.updateOne({ _id: challengeId }, { $set: { resend_at: new Date() } });
+  await collections.challenges.updateOne({ _id: challengeId }, { $set: { resend_at: new Date(0) } });
 }
 
 /** Lets a challenge be too old. */
 export async function expire({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<void> {
-  await collections.challenges.updateOne({ _id: challengeId }, { $set: { expires_at: new Date() } });
+  await collections.challenges.updateOne({ _id: challengeId }, { $set: { expires_at: new Date(0) } });
 }
 
 export const unknownChallenge = () => randomUUID();

@@ -7,6 +7,9 @@ export interface FailCommand {
   readonly errorCode?: number;
   readonly errorLabels?: readonly string[];
   readonly closeConnection?: boolean;
+  /** Holds the command back for so many milliseconds. */
+  readonly blockConnection?: boolean;
+  readonly blockTimeMS?: number;
   readonly writeConcernError?: { readonly code: number; readonly errmsg: string };
   /** `database.collection`. */
   readonly namespace?: string;

@@ -5,6 +5,7 @@ import {
   codeOf,
   makeResendDue,
   requestChange,
+  requestDeletion,
   requestReset,
   requestVerification,
   undoTokenOf,
@@ -36,6 +37,24 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     ...(await ownHeaders(on)),
     body: { current_password: password, new_password: 'three wrong staples' },
   }),
+  scheduleDeletion: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
+  requestDeletion: async (on) => ({
+    body: { email: (await registerAccount(on)).email, device_id: crypto.randomUUID() },
+  }),
+  async resendDeletion(on) {
+    const challenge_id = await requestDeletion(on, (await registerAccount(on)).email);
+    await makeResendDue(on, challenge_id);
+    return { body: { challenge_id } };
+  },
+  async confirmDeletion(on) {
+    const challenge_id = await requestDeletion(on, (await registerAccount(on)).email);
+    return { body: { challenge_id, code: await codeOf(on, challenge_id) } };
+  },
+  async restoreAccount(on) {
+    const { email, device_id, access_token } = await newSession(on);
+    await on.post('/api/v1/account/deletion', { current_password: password }, bearer({ access_token }));
+    return { body: { email, password, device_id } };
+  },
   exportAccount: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
   requestPasswordReset: async (on) => ({
     body: { email: (await registerAccount(on)).email, device_id: crypto.randomUUID() },

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '@auth-account/config';
-import { createLogger, createMetrics } from '@auth-account/telemetry';
+import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { compose } from '@auth-account/worker/compose';
 import { workerConfig } from '@auth-account/worker/config';
 import { processEnvironment } from './process-environment.ts';
@@ -16,13 +16,15 @@ export interface TestWorker {
 }
 
 /** Short intervals, so that tests need not wait. */
-const quick = { RELAY_INTERVAL_MS: '50', DENY_LIST_INTERVAL_MS: '50' };
+const quick = { RELAY_INTERVAL_MS: '50', DENY_LIST_INTERVAL_MS: '50', ERASURE_INTERVAL_MS: '50' };
 
 /** Starts a worker in this process. `env`: the result of `serviceEnvironment`, and more. */
-export async function startTestWorker(env: Readonly<Record<string, string>>): Promise<TestWorker> {
+export async function startTestWorker(
+  env: Readonly<Record<string, string>>,
+  logger: Logger = createLogger({ service: 'worker', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+): Promise<TestWorker> {
   const config = loadConfig(workerConfig, { env: { ...quick, ...env } });
   const metrics = createMetrics({ service: 'worker' });
-  const logger = createLogger({ service: 'worker', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const worker = await compose({ config, logger, metrics });
   await worker.start();
   let closed: Promise<void> | undefined;

@@ -1,3 +1,4 @@
+export { createLimitKeys, type LimitKeys } from './limit-keys.ts';
 export { openRedis, type RedisConfig } from './open-redis.ts';
 export { parseRedisAddress } from './redis-address.ts';
 export { redisChecks } from './redis-checks.ts';

@@ -50,6 +50,8 @@ export interface UserDocument {
   readonly disabled_by?: string;
   /** Time of the erasure, if the deletion was ordered. Until then nobody can log in. */
   readonly deletes_at?: Date;
+  /** Claim of the worker that erases the account, and the time at which another may take it. */
+  readonly erasure?: { readonly lease: string; readonly until: Date };
   /**
    * Written by every operation that revokes or moves by user. Logins write the document too, so that the two conflict.
    */
@@ -99,7 +101,8 @@ export interface InviteDocument {
   readonly _id: string;
   readonly home_group_id: string;
   readonly account_type: AccountType;
-  readonly created_by: string;
+  /** null if the account that made it was erased. */
+  readonly created_by: string | null;
   readonly created_at: Date;
   readonly expires_at: Date;
   /** null: unlimited. */
@@ -176,6 +179,8 @@ export interface IdempotencyDocument {
   readonly _id: string;
   /** HMAC of the body. */
   readonly fingerprint: string;
+  /** Account that the answer is about, so that the record goes with it. A forced logout has none. */
+  readonly user_id?: string;
   /** `data` of the answer. */
   readonly answer: unknown;
   readonly expires_at: Date;

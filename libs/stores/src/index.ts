@@ -19,4 +19,4 @@ export {
   type TransactionHooks,
   type TransactionOutcome,
 } from './transactions/run-transaction.ts';
-export { emailKey, type Membership, type UserStore } from './user-store.ts';
+export { emailKey, type UserStore } from './user-store.ts';

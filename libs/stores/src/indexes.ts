@@ -16,6 +16,8 @@ const indexes = {
   users: [
     [{ email_key: 1 }, { name: 'email_key_unique', unique: true }],
     [{ home_group_id: 1, joined_at: 1, _id: 1 }, { name: 'group_members_by_age' }],
+    // Accounts about to be deleted. No other is in this index, so registrations and logins don't write it.
+    [{ deletes_at: 1 }, { name: 'deletion_due', sparse: true }],
     // Addresses that a change can be undone to. The few accounts that have some are in these indexes, and no others.
     [{ 'former_emails.email_key': 1 }, { name: 'former_email', sparse: true }],
     [{ 'former_emails.change_id': 1 }, { name: 'email_change', sparse: true }],
@@ -34,6 +36,7 @@ const indexes = {
   ],
   invites: [
     [{ home_group_id: 1, created_at: -1 }, { name: 'group_invites' }],
+    // All that a user has made: for the export, and for the erasure.
     [{ created_by: 1, created_at: -1 }, { name: 'invites_of_maker' }],
     // Invites that may still be good, however many were revoked: they are counted in the transaction that creates one.
     [
@@ -66,7 +69,10 @@ const indexes = {
     // A revoked session stays until its tokens would have expired anyway, because it is what marks them as revoked.
     [{ absolute_expires_at: 1 }, { name: 'absolute_expiry_ttl', expireAfterSeconds: daySeconds }],
   ],
-  idempotency: [[{ expires_at: 1 }, { name: 'expiry_ttl', expireAfterSeconds: 0 }]],
+  idempotency: [
+    [{ expires_at: 1 }, { name: 'expiry_ttl', expireAfterSeconds: 0 }],
+    [{ user_id: 1 }, { name: 'user', sparse: true }],
+  ],
   challenges: [
     // All of a user's, for voiding and erasing; the limits bound their number.
     [{ user_id: 1 }, { name: 'user' }],

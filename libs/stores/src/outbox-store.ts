@@ -31,6 +31,8 @@ export interface OutboxStore extends OutboxLeases {
   /** Notes which subscribers have events, as {@link record} does, if nothing is known of an attempt. */
   markDelivered(delivered: readonly Delivered[], subscribers: readonly EventTaker[]): Promise<void>;
   find(eventId: string): Promise<OutboxDocument | undefined>;
+  /** Reads with majority concern: the result can't be rolled back. */
+  exists(eventId: string): Promise<boolean>;
   /** Returns the rows of the request with that `X-Request-ID`, oldest first. */
   findByRequest(requestId: string): Promise<OutboxDocument[]>;
   /** Oldest first. */
@@ -99,6 +101,10 @@ export function createOutboxStore({ outbox }: Collections): OutboxStore {
       await outbox.bulkWrite(operations, { ordered: false });
     },
     find: async (eventId) => (await outbox.findOne({ _id: eventId })) ?? undefined,
+    async exists(eventId) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await outbox.findOne({ _id: eventId }, options)) !== null;
+    },
     findByRequest: (requestId) =>
       outbox.find({ 'event.requestid': requestId }).sort({ _id: 1 }).limit(requestLimit).toArray(),
     list: ({ limit, ...filter }) => outbox.find(listFilter(filter)).sort({ _id: 1 }).limit(limit).toArray(),

@@ -1,10 +1,12 @@
 import { type ChallengeStore, createChallengeStore } from './challenge-store.ts';
 import type { Collections } from './collections.ts';
 import { createDeadLetterStore, type DeadLetterStore } from './dead-letter-store.ts';
+import { createDeletionStore, type DeletionStore } from './deletion-store.ts';
 import { createEmailChangeStore, type EmailChangeStore } from './email-change-store.ts';
 import { createGroupStore, type GroupStore } from './group-store.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 import { createInviteStore, type InviteStore } from './invite-store.ts';
+import { createMembershipStore, type MembershipStore } from './membership-store.ts';
 import { createOutboxStore, type OutboxStore } from './outbox-store.ts';
 import { createReplay, type Replay } from './replay.ts';
 import { createSessionStore, type SessionStore } from './session-store.ts';
@@ -15,9 +17,11 @@ import { createUserStore, type UserStore } from './user-store.ts';
 /** Every store of a database, one per noun, and the replay of events, which concerns three of them. */
 export interface Stores {
   readonly users: UserStore;
+  readonly deletions: DeletionStore;
   readonly emailChanges: EmailChangeStore;
   readonly groups: GroupStore;
   readonly invites: InviteStore;
+  readonly memberships: MembershipStore;
   readonly sessions: SessionStore;
   readonly idempotency: IdempotencyStore;
   readonly challenges: ChallengeStore;
@@ -32,11 +36,17 @@ export interface Stores {
  * replay); without it these run on the collections' client and are not counted.
  */
 export function createStores(collections: Collections, transaction: RunTransaction = runOn(collections)): Stores {
+  const users = createUserStore(collections);
+  const groups = createGroupStore(collections);
+  const invites = createInviteStore(collections);
+  const memberships = createMembershipStore({ users, groups, invites });
   return {
-    users: createUserStore(collections),
+    users,
     emailChanges: createEmailChangeStore(collections),
-    groups: createGroupStore(collections),
-    invites: createInviteStore(collections),
+    deletions: createDeletionStore(collections, memberships),
+    groups,
+    invites,
+    memberships,
     sessions: createSessionStore(collections),
     idempotency: createIdempotencyStore(collections),
     challenges: createChallengeStore(collections),

@@ -17,6 +17,11 @@ export function hasSameCredentials(a: Credentials, b: Credentials): boolean {
   return a.email_key === b.email_key && a.password_changed_at?.getTime() === b.password_changed_at?.getTime();
 }
 
+/** Filter for the account if neither its address nor its password was changed since it was read. */
+export function unchangedSince({ _id, email_key, password_changed_at }: Credentials): Filter<UserDocument> {
+  return { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
+}
+
 /** An operator's decision that nobody may log in to the account. */
 export interface Disabled {
   readonly at: Date;
@@ -198,9 +203,8 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       const member = { _id: userId, home_group_id: groupId };
       return (await users.updateOne(member, touch({ role }), { session })).matchedCount === 1;
     },
-    async changeFresh({ _id, email_key, password_changed_at }, fields, session) {
-      const unchanged = { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
-      return (await users.updateOne(unchanged, touch(fields), { session })).matchedCount === 1;
+    async changeFresh(seen, fields, session) {
+      return (await users.updateOne(unchangedSince(seen), touch(fields), { session })).matchedCount === 1;
     },
     async disable(userId, { at, reason, by }, session) {
       const update = touch({ disabled_at: at, disabled_reason: reason, disabled_by: by, sessions_changed_at: at });

@@ -22,10 +22,12 @@ import {
   type TransactionOutcome,
 } from '@auth-account/stores';
 import type { Logger, Metrics } from '@auth-account/telemetry';
+import { createEmailCodes, readSecret, watchKeys } from '@auth-account/tokens';
 import { MongoClient } from 'mongodb';
 import type { WorkerConfig, workerConfig } from './config.ts';
 import { createDelivery, type MailPort } from './delivery/delivery.ts';
 import { createReconcile } from './deny-list/reconcile.ts';
+import { createErasure } from './erasure/create-erasure.ts';
 import { createForceLogoutConsumer } from './force-logout/force-logout-consumer.ts';
 import { createErrorLog } from './jobs/error-log.ts';
 import { createBacklogGauges, createWorkerMetrics, type WorkerMetrics } from './jobs/metrics.ts';
@@ -166,8 +168,9 @@ function composeReconcile(shared: Shared, denyList: DenyList, lifetimeMs: number
 
 /** Wires the worker. This is the only place that opens its connections. */
 export async function compose({ config, logger, metrics: serviceMetrics }: Context): Promise<ServiceParts> {
-  // Templates and keys are read first, so that a problem with them shows before any connection is open.
-  const mail = await openMail({ config, logger });
+  // Keys and templates are read first, so that a problem with them shows before any connection is open.
+  const serverKeys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger });
+  const mail = await openMail({ config, keys: serverKeys });
   const { mongo, denying, adding, consuming } = openConnections(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);
   const db = mongo.db(config.MONGODB_DATABASE);
@@ -199,6 +202,8 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
   const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = composeReconcile(shared, denyList, lifetimeMs, releaseOutbox);
   const consumers = [...delivery.consumers, createForceLogoutConsumer({ ...shared, denyList })];
+  const secrets = () => serverKeys.current().keys.map(readSecret);
+  const { erasing, counting } = createErasure({ ...shared, denyList, lifetimeMs, redis: denying, secrets });
   const { queues } = delivery;
   denying.on('ready', reconcile.trigger);
   adding.on('ready', relay.trigger);
@@ -211,14 +216,15 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
       for (const consumer of consumers) consumer.start();
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
-      for (const poller of eventPollers) poller.start();
+      whenReady(denying, erasing.start);
+      for (const poller of [...eventPollers, counting]) poller.start();
       logger.info({ subscribers: config.EVENT_SUBSCRIBERS.map(({ name }) => name) }, 'worker runs');
     },
     shutdown: [
-      { name: 'key files', run: mail.close, timeoutMs: 100 },
+      { name: 'key files', run: () => serverKeys.close(), timeoutMs: 100 },
       ...shutdownSteps({
         stopping,
-        pollers: [relay, reconcile, ...eventPollers],
+        pollers: [relay, reconcile, erasing, counting, ...eventPollers],
         consumers,
         queues: queues.map(({ queue }) => queue),
         redis: [denying, adding, consuming],

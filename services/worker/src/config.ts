@@ -107,6 +107,11 @@ export const workerConfig = Type.Object({
     default: 1_000,
     description: 'Milliseconds between two comparisons of the deny list with MongoDB',
   }),
+  ERASURE_INTERVAL_MS: Type.Integer({
+    minimum: 10,
+    default: 5_000,
+    description: 'Milliseconds between two looks for accounts whose time of deletion has come',
+  }),
 });
 export type WorkerConfig = Static<typeof workerConfig>;
 

@@ -7,6 +7,17 @@ import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import {
+  codeOf,
+  confirmChange,
+  confirmReset,
+  makeResendDue,
+  requestChange,
+  requestReset,
+  requestVerification,
+  undoTokenOf,
+  wrongCodeOf,
+} from '../../support/codes.ts';
 import { accept, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../../support/http-client.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -188,6 +199,24 @@ test('every way to end a session is an event for each session', async () => {
   expect(takeEvents()).toEqual([]);
 });
 
+test('an order to delete the account is an event, with the ends of its sessions, and so is its restore', async () => {
+  const { email, user_id, session_id, access_token } = await newSession(api);
+  lines.splice(0);
+  const body = { current_password: password };
+  await api.post('/api/v1/account/deletion', body, bearer(access_token));
+  const ids = { outcome: 'success', user_id, session_id };
+  expect(takeEvents()).toEqual([
+    { event: 'account.deletion_scheduled', ...ids },
+    { event: 'session.revoked', ...ids, reason: 'account_deleted' },
+  ]);
+  await api.post('/api/v1/auth/restore', { email, password });
+  expect(takeEvents()).toEqual([{ event: 'account.deletion_cancelled', outcome: 'success', user_id }]);
+  await api.post('/api/v1/auth/restore', { email, password });
+  expect(takeEvents()).toEqual([]);
+  await api.post('/api/v1/auth/restore', { email, password: 'wrong password' });
+  expect(takeEvents()).toEqual([{ event: 'login.failed', outcome: 'failure', user_id, reason: 'wrong_password' }]);
+});
+
 test('an invite that is made or revoked is an event, its replay and its second revocation none', async () => {
   const { user_id, session_id, home_group_id, access_token } = await newSession(api);
   lines.splice(0);
@@ -277,6 +306,61 @@ test('what a person does with the account is an event, and so is a wrong passwor
     { event: 'session.revoked', ...success, session_id: tablet.session_id, reason: 'password_changed' },
   ]);
   expect(await ended()).toBe(endedBefore + 1);
+});
+
+test('a code that is asked for, refused and confirmed is an event, with what it permits', async () => {
+  const session = await newSession(api);
+  const { user_id, session_id, access_token } = session;
+  const stack = { ...api, collections: collectionsOf(mongo.db(name)) };
+  const codes = (purpose: string, outcome: string) => counterOf('auth_codes_total', { purpose, outcome });
+  const before = await codes('password_reset', 'confirmed');
+  lines.splice(0);
+
+  const success = { outcome: 'success', user_id };
+  const events: Line[] = [];
+  /** Keeps the events of a request. */
+  const took = async <T>(request: Promise<T>): Promise<T> => {
+    const answer = await request;
+    events.push(...takeEvents());
+    return answer;
+  };
+  const verification = await took(requestVerification(stack, { access_token }));
+  const verify = async (code: string) =>
+    took(api.post('/api/v1/account/email-verification/confirm', { challenge_id: verification, code }));
+  await makeResendDue(stack, verification);
+  await took(api.post('/api/v1/account/email-verification/resend', { challenge_id: verification }));
+  await verify(await wrongCodeOf(stack, verification));
+  await verify(await codeOf(stack, verification));
+  const purpose = 'email_verification';
+  expect(events.splice(0)).toEqual([
+    { event: 'code.requested', ...success, purpose },
+    { event: 'code.resent', ...success, purpose },
+    { event: 'code.failed', outcome: 'failure', user_id, purpose, reason: 'wrong' },
+    { event: 'account.email_verified', ...success },
+  ]);
+
+  const change = await took(requestChange(stack, { access_token }, newEmail()));
+  await took(confirmChange(stack, { access_token }, change));
+  const undo_token = await undoTokenOf(stack, user_id);
+  await took(api.post('/api/v1/auth/email-change/undo', { undo_token }));
+  expect(events.splice(0)).toEqual([
+    { event: 'code.requested', ...success, purpose: 'email_change' },
+    { event: 'account.email_changed', ...success, session_id },
+    { event: 'account.email_change_undone', ...success },
+    { event: 'session.revoked', ...success, session_id, reason: 'password_changed' },
+  ]);
+
+  const reset = await took(requestReset(stack, session.email));
+  await took(confirmReset(stack, reset));
+  await took(confirmReset(stack, reset));
+  await took(requestReset(stack, newEmail()));
+  expect(events).toEqual([
+    { event: 'code.requested', ...success, purpose: 'password_reset' },
+    { event: 'account.password_reset', ...success },
+    { event: 'code.failed', outcome: 'failure', user_id, purpose: 'password_reset', reason: 'dead' },
+    { event: 'code.requested', outcome: 'success', purpose: 'password_reset' },
+  ]);
+  expect(await codes('password_reset', 'confirmed')).toBe(before + 1);
 });
 
 test('a login to an account that opens no session is an event', async () => {

@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { failFastOptions } from '@auth-account/redis';
+import { createLimitKeys, failFastOptions } from '@auth-account/redis';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createAddressLimit } from '../../../services/api/src/limits/address-limit.ts';
-import { createLimitKeys } from '../../../services/api/src/limits/limit-keys.ts';
 import {
   createLoginLimits,
   type LoginIdentity,

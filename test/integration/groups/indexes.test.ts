@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { collectionsOf, createStores, ensureIndexes, runTransaction } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ClientSession, type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
+import { type ClientSession, type Db, MongoClient } from 'mongodb';
+import { type Plan, plansOf } from '../../support/query-plans.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 
@@ -57,40 +58,6 @@ afterAll(async () => {
   await mongo.close();
 });
 
-interface Plan {
-  readonly stages: Set<string>;
-  readonly examined: number;
-}
-
-/** Returns how the server finds the documents of each command that the work sends. */
-async function plansOf(work: () => Promise<unknown>): Promise<Plan[]> {
-  const commands: Document[] = [];
-  const keep = ({ command, commandName }: CommandStartedEvent) => {
-    if (['find', 'aggregate', 'update', 'findAndModify'].includes(commandName)) commands.push(command);
-  };
-  mongo.on('commandStarted', keep);
-  await work().finally(() => mongo.off('commandStarted', keep));
-  const bare = commands.map(
-    ({ lsid, txnNumber, startTransaction, autocommit, readConcern, writeConcern, $clusterTime, $db, ...rest }) => rest,
-  );
-  return Promise.all(
-    bare.map(async (command) => {
-      const explained = await db.command({ explain: command, verbosity: 'executionStats' });
-      const stages = valuesOf(explained, 'stage').filter((stage) => typeof stage === 'string');
-      const examined = valuesOf(explained, 'totalDocsExamined').map(Number);
-      return { stages: new Set(stages), examined: Math.max(...examined) };
-    }),
-  );
-}
-
-function valuesOf(value: unknown, name: string): unknown[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    if (key === 'rejectedPlans') return [];
-    return key === name ? [inner] : valuesOf(inner, name);
-  });
-}
-
 function expectBounded(plans: readonly Plan[], bounds: readonly number[]): void {
   expect(plans).toHaveLength(bounds.length);
   for (const [i, { stages, examined }] of plans.entries()) {
@@ -107,11 +74,11 @@ const invites = () => createStores(collectionsOf(db)).invites;
 test('the count of good invites looks at none that was revoked', async () => {
   const count = () => transaction((session) => invites().countGood(group, now, session));
   expect(await count()).toBe(10);
-  expectBounded(await plansOf(count), [10]);
+  expectBounded(await plansOf(mongo, db, count), [10]);
 });
 
 test('the list of invites looks at the good ones, and at no more tombstones than it gives', async () => {
-  const plans = await plansOf(async () => {
+  const plans = await plansOf(mongo, db, async () => {
     const { invites: listed, hasMore } = await invites().list(group, now, 100);
     expect([listed.length, hasMore]).toEqual([110, true]);
   });
@@ -119,17 +86,19 @@ test('the list of invites looks at the good ones, and at no more tombstones than
 });
 
 test('closing a group looks at none of its invites that was revoked', async () => {
-  const plans = await plansOf(() => transaction((session) => invites().revokeOfGroup(randomUUID(), now, session)));
+  const plans = await plansOf(mongo, db, () =>
+    transaction((session) => invites().revokeOfGroup(randomUUID(), now, session)),
+  );
   expectBounded(plans, [0]);
 });
 
 test('the members come from the index in their order', async () => {
-  const plans = await plansOf(() => createStores(collectionsOf(db)).users.listGroup(group));
+  const plans = await plansOf(mongo, db, () => createStores(collectionsOf(db)).users.listGroup(group));
   expectBounded(plans, [100]);
 });
 
 test('the invites that a user has made come from the index in their order', async () => {
-  const plans = await plansOf(async () => {
+  const plans = await plansOf(mongo, db, async () => {
     const { invites: made, hasMore } = await invites().listMadeBy(maker, 100);
     expect([made.length, hasMore]).toEqual([100, true]);
     expect(made.filter((invite) => '_id' in invite)).toEqual([]);
@@ -138,7 +107,7 @@ test('the invites that a user has made come from the index in their order', asyn
 });
 
 test('the sessions of a user come from two indexes: of those that are over no more than are wanted', async () => {
-  const plans = await plansOf(async () => {
+  const plans = await plansOf(mongo, db, async () => {
     const { sessions, hasMore } = await createStores(collectionsOf(db)).sessions.listHeld(person, 100);
     expect([sessions.length, hasMore]).toEqual([105, true]);
   });

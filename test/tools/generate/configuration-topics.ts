@@ -39,6 +39,7 @@ export const topics: readonly Topic[] = [
       'A request over a limit gets 429 `ERR-RATE-LIMITED`. How guessing is slowed down: [decisions](decisions.md).',
     names: /(_LIMIT_PER_|^LOGIN_)/,
   },
+  { title: 'Deletion of accounts', names: /^(ACCOUNT_DELETION_|ERASURE_)/ },
   {
     title: 'Accounts, groups and requests',
     names: /^(MAX_GROUP_MEMBERS|REQUIRE_VERIFIED_EMAIL|REQUEST_ID_MODE|VALIDATE_RESPONSES)$/,

@@ -2,7 +2,11 @@ import { createMetrics } from '@auth-account/telemetry';
 import { createApiMetrics } from '../../../services/api/src/compose/metrics.ts';
 import { createProbeMetrics } from '../../../services/authctl/src/probe/probe-metrics.ts';
 import { createPushMetrics } from '../../../services/push-gateway/src/streams/metrics.ts';
-import { createBacklogGauges, createWorkerMetrics } from '../../../services/worker/src/jobs/metrics.ts';
+import {
+  createBacklogGauges,
+  createOverdueGauge,
+  createWorkerMetrics,
+} from '../../../services/worker/src/jobs/metrics.ts';
 
 /** One metric as a service defines it. */
 export interface DefinedMetric {
@@ -32,6 +36,7 @@ export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
   createPushMetrics(gateway, () => 0);
   createWorkerMetrics(worker, ['analytics']);
   createBacklogGauges(worker.registry, [], () => undefined);
+  createOverdueGauge(worker.registry, () => undefined);
   createProbeMetrics(probe, () => new Date());
   const all = [
     { job: 'auth-api', metrics: api },

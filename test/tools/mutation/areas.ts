@@ -124,9 +124,9 @@ const outbox: Area = {
       tests: ['test/integration/stores/outbox-store.test.ts'],
     },
     {
-      sources: ['libs/messaging/src/events/{queues,registered-event}.ts'],
+      sources: ['libs/messaging/src/events/{queues,create-events}.ts'],
       tests: [
-        'libs/messaging/src/events/{queues,registered-event}.test.ts',
+        'libs/messaging/src/events/{queues,create-events}.test.ts',
         'test/integration/worker/relay-steps.test.ts',
       ],
     },

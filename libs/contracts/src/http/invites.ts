@@ -47,7 +47,11 @@ const own = {
   ...standing,
   max_uses: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1 }),
   uses: Type.Integer({ minimum: 0, description: 'How many have joined by it.' }),
-  created_by: Uuid,
+  created_by: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    format: 'uuid',
+    description: 'null if the account was deleted.',
+  }),
   created_at: Timestamp,
   revoked_at: Type.Unsafe<string | null>({ ...Timestamp, type: ['string', 'null'] }),
 } as const;

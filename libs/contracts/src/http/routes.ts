@@ -1,5 +1,6 @@
 import type { Route } from './route.ts';
 import { accountRoutes } from './routes/account-routes.ts';
+import { deletionRoutes } from './routes/deletion-routes.ts';
 import { emailRoutes } from './routes/email-routes.ts';
 import { groupRoutes } from './routes/group-routes.ts';
 import { inviteRoutes } from './routes/invite-routes.ts';
@@ -10,6 +11,7 @@ import { sessionRoutes } from './routes/session-routes.ts';
 /** The route table. The router iterates it, so that every operation is in it. */
 export const routes = {
   ...accountRoutes,
+  ...deletionRoutes,
   ...passwordResetRoutes,
   ...emailRoutes,
   ...sessionRoutes,

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import * as account from '../http/account.ts';
 import * as challenges from '../http/challenges.ts';
+import * as deletion from '../http/deletion.ts';
 import * as emailChange from '../http/email-change.ts';
 import * as emailVerification from '../http/email-verification.ts';
 import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
@@ -23,6 +24,7 @@ const features = [
   logout,
   sessions,
   account,
+  deletion,
   challenges,
   passwordReset,
   emailVerification,

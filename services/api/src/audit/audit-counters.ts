@@ -7,12 +7,15 @@ import { type AuditEvent, type AuditEventName, limitRules } from './events.ts';
 
 export type AuditCounters = ReturnType<typeof createAuditCounters>;
 
+/** Names of a family of events, so that the compiler names the ones that a table below lacks. */
+type EventsOf<Family extends string> = Extract<AuditEventName, `${Family}.${string}`>;
+
 /** Outcomes of a login. */
 const loginOutcomes = {
   'login.succeeded': 'succeeded',
   'login.failed': 'failed',
   'login.refused': 'refused',
-} as const satisfies Partial<Record<AuditEventName, string>>;
+} as const satisfies Record<EventsOf<'login'>, string>;
 
 /** Outcomes of a refresh. */
 const refreshOutcomes = {
@@ -22,16 +25,16 @@ const refreshOutcomes = {
   'refresh.revoked': 'revoked',
   'refresh.stolen': 'stolen',
   'refresh.abandoned': 'abandoned',
-} as const satisfies Partial<Record<AuditEventName, string>>;
+} as const satisfies Record<EventsOf<'refresh'>, string>;
 
-/** Changes of a group. */
+/** Changes of a group's members and owner. */
 const groupChanges = {
   'group.joined': 'joined',
   'group.left': 'left',
   'group.removed': 'removed',
   'group.owner_changed': 'owner_changed',
   'group.closed': 'closed',
-} as const satisfies Partial<Record<AuditEventName, string>>;
+} as const satisfies Record<Exclude<EventsOf<'group'>, 'group.renamed'>, string>;
 
 /** Outcomes of a code that are the reasons of `code.failed`, or events of their own. */
 const codeOutcomes = ['requested', 'resent', 'confirmed', 'wrong', 'dead', 'expired', 'unknown'] as const;
@@ -43,14 +46,16 @@ const confirmations = {
   'account.email_changed': 'email_change',
 } as const satisfies Partial<Record<AuditEventName, CodePurpose>>;
 
-const endReasons: readonly RevocationReason[] = [
-  'logout',
-  'replaced',
-  'session_limit',
-  'refresh_token_reuse',
-  'revoked_by_user',
-  'password_changed',
-];
+/** Reasons for which the api ends sessions. The others are those of the worker and of operators. */
+const endReasons = Object.keys({
+  logout: true,
+  replaced: true,
+  session_limit: true,
+  refresh_token_reuse: true,
+  revoked_by_user: true,
+  password_changed: true,
+  account_deleted: true,
+} satisfies Record<Exclude<RevocationReason, 'forced' | 'account_disabled'>, true>);
 
 /** The counters that the audit log's events keep. */
 export function createAuditCounters(registry: Metrics['registry']) {

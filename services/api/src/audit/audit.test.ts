@@ -136,6 +136,7 @@ describe('counters', () => {
       ['IAD_JWT_ACCESS_INVALID', 0],
       ['IAD_JWT_ACCESS_EXPIRED', 0],
       ['ERR-REAUTHENTICATION-FAILED', 0],
+      ['ERR-CODE-INVALID', 0],
       ['ERR-GROUP-OWNER-REQUIRED', 0],
     ]);
   });

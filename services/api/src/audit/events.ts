@@ -45,6 +45,9 @@ interface EventFields {
   'reauthentication.failed': { readonly user_id: string; readonly session_id: string };
   'account.changed': { readonly user_id: string; readonly session_id: string };
   'account.password_changed': { readonly user_id: string; readonly session_id: string };
+  /** Without a session if a code from the mailbox ordered it. */
+  'account.deletion_scheduled': { readonly user_id: string; readonly session_id: string | undefined };
+  'account.deletion_cancelled': { readonly user_id: string };
   'account.exported': { readonly user_id: string; readonly session_id: string };
   'account.password_reset': { readonly user_id: string };
   'account.email_verified': { readonly user_id: string };
@@ -116,6 +119,8 @@ export const auditEvents = {
   'reauthentication.failed': { outcome: 'failure' },
   'account.changed': { outcome: 'success' },
   'account.password_changed': { outcome: 'success' },
+  'account.deletion_scheduled': { outcome: 'success' },
+  'account.deletion_cancelled': { outcome: 'success' },
   'account.exported': { outcome: 'success' },
   'account.password_reset': { outcome: 'success' },
   'account.email_verified': { outcome: 'success' },

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { AuthEvent, Locale } from '@auth-account/contracts/events';
 import { createAccountEvent } from '@auth-account/messaging';
 import type { OutboxStore } from '@auth-account/stores';
@@ -29,6 +30,9 @@ export interface CodeAnnouncement {
   publish(): void;
 }
 
+/** Milliseconds, nothing to somebody who waits for a mail. */
+const longestDelayMs = 500;
+
 /** Creates the function that prepares the announcement. The worker derives the code when it sends the mail. */
 export function createAnnounceCode({ outbox, publishEvent, ids }: AnnounceCodeDeps) {
   return ({ challenge, locale, to, instead, at }: CodeToSend, origin: RequestOrigin): CodeAnnouncement => {
@@ -41,8 +45,9 @@ export function createAnnounceCode({ outbox, publishEvent, ids }: AnnounceCodeDe
     return {
       append: (session) => (isSent ? outbox.append(event, at, session) : outbox.appendDelivered(event, at, session)),
       publish() {
-        // After the answer: its time must not tell whether there is something to publish.
-        if (isSent) setImmediate(publishEvent, event);
+        // Some time after the answer: neither its time nor that of the next one must tell whether there is something to
+        // publish. What is lost by a stop meanwhile is left to the relay.
+        if (isSent) setTimeout(publishEvent, randomInt(longestDelayMs), event).unref();
       },
     };
   };

@@ -15,6 +15,7 @@ import { systemIds as ids } from '../request/ids.ts';
 import type { ServerSecrets } from '../security/server-secrets.ts';
 import { createAcceptInvite } from '../usecases/accept-invite.ts';
 import { createAssertEmailVerified } from '../usecases/assert-email-verified.ts';
+import { createAuthenticate } from '../usecases/authenticate.ts';
 import { createChangeAccount } from '../usecases/change-account.ts';
 import { createChangeGroup } from '../usecases/change-group.ts';
 import { createChangePassword } from '../usecases/change-password.ts';
@@ -37,6 +38,7 @@ import { createRefresh } from '../usecases/refresh.ts';
 import { createRegister } from '../usecases/register.ts';
 import { createRemoveMember } from '../usecases/remove-member.ts';
 import { createRenameGroup } from '../usecases/rename-group.ts';
+import { createRestoreAccount } from '../usecases/restore-account.ts';
 import { createRevokeInvite } from '../usecases/revoke-invite.ts';
 import { createRevokeSession } from '../usecases/revoke-session.ts';
 import { createSpaces } from '../usecases/spaces.ts';
@@ -100,7 +102,9 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
 export function composeUseCases(parts: UseCaseParts) {
   const shared = sharedParts(parts);
   const { hasher, emailCodes: codes, emailChangeTokens } = parts.security;
-  const withCodes = codeUseCases({ ...shared, hasher, codes, emailChangeTokens, publishEvent: parts.publishEvent });
+  const { publishEvent, config } = parts;
+  const graceDays = config.ACCOUNT_DELETION_GRACE_DAYS;
+  const withCodes = codeUseCases({ ...shared, hasher, codes, emailChangeTokens, publishEvent, graceDays });
   return {
     ...accountUseCases(parts, { ...shared, requestCode: withCodes.requestCode }),
     ...withCodes,
@@ -146,7 +150,7 @@ function accountUseCases(
     now: parts.now,
   });
   const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime, publishEvent };
-  const reauthenticate = createReauthenticate(shared);
+  const fresh = { ...shared, reauthenticate: createReauthenticate(shared), endSessions: createEndSessions(shared) };
   const isRequired = config.REQUIRE_VERIFIED_EMAIL;
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
   return {
@@ -157,8 +161,9 @@ function accountUseCases(
     }),
     findAccount: createFindAccount(shared),
     changeAccount: createChangeAccount(shared),
-    exportAccount: createExportAccount({ ...shared, reauthenticate }),
-    changePassword: createChangePassword({ ...shared, reauthenticate, endSessions: createEndSessions(shared) }),
+    exportAccount: createExportAccount(fresh),
+    changePassword: createChangePassword(fresh),
+    restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared) }),
     logIn: createLogIn({ ...shared, assertEmailVerified, tellSessions }),
     refresh: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),

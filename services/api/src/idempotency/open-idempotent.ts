@@ -22,8 +22,11 @@ export interface IdempotentRequest<T> {
    * if a store is away), nothing is looked up.
    */
   findInsteadOf(error: unknown): Promise<EarlierAnswer<T> | undefined>;
-  /** Stores the answer, in the transaction of the work. Must be the first call in it, so that a twin waits here. */
-  keep(answer: T, session: ClientSession): Promise<void>;
+  /**
+   * Stores the answer about that account, in the transaction of the work. Must be the first call in it, so that a twin
+   * waits here.
+   */
+  keep(answer: T, userId: string, session: ClientSession): Promise<void>;
 }
 
 /** Scope of the key: the same key on another route or from another caller is a different one. */
@@ -81,8 +84,9 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
         const found = isRefusal(error) ? await store.findConfirmed(ids) : undefined;
         return found && toEarlier(found);
       },
-      async keep(answer, session) {
-        await store.insert({ ...newest, answer, expires_at: new Date(now().getTime() + lifetimeMs) }, session);
+      async keep(answer, user_id, session) {
+        const expires_at = new Date(now().getTime() + lifetimeMs);
+        await store.insert({ ...newest, user_id, answer, expires_at }, session);
       },
     };
   };

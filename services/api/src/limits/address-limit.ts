@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RedisClient } from '@auth-account/redis';
+import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import type { LimitKeys } from './limit-keys.ts';
 
 export interface AddressLimitOptions {
   readonly redis: RedisClient;

@@ -1,8 +1,7 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
-import type { RedisClient } from '@auth-account/redis';
+import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { waitOf } from './address-limit.ts';
-import type { LimitKeys } from './limit-keys.ts';
 import { dayMs, knownMs, type LoginIdentity } from './login-limits.ts';
 
 /** The account, device and network of a request for a code, and what the code is for. */
@@ -70,7 +69,7 @@ export function createCodeLimit({ redis, keys, perDay, now }: CodeLimitDeps): Co
       const device = keys.tagOf('account-device', emailKey, deviceId);
       const network = keys.tagOf('account-address', emailKey, prefix);
       const lists = [device, network, account].map((tag) => keys.nameOf(`code-${purpose}:${tag}`));
-      const names = [keys.nameOf(`login-known:${account}`), ...lists];
+      const names = [keys.knownOf(account), ...lists];
       try {
         return await countCode(names.length, ...names, now(), device, network, knownMs, perDay, dayMs);
       } catch {

@@ -1,6 +1,6 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
 import { AppError } from '@auth-account/errors';
-import type { RedisClient } from '@auth-account/redis';
+import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
 import { addressPrefix, type PrefixLength } from '@auth-account/telemetry';
 import type { Audit } from '../audit/audit.ts';
@@ -9,7 +9,6 @@ import type { RequestOrigin } from '../request/request-origin.ts';
 import { createAddressLimit } from './address-limit.ts';
 import { createCodeLimit } from './code-limit.ts';
 import type { LimitRules } from './limit-config.ts';
-import { createLimitKeys } from './limit-keys.ts';
 import { createLoginLimits, type Refusal } from './login-limits.ts';
 
 /** The account that a code is asked for, by whom, and what it is for. */

@@ -1,9 +1,8 @@
-import type { RedisClient } from '@auth-account/redis';
+import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { LimitRule } from '../audit/events.ts';
 import { type AddressLimit, waitOf } from './address-limit.ts';
 import type { LoginRules } from './limit-config.ts';
-import type { LimitKeys } from './limit-keys.ts';
 import { loginScript } from './login-script.ts';
 
 /** One limit that has been reached. */
@@ -88,11 +87,8 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     const account = keys.tagOf('account', emailKey);
     const device = keys.tagOf('account-device', emailKey, deviceId);
     const network = keys.tagOf('account-address', emailKey, prefix);
-    const owed = [device, network, account].flatMap((tag) => [
-      keys.nameOf(`login-delay:${tag}`),
-      keys.nameOf(`login-failed:${tag}`),
-    ]);
-    const names = [addresses.keyOf(prefix), keys.nameOf(`login-known:${account}`), ...owed];
+    const owed = [device, network, account].flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]);
+    const names = [addresses.keyOf(prefix), keys.knownOf(account), ...owed];
     const [rule, waitMs] = await judgeLogin(
       names.length,
       ...names,

@@ -1,14 +1,8 @@
 import type { AcceptInviteRequest, MembershipResponse } from '@auth-account/contracts/http/groups';
 import { AppError } from '@auth-account/errors';
-import {
-  type GroupStore,
-  type InviteState,
-  type InviteStore,
-  inviteState,
-  type Membership,
-  type UserStore,
-} from '@auth-account/stores';
+import { type GroupStore, type InviteState, type InviteStore, inviteState, type UserStore } from '@auth-account/stores';
 import type { InviteDocument } from '@auth-account/stores/documents';
+import type { Membership } from '@auth-account/stores/users';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../limits/limits.ts';

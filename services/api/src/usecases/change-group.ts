@@ -1,12 +1,7 @@
-import type {
-  GroupStore,
-  InviteStore,
-  Membership,
-  RunTransaction,
-  SessionStore,
-  UserStore,
-} from '@auth-account/stores';
+import type { GroupStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
 import type { GroupDocument } from '@auth-account/stores/documents';
+import type { MembershipStore } from '@auth-account/stores/memberships';
+import type { Membership } from '@auth-account/stores/users';
 import type { ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -16,9 +11,8 @@ import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
 
 export interface ChangeGroupDeps {
-  readonly users: Pick<UserStore, 'move' | 'hasMoved' | 'promoteEldest'>;
-  readonly groups: Pick<GroupStore, 'removeMember' | 'setOwner'>;
-  readonly invites: Pick<InviteStore, 'revokeOfGroup'>;
+  readonly users: Pick<UserStore, 'move' | 'hasMoved'>;
+  readonly memberships: MembershipStore;
   readonly sessions: Pick<SessionStore, 'changeClaims'>;
   readonly transaction: RunTransaction;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -54,26 +48,10 @@ export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promis
  * comes before or after the whole change.
  */
 export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
-  const { users, groups, invites, sessions, transaction, announce, audit } = deps;
-
-  /** Subtracts the member from the count. Returns whether that closed the group, and its owner from now on. */
-  async function leave({ userId, from, to, assertAllowed }: GroupChange, session: ClientSession): Promise<Left> {
-    const left = await groups.removeMember(from, to.joined_at, session);
-    if (left === undefined) throw new Error(`there is no group ${from}`);
-    await assertAllowed?.(left);
-    if (left.closed_at !== null) {
-      await invites.revokeOfGroup(from, to.joined_at, session);
-      return { isClosed: true, heir: undefined };
-    }
-    if (left.owner_id !== userId) return { isClosed: false, heir: undefined };
-    const heir = await users.promoteEldest(from, session);
-    if (heir === undefined) throw new Error(`the group ${from} has no members, but counts ${left.member_count}`);
-    await groups.setOwner(from, heir, session);
-    return { isClosed: false, heir };
-  }
+  const { users, memberships, sessions, transaction, announce, audit } = deps;
 
   return async (change, origin) => {
-    const { userId, from, to, enter, notThere, events } = change;
+    const { userId, from, to, enter, notThere, assertAllowed, events } = change;
     const { requestId } = origin;
     const at = to.joined_at;
     const work = async (session: ClientSession) => {
@@ -81,7 +59,7 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
       // used up.
       if (!(await users.move(userId, from, to, session))) throw notThere();
       await enter(session);
-      const left = await leave(change, session);
+      const left = await memberships.end({ userId, groupId: from, at, assertAllowed }, session);
       const changed = await sessions.changeClaims(userId, { ...to, at, requestId }, session);
       // A user who has given up may have left and come back since: `from` is right again then, and the change unwanted.
       assertClientConnected(origin);
@@ -101,12 +79,6 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
 /** Returns the group that others may want to write at the same time: nobody else knows a new household yet. */
 function wantedGroup({ from, to }: GroupChange): string {
   return to.role === 'owner' ? from : to.home_group_id;
-}
-
-/** State of the group that was left. */
-interface Left {
-  readonly isClosed: boolean;
-  readonly heir: string | undefined;
 }
 
 /** Returns a new household of the user's own, which is the user's home after leaving a group. */

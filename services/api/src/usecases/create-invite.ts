@@ -64,7 +64,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
     const data = { ...describeInvite(invite, at), timestamp: at.toISOString() };
     const work = async (session: ClientSession) => {
       // The first write, so that a twin with the same key waits here.
-      await idempotent.keep(data, session);
+      await idempotent.keep(data, user_id, session);
       const group = await groups.countInvite(home_group_id, user_id, session);
       if (group === undefined) throw await nonOwnerError(users, caller);
       if ((await invites.countGood(home_group_id, at, session)) >= inviteLimit) {

@@ -28,7 +28,7 @@ export function createFindInvite(deps: FindInviteDeps) {
     const [state, group, inviter] = await Promise.all([
       judgeInvite(invite),
       groups.find(invite.home_group_id),
-      users.findDisplayName(invite.created_by),
+      invite.created_by === null ? undefined : users.findDisplayName(invite.created_by),
     ]);
     return {
       ...previewInvite(invite, state),

@@ -13,30 +13,25 @@ import { hasSameCredentials } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
-import type { Audit } from '../audit/audit.ts';
 import type { LoginRefusal } from '../audit/events.ts';
-import type { Limits } from '../limits/limits.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import type { PasswordHasher } from '../security/password-hasher.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
 import type { AssertEmailVerified } from './assert-email-verified.ts';
 import { assertMayLogIn } from './assert-may-log-in.ts';
+import { type AuthenticateDeps, createAuthenticate } from './authenticate.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { createNewDeviceNotices, knownAs, type NewDeviceDeps } from './new-device.ts';
 import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
 
-export interface LogInDeps extends NewDeviceDeps {
-  readonly users: Pick<UserStore, 'findByEmail' | 'touchLogin' | 'setPasswordHash'>;
+export interface LogInDeps extends AuthenticateDeps, NewDeviceDeps {
+  readonly users: AuthenticateDeps['users'] & Pick<UserStore, 'touchLogin'>;
   readonly sessions: Pick<SessionStore, 'exists' | 'listLive' | 'revokeAll' | 'insert'>;
   readonly transaction: RunTransaction;
-  readonly hasher: PasswordHasher;
   readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'>;
   readonly issueTokens: IssueTokens;
   readonly assertEmailVerified: AssertEmailVerified;
   readonly announce: (announcement: Announcement) => Promise<void>;
-  readonly limits: Pick<Limits, 'logIn'>;
-  readonly audit: Audit;
   readonly lifetime: SessionLifetime;
   readonly ids: Ids;
   readonly now: () => Date;
@@ -55,8 +50,7 @@ const refusals: Partial<Readonly<Record<ThrowableCode, LoginRefusal>>> = {
 /**
  * Logs a user in (decisions, "Login"): one session per user and device.
  *
- * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
- * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`, and with the right password the errors of {@link assertMayLogIn} and
+ * Raises the errors of {@link createAuthenticate}, and with the right password those of {@link assertMayLogIn} and
  * {@link AssertEmailVerified}. No session is opened if the client is seen to have left before the commit.
  */
 export function createLogIn(
@@ -69,7 +63,7 @@ export function createLogIn(
   return async (input, origin) => {
     const { requestId } = origin;
     const deviceId = input.device_id?.toLowerCase() ?? ids.groupId();
-    const seen = await authenticate(input, deviceId, origin);
+    const seen = await authenticate({ ...input, deviceId }, origin);
     const { _id: userId } = seen;
     await assertEmailVerified(seen, deviceId, origin);
     const at = now();
@@ -117,51 +111,6 @@ export function createLogIn(
     );
     return issueTokens(session);
   };
-}
-
-/**
- * Creates the check of the password, behind the limits and the hash gate. It replaces a weak hash if the password is
- * right.
- */
-function createAuthenticate({ users, hasher, limits, audit }: LogInDeps) {
-  async function authenticate(
-    { email, password }: LoginRequest,
-    deviceId: string,
-    origin: RequestOrigin,
-  ): Promise<UserDocument> {
-    const attempt = await limits.logIn({ email, deviceId }, origin);
-    // Admission to the hash gate. A login that is shed here has not read the account yet.
-    const { user, isRight } = await hasher.admit(origin, async (turn) => {
-      const found = await users.findByEmail(email);
-      return { user: found, isRight: await turn.verify(found?.password_hash, password) };
-    });
-    if (user === undefined || !isRight) {
-      await attempt.fail();
-      const reason = user === undefined ? 'unknown_account' : 'wrong_password';
-      audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
-      throw new AppError('ERR-INVALID-CREDENTIALS');
-    }
-    await attempt.succeed();
-    await rehash(user, password, origin);
-    return user;
-  }
-
-  async function rehash(
-    { _id, password_hash: stored }: UserDocument,
-    password: string,
-    origin: RequestOrigin,
-  ): Promise<void> {
-    if (!hasher.isWeak(stored)) return;
-    try {
-      const better = await hasher.admit(origin, (turn) => turn.hash(password));
-      await users.setPasswordHash(_id, stored, better);
-    } catch (error) {
-      // The password was right. Under overload the better hash waits for the next login; this one succeeds.
-      if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
-    }
-  }
-
-  return authenticate;
 }
 
 /**

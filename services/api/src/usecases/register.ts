@@ -123,7 +123,7 @@ function createRegisterOnce(deps: RegisterDeps) {
     const { user, event, data, at } = registration;
     const work = async (session: ClientSession) => {
       // The first write, so that a twin with the same key waits here and not at the address.
-      await idempotent.keep(data, session);
+      await idempotent.keep(data, user._id, session);
       await users.insert(user, session);
       await spaces.enter(space, user._id, at, session);
       await outbox.append(event, at, session);

@@ -14,6 +14,10 @@ export interface Backlog {
   readonly deadLetters: ReadonlyMap<string, number>;
 }
 
+/** Outcome of an attempt to erase an account. */
+export type ErasureOutcome = 'erased' | 'failed';
+const erasureOutcomes: readonly ErasureOutcome[] = ['erased', 'failed'];
+
 /** Outcome of an attempt at a forced logout. */
 export type ForceLogoutOutcome = 'done' | 'repeated' | 'failed' | 'malformed';
 const forceLogoutOutcomes: readonly ForceLogoutOutcome[] = ['done', 'repeated', 'failed', 'malformed'];
@@ -60,7 +64,19 @@ export function createBacklogGauges(
   });
 }
 
-/** Creates the worker's own metrics, except those of {@link createBacklogGauges}. */
+/** Creates the gauge of overdue erasures. `overdue` returns the last count, undefined before the first. */
+export function createOverdueGauge(registry: Metrics['registry'], overdue: () => number | undefined): void {
+  new Gauge({
+    name: 'auth_erasures_overdue',
+    help: 'Accounts that should have been erased ten minutes ago or earlier, 100,000 at most',
+    registers: [registry],
+    collect() {
+      this.set(overdue() ?? Number.NaN);
+    },
+  });
+}
+
+/** Creates the worker's own metrics, except those of {@link createBacklogGauges} and {@link createOverdueGauge}. */
 export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly string[]) {
   return {
     ...createDeliveryMetrics(registry, webhooks),
@@ -69,6 +85,12 @@ export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly st
       name: 'auth_force_logouts_total',
       help: 'Attempts to carry out forced-logout commands',
       values: { outcome: forceLogoutOutcomes },
+    }),
+    erasures: createZeroedCounter({
+      registry,
+      name: 'auth_erasures_total',
+      help: 'Attempts to erase accounts whose deletion was ordered',
+      values: { outcome: erasureOutcomes },
     }),
     ...createTransactionMetrics(registry),
     reconciled: new Counter({

@@ -1,5 +1,4 @@
-import type { Logger } from '@auth-account/telemetry';
-import { createEmailChangeTokens, createEmailCodes, watchKeys } from '@auth-account/tokens';
+import { createEmailChangeTokens, createEmailCodes, type KeySource } from '@auth-account/tokens';
 import type { WorkerConfig } from '../config.ts';
 import type { MailPort } from '../delivery/delivery.ts';
 import { createMailConsumer } from './mail-consumer.ts';
@@ -8,22 +7,20 @@ import { createReadMail, type ReadMailDeps } from './read-mail.ts';
 import { createSealSecret } from './seal-secret.ts';
 
 export interface OpenMailDeps {
-  readonly config: Pick<WorkerConfig, 'SERVER_KEYS_FILE' | 'MAIL_TEMPLATES_DIR'>;
-  readonly logger: Logger;
+  readonly config: Pick<WorkerConfig, 'MAIL_TEMPLATES_DIR'>;
+  /** The server's keys. */
+  readonly keys: KeySource;
 }
 
 /** Everything that mails need beyond the stores and a server that takes them. */
 export interface MailParts {
   /** Binds them to the stores. */
   open(deps: Pick<ReadMailDeps, 'users' | 'challenges' | 'now'>): MailPort;
-  /** Stops watching the keys. */
-  close(): void;
 }
 
-/** Reads templates and keys. Throws if a file is missing or wrong. */
-export async function openMail({ config, logger }: OpenMailDeps): Promise<MailParts> {
+/** Reads the templates. Throws if a file is missing or wrong, or a key is no secret. */
+export async function openMail({ config, keys }: OpenMailDeps): Promise<MailParts> {
   const renderMail = await loadMailTemplates(config.MAIL_TEMPLATES_DIR);
-  const keys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger });
   const secrets = { emailCodes: createEmailCodes(keys), emailChangeTokens: createEmailChangeTokens(keys) };
   return {
     open(stores) {
@@ -33,6 +30,5 @@ export async function openMail({ config, logger }: OpenMailDeps): Promise<MailPa
         openSealer: (key) => createSealSecret(readMail, key),
       };
     },
-    close: () => keys.close(),
   };
 }

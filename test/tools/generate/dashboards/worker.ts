@@ -58,6 +58,13 @@ const sessions: Row = {
       description: 'As a whole: Redis had lost its data or changed its primary.',
       unit: 'ops',
     }),
+    lines(
+      [
+        [rate('auth_erasures_total', 'outcome'), '{{outcome}}'],
+        [`max(auth_erasures_overdue${of()})`, 'overdue'],
+      ],
+      { title: 'Erasures', description: 'Of accounts whose deletion was ordered; overdue: accounts.', unit: 'short' },
+    ),
     lines([[rate('auth_transactions_total', 'outcome'), '{{outcome}}']], {
       title: 'Transactions',
       description: 'failed: MongoDB.',
@@ -74,7 +81,7 @@ const sessions: Row = {
 export const worker: Dashboard = {
   name: 'worker',
   title: 'Worker',
-  description: 'Events on their way, forced logouts, what is made good.',
+  description: 'Events on their way, forced logouts, erasures, what is made good.',
   job: 'auth-worker',
   rows: [events, sessions, processRow],
 };

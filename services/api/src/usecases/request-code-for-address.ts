@@ -1,3 +1,4 @@
+import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ChallengeResponse } from '@auth-account/contracts/http/challenges';
 import type { PasswordResetRequest } from '@auth-account/contracts/http/password-reset';
 import type { UserStore } from '@auth-account/stores';
@@ -7,7 +8,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 
-export interface RequestPasswordResetDeps {
+export interface RequestCodeForAddressDeps {
   readonly users: Pick<UserStore, 'findByEmail'>;
   readonly limits: Pick<Limits, 'requestCode'>;
   readonly requestCode: RequestCode;
@@ -15,11 +16,13 @@ export interface RequestPasswordResetDeps {
 }
 
 /**
- * Sends a code to reset the password. An address without an account gets the same answer, after the same work, under the
- * same limits. Raises `ERR-RATE-LIMITED`.
+ * Sends a code of that purpose to the address. An address without an account gets the same answer, after the same work,
+ * under the same limits. Raises `ERR-RATE-LIMITED`.
  */
-export function createRequestPasswordReset({ users, limits, requestCode, ids }: RequestPasswordResetDeps) {
-  const purpose = 'password_reset';
+export function createRequestCodeForAddress(
+  { users, limits, requestCode, ids }: RequestCodeForAddressDeps,
+  purpose: CodePurpose,
+) {
   return async (
     { email, device_id }: PasswordResetRequest,
     origin: RequestOrigin,

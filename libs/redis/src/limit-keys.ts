@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { redisKeys } from '@auth-account/redis';
+import { redisKeys } from './redis-keys.ts';
 
 /**
  * Names of limits in Redis. Accounts, devices and addresses appear in them as HMACs only, so that a dump of Redis
@@ -10,6 +10,12 @@ export interface LimitKeys {
   nameOf(limit: string): string;
   /** Returns the pseudonym of what is limited: 128 bits, the same for as long as the server's key is. */
   tagOf(kind: 'account' | 'address' | 'account-address' | 'account-device', ...parts: readonly string[]): string;
+  /** Sorted set: what an account knows. Tag of a device or network → time of its last success. */
+  knownOf(account: string): string;
+  /** Delay of the next try, for the tag of an account, device or network. */
+  delayOf(tag: string): string;
+  /** List of the times of failures, for the same. */
+  failuresOf(tag: string): string;
 }
 
 const tagLength = 22;
@@ -19,11 +25,15 @@ const tagLength = 22;
  * key: every limit starts again after it was rotated.
  */
 export function createLimitKeys(prefix: string, secret: () => Buffer): LimitKeys {
+  const nameOf = redisKeys(prefix).limit;
   return {
-    nameOf: redisKeys(prefix).limit,
+    nameOf,
     tagOf(kind, ...parts) {
       const mac = createHmac('sha256', secret()).update(JSON.stringify(['limit', kind, ...parts]));
       return mac.digest('base64url').slice(0, tagLength);
     },
+    knownOf: (account) => nameOf(`login-known:${account}`),
+    delayOf: (tag) => nameOf(`login-delay:${tag}`),
+    failuresOf: (tag) => nameOf(`login-failed:${tag}`),
   };
 }

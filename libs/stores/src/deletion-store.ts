@@ -1,0 +1,110 @@
+import type { ClientSession } from 'mongodb';
+import type { Collections } from './collections.ts';
+import type { SessionDocument, UserDocument } from './documents.ts';
+import type { LeftGroup, MembershipStore } from './membership-store.ts';
+import { type Credentials, unchangedSince } from './user-store.ts';
+
+/** An account that is due, leased to one worker. */
+export interface DueAccount {
+  readonly user: UserDocument;
+  readonly lease: string;
+}
+
+/** An account that is gone, and the consequence for its group. */
+export interface ErasedAccount extends LeftGroup {
+  readonly user: UserDocument;
+}
+
+/** A session of an account whose end gateways and the api must know. */
+export type EndedSession = Pick<SessionDocument, '_id' | 'revoked_at' | 'revoked_reason' | 'revoked_request_id'>;
+
+/** Deletions of accounts: ordered, cancelled, and carried out after the grace. */
+export interface DeletionStore {
+  /**
+   * Orders the deletion, unless the password or the address has been changed since the document was read; undefined
+   * then. Returns the time of the erasure, which is that of an earlier order if there is one. Logins write the same
+   * document, so that none slips past.
+   */
+  schedule(seen: Credentials, deletesAt: Date, session: ClientSession): Promise<Date | undefined>;
+  /**
+   * Cancels the deletion if the account is not disabled, its time has not come, and neither password nor address has been
+   * changed since the document was read; else returns false.
+   */
+  cancel(seen: Credentials, now: Date, session: ClientSession): Promise<boolean>;
+  /**
+   * Leases the account that has been due for longest, so that no other worker takes it until `until`; undefined if none
+   * is due and free.
+   */
+  claim(claim: { readonly lease: string; readonly now: Date; readonly until: Date }): Promise<DueAccount | undefined>;
+  /** Returns the account's sessions that live, or that have ended since then. */
+  listEndedSince(userId: string, since: Date): Promise<EndedSession[]>;
+  /**
+   * Removes everything that is stored of the person, and ends the membership. Undefined, and nothing is removed, if the
+   * lease has passed on or the deletion was cancelled. The events in the outbox and in dead letters stay: they hold ids
+   * only.
+   */
+  erase(due: DueAccount, now: Date, session: ClientSession): Promise<ErasedAccount | undefined>;
+  /** Returns the number of accounts whose time had come by then, counted up to `limit`. */
+  countDue(at: Date, limit: number): Promise<number>;
+}
+
+export function createDeletionStore(collections: Collections, memberships: MembershipStore): DeletionStore {
+  const { users, sessions, groups } = collections;
+  return {
+    async schedule(seen, deletesAt, session) {
+      const touches = { $add: [{ $ifNull: ['$touches', 0] }, 1] };
+      const update = [{ $set: { deletes_at: { $ifNull: ['$deletes_at', deletesAt] }, touches } }];
+      const options = { session, returnDocument: 'after', projection: { deletes_at: 1 } } as const;
+      return (await users.findOneAndUpdate(unchangedSince(seen), update, options))?.deletes_at;
+    },
+    async cancel(seen, now, session) {
+      const waiting = { ...unchangedSince(seen), deletes_at: { $gt: now }, disabled_at: { $exists: false } };
+      const update = { $unset: { deletes_at: true as const }, $inc: { touches: 1 } };
+      return (await users.updateOne(waiting, update, { session })).matchedCount === 1;
+    },
+    async claim({ lease, now, until }) {
+      const free = [{ erasure: { $exists: false } }, { 'erasure.until': { $lte: now } }];
+      const update = { $set: { erasure: { lease, until } } };
+      const options = { sort: { deletes_at: 1 }, returnDocument: 'after' } as const;
+      const user = await users.findOneAndUpdate({ deletes_at: { $lte: now }, $or: free }, update, options);
+      return user === null ? undefined : { user, lease };
+    },
+    async listEndedSince(user_id, since) {
+      const projection = { revoked_at: 1, revoked_reason: 1, revoked_request_id: 1 };
+      const ended = { user_id, is_revoked: true, revoked_at: { $gte: since } };
+      const found = await Promise.all(
+        [{ user_id, is_revoked: false }, ended].map((filter) =>
+          sessions.find<EndedSession>(filter, { projection }).toArray(),
+        ),
+      );
+      return found.flat();
+    },
+    async erase({ user: { _id }, lease }, now, session) {
+      // The first write: whoever logs in, restores or moves the account comes before all of this, or finds nobody.
+      const leased = { _id, deletes_at: { $lte: now }, 'erasure.lease': lease };
+      const user = await users.findOneAndDelete(leased, { session });
+      if (user === null) return;
+      await eraseTraces(collections, _id, session);
+      const left = await memberships.end({ userId: _id, groupId: user.home_group_id, at: now }, session);
+      // Nobody is left whose name it could be.
+      const named = { name: true, import_key: true } as const;
+      if (left.isClosed) await groups.updateOne({ _id: user.home_group_id }, { $unset: named }, { session });
+      return { user, ...left };
+    },
+    countDue: (at, limit) => users.countDocuments({ deletes_at: { $lte: at } }, { limit }),
+  };
+}
+
+/** Removes what other collections hold of the person. */
+async function eraseTraces(
+  { sessions, challenges, idempotency, invites }: Collections,
+  user_id: string,
+  session: ClientSession,
+): Promise<void> {
+  // One after the other: a transaction takes no commands side by side. Each filter is that of an index.
+  await sessions.deleteMany({ user_id, is_revoked: true }, { session });
+  await sessions.deleteMany({ user_id, is_revoked: false }, { session });
+  await challenges.deleteMany({ user_id }, { session });
+  await idempotency.deleteMany({ user_id }, { session });
+  await invites.updateMany({ created_by: user_id }, { $set: { created_by: null } }, { session });
+}

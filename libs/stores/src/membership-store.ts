@@ -1,0 +1,55 @@
+import type { ClientSession } from 'mongodb';
+import type { GroupDocument } from './documents.ts';
+import type { GroupStore } from './group-store.ts';
+import type { InviteStore } from './invite-store.ts';
+import type { UserStore } from './user-store.ts';
+
+/** A member who is not in the group any more: the user's document says so already, or is gone. */
+export interface FormerMember {
+  readonly userId: string;
+  readonly groupId: string;
+  readonly at: Date;
+  /** Checks the group that was left, in the transaction. Throws if the change is not allowed. */
+  readonly assertAllowed?: ((left: GroupDocument) => Promise<void>) | undefined;
+}
+
+/** State of the group that was left. */
+export interface LeftGroup {
+  readonly isClosed: boolean;
+  /** Its new owner, if the old one has left. */
+  readonly heir: string | undefined;
+}
+
+/** What concerns users, groups and invites together. */
+export interface MembershipStore {
+  /**
+   * Subtracts the member from the group's count, with the consequences: the longest-standing member inherits the group,
+   * or the last member closes it and its invites end. It writes the group's document, like every join and leave.
+   */
+  end(member: FormerMember, session: ClientSession): Promise<LeftGroup>;
+}
+
+export interface MembershipStoreDeps {
+  readonly users: Pick<UserStore, 'promoteEldest'>;
+  readonly groups: Pick<GroupStore, 'removeMember' | 'setOwner'>;
+  readonly invites: Pick<InviteStore, 'revokeOfGroup'>;
+}
+
+export function createMembershipStore({ users, groups, invites }: MembershipStoreDeps): MembershipStore {
+  return {
+    async end({ userId, groupId, at, assertAllowed }, session) {
+      const left = await groups.removeMember(groupId, at, session);
+      if (left === undefined) throw new Error(`there is no group ${groupId}`);
+      await assertAllowed?.(left);
+      if (left.closed_at !== null) {
+        await invites.revokeOfGroup(groupId, at, session);
+        return { isClosed: true, heir: undefined };
+      }
+      if (left.owner_id !== userId) return { isClosed: false, heir: undefined };
+      const heir = await users.promoteEldest(groupId, session);
+      if (heir === undefined) throw new Error(`the group ${groupId} has no members, but counts ${left.member_count}`);
+      await groups.setOwner(groupId, heir, session);
+      return { isClosed: false, heir };
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
+import type { DeletionScheduledResponse } from '@auth-account/contracts/http/deletion';
+import { AppError } from '@auth-account/errors';
+import { createAccountEvent } from '@auth-account/messaging';
+import type { OutboxStore, RunTransaction } from '@auth-account/stores';
+import type { DeletionStore } from '@auth-account/stores/deletions';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../audit/audit.ts';
+import { mailLocale } from '../codes/mail-locale.ts';
+import type { Ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+import { assertClientConnected } from './assert-client-connected.ts';
+import type { EndSessions } from './end-sessions.ts';
+
+export interface OrderDeletionDeps {
+  readonly deletions: Pick<DeletionStore, 'schedule'>;
+  readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
+  readonly endSessions: EndSessions;
+  readonly transaction: RunTransaction;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly audit: Audit;
+  readonly graceDays: number;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/** An order to delete an account, by somebody who has shown that it is theirs. */
+export interface DeletionOrder {
+  /** The account, as it was when that was shown. */
+  readonly user: UserDocument;
+  /** Session of the caller; a code has none. */
+  readonly sessionId?: string;
+  /** Returns the error for an account whose password or address was changed since. */
+  readonly changed: () => Error;
+  /** Uses up what has permitted the order, in its transaction. */
+  readonly use?: (at: Date, session: ClientSession) => Promise<void>;
+  /** Returns true if `use` has taken effect. */
+  readonly isUsed?: () => Promise<boolean>;
+}
+
+export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Promise<DeletionScheduledResponse['data']>;
+
+const dayMs = 86_400_000;
+
+/**
+ * Creates the order to delete an account, which ends all its sessions in the same transaction. It writes the user's
+ * document, like every login, so that no login slips past. An account whose deletion is ordered already keeps its time,
+ * and nobody is told again.
+ *
+ * Raises `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ */
+export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
+  const { deletions, outbox, endSessions, transaction, publishEvent, audit, graceDays, now } = deps;
+
+  return async ({ user, sessionId, changed, use, isUsed }, origin) => {
+    const { _id: userId } = user;
+    const at = now();
+    const wanted = new Date(at.getTime() + graceDays * dayMs);
+    const events = eventsOf(deps, user, { at, deletesAt: wanted }, origin);
+    const end = { userId, reason: 'account_deleted', at } as const;
+    const work = async (session: ClientSession) => {
+      await use?.(at, session);
+      const deletesAt = await deletions.schedule(user, wanted, session);
+      if (deletesAt === undefined) throw changed();
+      if (deletesAt.getTime() !== wanted.getTime()) return { deletesAt, ended: undefined };
+      const ended = await endSessions.revoke(end, origin, session);
+      // Another request has ended it since the password was checked: what it has asked for must not happen.
+      if (sessionId !== undefined && !ended.includes(sessionId)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      for (const event of events) await outbox.append(event, at, session);
+      // A user who has given up would not know that the account will be gone.
+      assertClientConnected(origin);
+      return { deletesAt, ended };
+    };
+    const isCommitted = isUsed ?? (() => outbox.exists(events[0].id));
+    // One after the other for each account: parallel requests would conflict.
+    const { deletesAt, ended } = await transaction(work, { isCommitted, group: userId });
+    if (ended !== undefined) {
+      for (const event of events) publishEvent(event);
+      audit({ event: 'account.deletion_scheduled', user_id: userId, session_id: sessionId }, origin);
+      await endSessions.announce(end, ended, origin);
+    }
+    return { message: 'DELETION_SCHEDULED', deletes_at: deletesAt.toISOString(), timestamp: now().toISOString() };
+  };
+}
+
+interface Times {
+  readonly at: Date;
+  readonly deletesAt: Date;
+}
+
+/** Creates the event for subscribers, and the notice for the account's holder. */
+function eventsOf(
+  { ids }: Pick<OrderDeletionDeps, 'ids'>,
+  user: UserDocument,
+  { at, deletesAt }: Times,
+  request: RequestOrigin,
+): readonly [AuthEvent, AuthEvent] {
+  const { requestId, traceparent } = request;
+  const { _id: user_id } = user;
+  const origin = () => ({ id: ids.entityId(), requestId, traceparent, at });
+  const deletes_at = deletesAt.toISOString();
+  const scheduled = { user_id, scheduled_at: at.toISOString(), deletes_at };
+  const notice = { user_id, purpose: 'deletion_scheduled', locale: mailLocale(user, request), deletes_at } as const;
+  return [
+    createAccountEvent('service.auth.events.deletion_scheduled', scheduled, origin()),
+    createAccountEvent('service.auth.events.notice', notice, origin()),
+  ];
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { DenyList } from '@auth-account/messaging/deny-list';
+import type { RedisClient } from '@auth-account/redis';
+import type { RunTransaction, Stores } from '@auth-account/stores';
+import { createAuditLog, type Logger, type Metrics } from '@auth-account/telemetry';
+import { v7 } from 'uuid';
+import { createErrorLog } from '../jobs/error-log.ts';
+import { createOverdueGauge, type WorkerMetrics } from '../jobs/metrics.ts';
+import { createPoller, type Poller } from '../jobs/poller.ts';
+import { createEraseAccounts } from './erase-accounts.ts';
+import { createForgetPlaces } from './forget-places.ts';
+
+export interface ErasureDeps {
+  readonly config: { readonly ERASURE_INTERVAL_MS: number; readonly KEY_PREFIX: string };
+  readonly stores: Pick<Stores, 'deletions' | 'outbox'>;
+  readonly transaction: RunTransaction;
+  readonly denyList: Pick<DenyList, 'denyAndClose'>;
+  readonly lifetimeMs: number;
+  /** Fails at once while Redis is away. */
+  readonly redis: RedisClient;
+  readonly secrets: () => readonly Buffer[];
+  readonly metrics: Pick<WorkerMetrics, 'erasures'>;
+  readonly registry: Metrics['registry'];
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+/** Milliseconds past its time after which an account counts as overdue: several rounds, and the lease of a dead worker. */
+const overdueAfterMs = 600_000;
+const countIntervalMs = 15_000;
+const countLimit = 100_000;
+
+export interface Erasure {
+  /** Erases accounts; it needs Redis. */
+  readonly erasing: Poller;
+  /** Counts those that are overdue. */
+  readonly counting: Poller;
+}
+
+/** Wires the erasure of accounts, with its metrics and audit events. */
+export function createErasure(deps: ErasureDeps): Erasure {
+  const { config, stores, metrics, registry, logger, now } = deps;
+  const writeAudit = createAuditLog(logger);
+  const run = createEraseAccounts({
+    ...deps,
+    ...stores,
+    forgetPlaces: createForgetPlaces({ ...deps, keyPrefix: config.KEY_PREFIX }),
+    onErased({ user: { _id: user_id, home_group_id }, isClosed, heir }, request_id) {
+      metrics.erasures.inc({ outcome: 'erased' });
+      const success = { outcome: 'success', request_id } as const;
+      writeAudit({ ...success, event: 'account.deleted', user_id });
+      if (heir !== undefined) writeAudit({ ...success, event: 'group.owner_changed', user_id: heir, home_group_id });
+      if (isClosed) writeAudit({ ...success, event: 'group.closed', user_id, home_group_id });
+    },
+    onFailed(user_id) {
+      metrics.erasures.inc({ outcome: 'failed' });
+      logger.warn({ user_id }, 'account not erased: it is tried again in a minute');
+    },
+    newEventId: () => v7(),
+    newLease: randomUUID,
+  });
+  let overdue: number | undefined;
+  createOverdueGauge(registry, () => overdue);
+  async function count(): Promise<void> {
+    overdue = await stores.deletions.countDue(new Date(now().getTime() - overdueAfterMs), countLimit);
+  }
+  return {
+    erasing: createPoller({
+      run,
+      intervalMs: config.ERASURE_INTERVAL_MS,
+      onError: createErrorLog(logger, 'erasure of accounts'),
+    }),
+    counting: createPoller({
+      run: count,
+      intervalMs: countIntervalMs,
+      onError: createErrorLog(logger, 'count of overdue erasures'),
+    }),
+  };
+}

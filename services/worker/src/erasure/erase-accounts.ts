@@ -1,0 +1,105 @@
+import { createAccountEvent } from '@auth-account/messaging';
+import type { DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
+import { type OutboxStore, type RunTransaction, recordedEnd } from '@auth-account/stores';
+import type { DeletionStore, DueAccount, EndedSession, ErasedAccount } from '@auth-account/stores/deletions';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { ForgetPlaces } from './forget-places.ts';
+
+export interface EraseAccountsDeps {
+  readonly deletions: Pick<DeletionStore, 'claim' | 'listEndedSince' | 'erase'>;
+  readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
+  readonly transaction: RunTransaction;
+  readonly denyList: Pick<DenyList, 'denyAndClose'>;
+  readonly forgetPlaces: ForgetPlaces;
+  /** Time for which the end of a session matters, in milliseconds. */
+  readonly lifetimeMs: number;
+  /** Called after the commit. */
+  readonly onErased: (erased: ErasedAccount, requestId: string) => void;
+  readonly onFailed: (userId: string) => void;
+  /** UUIDv7. */
+  readonly newEventId: () => string;
+  readonly newLease: () => string;
+  readonly now: () => Date;
+}
+
+/** Milliseconds after which another worker takes an account whose erasure was begun and not finished. */
+const leaseMs = 60_000;
+
+/** Sessions denied at once. */
+const pageSize = 500;
+
+/**
+ * Creates the function that runs one round: it erases each account whose grace is over, one transaction each, together
+ * with the event that tells subscribers. A worker that is killed leaves the account whole or gone.
+ *
+ * Before that, Redis gets the ends of the account's sessions once more: once their documents are gone, nobody else could
+ * make a lost one good. So no account is erased while Redis is away. The round ends with the first error, and the account
+ * that caused it is free again after a minute, so that the next round goes on with the others.
+ */
+export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void> {
+  const { deletions, forgetPlaces, onErased, onFailed, newLease, now } = deps;
+
+  async function erase(due: DueAccount): Promise<void> {
+    await announceEnds(deps, due.user._id);
+    await forgetPlaces(addressesOf(due.user));
+    // The request that ordered the deletion is long over: the erasure has an id of its own.
+    const requestId = newLease();
+    const erased = await eraseInTransaction(deps, due, requestId);
+    if (erased === undefined) return;
+    // A login that was under way may have made a place known again.
+    await forgetPlaces(addressesOf(erased.user));
+    onErased(erased, requestId);
+  }
+
+  return async () => {
+    for (;;) {
+      const at = now();
+      const claim = { lease: newLease(), now: at, until: new Date(at.getTime() + leaseMs) };
+      const due = await deletions.claim(claim);
+      if (due === undefined) return;
+      await erase(due).catch((error: unknown) => {
+        onFailed(due.user._id);
+        throw error;
+      });
+    }
+  };
+}
+
+function eraseInTransaction(
+  { deletions, outbox, transaction, newEventId, now }: EraseAccountsDeps,
+  due: DueAccount,
+  requestId: string,
+): Promise<ErasedAccount | undefined> {
+  const at = now();
+  const id = newEventId();
+  return transaction(
+    async (session) => {
+      const erased = await deletions.erase(due, at, session);
+      if (erased === undefined) return;
+      const { _id: user_id, home_group_id } = erased.user;
+      const data = { user_id, home_group_id, deleted_at: at.toISOString() };
+      const event = createAccountEvent('service.auth.events.deleted', data, { id, requestId, at });
+      await outbox.append(event, at, session);
+      return erased;
+    },
+    { isCommitted: () => outbox.exists(id) },
+  );
+}
+
+async function announceEnds({ deletions, denyList, lifetimeMs, now }: EraseAccountsDeps, userId: string) {
+  const at = now();
+  const ended = await deletions.listEndedSince(userId, new Date(at.getTime() - lifetimeMs));
+  const entries = ended.map((session) => toEntry(session, at));
+  for (let i = 0; i < entries.length; i += pageSize) await denyList.denyAndClose(entries.slice(i, i + pageSize));
+}
+
+function toEntry(session: EndedSession, now: Date): DenyEntry {
+  // One that lives ends with its account.
+  const { reason, requestId, at } = recordedEnd({ revoked_at: now, ...session });
+  return { sessionId: session._id, denial: { kind: 'revoked', reason }, requestId, decidedAt: at.getTime() };
+}
+
+/** Returns the keys of all addresses that the account has, or could still get back. */
+function addressesOf({ email_key, former_emails = [] }: UserDocument): string[] {
+  return [...new Set([email_key, ...former_emails.map((former) => former.email_key)])];
+}

@@ -1,0 +1,228 @@
+import { DeletionCancelledEvent, DeletionScheduledEvent, NoticeEvent } from '@auth-account/contracts/events';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
+import { codeOf, requestDeletion, wrongCodeOf } from '../support/codes.ts';
+import { bearer, type Caller, cheapHashes, expectSound, refresh } from '../support/groups.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, ACCOUNT_DELETION_GRACE_DAYS: '3' });
+});
+afterAll(() => api.close());
+
+const dayMs = 86_400_000;
+const order = (caller: Caller, body: object = { current_password: password }) =>
+  api.post('/api/v1/account/deletion', body, bearer(caller));
+const restore = (email: string, given = password) => api.post('/api/v1/auth/restore', { email, password: given });
+const login = (email: string) => api.post('/api/v1/auth/login', { email, password });
+const stored = (_id: string) => api.collections.users.findOne({ _id });
+const live = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const ajv = addFormats.default(new Ajv2020(), ['uuid', 'date-time']);
+
+async function eventsOf(userId: string, topic: string) {
+  const rows = await api.collections.outbox.find({ 'event.subject': userId, topic }).toArray();
+  return rows.map(({ event }) => event);
+}
+
+describe('an order to delete the account', () => {
+  test('says when, ends all sessions, and lets nobody in', async () => {
+    const phone = await newSession(api);
+    const tablet = await logIn(api, phone.email);
+    const answer = await order(phone);
+    expect(answer.status).toBe(202);
+    const { deletes_at, timestamp } = answer.json.data;
+    expect(answer.json).toEqual({ status: 'success', data: { message: 'DELETION_SCHEDULED', deletes_at, timestamp } });
+    expect((await stored(phone.user_id))?.deletes_at?.toISOString()).toBe(deletes_at);
+    for (const { refresh_token } of [phone, tablet]) {
+      const { status, json } = await api.post('/api/v1/auth/refresh', { refresh_token });
+      expect([status, json.details.reason]).toEqual([401, 'account_deleted']);
+    }
+    expect(await live(phone.user_id)).toBe(0);
+    const refused = await login(phone.email);
+    expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DELETION-SCHEDULED']);
+    expect(refused.json.details.deletes_at).toBe(deletes_at);
+    await expectSound(api);
+  });
+
+  test('is in an event and in a notice, without an address', async () => {
+    const session = await newSession(api);
+    const { deletes_at } = (await order(session)).json.data;
+    const [scheduled] = await eventsOf(session.user_id, 'service.auth.events.deletion_scheduled');
+    const [notice] = await eventsOf(session.user_id, 'service.auth.events.notice');
+    expect([ajv.validate(DeletionScheduledEvent, scheduled), ajv.validate(NoticeEvent, notice)]).toEqual([true, true]);
+    expect(scheduled?.data).toEqual({ user_id: session.user_id, scheduled_at: scheduled?.time, deletes_at });
+    expect(Date.parse(deletes_at) - Date.parse(scheduled?.time ?? '')).toBe(3 * dayMs);
+    expect(notice?.data).toEqual({
+      user_id: session.user_id,
+      purpose: 'deletion_scheduled',
+      locale: 'en',
+      deletes_at,
+    });
+    expect(JSON.stringify([scheduled, notice])).not.toContain('@');
+  });
+
+  test('needs the current password: a wrong one is 403 and changes nothing', async () => {
+    const session = await newSession(api);
+    const before = await stored(session.user_id);
+    const answer = await order(session, { current_password: 'wrong password' });
+    expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
+    expect(await stored(session.user_id)).toEqual(before);
+    await refresh(api, session);
+  });
+
+  test('without the password is 422', async () => {
+    const answer = await order(await newSession(api), {});
+    expect(answer.status).toBe(422);
+    expect(answer.json.details).toEqual([
+      { loc: ['body', 'current_password'], msg: expect.any(String), type: 'missing' },
+    ]);
+  });
+
+  test('sent several times at once is one: one time, one event, one notice', async () => {
+    const session = await newSession(api);
+    const answers = await Promise.all([1, 2, 3, 4].map(() => order(session)));
+    const ordered = answers.filter(({ status }) => status === 202);
+    expect(new Set(ordered.map(({ json }) => json.data.deletes_at)).size).toBe(1);
+    // One that comes after the end of its session has no session any more.
+    for (const { status } of answers) expect([202, 401]).toContain(status);
+    expect(await eventsOf(session.user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
+    expect(await eventsOf(session.user_id, 'service.auth.events.notice')).toHaveLength(1);
+  });
+
+  test('lets no login slip past', async () => {
+    const session = await newSession(api);
+    const logins = () => Array.from({ length: 4 }, () => login(session.email));
+    const [answer] = await Promise.all([order(session), ...logins(), ...logins()]);
+    expect(answer?.status).toBe(202);
+    expect(await live(session.user_id)).toBe(0);
+  });
+});
+
+describe('a restore', () => {
+  test('cancels the deletion: the app logs in', async () => {
+    const session = await newSession(api);
+    await order(session);
+    const answer = await restore(session.email.toUpperCase());
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({
+      status: 'success',
+      data: { message: 'ACCOUNT_RESTORED', timestamp: expect.any(String) },
+    });
+    expect(await stored(session.user_id)).not.toHaveProperty('deletes_at');
+    expect(await live(session.user_id)).toBe(0);
+    expect((await login(session.email)).status).toBe(200);
+    const [event] = await eventsOf(session.user_id, 'service.auth.events.deletion_cancelled');
+    expect(ajv.validate(DeletionCancelledEvent, event)).toBe(true);
+  });
+
+  test('repeated, or of an account that stays anyway, is 200 and no event', async () => {
+    const session = await newSession(api);
+    expect((await restore(session.email)).status).toBe(200);
+    expect(await eventsOf(session.user_id, 'service.auth.events.deletion_cancelled')).toHaveLength(0);
+    await order(session);
+    const answers = await Promise.all([1, 2, 3].map(() => restore(session.email)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await eventsOf(session.user_id, 'service.auth.events.deletion_cancelled')).toHaveLength(1);
+    await refresh(api, await logIn(api, session.email));
+  });
+
+  test('answers an unknown address, a wrong password and an account past its time alike', async () => {
+    const [late, wrong] = [await newSession(api), await newSession(api)];
+    for (const session of [late, wrong]) await order(session);
+    await api.collections.users.updateOne({ _id: late.user_id }, { $set: { deletes_at: new Date() } });
+    const answers = [
+      await restore(late.email),
+      await restore(wrong.email, 'wrong password'),
+      await restore(newEmail()),
+      await restore('no address'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers[0]?.json.error_code).toBe('ERR-INVALID-CREDENTIALS');
+    for (const { user_id } of [late, wrong]) expect(await stored(user_id)).toHaveProperty('deletes_at');
+  });
+
+  test('does not give a disabled account back', async () => {
+    const session = await newSession(api);
+    await order(session);
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { disabled_at: new Date() } });
+    const answer = await restore(session.email);
+    expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DISABLED']);
+    expect(await stored(session.user_id)).toHaveProperty('deletes_at');
+  });
+
+  test('counts under the rules of logins', async () => {
+    const { email, device_id, ...session } = await newSession(api);
+    await order(session);
+    const guess = (given: string) => api.post('/api/v1/auth/restore', { email, password: given, device_id });
+    for (let i = 0; i < 5; i += 1) await guess('wrong password');
+    const answer = await guess(password);
+    expect([answer.status, answer.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
+    expect((await api.post('/api/v1/auth/login', { email, password, device_id })).status).toBe(429);
+  });
+
+  test('of an order that is repeated afterwards by its old session changes nothing', async () => {
+    const session = await newSession(api);
+    await order(session);
+    await restore(session.email);
+    expect((await order(session)).status).toBe(401);
+    expect(await stored(session.user_id)).not.toHaveProperty('deletes_at');
+  });
+});
+
+describe('a deletion by a code from the mailbox', () => {
+  const confirm = (challenge_id: string, code: string) =>
+    api.post('/api/v1/auth/deletion/confirm', { challenge_id, code });
+
+  test('has the effect of one with the password', async () => {
+    const { email, user_id, refresh_token } = await newSession(api);
+    const challenge_id = await requestDeletion(api, email);
+    const code = await codeOf(api, challenge_id);
+    const answer = await confirm(challenge_id, code);
+    expect(answer.status).toBe(202);
+    expect(answer.json.data).toMatchObject({ message: 'DELETION_SCHEDULED', deletes_at: expect.any(String) });
+    expect((await stored(user_id))?.deletes_at?.toISOString()).toBe(answer.json.data.deletes_at);
+    expect((await api.post('/api/v1/auth/refresh', { refresh_token })).json.details.reason).toBe('account_deleted');
+    expect(await eventsOf(user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
+    expect(await eventsOf(user_id, 'service.auth.events.notice')).toHaveLength(1);
+    const again = await confirm(challenge_id, code);
+    expect([again.status, again.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
+  });
+
+  test('of an account that is about to be deleted already keeps its time, and uses the code up', async () => {
+    const session = await newSession(api);
+    const challenge_id = await requestDeletion(api, session.email);
+    const { deletes_at } = (await order(session)).json.data;
+    const code = await codeOf(api, challenge_id);
+    expect((await confirm(challenge_id, code)).json.data.deletes_at).toBe(deletes_at);
+    expect((await confirm(challenge_id, code)).status).toBe(403);
+    expect(await eventsOf(session.user_id, 'service.auth.events.notice')).toHaveLength(1);
+  });
+
+  test('with a wrong code is refused, and nothing happens', async () => {
+    const { email, user_id } = await newSession(api);
+    const challenge_id = await requestDeletion(api, email);
+    const answer = await confirm(challenge_id, await wrongCodeOf(api, challenge_id));
+    expect([answer.status, answer.json.error_code, answer.json.details.tries_left]).toEqual([
+      403,
+      'ERR-CODE-INVALID',
+      4,
+    ]);
+    expect(await stored(user_id)).not.toHaveProperty('deletes_at');
+  });
+
+  test('is answered alike for an address without an account, and sends nobody a mail', async () => {
+    const { email } = await newSession(api);
+    const ask = (address: string) => api.post('/api/v1/auth/deletion', { email: address });
+    const [known, unknown] = [await ask(email), await ask(newEmail())];
+    expect([unknown.status, Object.keys(unknown.json.data)]).toEqual([known.status, Object.keys(known.json.data)]);
+    const { challenge_id } = unknown.json.data;
+    const row = await api.collections.outbox.findOne({ 'event.data.challenge_id': challenge_id });
+    expect(row?.state).toBe('delivered');
+    const refused = await confirm(challenge_id, await codeOf(api, challenge_id));
+    expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
+  });
+});

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Document } from 'mongodb';
+import { newSession } from '../../support/accounts.ts';
+import { requestReset } from '../../support/codes.ts';
+import {
+  type ErasureScene,
+  endErasureLease,
+  openErasureScene,
+  orderDeletion,
+  storedOf,
+} from '../../support/erasure-scene.ts';
+import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
+import { bearer, expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
+import { uniqueName } from '../../support/test-api.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { startTestWorker, startWorkerProcess, type WorkerProcess } from '../../support/worker-service.ts';
+
+const appName = uniqueName();
+let scene: ErasureScene;
+beforeAll(async () => {
+  scene = await openErasureScene(appName);
+});
+afterAll(() => scene.close());
+
+/** Creates an owner with another member, an invite, a code and an answer under a key; its deletion is due. */
+async function newOwner() {
+  const { api } = scene;
+  const owner = await newSession(api);
+  await joinByInvite(api, await insertInvite(api, owner.home_group_id));
+  await api.post('/api/v1/invites', {}, { ...bearer(owner), 'Idempotency-Key': randomUUID() });
+  await requestReset(api, owner.email);
+  await orderDeletion(api, owner);
+  return owner;
+}
+
+type Owner = Awaited<ReturnType<typeof newOwner>>;
+
+const state = ({ user_id, home_group_id }: Owner) => storedOf(scene.api, user_id, home_group_id);
+const deletedEvents = ({ user_id }: Owner) =>
+  scene.api.collections.outbox.countDocuments({ 'event.subject': user_id, topic: 'service.auth.events.deleted' });
+
+async function expectGone(owner: Owner): Promise<void> {
+  const { user, others } = await state(owner);
+  const [groups, sessions, challenges, records, invites] = others;
+  expect([user, sessions, challenges, records]).toEqual([null, [], [], []]);
+  expect(groups).toEqual([expect.objectContaining({ member_count: 1, closed_at: null })]);
+  for (const invite of invites ?? []) expect(invite).toMatchObject({ created_by: null, revoked_at: null });
+  expect(await deletedEvents(owner)).toBe(1);
+  await expectSound(scene.api);
+}
+
+/** Lets a worker erase the account, as if the lease of the one before had ended. */
+async function eraseNow(owner: Owner): Promise<void> {
+  await endErasureLease(scene.api, owner.user_id);
+  const worker = await startTestWorker(scene.env);
+  try {
+    await eventually('it is gone', async () => (await state(owner)).user === null);
+  } finally {
+    await worker.close();
+  }
+  await expectGone(owner);
+}
+
+/** Every command of the erasure's transaction, in order. */
+const steps: readonly [step: string, command: string, collection?: keyof ErasureScene['api']['collections']][] = [
+  ['the removal of the user', 'findAndModify', 'users'],
+  ['the removal of the sessions', 'delete', 'sessions'],
+  ['the removal of the challenges', 'delete', 'challenges'],
+  ['the removal of the records', 'delete', 'idempotency'],
+  ['the invites', 'update', 'invites'],
+  ['the count of members', 'findAndModify', 'groups'],
+  ['the heir', 'findAndModify', 'users'],
+  ['the new owner', 'update', 'groups'],
+  ['the event', 'insert', 'outbox'],
+  ['the commit', 'commitTransaction'],
+];
+
+function failing([, command, collection]: (typeof steps)[number], fault: Partial<FailCommand>): FailCommand {
+  const { api } = scene;
+  const namespace = collection && `${api.database}.${api.collections[collection].collectionName}`;
+  return { failCommands: [command], ...(namespace && { namespace }), appName, ...fault };
+}
+
+/** The first such command on users is the lease, the second removes the user. */
+function modeOf([step]: (typeof steps)[number]) {
+  if (step === 'the heir') return { skip: 2 };
+  return step === 'the removal of the user' ? { skip: 1 } : 'alwaysOn';
+}
+
+describe('a failure of a step leaves the account whole', () => {
+  const operationFailed = 96;
+
+  test.each(steps)('%s', async (...step) => {
+    const owner = await newOwner();
+    const before = await state(owner);
+    const worker = await withFailPoint(
+      scene.api.mongo,
+      modeOf(step),
+      failing(step, { errorCode: operationFailed }),
+      async () => {
+        const started = await startTestWorker(scene.env);
+        const failed = () => started.metric('auth_erasures_total', { outcome: 'failed' });
+        await eventually('the erasure has failed', async () => (await failed()) > 0);
+        return started;
+      },
+    );
+    expect(await state(owner)).toEqual(before);
+    expect(await deletedEvents(owner)).toBe(0);
+    await worker.close();
+    await eraseNow(owner);
+  });
+});
+
+test('a commit whose result the store never tells has erased the account once', async () => {
+  const owner = await newOwner();
+  const shutdownInProgress = 91;
+  const unknown = failing(['', 'commitTransaction'], {
+    writeConcernError: { code: shutdownInProgress, errmsg: 'shutting down' },
+  });
+  await withFailPoint(scene.api.mongo, 'alwaysOn', unknown, async () => {
+    const worker = await startTestWorker(scene.env);
+    await eventually('it is erased', async () => (await worker.metric('auth_erasures_total')) > 0);
+    expect(await worker.metric('auth_erasures_total', { outcome: 'failed' })).toBe(0);
+    await worker.close();
+  });
+  await expectGone(owner);
+});
+
+/** Returns the running command of this test's workers that the fail point holds back. */
+async function heldCommand(command: string): Promise<Document | undefined> {
+  const operations = await scene.api.mongo
+    .db('admin')
+    .aggregate([{ $currentOp: { allUsers: true } }, { $match: { appName, [`command.${command}`]: { $exists: true } } }])
+    .toArray();
+  return operations.find((operation) => operation.transaction !== undefined || operation.command.autocommit === false);
+}
+
+describe('a worker that is killed leaves the account whole', () => {
+  test.each(steps)('before %s', async (...step) => {
+    const owner = await newOwner();
+    const before = await state(owner);
+    const { mongo } = scene.api;
+    const blocked = failing(step, { blockConnection: true, blockTimeMS: 120_000 });
+    await withFailPoint(mongo, modeOf(step), blocked, async () => {
+      const worker: WorkerProcess = await startWorkerProcess(scene.env);
+      let held: Document | undefined;
+      await eventually('the step is reached', async () => {
+        held = await heldCommand(step[1]);
+        return held !== undefined;
+      });
+      await worker.end('SIGKILL');
+      // The server gives up what a dead client began after a minute; here at once.
+      await mongo.db('admin').command({ killSessions: [{ id: held?.lsid.id }] });
+    });
+    expect(await state(owner)).toEqual(before);
+    expect(await deletedEvents(owner)).toBe(0);
+    await eraseNow(owner);
+  });
+});

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import { DeletedEvent } from '@auth-account/contracts/events';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { Redis } from 'ioredis';
+import { dumpMongo, dumpRedis, findSecrets, type Places } from '../../security/secret-search.ts';
+import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { closingAll } from '../../support/closing.ts';
+import { requestReset } from '../../support/codes.ts';
+import { type ErasureScene, newDueAccount, openErasureScene, orderDeletion } from '../../support/erasure-scene.ts';
+import { bearer, expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
+import { recordLog } from '../../support/recorded-log.ts';
+import { testEnvironment, uniqueName } from '../../support/test-api.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
+
+const apiLog = recordLog('api');
+const workerLog = recordLog('worker');
+let scene: ErasureScene;
+let worker: TestWorker;
+let redis: Redis;
+beforeAll(async () => {
+  scene = await openErasureScene(uniqueName(), apiLog.logger);
+  worker = await startTestWorker(scene.env, workerLog.logger);
+  redis = new Redis(testEnvironment().redisUrl);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await worker.close();
+  await scene.close();
+});
+
+const isGone = async (_id: string) => (await scene.api.collections.users.findOne({ _id })) === null;
+const untilGone = (userId: string) => eventually('the account is erased', () => isGone(userId));
+const deletedEvents = (userId: string) =>
+  scene.api.collections.outbox
+    .find({ 'event.subject': userId, topic: 'service.auth.events.deleted' })
+    .map(({ event }) => event)
+    .toArray();
+
+test('an erased account leaves no trace of the person, and its address is free', async () => {
+  const { api } = scene;
+  const email = `Cook-${randomUUID()}@example.com`;
+  const [display_name, device_name, device_id] = [`Anna ${randomUUID()}`, `Phone ${randomUUID()}`, randomUUID()];
+  const key = { 'Idempotency-Key': randomUUID() };
+  const registration = { email, password, space_creation_mode: 'CREATE_NEW_HOME', device_id };
+  const registered = await api.post('/api/v1/auth/register', registration, key);
+  const { user_id } = registered.json.data;
+  const session = await logIn(api, email, { device_id, device_name });
+  await logIn(api, email, { device_name });
+  const headers = { ...bearer(session), ...key };
+  await api.send({ method: 'PATCH', path: '/api/v1/account', headers, body: { display_name } });
+  await api.post('/api/v1/invites', {}, headers);
+  await api.post('/api/v1/auth/login', { email, password: 'wrong password', device_id });
+  await requestReset(api, email, { device_id });
+
+  const traces = new Map(Object.entries({ email, key: email.toLowerCase(), display_name, device_name, device_id }));
+  const lines = (): Places => ({ logs: JSON.stringify([...apiLog.lines, ...workerLog.lines]) });
+  const places = async () => ({
+    ...(await dumpMongo(api.mongo.db(api.database))),
+    ...(await dumpRedis(redis, `*${api.keyPrefix}*`)),
+    ...lines(),
+  });
+  // So the search works, and finds nothing in Redis and the log even before.
+  const before = findSecrets(traces, await places());
+  expect(new Set(before.map((found) => found.split(' in ').at(-1)))).toEqual(
+    new Set(['MongoDB users', 'MongoDB user_sessions']),
+  );
+  expect(await api.collections.idempotency.countDocuments({ user_id })).toBe(2);
+  expect(await api.collections.challenges.countDocuments({ user_id })).toBe(1);
+
+  await orderDeletion(api, session);
+  await untilGone(user_id);
+  await eventually(
+    'its places are forgotten',
+    async () => (await redis.keys(`*${api.keyPrefix}*:login-*`)).length === 0,
+  );
+  expect(findSecrets(traces, await places())).toEqual([]);
+  const ids = Object.entries(await dumpMongo(api.mongo.db(api.database))).filter(([, text]) => text.includes(user_id));
+  expect(ids.map(([place]) => place).sort()).toEqual(['MongoDB groups', 'MongoDB outbox']);
+
+  // A retry of the old registration is a new one too: its record is gone.
+  const again = await api.post('/api/v1/auth/register', registration, key);
+  expect(again.status).toBe(201);
+  expect(again.json.data.user_id).not.toBe(user_id);
+  await logIn(api, email);
+  await expectSound(api);
+});
+
+test('the event and the audit log have its id, and the group closes with its invites', async () => {
+  const { api } = scene;
+  const session = await newSession(api);
+  const { user_id, home_group_id } = session;
+  const invite = await insertInvite(api, home_group_id);
+  workerLog.takeEvents();
+  await orderDeletion(api, session);
+  await untilGone(user_id);
+  const [event, ...others] = await deletedEvents(user_id);
+  expect(others).toEqual([]);
+  expect(addFormats.default(new Ajv2020(), ['uuid', 'date-time']).validate(DeletedEvent, event)).toBe(true);
+  expect(event?.data).toEqual({ user_id, home_group_id, deleted_at: event?.time });
+  await eventually('the audit log has it', () => workerLog.lines.length >= 2);
+  const audited = { outcome: 'success', user_id, request_id: event?.requestid };
+  expect(workerLog.takeEvents()).toEqual([
+    { event: 'account.deleted', ...audited },
+    { event: 'group.closed', ...audited, home_group_id },
+  ]);
+  const preview = await api.send({ method: 'GET', path: `/api/v1/invites/${invite}` });
+  expect(preview.json.data).toMatchObject({ valid: false, reason: 'revoked', invited_by: null });
+  await expectSound(api);
+});
+
+test('the longest-standing member inherits the group, and the invites stay without their maker', async () => {
+  const { api } = scene;
+  const owner = await newSession(api);
+  const { home_group_id } = owner;
+  const invite = await insertInvite(api, home_group_id);
+  const [heir, other] = [await joinByInvite(api, invite), await joinByInvite(api, invite)];
+  await orderDeletion(api, owner);
+  await untilGone(owner.user_id);
+  const group = await api.send({ method: 'GET', path: '/api/v1/groups/current', headers: bearer(heir) });
+  expect(group.json.data.members.map(({ user_id, role }: Record<string, string>) => [user_id, role])).toEqual([
+    [heir.user_id, 'owner'],
+    [other.user_id, 'member'],
+  ]);
+  const { json } = await api.send({ method: 'GET', path: '/api/v1/invites', headers: bearer(heir) });
+  expect(json.data.invites).toEqual([expect.objectContaining({ invite_token: invite, valid: true, created_by: null })]);
+  await joinByInvite(api, invite);
+  await expectSound(api);
+});
+
+test('a member who is erased leaves the group to the others', async () => {
+  const { api } = scene;
+  const { home_group_id } = await registerAccount(api);
+  const member = await joinByInvite(api, await insertInvite(api, home_group_id));
+  await orderDeletion(api, member);
+  await untilGone(member.user_id);
+  expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({ member_count: 1 });
+  await expectSound(api);
+});
+
+test('an account whose time has not come, or that was restored, stays', async () => {
+  const { api } = scene;
+  const [waiting, due] = [await registerAccount(api), await newSession(api)];
+  const deletes_at = new Date(Date.now() + 86_400_000);
+  await api.collections.users.updateOne({ _id: waiting.user_id }, { $set: { deletes_at } });
+  await orderDeletion(api, due);
+  await untilGone(due.user_id);
+  expect(await isGone(waiting.user_id)).toBe(false);
+  expect((await api.post('/api/v1/auth/restore', { email: waiting.email, password })).status).toBe(200);
+});
+
+test(
+  'several workers erase each account once',
+  closingAll(async (closing) => {
+    const { api, env } = scene;
+    const others = [closing(await startTestWorker(env)), closing(await startTestWorker(env))];
+    const before = await worker.metric('auth_erasures_total', { outcome: 'erased' });
+    const accounts = await Promise.all(Array.from({ length: 12 }, () => newDueAccount(api)));
+    for (const { user_id } of accounts) await untilGone(user_id);
+    for (const { user_id } of accounts) expect(await deletedEvents(user_id)).toHaveLength(1);
+    const total = async () => {
+      const counts = await Promise.all(
+        [worker, ...others].map((each) => each.metric('auth_erasures_total', { outcome: 'erased' })),
+      );
+      return counts.reduce((sum, count) => sum + count, -before);
+    };
+    await eventually('every erasure is counted', async () => (await total()) >= accounts.length);
+    expect(await total()).toBe(accounts.length);
+    await expectSound(api);
+  }),
+);
+
+describe('at the moment of the erasure', () => {
+  test('a login, a refresh and a restore find the account or nobody, and leave nothing', async () => {
+    const { api } = scene;
+    for (let round = 0; round < 5; round += 1) {
+      const { email, user_id, refresh_token } = await newDueAccount(api);
+      const tries = Array.from({ length: 4 }, () => [
+        api.post('/api/v1/auth/login', { email, password }),
+        api.post('/api/v1/auth/restore', { email, password }),
+        api.post('/api/v1/auth/refresh', { refresh_token }),
+      ]);
+      const statuses = (await Promise.all(tries.flat())).map(({ status }) => status);
+      for (const status of statuses) expect([401, 403]).toContain(status);
+      await untilGone(user_id);
+      expect(await api.collections.sessions.countDocuments({ user_id })).toBe(0);
+      const after = await api.post('/api/v1/auth/refresh', { refresh_token });
+      expect([after.status, after.json.error_code]).toEqual([401, 'IAD_JWT_REFRESH_EXPIRED']);
+    }
+    await expectSound(api);
+  });
+
+  test('a registration with the address is refused or makes another account', async () => {
+    const { api } = scene;
+    const { email, user_id } = await newDueAccount(api);
+    const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => api.post('/api/v1/auth/register', body)));
+    for (const { status } of answers) expect([201, 409]).toContain(status);
+    await untilGone(user_id);
+    const made = answers.filter(({ status }) => status === 201).length;
+    expect(await api.collections.users.countDocuments({ email_key: email })).toBe(made);
+    expect(made).toBeLessThanOrEqual(1);
+    await expectSound(api);
+  });
+
+  test('the access token of before is refused, with the documents of its session gone', async () => {
+    const { api } = scene;
+    const session = await newDueAccount(api);
+    await untilGone(session.user_id);
+    const answer = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) });
+    expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+    expect(await redis.keys(`*${scene.api.keyPrefix}*denied:${session.session_id}`)).toHaveLength(1);
+  });
+});
+
+test(
+  'an end that Redis never heard of is announced before its document goes',
+  closingAll(async (closing) => {
+    const other = await openErasureScene(uniqueName());
+    closing({ close: () => other.close() });
+    const { users } = other.api.collections;
+    const session = await newSession(other.api);
+    await users.updateOne({ _id: session.user_id }, { $set: { deletes_at: new Date(Date.now() + 3_600_000) } });
+    // One round of the deny list, which does not find the session: it lives on, as if its end were not announced yet.
+    closing(await startTestWorker({ ...other.env, DENY_LIST_INTERVAL_MS: '600000' }));
+    const complete = `{${other.api.keyPrefix}}:deny-list-complete`;
+    await eventually('the deny list is complete', async () => (await redis.exists(complete)) === 1);
+    const key = `{${other.api.keyPrefix}}:denied:${session.session_id}`;
+    expect(await redis.exists(key)).toBe(0);
+    await users.updateOne({ _id: session.user_id }, { $set: { deletes_at: new Date() } });
+    await eventually('it is erased', async () => (await users.findOne({ _id: session.user_id })) === null);
+    expect(await redis.exists(key)).toBe(1);
+  }),
+);
+
+test(
+  'an account that stays past its time is overdue',
+  closingAll(async (closing) => {
+    const other = await openErasureScene(uniqueName());
+    closing({ close: () => other.close() });
+    const { user_id } = await registerAccount(other.api, newEmail());
+    const erasure = { lease: 'of another worker', until: new Date(Date.now() + 3_600_000) };
+    const deletes_at = new Date(Date.now() - 3_600_000);
+    await other.api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at, erasure } });
+    const late = closing(await startTestWorker(other.env));
+    await eventually('it is counted', async () => (await late.metric('auth_erasures_overdue')) === 1);
+  }),
+);

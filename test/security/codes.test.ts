@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@auth-account/telemetry';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { logIn, logOut, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import {
+  codeOf,
+  confirmReset,
+  requestChange,
+  requestReset,
+  requestVerification,
+  wrongCodeOf,
+} from '../support/codes.ts';
+import { cheapHashes } from '../support/groups.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+
+/** 300 unless `CODE_WRONG_IDS` says 10000. */
+const wrongIds = Number(process.env.CODE_WRONG_IDS || 300);
+/** Races of each kind. */
+const rounds = Number(process.env.CODE_RACE_ROUNDS || 10);
+
+const newPassword = 'three wrong staples';
+const confirmPath = '/api/v1/auth/password-reset/confirm';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi(cheapHashes);
+});
+afterAll(() => api.close());
+
+test('of a thousand confirmations at once five codes are compared', async () => {
+  const { email } = await registerAccount(api);
+  const challenge_id = await requestReset(api, email);
+  const code = await wrongCodeOf(api, challenge_id);
+  const body = { challenge_id, code, new_password: newPassword };
+  const answers = await Promise.all(Array.from({ length: 1_000 }, () => api.post(confirmPath, body)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]));
+  const left = answers.map(({ json }) => json.details.tries_left).toSorted((a, b) => b - a);
+  expect(left.slice(0, 5)).toEqual([4, 3, 2, 1, 0]);
+  expect(new Set(left.slice(4))).toEqual(new Set([0]));
+  expect((await confirmReset(api, challenge_id)).status).toBe(403);
+  await logIn(api, email);
+}, 120_000);
+
+test('no id that nobody was given opens anything', async () => {
+  const { email } = await registerAccount(api);
+  const challengeId = await requestReset(api, email);
+  const code = await codeOf(api, challengeId);
+  for (let sent = 0; sent < wrongIds; sent += 50) {
+    const ids = Array.from({ length: 50 }, () => randomUUID());
+    const answers = await Promise.all(
+      ids.map((challenge_id) => api.post(confirmPath, { challenge_id, code, new_password: newPassword })),
+    );
+    expect(new Set(answers.map(({ status, json }) => `${status} ${json.details.tries_left}`))).toEqual(
+      new Set(['403 0']),
+    );
+  }
+  expect((await confirmReset(api, challengeId)).status).toBe(200);
+}, 600_000);
+
+describe('no session from before a reset lives on', () => {
+  type Race = (email: string, session: Awaited<ReturnType<typeof logIn>>) => Promise<unknown>;
+  const races: [string, Race][] = [
+    ['a login', (email) => api.post('/api/v1/auth/login', { email, password })],
+    ['a refresh', (_email, { refresh_token }) => api.post('/api/v1/auth/refresh', { refresh_token })],
+    ['a logout', (_email, session) => logOut(api, session)],
+    [
+      'a login on the same device',
+      (email, { device_id }) => api.post('/api/v1/auth/login', { email, password, device_id }),
+    ],
+  ];
+
+  test.each(races)(
+    'if %s comes at the same time',
+    async (_, race) => {
+      for (let round = 0; round < rounds; round += 1) {
+        const { email, user_id } = await registerAccount(api);
+        const session = await logIn(api, email);
+        const challengeId = await requestReset(api, email);
+        const body = { challenge_id: challengeId, code: await codeOf(api, challengeId), new_password: newPassword };
+        const racing = Array.from({ length: 3 }, () => race(email, session));
+        const [reset] = await Promise.all([api.post(confirmPath, body), ...racing]);
+        expect(reset.status).toBe(200);
+        expect(await api.collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(0);
+      }
+    },
+    120_000,
+  );
+});
+
+test('neither a code nor an address is in challenges, outbox, Redis or the log', async () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const logger = createLogger({ service: 'api', level: 'trace', destination });
+  const own = await startTestApi(cheapHashes, {}, logger);
+  try {
+    const session = await newSession(own);
+    const other = newEmail();
+    const unknown = newEmail();
+    const ids = [
+      await requestReset(own, session.email),
+      await requestReset(own, unknown),
+      await requestVerification(own, session),
+      await requestChange(own, session, other),
+    ];
+    const codes = await Promise.all(ids.map((id) => codeOf(own, id)));
+    await confirmReset(own, String(ids[0]), { code: await wrongCodeOf(own, String(ids[0])) });
+    const secrets = [...codes, session.email, other, unknown];
+    const { challenges, outbox, idempotency, deadLetters } = own.collections;
+    const documents = await Promise.all(
+      [challenges, outbox, idempotency, deadLetters].map((all) => all.find({} as never).toArray()),
+    );
+    const places = { mongodb: JSON.stringify(documents), redis: await dumpOf(own.keyPrefix), log: lines.join('\n') };
+    for (const id of ids) expect(places.mongodb).toContain(id);
+    expect(places.redis).toContain('limit:code-');
+    expect(places.log).toContain('code.requested');
+    for (const [place, text] of Object.entries(places)) {
+      // Not within longer numbers: a time may have the same digits.
+      const found = secrets.filter((secret) => new RegExp(`(?<![0-9a-f])${secret}(?![0-9a-f])`, 'i').test(text));
+      expect([place, found]).toEqual([place, []]);
+    }
+  } finally {
+    await own.close();
+  }
+});
+
+/** Returns the names and values of all keys under a prefix. */
+async function dumpOf(prefix: string): Promise<string> {
+  const redis = new Redis(testEnvironment().redisUrl);
+  try {
+    const keys = (await redis.keys('*')).filter((key) => key.includes(prefix));
+    const values = await Promise.all(keys.map((key) => readKey(redis, key)));
+    return JSON.stringify(keys.map((key, i) => [key, values[i]]));
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function readKey(redis: Redis, key: string): Promise<unknown> {
+  switch (await redis.type(key)) {
+    case 'string':
+      return redis.get(key);
+    case 'hash':
+      return redis.hgetall(key);
+    case 'list':
+      return redis.lrange(key, 0, -1);
+    case 'set':
+      return redis.smembers(key);
+    case 'zset':
+      return redis.zrange(key, '0', '-1', 'WITHSCORES');
+    case 'stream':
+      return redis.xrange(key, '-', '+');
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { newSession, password } from './accounts.ts';
+import { bearer, cheapHashes } from './groups.ts';
+import { serviceEnvironment, startTestApi, type TestApi } from './test-api.ts';
+
+/** An api whose accounts are due at once when their deletion is ordered, and the environment of its workers. */
+export interface ErasureScene {
+  readonly api: TestApi;
+  readonly env: Readonly<Record<string, string>>;
+  readonly close: TestApi['close'];
+}
+
+/** `appName`: name of the workers' connections to MongoDB, for fail points. */
+export async function openErasureScene(
+  appName: string,
+  logger?: Parameters<typeof startTestApi>[2],
+): Promise<ErasureScene> {
+  const api = await startTestApi({ ...cheapHashes, ACCOUNT_DELETION_GRACE_DAYS: '0' }, {}, logger);
+  const { database, keyPrefix } = api;
+  const env = serviceEnvironment(database);
+  const uri = new URL(env.MONGODB_URI ?? '');
+  uri.searchParams.set('appName', appName);
+  return {
+    api,
+    env: { ...env, KEY_PREFIX: keyPrefix, MONGODB_URI: String(uri), EVENT_SUBSCRIBERS: '[]' },
+    close: api.close,
+  };
+}
+
+/** Orders the deletion of the account. Throws if the answer is not 202. */
+export async function orderDeletion(api: Pick<TestApi, 'post'>, caller: { readonly access_token: string }) {
+  const answer = await api.post('/api/v1/account/deletion', { current_password: password }, bearer(caller));
+  if (answer.status !== 202) throw new Error(`the deletion answered ${answer.status}: ${answer.text}`);
+}
+
+/** Creates an account that is due. */
+export async function newDueAccount(api: TestApi) {
+  const session = await newSession(api);
+  await orderDeletion(api, session);
+  return session;
+}
+
+/** Returns everything that MongoDB has of these users: documents with their ids, in all collections but the outbox. */
+export async function storedOf({ collections }: Pick<TestApi, 'collections'>, userId: string, groupId: string) {
+  const { users, groups, sessions, challenges, idempotency, invites } = collections;
+  const [user, ...others] = await Promise.all([
+    users.findOne({ _id: userId }, { projection: { erasure: 0 } }),
+    groups.find({ _id: groupId }).toArray(),
+    sessions.find({ user_id: userId }).sort({ _id: 1 }).toArray(),
+    challenges.find({ user_id: userId }).toArray(),
+    idempotency.find({ user_id: userId }).toArray(),
+    invites.find({ home_group_id: groupId }).toArray(),
+  ]);
+  return { user, others };
+}
+
+/** Ends the lease of the account's erasure, as if its time had passed. */
+export async function endErasureLease({ collections }: Pick<TestApi, 'collections'>, userId: string): Promise<void> {
+  await collections.users.updateOne(
+    { _id: userId, erasure: { $exists: true } },
+    { $set: { 'erasure.until': new Date(0) } },
+  );
+}
