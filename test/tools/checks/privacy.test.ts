@@ -5,7 +5,7 @@ import { findPrivacyFaults } from './privacy.ts';
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const sources = {
   page: read('docs/privacy.md'),
-  documents: read('libs/stores/src/documents.ts'),
+  documents: read('libs/stores/src/documents.ts') + read('libs/stores/src/event-documents.ts'),
   collections: read('libs/stores/src/collections.ts'),
 };
 

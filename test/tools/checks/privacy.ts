@@ -2,7 +2,7 @@
 export interface PrivacySources {
   /** docs/privacy.md. */
   readonly page: string;
-  /** libs/stores/src/documents.ts. */
+  /** libs/stores/src/documents.ts and event-documents.ts. */
   readonly documents: string;
   /** libs/stores/src/collections.ts. */
   readonly collections: string;
@@ -42,7 +42,7 @@ function interfacesIn(source: string): Map<string, string> {
 /** Returns the fields of a document, those of its parts with their path. */
 function fieldsOf(type: string, interfaces: ReadonlyMap<string, string>): string[] {
   const body = interfaces.get(type);
-  if (body === undefined) throw new Error(`documents.ts has no interface ${type}`);
+  if (body === undefined) throw new Error(`the documents have no interface ${type}`);
   return [...body.matchAll(/^ {2}readonly (\w+)\??: (.+);$/gm)].flatMap(([, field = '', text = '']) => {
     const part = [...interfaces.keys()].find((name) => new RegExp(`\\b${name}\\b`).test(text));
     const inner = part === undefined ? partsIn(text) : fieldsOf(part, interfaces);

@@ -5,7 +5,7 @@ import { createHashGate, type HashGate } from './hash-gate.ts';
 import { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
 
 const cost = { memoryKib: 1024, passes: 2, lanes: 1 };
-const gate = createHashGate({ slots: 2, queueLimit: 100, waitMs: 10_000 });
+const gate = createHashGate({ slots: 2, queueLimit: 100, waitMs: 60_000 });
 const hasherOf = async (argon2: Argon2Binding) =>
   createPasswordHasher({ argon2, bcrypt: createBcryptBinding(), gate, cost });
 

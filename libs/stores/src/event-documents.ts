@@ -1,0 +1,108 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
+
+/**
+ * Outcome of one attempt to deliver an event to a subscriber. `given_up` is the last one, before the dead letter.
+ * `expired`: the event was of no use any more and was dropped.
+ */
+export type AttemptOutcome = 'delivered' | 'failed' | 'given_up' | 'expired';
+
+/** One attempt to deliver an event to a subscriber, for the support desk: no secret, nothing of the answer's body. */
+export interface DeliveryAttempt {
+  readonly subscriber: string;
+  /** Time of its end. */
+  readonly at: Date;
+  readonly outcome: AttemptOutcome;
+  /** HTTP status, if a webhook answered. */
+  readonly status?: number;
+  readonly error?: string;
+  /** Missing if the subscriber takes its jobs itself. */
+  readonly duration_ms?: number;
+}
+
+/** Collection `outbox`: one row per event, written in the transaction that causes the event. */
+export interface OutboxDocument {
+  /** The event's id, UUIDv7. */
+  readonly _id: string;
+  readonly topic: string;
+  readonly event: AuthEvent;
+  /**
+   * `pending`: some subscriber has neither the event nor a dead letter of it. `dead`: no subscriber waits, but there is
+   * a dead letter, and the row stays until it is gone. `delivered`: no subscriber waits and there is no dead letter.
+   */
+  readonly state: 'pending' | 'delivered' | 'dead';
+  readonly created_at: Date;
+  /** A relay that claims the row owns it until then. A fresh row is left to the publish that follows its commit. */
+  readonly locked_until: Date;
+  /** Set while some subscribers were not given the event because their queues are full. */
+  readonly held?: HeldRow;
+  /** Claim that holds the row. */
+  readonly lease?: string;
+  /** Number of claims by relays. */
+  readonly attempts: number;
+  readonly last_error?: string;
+  /** Subscriber → time of delivery. */
+  readonly deliveries: Readonly<Record<string, Date>>;
+  /** Subscriber → time of its dead letter. */
+  readonly dead?: Readonly<Record<string, Date>>;
+  /** Subscriber → time since which it need not have the event: an operator decided so, or the event expired. */
+  readonly discarded?: Readonly<Record<string, Date>>;
+  /** Subscriber → time of the last replay by an operator. */
+  readonly replays?: Readonly<Record<string, Date>>;
+  /** Subscriber → time of the first failed attempt since the last replay. */
+  readonly first_failures?: Readonly<Record<string, Date>>;
+  /** Latest attempts, at most {@link maximumAttemptsKept}, oldest first. */
+  readonly attempt_log?: readonly DeliveryAttempt[];
+  /** Time since which the state is `delivered`: the row's retention begins. */
+  readonly delivered_at?: Date;
+}
+
+/** Hold of an outbox row that waits for room in queues and not for its next claim. */
+export interface HeldRow {
+  /** Names of the queues. */
+  readonly for: readonly string[];
+  /** Time at which it is claimed even without room: the configured subscribers may have changed. */
+  readonly until: Date;
+}
+
+/** Number of attempts that an outbox row keeps. */
+export const maximumAttemptsKept = 30;
+
+/** A subscriber that is configured now: its name, with its topics if it takes only some. */
+export type EventTaker = string | { readonly name: string; readonly topics: readonly string[] };
+
+/**
+ * Collection `dead_letters`: one per event and subscriber that did not take it. They stay until replayed or discarded.
+ */
+export interface DeadLetterDocument {
+  /** `<subscriber>:<event id>`. */
+  readonly _id: string;
+  readonly event_id: string;
+  readonly subscriber: string;
+  readonly topic: string;
+  readonly event: AuthEvent;
+  readonly last_error: string;
+  /** Number of attempts since the last replay. */
+  readonly attempts: number;
+  readonly first_attempt_at: Date;
+  readonly last_attempt_at: Date;
+  readonly created_at: Date;
+  /** Latest attempts for this subscriber, oldest first. */
+  readonly attempt_log: readonly DeliveryAttempt[];
+}
+
+/** Collection `subscribers`: state of a subscriber that the workers share with each other and with the operator. */
+export interface SubscriberDocument {
+  /** Name of the subscriber. */
+  readonly _id: string;
+  /** Time since which the workers have it in their configuration; missing if they don't have it. */
+  readonly configured_at?: Date;
+  /** Set while its deliveries are parked because it answered 410 Gone. */
+  readonly parked_at?: Date;
+  /** Event whose delivery was answered with 410. */
+  readonly parked_by_event?: string;
+  /**
+   * Time at which an operator last resumed its deliveries: events that had waited until then are not given up for their
+   * age.
+   */
+  readonly resumed_at?: Date;
+}
