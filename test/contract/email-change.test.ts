@@ -162,6 +162,16 @@ describe('POST /account/email-change/confirm', () => {
   });
 });
 
+test('failures of before the address was the account’s do not keep its owner out', async () => {
+  const session = await newSession(api);
+  const new_email = newEmail();
+  let status = 401;
+  while (status === 401) status = await logInStatus(new_email, 'wrong password');
+  expect(status).toBe(429);
+  await changeEmail(api, session, new_email);
+  expect(await logInStatus(new_email)).toBe(200);
+});
+
 describe('an address that was left', () => {
   test('can be had by nobody else for 72 hours, then by anybody', async () => {
     const [session, other] = [await newSession(api), await newSession(api)];
@@ -201,6 +211,24 @@ describe('POST /auth/email-change/undo', () => {
     expect((await confirmReset(api, await requestReset(api, session.email))).status).toBe(200);
     expect(await logInStatus(session.email, 'three wrong staples')).toBe(200);
     expect((await register(new_email)).status).toBe(201);
+  });
+
+  test('ends what a thief may have left: invites, and a deletion of which the old address never heard', async () => {
+    const session = await newSession(api);
+    await api.post('/api/v1/invites', {}, bearer(session));
+    await changeEmail(api, session, newEmail());
+    const undoToken = await undoTokenOf(api, session.user_id);
+    const ordered = await api.post('/api/v1/account/deletion', { current_password: password }, bearer(session));
+    expect(ordered.status).toBe(202);
+    expect((await undo(undoToken)).status).toBe(200);
+    expect(await userOf(session)).not.toHaveProperty('deletes_at');
+    expect((await typesOf(session.user_id)).slice(-3)).toEqual([
+      'email_changed',
+      'password_changed',
+      'deletion_cancelled',
+    ]);
+    const invites = await api.collections.invites.find({ created_by: session.user_id }).toArray();
+    expect(invites.map(({ revoked_at }) => revoked_at)).toEqual([expect.any(Date)]);
   });
 
   test('undoes every change after that one too', async () => {

@@ -10,6 +10,7 @@ import { type ErrorCode, errorCodes, isCatalogueCode, rowOf, throwableCodes } fr
 const specificationFolder = process.env.SPECIFICATION ?? '/nonexistent';
 const specificationUrl = join(specificationFolder, 'authentication-and-account-service.md');
 const decisionsUrl = join(specificationFolder, 'decisions.md');
+const lifecycleUrl = join(specificationFolder, 'account-lifecycle.md');
 const ownDecisionsUrl = new URL('../../../docs/decisions.md', import.meta.url);
 const docsUrl = new URL('../../../docs/errors.md', import.meta.url);
 const jsonUrl = new URL('../catalogue.json', import.meta.url);
@@ -55,8 +56,9 @@ withSpecification.run(withSpecification.name, () => {
     }
   });
 
-  test('have every ERR code of the two pages and of docs/decisions.md, and no other', () => {
-    const pages = [specificationUrl, decisionsUrl, ownDecisionsUrl].map((url) => readFileSync(url, 'utf8'));
+  test('have every ERR code of its pages and of docs/decisions.md, and no other', () => {
+    const urls = [specificationUrl, decisionsUrl, lifecycleUrl, ownDecisionsUrl];
+    const pages = urls.map((url) => readFileSync(url, 'utf8'));
     const codes = new Set(pages.join('\n').match(/ERR(?:-[A-Z]+)+/g));
     expect(new Set(Object.keys(endpoints))).toEqual(codes);
   });

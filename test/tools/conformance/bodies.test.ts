@@ -13,7 +13,7 @@ import { bodiesLike } from './arbitrary-bodies.ts';
  * For any body, the answer is one that the document describes, and never a 5xx. `CONFORMANCE_BODIES`
  * bodies are sent to each operation; `CONFORMANCE_SEED` decides which.
  */
-const { CONFORMANCE_BODIES = '40', CONFORMANCE_SEED = '1' } = process.env;
+const { CONFORMANCE_BODIES = '80', CONFORMANCE_SEED = '1' } = process.env;
 const names = Object.keys(routes) as RouteName[];
 const bodiesEach = Number(CONFORMANCE_BODIES);
 /** Bodies sent at once; one run of the property. */

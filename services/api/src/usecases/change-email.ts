@@ -25,7 +25,7 @@ export interface ChangeEmailDeps {
   readonly outbox: Pick<OutboxStore, 'append'>;
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
-  readonly limits: Pick<Limits, 'tryCode'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
   readonly transaction: RunTransaction;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
@@ -46,7 +46,7 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
 
   return async (
     input: ConfirmCodeRequest,
-    { user_id, sid: session_id }: VerifiedAccessToken,
+    { user_id, sid: session_id, device_id: deviceId }: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<EmailChangedResponse['data']> => {
     await limits.tryCode(origin);
@@ -72,6 +72,8 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
     for (const event of events) publishEvent(event);
     audit({ event: 'account.email_changed', user_id, session_id }, origin);
     await endSessions.announce(end, ended, origin);
+    // As at a registration: what strangers have tried at the address before must not keep its owner out.
+    await limits.registered({ email: change.email, deviceId }, origin);
     const sessions_ended = ended.length;
     return { message: 'EMAIL_CHANGED', email: change.email, sessions_ended, timestamp: now().toISOString() };
   };

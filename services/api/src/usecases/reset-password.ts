@@ -24,11 +24,11 @@ export interface ResetPasswordDeps {
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
-  readonly limits: Pick<Limits, 'tryCode'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
   readonly transaction: RunTransaction;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
-  readonly ids: Pick<Ids, 'entityId'>;
+  readonly ids: Pick<Ids, 'entityId' | 'groupId'>;
   readonly now: () => Date;
 }
 
@@ -38,13 +38,13 @@ export interface ResetPasswordDeps {
  * become void.
  *
  * If the address was never verified, whoever registered the account may not own it: the code verifies the address, and
- * the invites that the account has made are revoked.
+ * the invites that the account has made are revoked, and its known devices and networks forgotten.
  *
  * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A shed request takes no try.
  */
 export function createResetPassword(deps: ResetPasswordDeps) {
   const { users, invites, challenges, outbox, checkCode, endSessions, hasher, limits, transaction } = deps;
-  const { publishEvent, audit, now } = deps;
+  const { publishEvent, audit, ids, now } = deps;
 
   return async (input: ConfirmPasswordResetRequest, origin: RequestOrigin): Promise<PasswordResetResponse['data']> => {
     await limits.tryCode(origin);
@@ -59,7 +59,8 @@ export function createResetPassword(deps: ResetPasswordDeps) {
     const fields = {
       password_hash,
       password_changed_at: at,
-      ...(isFirstProof && { email_verified_at: at }),
+      // Devices of somebody else are no devices of the owner's.
+      ...(isFirstProof && { email_verified_at: at, known_devices: [] }),
       // Its code is void.
       ...(user.pending_email_until && { pending_email_until: at }),
     };
@@ -80,6 +81,7 @@ export function createResetPassword(deps: ResetPasswordDeps) {
     for (const event of events) publishEvent(event);
     audit({ event: 'account.password_reset', user_id: user._id }, origin);
     await endSessions.announce(end, ended, origin);
+    if (isFirstProof) await limits.registered({ email: user.email, deviceId: ids.groupId() }, origin);
     return { message: 'PASSWORD_RESET', timestamp: now().toISOString() };
   };
 }

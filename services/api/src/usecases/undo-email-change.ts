@@ -3,8 +3,15 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import type { EmailChangeUndoneResponse, UndoEmailChangeRequest } from '@auth-account/contracts/http/email-change';
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent } from '@auth-account/messaging';
-import { isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
+import {
+  type InviteStore,
+  isDuplicateKey,
+  type OutboxStore,
+  type RunTransaction,
+  type UserStore,
+} from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
+import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
 import type { EmailChangeTokens } from '@auth-account/tokens';
@@ -20,6 +27,8 @@ import type { EndSessions } from './end-sessions.ts';
 export interface UndoEmailChangeDeps {
   readonly users: Pick<UserStore, 'hasPasswordHash'>;
   readonly emailChanges: Pick<EmailChangeStore, 'findByChange' | 'undo'>;
+  readonly deletions: Pick<DeletionStore, 'cancel'>;
+  readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly outbox: Pick<OutboxStore, 'append'>;
   readonly emailChangeTokens: Pick<EmailChangeTokens, 'verify' | 'rereadKeys'>;
@@ -35,15 +44,15 @@ export interface UndoEmailChangeDeps {
 
 /**
  * Gives an account a former address back, with the token of the notice to it, and undoes every change after that one too.
- * Whoever changed it knew the password: it is void until it is reset, and all sessions and open codes end in the same
- * transaction.
+ * Whoever changed it knew the password and may be a thief: it is void until it is reset; all sessions, open codes and
+ * invites of the account end, and a deletion that was ordered is cancelled, in the same transaction.
  *
  * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
  */
 export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
-  const { users, emailChanges, challenges, outbox, endSessions, hasher, limits, transaction } = deps;
-  const { publishEvent, audit, now } = deps;
+  const { users, emailChanges, deletions, invites, challenges, outbox, endSessions, hasher, limits } = deps;
+  const { transaction, publishEvent, audit, now } = deps;
   const findChange = createFindChange(deps);
 
   return async (
@@ -59,20 +68,25 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
     const { _id: user_id } = user;
     const events = eventsOf(deps, user_id, at, origin);
     const end = { userId: user_id, reason: 'password_changed', at } as const;
+    const cancelled = cancelledEvent(deps, user_id, at, origin);
     const work = async (session: ClientSession) => {
+      const isCancelled = await deletions.cancel(user, at, session);
       if (!(await emailChanges.undo(user, { former, password_hash, at }, session))) throw codeInvalid();
       await challenges.endAll(user_id, at, session);
+      await invites.revokeMadeBy(user_id, at, session);
       const ended = await endSessions.revoke(end, origin, session);
-      for (const event of events) await outbox.append(event, at, session);
-      return ended;
+      const written = isCancelled ? [...events, cancelled] : events;
+      for (const event of written) await outbox.append(event, at, session);
+      return { ended, isCancelled };
     };
     const isCommitted = () => users.hasPasswordHash(user_id, password_hash);
-    const ended = await transaction(work, { isCommitted, group: user_id }).catch((error: unknown) => {
+    const { ended, isCancelled } = await transaction(work, { isCommitted, group: user_id }).catch((error: unknown) => {
       // Only an import could have given the address to somebody else.
       throw isDuplicateKey(error, 'email_key_unique') ? codeInvalid() : error;
     });
-    for (const event of events) publishEvent(event);
+    for (const event of isCancelled ? [...events, cancelled] : events) publishEvent(event);
     audit({ event: 'account.email_change_undone', user_id }, origin);
+    if (isCancelled) audit({ event: 'account.deletion_cancelled', user_id }, origin);
     await endSessions.announce(end, ended, origin);
     return { message: 'EMAIL_CHANGE_UNDONE', timestamp: now().toISOString() };
   };
@@ -107,4 +121,14 @@ function eventsOf({ ids }: UndoEmailChangeDeps, user_id: string, at: Date, origi
     createAccountEvent('service.auth.events.email_changed', { user_id, changed_at, is_undone: true }, source()),
     createAccountEvent('service.auth.events.password_changed', { user_id, changed_at, reason: 'undone' }, source()),
   ];
+}
+
+function cancelledEvent({ ids }: UndoEmailChangeDeps, user_id: string, at: Date, origin: RequestOrigin): AuthEvent {
+  const { requestId, traceparent } = origin;
+  const source = { id: ids.entityId(), requestId, traceparent, at };
+  return createAccountEvent(
+    'service.auth.events.deletion_cancelled',
+    { user_id, cancelled_at: at.toISOString() },
+    source,
+  );
 }
