@@ -36,6 +36,11 @@ export interface DeletionStore {
    * is due and free.
    */
   claim(claim: { readonly lease: string; readonly now: Date; readonly until: Date }): Promise<DueAccount | undefined>;
+  /**
+   * Removes sessions of the account that have ended, except for `keep`, so that the transaction of the erasure stays
+   * small however often the account has logged in.
+   */
+  removeEndedSessions(userId: string, keep: number): Promise<void>;
   /** Returns the account's sessions that live, or that have ended since then. */
   listEndedSince(userId: string, since: Date): Promise<EndedSession[]>;
   /**
@@ -47,6 +52,9 @@ export interface DeletionStore {
   /** Returns the number of accounts whose time had come by then, counted up to `limit`. */
   countDue(at: Date, limit: number): Promise<number>;
 }
+
+/** Sessions that one command removes outside the transaction. */
+const removedAtOnce = 5_000;
 
 export function createDeletionStore(collections: Collections, memberships: MembershipStore): DeletionStore {
   const { users, sessions, groups } = collections;
@@ -68,6 +76,14 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       const options = { sort: { deletes_at: 1 }, returnDocument: 'after' } as const;
       const user = await users.findOneAndUpdate({ deletes_at: { $lte: now }, $or: free }, update, options);
       return user === null ? undefined : { user, lease };
+    },
+    async removeEndedSessions(user_id, keep) {
+      const options = { projection: { _id: 1 }, skip: keep, limit: removedAtOnce } as const;
+      for (;;) {
+        const surplus = await sessions.find({ user_id, is_revoked: true }, options).toArray();
+        if (surplus.length === 0) return;
+        await sessions.deleteMany({ _id: { $in: surplus.map(({ _id }) => _id) } });
+      }
     },
     async listEndedSince(user_id, since) {
       const projection = { revoked_at: 1, revoked_reason: 1, revoked_request_id: 1 };

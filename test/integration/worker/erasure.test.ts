@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DeletedEvent } from '@auth-account/contracts/events';
+import { createStores } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -11,6 +12,7 @@ import { requestReset } from '../../support/codes.ts';
 import { type ErasureScene, newDueAccount, openErasureScene, orderDeletion } from '../../support/erasure-scene.ts';
 import { bearer, expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
 import { recordLog } from '../../support/recorded-log.ts';
+import { newSessionDocument } from '../../support/session-document.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
@@ -38,6 +40,19 @@ const deletedEvents = (userId: string) =>
     .find({ 'event.subject': userId, topic: 'service.auth.events.deleted' })
     .map(({ event }) => event)
     .toArray();
+
+test('an account with very many sessions that have ended is erased like any other', async () => {
+  const { collections } = scene.api;
+  const session = await newSession(scene.api);
+  const { user_id } = session;
+  const ended = { user_id, is_revoked: true, revoked_at: new Date(0), revoked_reason: 'logout' } as const;
+  await collections.sessions.insertMany(Array.from({ length: 5_200 }, () => ({ ...newSessionDocument(), ...ended })));
+  await createStores(collections).deletions.removeEndedSessions(user_id, 5_100);
+  expect(await collections.sessions.countDocuments({ user_id, is_revoked: true })).toBe(5_100);
+  await orderDeletion(scene.api, session);
+  await untilGone(user_id);
+  expect(await collections.sessions.countDocuments({ user_id })).toBe(0);
+});
 
 test('an erased account leaves no trace of the person, and its address is free', async () => {
   const { api } = scene;

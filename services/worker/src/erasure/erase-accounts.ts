@@ -6,7 +6,7 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import type { ForgetPlaces } from './forget-places.ts';
 
 export interface EraseAccountsDeps {
-  readonly deletions: Pick<DeletionStore, 'claim' | 'listEndedSince' | 'erase'>;
+  readonly deletions: Pick<DeletionStore, 'claim' | 'listEndedSince' | 'removeEndedSessions' | 'erase'>;
   readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
   readonly transaction: RunTransaction;
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
@@ -25,6 +25,9 @@ export interface EraseAccountsDeps {
 /** Milliseconds after which another worker takes an account whose erasure was begun and not finished. */
 const leaseMs = 60_000;
 
+/** Ended sessions that the transaction itself removes at most; those above it go before. */
+const sessionsOfTransaction = 5_000;
+
 /** Sessions denied at once. */
 const pageSize = 500;
 
@@ -41,6 +44,7 @@ export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void
 
   async function erase(due: DueAccount): Promise<void> {
     await announceEnds(deps, due.user._id);
+    await deletions.removeEndedSessions(due.user._id, sessionsOfTransaction);
     await forgetPlaces(addressesOf(due.user));
     // The request that ordered the deletion is long over: the erasure has an id of its own.
     const requestId = newLease();
