@@ -6,8 +6,8 @@ import { seedAccounts } from '../support/seed-accounts.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 /**
- * 100 pairs unless `CODE_TIMING_PAIRS` says 1000. For two equal distributions the AUC is normally distributed around 0.5
- * with √(1 / 6n): 0.041 for 100 pairs, 0.013 for 1,000. The bounds are four of these away.
+ * 100 pairs unless `CODE_TIMING_PAIRS` says 1000. For two equal distributions the AUC is normally distributed around
+ * 0.5 with √(1 / 6n): 0.041 for 100 pairs, 0.013 for 1,000. The bounds are four of these away.
  */
 const pairs = Number(process.env.CODE_TIMING_PAIRS || 100);
 const tolerance = pairs >= 1_000 ? 0.05 : 0.165;

@@ -1,6 +1,6 @@
 import type { CommandStartedEvent, Db, Document, MongoClient } from 'mongodb';
 
-/** How the server finds the documents of one command. */
+/** Plan by which the server finds the documents of one command. */
 export interface Plan {
   readonly stages: Set<string>;
   readonly examined: number;

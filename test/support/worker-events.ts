@@ -62,8 +62,8 @@ export async function commitEvent(mongo: MongoClient, db: Db, event: AuthEvent, 
 }
 
 /**
- * Returns the outbox row of an event, by default of a new registration, that was committed a minute ago and not published: the relay is due to publish
- * it.
+ * Returns the outbox row of an event, by default of a new registration, that was committed a minute ago and not
+ * published: the relay is due to publish it.
  */
 export function dueRow(fields: Partial<OutboxDocument> = {}): OutboxDocument {
   const event = fields.event ?? newEvent();

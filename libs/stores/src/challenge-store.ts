@@ -5,8 +5,8 @@ import type { ChallengeDocument, UserDocument } from './documents.ts';
 import { emailKey } from './user-store.ts';
 
 /**
- * Returns the address that a code of that purpose goes to, as the user typed it, and its key, which the code is bound to;
- * undefined if the account has none now.
+ * Returns the address that a code of that purpose goes to, as the user typed it, and its key, which the code is bound
+ * to; undefined if the account has none now.
  */
 export function codeAddress(
   { email, pending_email }: Pick<UserDocument, 'email' | 'pending_email'>,
@@ -59,8 +59,8 @@ export interface ChallengeStore {
   /** Returns true if this very resend took effect. Reads with majority concern. */
   wasResent(challengeId: string, resentBy: string): Promise<boolean>;
   /**
-   * Ends the challenge in the transaction of the change that it permits; false if it has ended already. `endedBy` is the
-   * id of this confirmation.
+   * Ends the challenge in the transaction of the change that it permits; false if it has ended already. `endedBy` is
+   * the id of this confirmation.
    */
   use(challengeId: string, endedBy: string, at: Date, session: ClientSession): Promise<boolean>;
   /** Returns true if this very confirmation took effect. Reads with majority concern. */

@@ -27,8 +27,8 @@ export interface DeletionStore {
    */
   schedule(seen: Credentials, deletesAt: Date, session: ClientSession): Promise<Date | undefined>;
   /**
-   * Cancels the deletion if the account is not disabled, its time has not come, and neither password nor address has been
-   * changed since the document was read; else returns false.
+   * Cancels the deletion if the account is not disabled, its time has not come, and neither password nor address has
+   * been changed since the document was read; else returns false.
    */
   cancel(seen: Credentials, now: Date, session: ClientSession): Promise<boolean>;
   /**

@@ -189,8 +189,8 @@ export interface IdempotencyDocument {
 }
 
 /**
- * Collection `challenges`: codes that were asked for. A challenge has neither its code, which is derived, nor an address.
- * One for an address without an account looks like any other: its `user_id` is nobody's.
+ * Collection `challenges`: codes that were asked for. A challenge has neither its code, which is derived, nor an
+ * address. One for an address without an account looks like any other: its `user_id` is nobody's.
  */
 export interface ChallengeDocument {
   /** `challenge_id`, UUIDv4. */

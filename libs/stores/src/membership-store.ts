@@ -20,7 +20,7 @@ export interface LeftGroup {
   readonly heir: string | undefined;
 }
 
-/** What concerns users, groups and invites together. */
+/** Operations that concern users, groups and invites together. */
 export interface MembershipStore {
   /**
    * Subtracts the member from the group's count, with the consequences: the longest-standing member inherits the group,

@@ -24,8 +24,9 @@ export interface OutboxStore extends OutboxLeases {
   noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**
    * Notes the results of attempts, in one round trip. A subscriber that has the event now, or for which it expired, is
-   * noted as such, and the row is delivered once none of `subscribers` (those configured now) waits for it. Rows that no longer wait stay as they are,
-   * and so do rows for which a replay to the subscriber was ordered after that delivery.
+   * noted as such, and the row is delivered once none of `subscribers` (those configured now) waits for it. Rows that
+   * no longer wait stay as they are, and so do rows for which a replay to the subscriber was ordered after that
+   * delivery.
    */
   record(attempts: readonly RecordedAttempt[], subscribers: readonly EventTaker[]): Promise<void>;
   /** Notes which subscribers have events, as {@link record} does, if nothing is known of an attempt. */

@@ -20,8 +20,8 @@ const idLength = 16;
 
 /**
  * Creates the tokens of a key file of symmetric keys of at least 256 bits. A token is base64url of an HMAC-SHA-256 over
- * the change's id, the id, and the `kid`, so that a rotation of the keys ends no token before its key is removed. Throws
- * for a key that is of another kind or too short.
+ * the change's id, the id, and the `kid`, so that a rotation of the keys ends no token before its key is removed.
+ * Throws for a key that is of another kind or too short.
  */
 export function createEmailChangeTokens(keys: KeySet | KeySource): EmailChangeTokens {
   const source = toKeySource(keys);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
-/** What `--json` says of a test. */
+/** A test in the report of `--json`. */
 interface Verdict {
   readonly title: string;
   readonly status: string;

@@ -5,7 +5,7 @@ import { type RegisteredEvent, registeredTopic } from './registered.ts';
 
 export { CodePurpose, Locale };
 
-/** What a notice tells the account's holder; `address_in_use`: somebody wanted to change to this account's address. */
+/** Subject of a notice to the account's holder. `address_in_use`: somebody wanted to change to this account's address. */
 export const NoticePurpose = Type.Enum([
   'new_device',
   'password_changed',

@@ -25,8 +25,8 @@ export interface MailSink {
 const mailsKept = 200;
 
 /**
- * Starts the mail sink on 127.0.0.1, by default on any free port, and prints a line for each mail: the code of a mail stands in its
- * subject. Without options it takes mails unencrypted and from everybody.
+ * Starts the mail sink on 127.0.0.1, by default on any free port, and prints a line for each mail: the code of a mail
+ * stands in its subject. Without options it takes mails unencrypted and from everybody.
  */
 export async function startMailSink(print: Log, options: SMTPServerOptions = {}, port = 0): Promise<MailSink> {
   let kept: readonly SunkMail[] = [];

@@ -52,8 +52,8 @@ export interface HandlerContext<Session> {
 /** The outcome of a delivery. It has only the ids of the event. */
 export interface ConsumerReport {
   /**
-   * `failed`: it will be retried. `given_up`: that was the last attempt. `malformed`: it is never retried. `ignored`: its
-   * type is not among the consumer's schemas. `expired`: it asks for a mail with a code that is no longer good.
+   * `failed`: it will be retried. `given_up`: that was the last attempt. `malformed`: it is never retried. `ignored`:
+   * its type is not among the consumer's schemas. `expired`: it asks for a mail with a code that is no longer good.
    */
   readonly outcome: 'processed' | 'duplicate' | 'failed' | 'given_up' | 'malformed' | 'ignored' | 'expired';
   readonly topic: string;
@@ -119,8 +119,9 @@ const defaultPatienceMs = 10_000;
 const runRetryDelay = 500;
 
 /**
- * Consumes a topic, or the events of a channel, as a subscriber of the kind `queue` until it is closed. Processes of one subscriber share its
- * events. Delivery is at least once, and not in the order of the events; the inbox makes the effect happen once.
+ * Consumes a topic, or the events of a channel, as a subscriber of the kind `queue` until it is closed. Processes of
+ * one subscriber share its events. Delivery is at least once, and not in the order of the events; the inbox makes the
+ * effect happen once.
  *
  * A malformed event fails for good at once; an event whose handler keeps throwing, after its last attempt. An operator
  * can replay both. A process that dies loses no event: another process takes over within eight seconds.

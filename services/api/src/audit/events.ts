@@ -3,9 +3,9 @@ import type { ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
- * Rules that refuse a request: too many tries from its address, too many invites, moves or codes of its account, too many
- * failures for the account from this device or address, or too many for the account from devices and addresses that it
- * does not know.
+ * Rules that refuse a request: too many tries from its address, too many invites, moves or codes of its account, too
+ * many failures for the account from this device or address, or too many for the account from devices and addresses
+ * that it does not know.
  */
 export const limitRules = [
   'register_address',

@@ -40,11 +40,11 @@ export type CheckCode = (
 const nobodysEmailKey = 'nobody';
 
 /**
- * Creates the check of a code. It counts the try, then compares in constant time; of simultaneous tries only as many are
- * compared as the challenge has left. A challenge of an address without an account is refused after the same work.
+ * Creates the check of a code. It counts the try, then compares in constant time; of simultaneous tries only as many
+ * are compared as the challenge has left. A challenge of an address without an account is refused after the same work.
  *
- * Raises `ERR-CODE-INVALID` for a wrong code and for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for one that
- * is too old, and `ERR-DEPENDENCY-UNAVAILABLE` if its key has not arrived here yet.
+ * Raises `ERR-CODE-INVALID` for a wrong code and for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for one
+ * that is too old, and `ERR-DEPENDENCY-UNAVAILABLE` if its key has not arrived here yet.
  */
 export function createCheckCode(deps: CheckCodeDeps): CheckCode {
   const { challenges, users, audit, now } = deps;

@@ -37,7 +37,7 @@ export interface CodeRequest {
   readonly isWithheld?: boolean;
   /** Event in place of the code. */
   readonly instead?: AuthEvent | undefined;
-  /** What the transaction writes before the challenge. */
+  /** Writes of the transaction before the challenge. */
   readonly change?: (session: ClientSession) => Promise<void>;
 }
 
@@ -47,8 +47,8 @@ export type RequestCode = (request: CodeRequest, origin: RequestOrigin) => Promi
 const keptMs = 86_400_000;
 
 /**
- * Creates the request for a code: a challenge, and the event by which the worker sends the code, in one transaction. The
- * caller has counted it for its limits.
+ * Creates the request for a code: a challenge, and the event by which the worker sends the code, in one transaction.
+ * The caller has counted it for its limits.
  */
 export function createRequestCode(deps: RequestCodeDeps): RequestCode {
   const { challenges, announceCode, transaction, audit, now } = deps;

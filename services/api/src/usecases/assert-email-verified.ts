@@ -24,8 +24,9 @@ export type AssertEmailVerified = (user: UserDocument, deviceId: string, origin:
 
 /**
  * Creates the check of a login with the right password. If verified addresses are required and this one is not, it
- * raises `ERR-EMAIL-NOT-VERIFIED` with the challenge of a code that is sent to it: the open one, if there is one, so that
- * repeated logins send no further mails. Raises `ERR-RATE-LIMITED` and the errors of {@link assertMayLogIn} before that.
+ * raises `ERR-EMAIL-NOT-VERIFIED` with the challenge of a code that is sent to it: the open one, if there is one, so
+ * that repeated logins send no further mails. Raises `ERR-RATE-LIMITED` and the errors of {@link assertMayLogIn} before
+ * that.
  */
 export function createAssertEmailVerified(deps: AssertEmailVerifiedDeps): AssertEmailVerified {
   const { challenges, requestCode, limits, audit, isRequired, now } = deps;

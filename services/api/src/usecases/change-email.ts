@@ -34,11 +34,11 @@ export interface ChangeEmailDeps {
 }
 
 /**
- * Changes the caller's address with a code from the new one, and ends all other sessions and all open codes of the account
- * in the same transaction. The old address is told, and can undo the change for 72 hours.
+ * Changes the caller's address with a code from the new one, and ends all other sessions and all open codes of the
+ * account in the same transaction. The old address is told, and can undo the change for 72 hours.
  *
- * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED`, `ERR-EMAIL-ALREADY-EXISTS` if another account has taken the
- * address since, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED`, `ERR-EMAIL-ALREADY-EXISTS` if another account has taken
+ * the address since, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createChangeEmail(deps: ChangeEmailDeps) {
   const { emailChanges, challenges, outbox, checkCode, endSessions, limits, transaction } = deps;

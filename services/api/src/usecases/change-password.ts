@@ -31,8 +31,8 @@ export interface ChangePasswordDeps {
 }
 
 /**
- * Changes the caller's password, and ends all other sessions and all open challenges in the same transaction. It writes the user's document,
- * like every login, so that no login with the old password slips past.
+ * Changes the caller's password, and ends all other sessions and all open challenges in the same transaction. It writes
+ * the user's document, like every login, so that no login with the old password slips past.
  *
  * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
  * `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.

@@ -27,8 +27,8 @@ export type Reauthenticate = (
  *
  * The write that follows must fail if the password has been changed since: `UserStore.changeFresh` sees to that.
  *
- * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`, and `IAD_JWT_ACCESS_INVALID` if the account
- * is gone.
+ * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`, and `IAD_JWT_ACCESS_INVALID` if the
+ * account is gone.
  */
 export function createReauthenticate({ users, hasher, limits, audit }: ReauthenticateDeps): Reauthenticate {
   return async ({ current_password }, { user_id, sid: session_id, device_id: deviceId }, origin) => {

@@ -26,8 +26,8 @@ export interface RequestEmailChangeDeps {
 }
 
 /**
- * Sends a code to the address that the caller wants to have. If another account has it the answer is the same, after the
- * same work: the holder is told, and no code is sent. Earlier codes for a change are void.
+ * Sends a code to the address that the caller wants to have. If another account has it the answer is the same, after
+ * the same work: the holder is told, and no code is sent. Earlier codes for a change are void.
  *
  * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
  * `ERR-RATE-LIMITED`.

@@ -33,9 +33,9 @@ export interface ResetPasswordDeps {
 }
 
 /**
- * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction, which writes the
- * user's document like every login, so that no login with the old password slips past. All open codes of the account
- * become void.
+ * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction, which writes
+ * the user's document like every login, so that no login with the old password slips past. All open codes of the
+ * account become void.
  *
  * If the address was never verified, whoever registered the account may not own it: the code verifies the address, and
  * the invites that the account has made are revoked, and its known devices and networks forgotten.

@@ -37,8 +37,8 @@ export interface ConfirmDeletionDeps {
 }
 
 /**
- * Orders the deletion of the account with a code from its mailbox, for whoever has no app any more. Raises the errors of
- * {@link CheckCode}, and `ERR-RATE-LIMITED`.
+ * Orders the deletion of the account with a code from its mailbox, for whoever has no app any more. Raises the errors
+ * of {@link CheckCode}, and `ERR-RATE-LIMITED`.
  */
 export function createConfirmDeletion({ orderDeletion, checkCode, limits }: ConfirmDeletionDeps) {
   return async (input: ConfirmCodeRequest, origin: RequestOrigin): Promise<Scheduled> => {

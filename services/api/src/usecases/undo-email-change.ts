@@ -43,9 +43,9 @@ export interface UndoEmailChangeDeps {
 }
 
 /**
- * Gives an account a former address back, with the token of the notice to it, and undoes every change after that one too.
- * Whoever changed it knew the password and may be a thief: it is void until it is reset; all sessions, open codes and
- * invites of the account end, and a deletion that was ordered is cancelled, in the same transaction.
+ * Gives an account a former address back, with the token of the notice to it, and undoes every change after that one
+ * too. Whoever changed it knew the password and may be a thief: it is void until it is reset; all sessions, open codes
+ * and invites of the account end, and a deletion that was ordered is cancelled, in the same transaction.
  *
  * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.

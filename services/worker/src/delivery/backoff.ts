@@ -20,9 +20,9 @@ export const maximumRetryAfterMs = hourMs;
 
 /**
  * Creates an exponential backoff with full jitter: a pause between 0 and 1 s · 2^(attempts − 1), at most `maximumMs`,
- * so that events that failed together are not retried together; at most 30 s for a code. The subscriber's `Retry-After` prolongs it, up to the
- * same limit. After a 410 Gone the pause does not grow: the job waits in the queue for as long as its subscriber is
- * parked.
+ * so that events that failed together are not retried together; at most 30 s for a code. The subscriber's `Retry-After`
+ * prolongs it, up to the same limit. After a 410 Gone the pause does not grow: the job waits in the queue for as long
+ * as its subscriber is parked.
  */
 export function createBackoff(random: () => number = Math.random, maximumMs = maximumRetryAfterMs): Backoff {
   return (attemptsMade, _type, error, job) => {

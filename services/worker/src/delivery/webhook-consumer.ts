@@ -20,9 +20,9 @@ export interface WebhookConsumer extends HoldableConsumer {
 }
 
 /**
- * Wires the consumer of a webhook's queues, one per channel. It takes no job before {@link WebhookConsumer.setParked} is
- * called for the first time and while the webhook is parked. After a 429 with `Retry-After` this process also waits for
- * as long as that says.
+ * Wires the consumer of a webhook's queues, one per channel. It takes no job before {@link WebhookConsumer.setParked}
+ * is called for the first time and while the webhook is parked. After a 429 with `Retry-After` this process also waits
+ * for as long as that says.
  */
 export function createWebhookConsumer(
   queues: readonly ConsumerOptions[],

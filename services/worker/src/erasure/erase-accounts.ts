@@ -35,9 +35,9 @@ const pageSize = 500;
  * Creates the function that runs one round: it erases each account whose grace is over, one transaction each, together
  * with the event that tells subscribers. A worker that is killed leaves the account whole or gone.
  *
- * Before that, Redis gets the ends of the account's sessions once more: once their documents are gone, nobody else could
- * make a lost one good. So no account is erased while Redis is away. The round ends with the first error, and the account
- * that caused it is free again after a minute, so that the next round goes on with the others.
+ * Before that, Redis gets the ends of the account's sessions once more: once their documents are gone, nobody else
+ * could make a lost one good. So no account is erased while Redis is away. The round ends with the first error, and the
+ * account that caused it is free again after a minute, so that the next round goes on with the others.
  */
 export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void> {
   const { deletions, forgetPlaces, onErased, onFailed, newLease, now } = deps;

@@ -50,9 +50,9 @@ const placeholder = /\{\{(\w+)\}\}/g;
 const subjectLine = /^Subject: (.+)\r?\n\r?\n/;
 
 /**
- * Loads the templates: each file of `replacementsDir`, if there is one, in place of our own file of the same name. Throws
- * a `ConfigError` for a file that has another name than ours, an unknown placeholder, no code where one belongs, or no
- * subject in its first line.
+ * Loads the templates: each file of `replacementsDir`, if there is one, in place of our own file of the same name.
+ * Throws a `ConfigError` for a file that has another name than ours, an unknown placeholder, no code where one belongs,
+ * or no subject in its first line.
  */
 export async function loadMailTemplates(replacementsDir?: string): Promise<RenderMail> {
   const replaced = replacementsDir === undefined ? [] : await findReplacements(replacementsDir);

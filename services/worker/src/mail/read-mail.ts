@@ -35,10 +35,10 @@ export interface ReadMailDeps {
 }
 
 /**
- * Creates the function that adds address, language and code to an event, as MongoDB and the server's keys have them now.
- * It returns undefined if there is nobody to write to, or nothing to write any more: the account is erased, the code was
- * used, the change of address can no longer be undone. Throws if another process derived the code from a key that this
- * one does not have yet.
+ * Creates the function that adds address, language and code to an event, as MongoDB and the server's keys have them
+ * now. It returns undefined if there is nobody to write to, or nothing to write any more: the account is erased, the
+ * code was used, the change of address can no longer be undone. Throws if another process derived the code from a key
+ * that this one does not have yet.
  */
 export function createReadMail(deps: ReadMailDeps): ReadMail {
   const { users, challenges, emailCodes, emailChangeTokens, now } = deps;
