@@ -53,10 +53,19 @@ describe('a client of which nothing is heard', () => {
     const idle = await startTestGateway(scene, { PUSH_IDLE_TIMEOUT_SECONDS: '8' });
     await eventually('readiness', async () => (await idle.unreadiness()).length === 0);
     const device = newDevice();
+    const token = await signToken(scene.env, device);
     const opcodes: number[] = [];
-    const mute = openRawStream(idle.base, { ...device, token: await signToken(scene.env, device) }, ({ opcode }) => {
-      opcodes.push(opcode);
-    });
+    const openMute = async (): Promise<{ readonly ended: Promise<unknown> }> => {
+      const heard = Promise.withResolvers<void>();
+      const stream = openRawStream(idle.base, { ...device, token }, ({ opcode }) => {
+        opcodes.push(opcode);
+        heard.resolve();
+      });
+      await Promise.race([heard.promise, stream.ended]);
+      // On a machine that stands still the gateway may refuse a handshake, as if Redis were away.
+      return opcodes.length > 0 ? stream : openMute();
+    };
+    const mute = await openMute();
     const alive = await idle.open(newDevice());
     let pings = 0;
     alive.socket.on('ping', () => {
