@@ -202,7 +202,9 @@ describe('POST /auth/email-change/undo', () => {
     const reset = await requestReset(api, new_email);
     const { status, json } = await undo(await undoTokenOf(api, session.user_id));
     expect([status, json.data]).toEqual([200, { message: 'EMAIL_CHANGE_UNDONE', timestamp: json.data.timestamp }]);
-    expect(await userOf(session)).toMatchObject({ email: session.email, email_key: session.email, former_emails: [] });
+    const lost = [expect.objectContaining({ email: new_email, until: expect.any(Date) })];
+    const given = { email: session.email, email_key: session.email, former_emails: lost };
+    expect(await userOf(session)).toMatchObject(given);
     expect(await liveOf(session)).toEqual([]);
     expect([await logInStatus(session.email), await logInStatus(new_email)]).toEqual([401, 401]);
     expect((await confirmReset(api, reset)).status).toBe(403);

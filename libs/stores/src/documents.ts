@@ -36,7 +36,10 @@ export interface UserDocument {
   readonly pending_email?: string;
   /** Time at which that change lapses. */
   readonly pending_email_until?: Date;
-  /** Addresses that a change can still be undone to, oldest first. Until then nobody else can have them. */
+  /**
+   * Addresses that a change can still be undone to, oldest first. Until then nobody else can have them. Those that have
+   * lapsed wait for the worker, which forgets their places and then removes them.
+   */
   readonly former_emails?: readonly FormerEmail[];
   /**
    * Time at which the password was last set to another one; missing if it is still the first. Every write of another
