@@ -4,7 +4,7 @@ import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
  * Rules that refuse a request: too many tries from its address, too many invites, moves or codes of its account, too
- * many failures for the account from this device or address, or too many for the account from devices and addresses
+ * many codes to one address, too many failures for the account from this device or address, or too many for the account from devices and addresses
  * that it does not know.
  */
 export const limitRules = [
@@ -15,6 +15,7 @@ export const limitRules = [
   'move_account',
   'code_address',
   'code_account',
+  'code_recipient',
   'code_resend',
   'code_try_address',
   'login_address',

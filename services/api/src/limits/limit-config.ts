@@ -40,7 +40,7 @@ export const limitConfig = {
     maximum: 100,
     default: 5,
     description:
-      'Codes by e-mail for one account and purpose in 24 hours: from each known address or device, and from all unknown ones together',
+      'Codes by e-mail for one account and purpose in 24 hours: from each known address or device, and from all unknown ones together; also those of all accounts that want to change to one and the same e-mail address',
   }),
   CODE_TRY_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
@@ -148,7 +148,10 @@ export interface LimitRules {
   readonly movePerUser: number;
   /** Codes that one network asks for within an hour. */
   readonly codePerAddress: number;
-  /** Codes for one account and purpose within 24 hours, from one known source or from all others together. */
+  /**
+   * Codes for one account and purpose within 24 hours, from one known source or from all others together. Also those of
+   * all accounts for a change to one address.
+   */
   readonly codePerAccount: number;
   /** Codes that one network confirms or asks for again within a minute. */
   readonly codeTryPerAddress: number;
