@@ -3,7 +3,7 @@ import type { ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
- * Rules that refuse a request: too many tries from its address, too many invites, moves or codes of its account, too
+ * Rules that refuse a request: too many tries from its address, too many invites, moves, exports or codes of its account, too
  * many codes to one address, too many failures for the account from this device or address, or too many for the account from devices and addresses
  * that it does not know.
  */
@@ -13,6 +13,7 @@ export const limitRules = [
   'invite_address',
   'invite_account',
   'move_account',
+  'export_account',
   'code_address',
   'code_account',
   'code_recipient',

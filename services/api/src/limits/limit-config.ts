@@ -30,6 +30,11 @@ export const limitConfig = {
     default: 30,
     description: 'Changes of group that one account makes or tries to make an hour',
   }),
+  EXPORT_LIMIT_PER_USER: Type.Integer({
+    minimum: 1,
+    default: 5,
+    description: 'Exports that one account asks for an hour, with the right password or not',
+  }),
   CODE_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 20,
@@ -103,6 +108,7 @@ export function limitRulesOf(config: Static<typeof schema>): LimitRules {
     findInvitePerAddress: config.INVITE_LIMIT_PER_ADDRESS,
     createInvitePerUser: config.INVITE_CREATE_LIMIT_PER_USER,
     movePerUser: config.MOVE_LIMIT_PER_USER,
+    exportPerUser: config.EXPORT_LIMIT_PER_USER,
     codePerAddress: config.CODE_LIMIT_PER_ADDRESS,
     codePerAccount: config.CODE_LIMIT_PER_ACCOUNT,
     codeTryPerAddress: config.CODE_TRY_LIMIT_PER_ADDRESS,
@@ -146,6 +152,8 @@ export interface LimitRules {
   readonly createInvitePerUser: number;
   /** Changes of group of one account within an hour. */
   readonly movePerUser: number;
+  /** Exports that one account asks for within an hour. */
+  readonly exportPerUser: number;
   /** Codes that one network asks for within an hour. */
   readonly codePerAddress: number;
   /**

@@ -48,6 +48,7 @@ export interface Limits {
   createInvite(userId: string, origin: RequestOrigin): Promise<void>;
   /** A change of group: by leaving, or by an invite. */
   move(userId: string, origin: RequestOrigin): Promise<void>;
+  exportAccount(userId: string, origin: RequestOrigin): Promise<void>;
   /**
    * A code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. Those to
    * another address also count for that one, over all accounts.
@@ -94,6 +95,7 @@ const refreshWindow = 60;
 const inviteWindow = 60;
 const createInviteWindow = 60 * 60;
 const moveWindow = 60 * 60;
+const exportWindow = 60 * 60;
 const codeWindow = 60 * 60;
 const codeTryWindow = 60;
 const recipientWindow = 24 * 60 * 60;
@@ -110,6 +112,7 @@ function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) 
     invites: byAddress('invite', rules.findInvitePerAddress, inviteWindow),
     newInvites: byAccount('create-invite', rules.createInvitePerUser, createInviteWindow),
     moves: byAccount('move', rules.movePerUser, moveWindow),
+    exports: byAccount('export', rules.exportPerUser, exportWindow),
     codes: byAddress('code', rules.codePerAddress, codeWindow),
     codeTries: byAddress('code-try', rules.codeTryPerAddress, codeTryWindow),
     recipients: byAccount('code-recipient', rules.codePerAccount, recipientWindow),
@@ -123,10 +126,9 @@ function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) 
  */
 export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
   const keys = createLimitKeys(keyPrefix, secret);
-  const { registrations, refreshes, invites, newInvites, moves, codes, codeTries, recipients, addresses } =
-    createCounters(redis, keys, rules);
+  const counters = createCounters(redis, keys, rules);
   const accountCodes = createCodeLimit({ redis, keys, perDay: rules.codePerAccount, now });
-  const logins = createLoginLimits({ redis, keys, addresses, rules: rules.login, now, onInsured });
+  const logins = createLoginLimits({ redis, keys, addresses: counters.addresses, rules: rules.login, now, onInsured });
 
   function refuse({ rule, waitMs }: Refusal, origin: RequestOrigin): never {
     audit({ event: 'limit.exceeded', reason: rule }, origin);
@@ -159,15 +161,16 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
 
-  const countCode = byAddress(codes, 'code_address');
-  const countRecipient = byAccount(recipients, 'code_recipient');
+  const countCode = byAddress(counters.codes, 'code_address');
+  const countRecipient = byAccount(counters.recipients, 'code_recipient');
 
   return {
-    register: byAddress(registrations, 'register_address'),
-    refresh: byAddress(refreshes, 'refresh_address'),
-    findInvite: byAddress(invites, 'invite_address'),
-    createInvite: byAccount(newInvites, 'invite_account'),
-    move: byAccount(moves, 'move_account'),
+    register: byAddress(counters.registrations, 'register_address'),
+    refresh: byAddress(counters.refreshes, 'refresh_address'),
+    findInvite: byAddress(counters.invites, 'invite_address'),
+    createInvite: byAccount(counters.newInvites, 'invite_account'),
+    move: byAccount(counters.moves, 'move_account'),
+    exportAccount: byAccount(counters.exports, 'export_account'),
     async requestCode({ purpose, change, ...order }, origin) {
       await countCode(origin);
       const waitMs = await accountCodes.count({ ...identityOf(order, origin), purpose, userId: change?.userId });
@@ -175,7 +178,7 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
       // Last: an account that has no codes left takes none from the address.
       if (change !== undefined) await countRecipient(emailKey(change.to), origin);
     },
-    tryCode: byAddress(codeTries, 'code_try_address'),
+    tryCode: byAddress(counters.codeTries, 'code_try_address'),
     logIn: (login, origin) => attempt('check', login, origin),
     guess: (login, origin) => attempt('checkGuess', login, origin),
     async registered(login, origin) {
