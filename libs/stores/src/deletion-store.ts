@@ -18,6 +18,11 @@ export interface ErasedAccount extends LeftGroup {
 /** A session of an account whose end gateways and the api must know. */
 export type EndedSession = Pick<SessionDocument, '_id' | 'revoked_at' | 'revoked_reason' | 'revoked_request_id'>;
 
+/** Returns the time of the erasure, for a deletion that is ordered at that time. */
+export function erasureTime(orderedAt: Date, graceDays: number): Date {
+  return new Date(orderedAt.getTime() + graceDays * 86_400_000);
+}
+
 /** Deletions of accounts: ordered, cancelled, and carried out after the grace. */
 export interface DeletionStore {
   /**
@@ -27,10 +32,10 @@ export interface DeletionStore {
    */
   schedule(seen: Credentials, deletesAt: Date, session: ClientSession): Promise<Date | undefined>;
   /**
-   * Cancels the deletion if the account is not disabled, its time has not come, and neither password nor address has
-   * been changed since the document was read; else returns false.
+   * Cancels the deletion if its time has not come, and neither password nor address has been changed since the document
+   * was read; else returns false. A disabled account is left alone, unless an operator cancels its deletion.
    */
-  cancel(seen: Credentials, now: Date, session: ClientSession): Promise<boolean>;
+  cancel(seen: Credentials, now: Date, session: ClientSession, by?: { readonly isOperator: boolean }): Promise<boolean>;
   /**
    * Leases the account that has been due for longest, so that no other worker takes it until `until`; undefined if none
    * is due and free.
@@ -65,8 +70,9 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       const options = { session, returnDocument: 'after', projection: { deletes_at: 1 } } as const;
       return (await users.findOneAndUpdate(unchangedSince(seen), update, options))?.deletes_at;
     },
-    async cancel(seen, now, session) {
-      const waiting = { ...unchangedSince(seen), deletes_at: { $gt: now }, disabled_at: { $exists: false } };
+    async cancel(seen, now, session, { isOperator } = { isOperator: false }) {
+      const enabled = isOperator ? {} : { disabled_at: { $exists: false } };
+      const waiting = { ...unchangedSince(seen), deletes_at: { $gt: now }, ...enabled };
       const update = { $unset: { deletes_at: true as const }, $inc: { touches: 1 } };
       return (await users.updateOne(waiting, update, { session })).matchedCount === 1;
     },
