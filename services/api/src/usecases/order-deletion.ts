@@ -61,9 +61,10 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
     const end = { userId, reason: 'account_deleted', at } as const;
     const work = async (session: ClientSession) => {
       await use?.(at, session);
-      const deletesAt = await deletions.schedule(user, wanted, session);
-      if (deletesAt === undefined) throw changed();
-      if (deletesAt.getTime() !== wanted.getTime()) return { deletesAt, ended: undefined };
+      const scheduled = await deletions.schedule(user, wanted, session);
+      if (scheduled === undefined) throw changed();
+      const { deletesAt, isNew } = scheduled;
+      if (!isNew) return { deletesAt, ended: undefined };
       const ended = await endSessions.revoke(end, origin, session);
       // Another request has ended it since the password was checked: what it has asked for must not happen.
       if (sessionId !== undefined && !ended.includes(sessionId)) throw new AppError('IAD_JWT_ACCESS_INVALID');
