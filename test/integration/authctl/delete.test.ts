@@ -2,7 +2,8 @@ import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, authctl, authctlJson } from '../../support/authctl.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
+import { startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
+import { serviceEnvironment, testEnvironment } from '../../support/test-api.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
@@ -133,6 +134,21 @@ describe('user delete', () => {
     expect(await stream.closed).toMatchObject({ code: 4001 });
   });
 
+  test('is done once if the reply to its commit is lost', async () => {
+    const { user_id } = await newSession(stack);
+    const proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
+    try {
+      const env = { ...options.env, MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` };
+      proxy.dropReplyTo('commitTransaction');
+      const run = await authctl(['user', 'delete', user_id, ...why, '--yes'], { env });
+      expect([run.exitCode, proxy.dropped()]).toEqual([0, 1]);
+    } finally {
+      await proxy.close();
+    }
+    expect(await live(user_id)).toBe(0);
+    expect(await eventsOf(user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
+  });
+
   test('with a grace of 0 days is erased by the worker: afterwards there is no such user', async () => {
     const { user_id, email } = await newSession(stack);
     expect((await remove(user_id, '--grace-days', '0')).exitCode).toBe(0);
@@ -243,4 +259,10 @@ test.each([
 ])('%s is told', async (_case, args, exitCode, told) => {
   const run = await authctl(args, options);
   expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(told) });
+});
+
+test('no address is in the log of a service', () => {
+  const lines = Object.values(stack.logs).flat();
+  expect(lines.filter((line) => line.includes('account.deleted'))).not.toEqual([]);
+  expect(lines.filter((line) => line.includes('@example.com'))).toEqual([]);
 });
