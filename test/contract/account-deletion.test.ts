@@ -226,3 +226,42 @@ describe('a deletion by a code from the mailbox', () => {
     expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
   });
 });
+
+describe('the orders to delete an account', () => {
+  let limited: TestApi;
+  beforeAll(async () => {
+    limited = await startTestApi({ ...cheapHashes, DELETION_LIMIT_PER_USER: '2' });
+  });
+  afterAll(() => limited.close());
+
+  const orderBy = (caller: Caller) =>
+    limited.post('/api/v1/account/deletion', { current_password: password }, bearer(caller));
+  const confirmOn = async (challenge_id: string) => {
+    const code = await codeOf(limited, challenge_id);
+    return limited.post('/api/v1/auth/deletion/confirm', { challenge_id, code });
+  };
+  const restoreOn = (email: string) => limited.post('/api/v1/auth/restore', { email, password });
+
+  test('past the limit of a day are refused, and send no mail; one that repeats an order is not', async () => {
+    const { email, user_id, ...session } = await newSession(limited);
+    expect((await orderBy(session)).status).toBe(202);
+    expect((await restoreOn(email)).status).toBe(200);
+    const [first, second, third] = [
+      await requestDeletion(limited, email),
+      await requestDeletion(limited, email),
+      await requestDeletion(limited, email),
+    ];
+    for (const challengeId of [first, second]) expect((await confirmOn(challengeId)).status).toBe(202);
+    expect((await restoreOn(email)).status).toBe(200);
+    for (const refused of [await orderBy(await logIn(limited, email)), await confirmOn(third)]) {
+      expect([refused.status, refused.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
+      const wait = Number(refused.headers['retry-after']);
+      expect([wait >= 1, wait <= 86_400]).toEqual([true, true]);
+    }
+    expect(await limited.metric('auth_rate_limited_total', { rule: 'deletion_account' })).toBe(2);
+    const topic = 'service.auth.events.notice';
+    const rows = await limited.collections.outbox.find({ 'event.subject': user_id, topic }).toArray();
+    expect(rows.filter(({ event }) => 'purpose' in event.data && event.data.purpose !== 'new_device')).toHaveLength(2);
+    expect((await orderBy(await newSession(limited))).status).toBe(202);
+  });
+});

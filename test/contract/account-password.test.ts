@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { logIn, newSession, password } from '../support/accounts.ts';
+import { confirmReset, requestReset } from '../support/codes.ts';
 import { bearer, type Caller, cheapHashes, refresh } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -121,5 +122,41 @@ describe('a change of the password', () => {
         expect.stringMatching(/^(ERR-REAUTHENTICATION-FAILED|IAD_JWT_ACCESS_INVALID)$/),
       ]);
     }
+  });
+});
+
+describe('the changes of an account’s password', () => {
+  let limited: TestApi;
+  beforeAll(async () => {
+    limited = await startTestApi({ ...cheapHashes, PASSWORD_CHANGE_LIMIT_PER_USER: '3' });
+  });
+  afterAll(() => limited.close());
+
+  const changeTo = (new_password: string, current_password: string, caller: Caller) =>
+    limited.post('/api/v1/account/password', { current_password, new_password }, bearer(caller));
+
+  test('past the limit of a day leave the owner of the mailbox their codes: a reset takes the account back', async () => {
+    const thief = await newSession(limited);
+    for (const [to, from] of [
+      [next, password],
+      [password, next],
+      [next, password],
+    ] as const) {
+      expect((await changeTo(to, from, thief)).status).toBe(200);
+    }
+    const challengeId = await requestReset(limited, thief.email);
+    const { status, json, headers } = await changeTo(password, next, thief);
+    expect([status, json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
+    const wait = Number(headers['retry-after']);
+    expect([wait >= 1, wait <= 86_400]).toEqual([true, true]);
+    expect(await limited.metric('auth_rate_limited_total', { rule: 'password_account' })).toBe(1);
+    expect((await confirmReset(limited, challengeId, { new_password: 'four right staples' })).status).toBe(200);
+    expect((await changeTo(next, password, await newSession(limited))).status).toBe(200);
+  });
+
+  test('are not used up by wrong passwords: a thief of a session alone keeps nobody from a change', async () => {
+    const session = await newSession(limited);
+    for (let i = 0; i < 4; i += 1) expect((await changeTo(next, 'wrong password', session)).status).toBe(403);
+    expect((await changeTo(next, password, session)).status).toBe(200);
   });
 });

@@ -31,10 +31,13 @@ const hasher: ReauthenticateDeps['hasher'] = {
   admit: (_client, use) =>
     use({ hash: async (text) => hashOf(text), verify: async (stored, text) => stored === hashOf(text) }),
 };
-const limits: ReauthenticateDeps['limits'] = {
+const limits: ReauthenticateDeps['limits'] & ChangePasswordDeps['limits'] = {
   async guess(login) {
     told.push(login);
     return { fail: async () => void told.push('failed'), succeed: async () => void told.push('succeeded') };
+  },
+  async changePassword(userId) {
+    told.push(userId);
   },
 };
 
@@ -54,6 +57,7 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
     reauthenticate,
     endSessions,
     hasher,
+    limits,
     transaction,
     publishEvent,
     audit,
@@ -103,7 +107,7 @@ describe('a change of the password', () => {
     ]);
     const { requestId } = scene.origin;
     expect(scene.announced).toEqual([{ sessionIds: [tablet.document._id], reason: 'SESSION_REVOKED', requestId, at }]);
-    expect(told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'succeeded']);
+    expect(told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'succeeded', user._id]);
     expect(scene.verdicts).toEqual([false, true]);
   });
 

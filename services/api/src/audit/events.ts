@@ -3,9 +3,9 @@ import type { ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
- * Rules that refuse a request: too many tries from its address, too many invites, moves, exports or codes of its account, too
- * many codes to one address, too many failures for the account from this device or address, or too many for the account from devices and addresses
- * that it does not know.
+ * Rules that refuse a request: too many tries from its address, too many invites, moves, exports, changes of password,
+ * orders of deletion or codes of its account, too many codes to one address, too many failures for the account from this
+ * device or address, or too many for the account from devices and addresses that it does not know.
  */
 export const limitRules = [
   'register_address',
@@ -14,6 +14,8 @@ export const limitRules = [
   'invite_account',
   'move_account',
   'export_account',
+  'password_account',
+  'deletion_account',
   'code_address',
   'code_account',
   'code_recipient',

@@ -35,6 +35,17 @@ export const limitConfig = {
     default: 5,
     description: 'Exports that one account asks for an hour, with the right password or not',
   }),
+  PASSWORD_CHANGE_LIMIT_PER_USER: Type.Integer({
+    minimum: 1,
+    default: 5,
+    description: 'Changes of the password that one account makes or tries to make a day, with the right password',
+  }),
+  DELETION_LIMIT_PER_USER: Type.Integer({
+    minimum: 1,
+    default: 5,
+    description:
+      'Orders to delete one account a day, with its password or a code. One that repeats an order is not counted',
+  }),
   CODE_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 20,
@@ -109,6 +120,8 @@ export function limitRulesOf(config: Static<typeof schema>): LimitRules {
     createInvitePerUser: config.INVITE_CREATE_LIMIT_PER_USER,
     movePerUser: config.MOVE_LIMIT_PER_USER,
     exportPerUser: config.EXPORT_LIMIT_PER_USER,
+    passwordChangePerUser: config.PASSWORD_CHANGE_LIMIT_PER_USER,
+    deletionPerUser: config.DELETION_LIMIT_PER_USER,
     codePerAddress: config.CODE_LIMIT_PER_ADDRESS,
     codePerAccount: config.CODE_LIMIT_PER_ACCOUNT,
     codeTryPerAddress: config.CODE_TRY_LIMIT_PER_ADDRESS,
@@ -154,6 +167,10 @@ export interface LimitRules {
   readonly movePerUser: number;
   /** Exports that one account asks for within an hour. */
   readonly exportPerUser: number;
+  /** Changes of the password of one account within a day, with the right one. */
+  readonly passwordChangePerUser: number;
+  /** Orders to delete one account within a day. */
+  readonly deletionPerUser: number;
   /** Codes that one network asks for within an hour. */
   readonly codePerAddress: number;
   /**

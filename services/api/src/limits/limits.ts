@@ -49,6 +49,10 @@ export interface Limits {
   /** A change of group: by leaving, or by an invite. */
   move(userId: string, origin: RequestOrigin): Promise<void>;
   exportAccount(userId: string, origin: RequestOrigin): Promise<void>;
+  /** A change of the password, by somebody who has shown the present one. */
+  changePassword(userId: string, origin: RequestOrigin): Promise<void>;
+  /** An order to delete the account, by somebody who has shown that it is theirs. */
+  orderDeletion(userId: string, origin: RequestOrigin): Promise<void>;
   /**
    * A code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. Those to
    * another address also count for that one, over all accounts.
@@ -96,6 +100,8 @@ const inviteWindow = 60;
 const createInviteWindow = 60 * 60;
 const moveWindow = 60 * 60;
 const exportWindow = 60 * 60;
+const passwordChangeWindow = 24 * 60 * 60;
+const deletionWindow = 24 * 60 * 60;
 const codeWindow = 60 * 60;
 const codeTryWindow = 60;
 const recipientWindow = 24 * 60 * 60;
@@ -113,6 +119,8 @@ function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) 
     newInvites: byAccount('create-invite', rules.createInvitePerUser, createInviteWindow),
     moves: byAccount('move', rules.movePerUser, moveWindow),
     exports: byAccount('export', rules.exportPerUser, exportWindow),
+    passwordChanges: byAccount('password-change', rules.passwordChangePerUser, passwordChangeWindow),
+    deletions: byAccount('deletion', rules.deletionPerUser, deletionWindow),
     codes: byAddress('code', rules.codePerAddress, codeWindow),
     codeTries: byAddress('code-try', rules.codeTryPerAddress, codeTryWindow),
     recipients: byAccount('code-recipient', rules.codePerAccount, recipientWindow),
@@ -171,6 +179,8 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     createInvite: byAccount(counters.newInvites, 'invite_account'),
     move: byAccount(counters.moves, 'move_account'),
     exportAccount: byAccount(counters.exports, 'export_account'),
+    changePassword: byAccount(counters.passwordChanges, 'password_account'),
+    orderDeletion: byAccount(counters.deletions, 'deletion_account'),
     async requestCode({ purpose, change, ...order }, origin) {
       await countCode(origin);
       const waitMs = await accountCodes.count({ ...identityOf(order, origin), purpose, userId: change?.userId });

@@ -10,6 +10,7 @@ import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import { mailLocale } from '../codes/mail-locale.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
@@ -24,6 +25,7 @@ export interface ChangePasswordDeps {
   readonly reauthenticate: Reauthenticate;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
+  readonly limits: Pick<Limits, 'changePassword'>;
   readonly transaction: RunTransaction;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
@@ -35,11 +37,14 @@ export interface ChangePasswordDeps {
  * Changes the caller's password, and ends all other sessions and all open challenges in the same transaction. It writes
  * the user's document, like every login, so that no login with the old password slips past.
  *
- * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
- * `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ * Each change makes the codes void by which the owner of the mailbox could take the account back: an account has few a
+ * day. Only those with the right password count, so that a thief of a session alone can't keep its holder from a change.
+ *
+ * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked,
+ * `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createChangePassword(deps: ChangePasswordDeps) {
-  const { users, challenges, outbox, reauthenticate, endSessions, hasher, transaction } = deps;
+  const { users, challenges, outbox, reauthenticate, endSessions, hasher, limits, transaction } = deps;
   const { publishEvent, audit, ids, now } = deps;
 
   return async (
@@ -49,6 +54,7 @@ export function createChangePassword(deps: ChangePasswordDeps) {
   ): Promise<PasswordChangedResponse['data']> => {
     const { user_id, sid: session_id } = caller;
     const user = await reauthenticate(input, caller, origin);
+    await limits.changePassword(user_id, origin);
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(input.new_password));
     const at = now();
     const end = { userId: user_id, reason: 'password_changed', at, spare: session_id } as const;

@@ -9,6 +9,7 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import { mailLocale } from '../codes/mail-locale.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
@@ -18,6 +19,7 @@ export interface OrderDeletionDeps {
   readonly deletions: Pick<DeletionStore, 'schedule'>;
   readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
   readonly endSessions: EndSessions;
+  readonly limits: Pick<Limits, 'orderDeletion'>;
   readonly transaction: RunTransaction;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
@@ -45,15 +47,16 @@ export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Pro
 /**
  * Creates the order to delete an account, which ends all its sessions in the same transaction. It writes the user's
  * document, like every login, so that no login slips past. An account whose deletion is ordered already keeps its time,
- * and nobody is told again.
+ * and nobody is told again. Each other order sends a mail: an account has few a day.
  *
- * Raises `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
-  const { deletions, outbox, endSessions, transaction, publishEvent, audit, graceDays, ids, now } = deps;
+  const { deletions, outbox, endSessions, limits, transaction, publishEvent, audit, graceDays, ids, now } = deps;
 
   return async ({ user, sessionId, changed, use, isUsed }, origin) => {
     const { _id: userId } = user;
+    if (user.deletes_at === undefined) await limits.orderDeletion(userId, origin);
     const at = now();
     const wanted = erasureTime(at, graceDays);
     const ordered = { user_id: userId, deletesAt: wanted, locale: mailLocale(user, origin) };

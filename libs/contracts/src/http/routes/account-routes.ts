@@ -96,7 +96,7 @@ export const accountRoutes = {
     summary: 'Change the password',
     description:
       'All other sessions of the caller end, and their streams close with 4001 `SESSION_REVOKED`; this one goes on. A ' +
-      'wrong `current_password` counts as a failed login of this device.',
+      'wrong `current_password` counts as a failed login of this device. An account has few changes a day.',
     method: 'post',
     path: '/api/v1/account/password',
     auth: 'bearer',

@@ -37,7 +37,7 @@ export const deletionRoutes = {
       'Ends all sessions at once; their streams close with 4001 `SESSION_REVOKED`. The account is erased at `deletes_at`, ' +
       'a number of days later that the deployment chooses (14 by default, 0 to 30). Until then nobody can log in to it, and ' +
       'it can be restored.\n\n' +
-      'Sent twice at once, both get the same `deletes_at`.',
+      'Sent twice at once, both get the same `deletes_at`. An account has few orders a day.',
     method: 'post',
     path: '/api/v1/account/deletion',
     auth: 'bearer',
