@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
 import { codeOf, expire, makeResendDue, requestReset, requestVerification, wrongCodeOf } from '../support/codes.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -11,7 +12,7 @@ let api: TestApi;
 let wary: TestApi;
 beforeAll(async () => {
   [api, wary] = await Promise.all([
-    startTestApi(cheapHashes),
+    startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }),
     startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true' }),
   ]);
 });
@@ -46,14 +47,33 @@ describe('POST /account/email-verification', () => {
     expect((await typesOf(api, session.user_id)).filter((type) => type === 'email_verified')).toHaveLength(1);
   });
 
-  test('is over after five codes a day of this device', async () => {
+  test('is over after five codes a day, on however many devices and networks', async () => {
+    const network = (i: number) => ({ 'X-Forwarded-For': `198.51.100.${i}` });
     const session = await newSession(api);
-    for (let i = 0; i < 5; i += 1) await requestVerification(api, session);
+    const { email } = session;
+    const ask = async (i: number) => {
+      const body = { email, password, device_id: randomUUID() };
+      const { json } = await api.post('/api/v1/auth/login', body, network(i));
+      return api.post(path, undefined, { ...bearer(json.data), ...network(i) });
+    };
+    const statuses: number[] = [];
+    for (let i = 0; i < 6; i += 1) statuses.push((await ask(i)).status);
+    expect(statuses).toEqual([202, 202, 202, 202, 202, 429]);
     const { status, headers } = await api.post(path, undefined, bearer(session));
     expect([status, Number(headers['retry-after']) > 80_000]).toEqual([429, true]);
     // Of another purpose there are as many.
     expect(await requestReset(api, session.email, { device_id: session.device_id })).toBeDefined();
   });
+});
+
+test('a verified address has five codes a day for each device that the account knows', async () => {
+  const session = await newSession(api, { device_id: randomUUID() });
+  await confirm(api, await requestVerification(api, session));
+  const other = await logIn(api, session.email, { device_id: randomUUID() });
+  for (const device of [session, other]) {
+    for (let i = 0; i < 5; i += 1) await requestVerification(api, device);
+    expect((await api.post(path, undefined, bearer(device))).status).toBe(429);
+  }
 });
 
 describe('POST /account/email-verification/confirm', () => {
@@ -102,6 +122,17 @@ describe('a login, if verified addresses are required', () => {
     const next = (await logIn(email)).json.details.challenge_id;
     expect(next).not.toBe(first);
     expect((await confirm(wary, next)).status).toBe(200);
+  });
+
+  test('sends five codes a day at most, on however many devices', async () => {
+    const { email } = await registerAccount(wary);
+    const ask = () => wary.post('/api/v1/auth/login', { email, password, device_id: randomUUID() });
+    for (let i = 0; i < 5; i += 1) {
+      const { status, json } = await ask();
+      expect(status).toBe(403);
+      await expire(wary, json.details.challenge_id);
+    }
+    expect((await ask()).status).toBe(429);
   });
 
   test('is told nothing with a wrong password, or of an unknown address', async () => {

@@ -105,6 +105,51 @@ describe('a login on a device that the account has not used', () => {
   });
 });
 
+describe('the notices of new devices', () => {
+  test('are ten a day, also of many logins at once; all further ones are told to the streams alone', async () => {
+    const { api } = services;
+    const phone = await newSession(api, newDevice());
+    const stream = await streamOf(phone);
+    const opened: string[] = [];
+    const logInOnce = async () => opened.push((await logIn(api, phone.email, newDevice())).session_id);
+    for (let i = 0; i < 8; i += 1) await logInOnce();
+    await Promise.all(Array.from({ length: 6 }, logInOnce));
+    for (let i = 0; i < 2; i += 1) await logInOnce();
+    expect(await noticesOf(phone.user_id)).toHaveLength(10);
+    const told: string[] = [];
+    while (told.length < opened.length) told.push(JSON.parse(JSON.stringify((await stream.next()).payload)).session_id);
+    expect(told.toSorted()).toEqual(opened.toSorted());
+    stream.socket.terminate();
+  });
+
+  test('begin again when the oldest is a day old, however many logins found none left', async () => {
+    const { api } = services;
+    const { email, user_id } = await newSession(api, newDevice());
+    const { users } = api.collections;
+    const dayMs = 86_400_000;
+    const ago = (ms: number) => new Date(Date.now() - ms);
+    const rest = Array.from({ length: 9 }, () => ago(dayMs / 2));
+    await users.updateOne({ _id: user_id }, { $set: { new_device_notices: [ago(dayMs - 3_600_000), ...rest] } });
+    for (let i = 0; i < 2; i += 1) await logIn(api, email, newDevice());
+    expect(await noticesOf(user_id)).toEqual([]);
+    await users.updateOne({ _id: user_id }, { $set: { 'new_device_notices.0': ago(dayMs) } });
+    const session = await logIn(api, email, newDevice());
+    await logIn(api, email, newDevice());
+    expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
+    expect((await users.findOne({ _id: user_id }))?.new_device_notices).toHaveLength(10);
+  });
+
+  test('are not used up by logins that open no session', async () => {
+    const { api } = services;
+    const { email, user_id } = await newSession(api, newDevice());
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
+    for (let i = 0; i < 10; i += 1) await expect(logIn(api, email, newDevice())).rejects.toThrow('403');
+    await api.collections.users.updateOne({ _id: user_id }, { $unset: { disabled_at: true } });
+    const session = await logIn(api, email, newDevice());
+    expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
+  });
+});
+
 test('a login while Redis is away succeeds, and its notice waits in the outbox', async () => {
   const api = await startTestApi({ ...cheapHashes, REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` });
   try {

@@ -26,6 +26,11 @@ export interface UserDocument {
    * 20. Missing if there was none yet, or if the account is older than this field.
    */
   readonly known_devices?: readonly string[];
+  /**
+   * Times of logins on new devices, newest last, that count for the notices of a day. At most 10: one more that day is
+   * neither mailed nor added.
+   */
+  readonly new_device_notices?: readonly Date[];
   /** Name that the other members and invited people see. */
   readonly display_name?: string;
   /** Language of mails; missing if the user has not chosen one. */

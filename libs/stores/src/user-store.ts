@@ -59,6 +59,23 @@ export function holderOf(email: string, now: Date): Filter<UserDocument> {
 /** Devices that an account remembers. */
 const knownDevices = 20;
 
+/** Notices of new devices that an account is sent within 24 hours. */
+const newDeviceNotices = 10;
+const dayMs = 86_400_000;
+
+/** Returns true if the account has a notice of a new device left at that time. */
+export function hasNoticeLeft({ new_device_notices }: Pick<UserDocument, 'new_device_notices'>, at: Date): boolean {
+  const oldest = new_device_notices?.at(-newDeviceNotices);
+  return oldest === undefined || oldest.getTime() + dayMs <= at.getTime();
+}
+
+/** A device that a login has not found among those that the account knows. */
+export interface LearnedDevice {
+  readonly name: string;
+  /** The login counts for the notices of the day. */
+  readonly counts: boolean;
+}
+
 /** Sorts the longest-standing member first; of two who joined at the same time, the one with the older account. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
@@ -84,7 +101,12 @@ export interface UserStore {
    * Marks a login on the user's document and returns its state before that, in this transaction; undefined if the user
    * is gone. The account knows the device `learned` from then on.
    */
-  touchLogin(userId: string, at: Date, session: ClientSession, learned?: string): Promise<UserDocument | undefined>;
+  touchLogin(
+    userId: string,
+    at: Date,
+    session: ClientSession,
+    learned?: LearnedDevice,
+  ): Promise<UserDocument | undefined>;
   /** Marks on the user's document that all sessions are being changed; false if the user is gone. */
   touchSessions(userId: string, at: Date, session: ClientSession): Promise<boolean>;
   /** Marks the same on every user of the group, and returns them. */
@@ -179,6 +201,12 @@ function createReads(users: Collections['users']): Pick<UserStore, Reads> {
   };
 }
 
+/** Lists of the user's document to which a login on a new device adds. */
+const learn = ({ name, counts }: LearnedDevice, at: Date) => ({
+  known_devices: { $each: [name], $slice: -knownDevices },
+  ...(counts && { new_device_notices: { $each: [at], $slice: -newDeviceNotices } }),
+});
+
 function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
   return {
     async insert(user, session) {
@@ -188,7 +216,7 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       const options = { session, returnDocument: 'before' } as const;
       const update = {
         ...touch({ last_login_at: at }),
-        ...(learned && { $push: { known_devices: { $each: [learned], $slice: -knownDevices } } }),
+        ...(learned && { $push: learn(learned, at) }),
       };
       return (await users.findOneAndUpdate({ _id: userId }, update, options)) ?? undefined;
     },

@@ -7,6 +7,8 @@ import { dayMs, knownMs, type LoginIdentity } from './login-limits.ts';
 /** The account, device and network of a request for a code, and what the code is for. */
 export interface CodeIdentity extends LoginIdentity {
   readonly purpose: CodePurpose;
+  /** All sources share one count: the account's owner is not known yet, and a stranger has none to use up. */
+  readonly isShared?: boolean | undefined;
   /** Account whose codes are counted; if undefined, those of the address are, whether or not an account has it. */
   readonly userId: string | undefined;
 }
@@ -66,15 +68,14 @@ export function createCodeLimit({ redis, keys, perDay, now }: CodeLimitDeps): Co
   const countCode = (redis as unknown as { countCode: CodeScript }).countCode.bind(redis);
 
   return {
-    async count({ emailKey, deviceId, prefix, purpose, userId: counted = emailKey }) {
+    async count({ emailKey, deviceId, prefix, purpose, isShared, userId: counted = emailKey }) {
       const account = keys.tagOf('account', emailKey);
       const device = keys.tagOf('account-device', emailKey, deviceId);
       const network = keys.tagOf('account-address', emailKey, prefix);
-      const tags = [
-        keys.tagOf('account-device', counted, deviceId),
-        keys.tagOf('account-address', counted, prefix),
-        keys.tagOf('account', counted),
-      ];
+      const all = keys.tagOf('account', counted);
+      const tags = isShared
+        ? [all, all, all]
+        : [keys.tagOf('account-device', counted, deviceId), keys.tagOf('account-address', counted, prefix), all];
       const lists = tags.map((tag) => keys.nameOf(`code-${purpose}:${tag}`));
       const names = [keys.knownOf(account), ...lists];
       try {

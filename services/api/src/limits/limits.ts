@@ -14,6 +14,8 @@ import { createLoginLimits, type Refusal } from './login-limits.ts';
 /** The account that a code is asked for, by whom, and what it is for. */
 export interface CodeOrder extends Login {
   readonly purpose: CodePurpose;
+  /** One count for all devices and networks: whoever has the account has not shown that the address is theirs. */
+  readonly isShared?: boolean;
   /** For a code that goes to another address than the account's. */
   readonly change?: {
     /** Whose codes are counted: a change of the address must not begin a new count. */
@@ -51,8 +53,8 @@ export interface Limits {
   exportAccount(userId: string, origin: RequestOrigin): Promise<void>;
   /** A change of the password, by somebody who has shown the present one. */
   changePassword(userId: string, origin: RequestOrigin): Promise<void>;
-  /** An order to delete the account, by somebody who has shown that it is theirs. */
-  orderDeletion(userId: string, origin: RequestOrigin): Promise<void>;
+  /** An order to delete the account with that address, by somebody who has shown that it is theirs. */
+  orderDeletion(email: string, origin: RequestOrigin): Promise<void>;
   /**
    * A code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. Those to
    * another address also count for that one, over all accounts.
@@ -170,6 +172,7 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
   };
 
   const countCode = byAddress(counters.codes, 'code_address');
+  const countDeletion = byAccount(counters.deletions, 'deletion_account');
   const countRecipient = byAccount(counters.recipients, 'code_recipient');
 
   return {
@@ -180,10 +183,11 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     move: byAccount(counters.moves, 'move_account'),
     exportAccount: byAccount(counters.exports, 'export_account'),
     changePassword: byAccount(counters.passwordChanges, 'password_account'),
-    orderDeletion: byAccount(counters.deletions, 'deletion_account'),
-    async requestCode({ purpose, change, ...order }, origin) {
+    orderDeletion: (email, origin) => countDeletion(emailKey(email), origin),
+    async requestCode({ purpose, isShared, change, ...order }, origin) {
       await countCode(origin);
-      const waitMs = await accountCodes.count({ ...identityOf(order, origin), purpose, userId: change?.userId });
+      const counted = { purpose, isShared, userId: change?.userId };
+      const waitMs = await accountCodes.count({ ...identityOf(order, origin), ...counted });
       if (waitMs > 0) refuse({ rule: 'code_account', waitMs }, origin);
       // Last: an account that has no codes left takes none from the address.
       if (change !== undefined) await countRecipient(emailKey(change.to), origin);

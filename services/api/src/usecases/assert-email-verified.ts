@@ -38,7 +38,7 @@ export function createAssertEmailVerified(deps: AssertEmailVerifiedDeps): Assert
     const { _id: userId, email } = user;
     const at = now();
     const open = await challenges.findOpen(userId, purpose, at);
-    if (open === undefined) await limits.requestCode({ email, deviceId, purpose }, origin);
+    if (open === undefined) await limits.requestCode({ email, deviceId, purpose, isShared: true }, origin);
     const { challenge_id, expires_at, resend_at } =
       open === undefined
         ? await requestCode({ purpose, userId, locale: mailLocale(user, origin) }, origin)

@@ -21,7 +21,7 @@ import type { AssertEmailVerified } from './assert-email-verified.ts';
 import { assertMayLogIn } from './assert-may-log-in.ts';
 import { type AuthenticateDeps, createAuthenticate } from './authenticate.ts';
 import type { IssueTokens } from './issue-tokens.ts';
-import { createNewDeviceNotices, knownAs, type NewDeviceDeps } from './new-device.ts';
+import { createNewDeviceNotices, knownAs, learnedDevice, type NewDeviceDeps } from './new-device.ts';
 import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
 
 export interface LogInDeps extends AuthenticateDeps, NewDeviceDeps {
@@ -70,7 +70,7 @@ export function createLogIn(
     const sessionId = ids.entityId();
     const nonce = randomBytes(32);
     const device = knownAs(input);
-    const learned = seen.known_devices?.includes(device) ? undefined : device;
+    const learned = learnedDevice(seen, device, at);
 
     const work = async (transactionSession: ClientSession) => {
       // Written by every login, and by all that revokes or moves by user, so that neither misses the other.

@@ -4,6 +4,7 @@ import type { LoginRequest } from '@auth-account/contracts/http/login';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { OutboxStore, SessionSummary } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
+import { hasNoticeLeft, type LearnedDevice } from '@auth-account/stores/users';
 import type { ClientSession } from 'mongodb';
 import type { TellSessions } from '../announcements/tell-sessions.ts';
 import { mailLocale } from '../codes/mail-locale.ts';
@@ -31,8 +32,9 @@ export interface DeviceLogin {
   readonly ended: readonly string[];
 }
 
-/** A notice that the login's transaction has written. */
+/** A notice that the login's transaction has written, or would have if the account had one left. */
 export interface NewDeviceNotice {
+  readonly isWritten: boolean;
   readonly event: AccountEventOf<'service.auth.events.notice'>;
   readonly session: SessionDocument;
   /** Sessions whose apps are told. */
@@ -41,7 +43,9 @@ export interface NewDeviceNotice {
 
 /** Tells an account's holder of a login on a new device: first in its transaction, then after its commit. */
 export interface NewDeviceNotices {
-  /** Appends the notice, and returns it; undefined if the account knows the device. */
+  /**
+   * Appends the notice if the account has one left today, and returns it; undefined if the account knows the device.
+   */
   append(login: DeviceLogin, origin: RequestOrigin, session: ClientSession): Promise<NewDeviceNotice | undefined>;
   /** Publishes the notice, and tells the other sessions. It waits for nothing and never fails. */
   announce(notice: NewDeviceNotice): void;
@@ -55,6 +59,16 @@ export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string 
   return device_id?.toLowerCase() ?? unnamed;
 }
 
+/**
+ * Returns the device if the account, as the login has read it, does not know it. It does not count if it is the
+ * account's first, or if no notice is left: else somebody who goes on could keep the account from notices for ever.
+ */
+export function learnedDevice(seen: UserDocument, name: string, at: Date): LearnedDevice | undefined {
+  const { known_devices = [] } = seen;
+  if (known_devices.includes(name)) return;
+  return { name, counts: known_devices.length > 0 && hasNoticeLeft(seen, at) };
+}
+
 /** Creates the two steps of a notice (docs/decisions.md, "Devices"). */
 export function createNewDeviceNotices(deps: NewDeviceDeps): NewDeviceNotices {
   const { outbox, publishEvent, tellSessions, ids } = deps;
@@ -65,11 +79,12 @@ export function createNewDeviceNotices(deps: NewDeviceDeps): NewDeviceNotices {
       const { _id: session_id, user_id, created_at: at } = session;
       const data = { user_id, purpose: 'new_device', locale: mailLocale(user, origin), session_id } as const;
       const event = createAccountEvent('service.auth.events.notice', data, eventOrigin(origin, at, ids));
-      await outbox.append(event, at, transactionSession);
-      return { event, session, others: live.map(({ _id }) => _id).filter((id) => !ended.includes(id)) };
+      const isWritten = hasNoticeLeft(user, at);
+      if (isWritten) await outbox.append(event, at, transactionSession);
+      return { isWritten, event, session, others: live.map(({ _id }) => _id).filter((id) => !ended.includes(id)) };
     },
-    announce({ event, session, others }) {
-      publishEvent(event);
+    announce({ isWritten, event, session, others }) {
+      if (isWritten) publishEvent(event);
       const { _id: session_id, device_name, platform, created_at: at } = session;
       const payload: NewDevicePayload = { session_id, device_name, platform, created_at: at.toISOString() };
       tellSessions(others, { topic: newDeviceTopic, payload, id: event.id, at });

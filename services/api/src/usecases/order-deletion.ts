@@ -56,7 +56,7 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
 
   return async ({ user, sessionId, changed, use, isUsed }, origin) => {
     const { _id: userId } = user;
-    if (user.deletes_at === undefined) await limits.orderDeletion(userId, origin);
+    if (user.deletes_at === undefined) await limits.orderDeletion(user.email, origin);
     const at = now();
     const wanted = erasureTime(at, graceDays);
     const ordered = { user_id: userId, deletesAt: wanted, locale: mailLocale(user, origin) };

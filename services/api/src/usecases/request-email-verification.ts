@@ -24,7 +24,8 @@ export function createRequestEmailVerification({ users, limits, requestCode }: R
   ): Promise<ChallengeResponse['data']> => {
     const user = await users.find(user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    await limits.requestCode({ email: user.email, deviceId, purpose }, origin);
+    const isShared = user.email_verified_at === undefined;
+    await limits.requestCode({ email: user.email, deviceId, purpose, isShared }, origin);
     return requestCode({ purpose, userId: user_id, locale: mailLocale(user, origin) }, origin);
   };
 }
