@@ -75,6 +75,11 @@ export interface Limits {
    * raises.
    */
   registered(login: Login, origin: RequestOrigin): Promise<void>;
+  /**
+   * A code from the account's mailbox has set a new password. The account knows this device and address too, and
+   * failures of strangers no longer count. Never raises.
+   */
+  proved(login: Login, origin: RequestOrigin): Promise<void>;
 }
 
 export interface LimitsDeps {
@@ -197,6 +202,9 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     guess: (login, origin) => attempt('checkGuess', login, origin),
     async registered(login, origin) {
       await logins.register(identityOf(login, origin));
+    },
+    async proved(login, origin) {
+      await logins.prove(identityOf(login, origin));
     },
   };
 }

@@ -42,6 +42,11 @@ export interface LoginSteps {
    * guesses at its password, and are forgotten.
    */
   register(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /**
+   * A code from the account's mailbox has set a new password: the account knows this device and network too, and the
+   * failures of theirs and of all strangers are forgotten, which were no guesses at this password.
+   */
+  prove(identity: LoginIdentity): Promise<Refusal | undefined>;
 }
 
 export interface LoginLimitsDeps {
@@ -122,6 +127,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     fail: take('fail'),
     succeed: take('succeed'),
     register: take('register'),
+    prove: take('prove'),
   };
 }
 
@@ -144,12 +150,15 @@ function createLoginInsurance(rules: Pick<LoginRules, 'freeFailures' | 'accountF
     (await look(sources, sourceOf(emailKey, prefix), 'login_source')) ??
     (await look(accounts, emailKey, 'login_account_day'));
 
+  const forget: LoginSteps['register'] = async ({ emailKey, prefix }) => {
+    await Promise.all([accounts.delete(emailKey), sources.delete(sourceOf(emailKey, prefix))]);
+    return;
+  };
+
   return {
     check,
-    async register({ emailKey, prefix }) {
-      await Promise.all([accounts.delete(emailKey), sources.delete(sourceOf(emailKey, prefix))]);
-      return;
-    },
+    register: forget,
+    prove: forget,
     async fail(identity) {
       const { emailKey, prefix } = identity;
       const refusal = await check(identity);

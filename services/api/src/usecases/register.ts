@@ -20,7 +20,7 @@ import { knownAs } from './new-device.ts';
 import type { Space, Spaces } from './spaces.ts';
 
 export interface RegisterDeps {
-  readonly users: Pick<UserStore, 'isEmailTaken' | 'exists' | 'insert'>;
+  readonly users: Pick<UserStore, 'isEmailTaken' | 'find' | 'exists' | 'insert'>;
   readonly spaces: Spaces;
   readonly outbox: Pick<OutboxStore, 'append'>;
   readonly transaction: RunTransaction;
@@ -140,16 +140,26 @@ function createRegisterOnce(deps: RegisterDeps) {
 
 /** Creates the answer to a request whose key was used before. */
 function createReplay(deps: RegisterDeps) {
-  const { limits, audit } = deps;
+  const { users, limits, audit } = deps;
+
+  /** Returns true if the account still has the password and the address that the request registered. */
+  async function isUnchanged({ answer }: EarlierAnswer<RegisterData>, { email }: RegisterRequest): Promise<boolean> {
+    const user = await users.find(answer.user_id);
+    return user?.password_changed_at === undefined && user?.email_key === emailKey(email);
+  }
 
   return async (
     earlier: EarlierAnswer<RegisterData>,
     input: RegisterRequest,
     origin: RequestOrigin,
   ): Promise<RegisterOutput> => {
-    const attempt = await limits.guess(loginOf(deps, input), origin);
-    if (earlier.isSame) await attempt.succeed();
-    else {
+    const login = loginOf(deps, input);
+    const attempt = await limits.guess(login, origin);
+    if (earlier.isSame) {
+      // A reset may have taken the account from whoever registered it: the account must not know them again.
+      if (await isUnchanged(earlier, input)) await attempt.succeed();
+      else await limits.guess(login, origin);
+    } else {
       await attempt.fail();
       audit({ event: 'login.failed', user_id: earlier.answer.user_id, reason: 'idempotency_key_reused' }, origin);
     }

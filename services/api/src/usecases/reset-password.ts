@@ -26,7 +26,7 @@ export interface ResetPasswordDeps {
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
-  readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'registered' | 'proved'>;
   readonly transaction: RunTransaction;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
@@ -37,7 +37,7 @@ export interface ResetPasswordDeps {
 /**
  * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction, which writes
  * the user's document like every login, so that no login with the old password slips past. All open codes of the
- * account become void.
+ * account become void. What strangers have tried does not keep the owner from the login that follows.
  *
  * If the address was never verified, whoever registered the account may not own it: the code verifies the address, and
  * the invites that the account has made are revoked, and its known devices and networks forgotten.
@@ -80,7 +80,9 @@ export function createResetPassword(deps: ResetPasswordDeps) {
     for (const event of events) publishEvent(event);
     audit({ event: 'account.password_reset', user_id: user._id }, origin);
     await endSessions.announce(end, ended, origin);
-    if (isFirstProof) await limits.registered({ email: user.email, deviceId: ids.groupId() }, origin);
+    // No account knows a device without an id.
+    const login = { email: user.email, deviceId: ids.groupId() };
+    await (isFirstProof ? limits.registered(login, origin) : limits.proved(login, origin));
     return { message: 'PASSWORD_RESET', timestamp: now().toISOString() };
   };
 }

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Account, logIn, newEmail, password, type TokenPair } from '../../support/accounts.ts';
+import { codeOf, confirmReset, requestReset, requestVerification } from '../../support/codes.ts';
+import { cheapHashes } from '../../support/groups.ts';
+import { startTestApi, type TestApi } from '../../support/test-api.ts';
+
+/** After five wrong passwords of strangers an account waits for a day, whatever the time the tests take. */
+const env = { ...cheapHashes, TRUST_PROXY_HOPS: '1', LOGIN_ACCOUNT_FAILURES_PER_DAY: '5' };
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi(env);
+});
+afterAll(() => api.close());
+
+const newPassword = 'three wrong staples';
+
+let lastNetwork = 0;
+/** Returns a network that no other test uses. */
+const newNetwork = () => {
+  lastNetwork += 1;
+  return `198.51.${lastNetwork >> 8}.${lastNetwork & 255}`;
+};
+
+/** Returns the api as a client from this network reaches it. */
+const from = (network: string): Pick<TestApi, 'post' | 'collections'> => ({
+  collections: api.collections,
+  post: (path, body, headers = {}) => api.post(path, body, { 'X-Forwarded-For': network, ...headers }),
+});
+
+const logInStatus = async (network: string, email: string, given: string, fields: object = {}) =>
+  (await from(network).post('/api/v1/auth/login', { email, password: given, ...fields })).status;
+
+/** Lets strangers use up the wrong passwords of a day. */
+async function attack(email: string): Promise<void> {
+  for (let i = 0; i < 5; i += 1) await logInStatus(newNetwork(), email, 'wrong password');
+  expect(await logInStatus(newNetwork(), email, 'wrong password')).toBe(429);
+}
+
+/** Registers from this network; repeats the request if it has been sent before. */
+async function register(network: string, email: string, key: string = randomUUID()): Promise<Account> {
+  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+  const { status, json } = await from(network).post('/api/v1/auth/register', body, { 'Idempotency-Key': key });
+  expect(status).toBe(201);
+  return { email, ...json.data };
+}
+
+/** Registers and logs in from this network. */
+async function newSession(network: string, fields: object = {}): Promise<Account & TokenPair> {
+  const account = await register(network, newEmail());
+  return { ...account, ...(await logIn(from(network), account.email, fields)) };
+}
+
+/** Verifies the address by its code. */
+async function verify(session: TokenPair): Promise<void> {
+  const challenge_id = await requestVerification(api, session);
+  const code = await codeOf(api, challenge_id);
+  const { status } = await api.post('/api/v1/account/email-verification/confirm', { challenge_id, code });
+  expect(status).toBe(200);
+}
+
+const reset = async (network: string, email: string) => {
+  const client = from(network);
+  expect((await confirmReset(client, await requestReset(client, email))).status).toBe(200);
+};
+
+describe('a reset of the password', () => {
+  test.each([true, false])(
+    'lets the owner in from where it was made, whatever strangers have tried (address verified: %p)',
+    async (isVerified) => {
+      const [home, away, elsewhere] = [newNetwork(), newNetwork(), newNetwork()];
+      const device_id = randomUUID();
+      const session = await newSession(home, { device_id });
+      const { email } = session;
+      if (isVerified) await verify(session);
+      await attack(email);
+      expect(await logInStatus(away, email, password)).toBe(429);
+      await reset(away, email);
+      expect(await logInStatus(away, email, newPassword)).toBe(200);
+      // Nobody has guessed at the new password yet.
+      expect(await logInStatus(elsewhere, email, newPassword)).toBe(200);
+      await attack(email);
+      expect(await logInStatus(away, email, newPassword)).toBe(200);
+      // A verified address is that of whoever was known before; another's places are forgotten.
+      const known = isVerified ? 200 : 429;
+      expect(await logInStatus(home, email, newPassword)).toBe(known);
+      expect(await logInStatus(newNetwork(), email, newPassword, { device_id })).toBe(known);
+    },
+  );
+});
+
+describe('a registration that is repeated', () => {
+  test('makes its network known while the account has its first password', async () => {
+    const [home, other] = [newNetwork(), newNetwork()];
+    const [email, key] = [newEmail(), randomUUID()];
+    const account = await register(home, email, key);
+    expect(await register(other, email, key)).toEqual(account);
+    await attack(email);
+    expect(await logInStatus(other, email, password)).toBe(200);
+  });
+
+  test('after a reset gets its answer, and nothing is known of it: a squatter stays a stranger', async () => {
+    const [squatters, owners] = [newNetwork(), newNetwork()];
+    const [email, key] = [newEmail(), randomUUID()];
+    const account = await register(squatters, email, key);
+    await reset(owners, email);
+    expect(await register(squatters, email, key)).toEqual(account);
+    // Each would take one of the twenty places that the account knows.
+    for (let i = 0; i < 20; i += 1) await register(newNetwork(), email, key);
+    await attack(email);
+    expect(await logInStatus(squatters, email, newPassword)).toBe(429);
+    expect(await logInStatus(owners, email, newPassword)).toBe(200);
+  });
+});
