@@ -80,6 +80,8 @@ export interface FormerEmail {
   /** As the user typed it. */
   readonly email: string;
   readonly email_key: string;
+  /** `email_verified_at` of that address. Missing if it was never verified, or if the undo took the address away. */
+  readonly verified_at?: Date;
   /** Time until which the change can be undone. */
   readonly until: Date;
 }

@@ -45,7 +45,10 @@ export interface EmailChangeStore {
   change(seen: UserDocument, change: EmailChange, session: ClientSession): Promise<boolean>;
   /** Returns the account whose change that is, whether or not it can still be undone. */
   findByChange(changeId: string): Promise<UserDocument | undefined>;
-  /** Gives the account a former address back; false if the document has changed. Throws the duplicate-key error too. */
+  /**
+   * Gives the account a former address back; false if the document has changed. Throws the duplicate-key error too. If
+   * that address was never verified, the account knows no devices from then on: they may be somebody else's.
+   */
   undo(seen: UserDocument, undo: EmailUndo, session: ClientSession): Promise<boolean>;
   /** Returns `most` accounts at most, each with its former addresses that had lapsed by then. */
   listLapsed(by: Date, most: number): Promise<LapsedEmails[]>;
@@ -79,9 +82,10 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
       return (await users.findOne({ 'former_emails.change_id': changeId })) ?? undefined;
     },
     undo(seen, { former, others, password_hash, at }, session) {
-      const { email, email_key } = former;
+      const { email, email_key, verified_at } = former;
       const address = { email, email_key, email_verified_at: at, former_emails: others };
-      return isChanged(unchanged(seen), { ...address, password_hash, password_changed_at: at }, session);
+      const devices = verified_at === undefined && { known_devices: [] };
+      return isChanged(unchanged(seen), { ...address, ...devices, password_hash, password_changed_at: at }, session);
     },
     async listLapsed(by, most) {
       const options = { projection: { former_emails: 1 }, limit: most } as const;

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, logIn, newEmail, password, type TokenPair } from '../../support/accounts.ts';
-import { codeOf, confirmReset, requestReset, requestVerification } from '../../support/codes.ts';
+import {
+  changeEmail,
+  codeOf,
+  confirmReset,
+  requestReset,
+  requestVerification,
+  undoTokenOf,
+} from '../../support/codes.ts';
 import { cheapHashes } from '../../support/groups.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
@@ -111,5 +118,27 @@ describe('a registration that is repeated', () => {
     await attack(email);
     expect(await logInStatus(squatters, email, newPassword)).toBe(429);
     expect(await logInStatus(owners, email, newPassword)).toBe(200);
+  });
+});
+
+describe('an undone change of the e-mail address', () => {
+  test.each([true, false])('keeps known devices and places only if it was verified before (%p)', async (isVerified) => {
+    const [before, owners] = [newNetwork(), newNetwork()];
+    const device_id = randomUUID();
+    const session = await newSession(before, { device_id });
+    const { email, user_id } = session;
+    if (isVerified) await verify(session);
+    await changeEmail(from(before), session, newEmail());
+    const undo_token = await undoTokenOf(api, user_id);
+    const { status } = await from(owners).post('/api/v1/auth/email-change/undo', { undo_token });
+    expect(status).toBe(200);
+    const user = await api.collections.users.findOne({ _id: user_id });
+    expect(user?.known_devices).toEqual(isVerified ? [device_id] : []);
+    await reset(owners, email);
+    await attack(email);
+    expect(await logInStatus(owners, email, newPassword)).toBe(200);
+    const known = isVerified ? 200 : 429;
+    expect(await logInStatus(before, email, newPassword)).toBe(known);
+    expect(await logInStatus(newNetwork(), email, newPassword, { device_id })).toBe(known);
   });
 });

@@ -32,7 +32,7 @@ test('a row without its field, and a new collection, are faults', () => {
     .replace('readonly users:', 'readonly friends: Collection<FormerEmail>;\n  readonly users:')
     .replace("users: db.collection('users')", "friends: db.collection('friends'),\n    users: db.collection('users')");
   expect(findPrivacyFaults({ ...sources, collections: more })).toEqual(
-    ['change_id', 'email', 'email_key', 'until'].map((field) => `no row names friends.${field}`),
+    ['change_id', 'email', 'email_key', 'until', 'verified_at'].map((field) => `no row names friends.${field}`),
   );
   expect(findPrivacyFaults({ ...sources, page: page.replaceAll('`uses`, ', '') })).toEqual([
     'no row names invites.uses',

@@ -79,9 +79,11 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
   };
 }
 
-function changeOf({ email, email_key, pending_email = email }: UserDocument, at: Date): EmailChange {
+function changeOf(user: UserDocument, at: Date): EmailChange {
+  const { email, email_key, email_verified_at: verified_at, pending_email = email } = user;
   const until = new Date(at.getTime() + emailUndoSeconds * 1_000);
-  return { email: pending_email, former: { change_id: randomUUID(), email, email_key, until }, at };
+  const former = { change_id: randomUUID(), email, email_key, ...(verified_at && { verified_at }), until };
+  return { email: pending_email, former, at };
 }
 
 function takenError(rejected_email: string, cause?: unknown): AppError {

@@ -35,26 +35,36 @@ export interface UndoEmailChangeDeps {
   readonly emailChangeTokens: Pick<EmailChangeTokens, 'verify' | 'rereadKeys'>;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
-  readonly limits: Pick<Limits, 'tryCode'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
   readonly transaction: RunTransaction;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
-  readonly ids: Pick<Ids, 'entityId'>;
+  readonly ids: Pick<Ids, 'entityId' | 'groupId'>;
   readonly now: () => Date;
 }
+
+/** An account, and the address that it gets back. */
+interface FoundChange {
+  readonly user: UserDocument;
+  readonly former: FormerEmail;
+}
+
+/** Tries of an undo that comes upon other changes of the account. */
+const mostTries = 5;
 
 /**
  * Gives an account a former address back, with the token of the notice to it, and undoes every change after that one
  * too. Whoever changed it knew the password and may be a thief: it is void until it is reset; all sessions, open codes
- * and invites of the account end, and a deletion that was ordered is cancelled, in the same transaction.
+ * and invites of the account end, and a deletion that was ordered is cancelled, in the same transaction. If that address
+ * was never verified, whoever registered the account may not own it: its known devices and networks are forgotten.
  *
  * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
  */
 export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
-  const { users, emailChanges, deletions, invites, challenges, outbox, endSessions, hasher, limits } = deps;
-  const { transaction, publishEvent, audit, ids, now } = deps;
+  const { hasher, limits, ids, now } = deps;
   const findChange = createFindChange(deps);
+  const undo = createUndo(deps);
 
   return async (
     { undo_token }: UndoEmailChangeRequest,
@@ -62,10 +72,30 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
   ): Promise<EmailChangeUndoneResponse['data']> => {
     await limits.tryCode(origin);
     const at = now();
-    const { user, former } = await findChange(undo_token, at);
+    let found = await findChange(undo_token, at);
     // The hash of a password that nobody knows: to a login it is a hash like any other.
     const nobodys = randomBytes(32).toString('base64url');
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(nobodys));
+    // A thief who changes the account at the same moment must not make a genuine token look void.
+    for (let tries = 1; !(await undo(found, password_hash, at, origin)); tries += 1) {
+      if (tries === mostTries) throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });
+      found = await findChange(undo_token, at);
+    }
+    const { email, verified_at } = found.former;
+    // No account knows a device without an id.
+    if (verified_at === undefined) await limits.registered({ email, deviceId: ids.groupId() }, origin);
+    return { message: 'EMAIL_CHANGE_UNDONE', timestamp: now().toISOString() };
+  };
+}
+
+class ChangedMeanwhile extends Error {}
+
+/** Creates the undo itself. It returns false if the account has been changed since it was read. */
+function createUndo(deps: UndoEmailChangeDeps) {
+  const { users, emailChanges, deletions, invites, challenges, outbox, endSessions } = deps;
+  const { transaction, publishEvent, audit, ids } = deps;
+
+  return async ({ user, former }: FoundChange, password_hash: string, at: Date, origin: RequestOrigin) => {
     const others = othersOf(user, former, at);
     const { _id: user_id } = user;
     const events = eventsOf(deps, user_id, at, origin);
@@ -73,24 +103,27 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
     const cancelled = deletionCancelledEvent(user_id, eventOrigin(origin, at, ids));
     const work = async (session: ClientSession) => {
       const isCancelled = await deletions.cancel(user, at, session);
-      if (!(await emailChanges.undo(user, { former, others, password_hash, at }, session))) throw codeInvalid();
+      if (!(await emailChanges.undo(user, { former, others, password_hash, at }, session)))
+        throw new ChangedMeanwhile();
       await challenges.endAll(user_id, at, session);
       await invites.revokeMadeBy(user_id, at, session);
       const ended = await endSessions.revoke(end, origin, session);
       const written = isCancelled ? [...events, cancelled] : events;
       for (const event of written) await outbox.append(event, at, session);
-      return { ended, isCancelled };
+      return { ended, isCancelled, written };
     };
     const isCommitted = () => users.hasPasswordHash(user_id, password_hash);
-    const { ended, isCancelled } = await transaction(work, { isCommitted, group: user_id }).catch((error: unknown) => {
+    const undone = await transaction(work, { isCommitted, group: user_id }).catch((error: unknown) => {
+      if (error instanceof ChangedMeanwhile) return;
       // Only an import could have given the address to somebody else.
       throw isDuplicateKey(error, 'email_key_unique') ? codeInvalid() : error;
     });
-    for (const event of isCancelled ? [...events, cancelled] : events) publishEvent(event);
+    if (undone === undefined) return false;
+    for (const event of undone.written) publishEvent(event);
     audit({ event: 'account.email_change_undone', user_id }, origin);
-    if (isCancelled) audit({ event: 'account.deletion_cancelled', user_id }, origin);
-    await endSessions.announce(end, ended, origin);
-    return { message: 'EMAIL_CHANGE_UNDONE', timestamp: now().toISOString() };
+    if (undone.isCancelled) audit({ event: 'account.deletion_cancelled', user_id }, origin);
+    await endSessions.announce(end, undone.ended, origin);
+    return true;
   };
 }
 
@@ -105,7 +138,7 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
     return found;
   }
 
-  return async (token: string, at: Date): Promise<{ user: UserDocument; former: FormerEmail }> => {
+  return async (token: string, at: Date): Promise<FoundChange> => {
     const changeId = await verify(token);
     const user = await emailChanges.findByChange(changeId);
     const former = user?.former_emails?.find(({ change_id }) => change_id === changeId);
