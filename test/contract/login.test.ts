@@ -85,6 +85,16 @@ test('stores the session with a hash in place of the token', async () => {
   expect(JSON.stringify(stored)).not.toContain(session.refresh_token);
 });
 
+test('takes no other letter for one of the address, such as the sign of the kelvin for k', async () => {
+  const { email, user_id } = await registerAccount(api);
+  const kelvin = email.replace('k', '\u212A');
+  expect(kelvin.toLowerCase()).toBe(email);
+  const { status, json } = await api.post(path, { email: kelvin, password });
+  expect([status, json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
+  expect((await api.post('/api/v1/auth/password-reset', { email: kelvin })).status).toBe(202);
+  expect(await api.collections.challenges.countDocuments({ user_id })).toBe(0);
+});
+
 test('takes the address in any case', async () => {
   const { email } = await registerAccount(api);
   expect((await api.post(path, { email: email.toUpperCase(), password })).status).toBe(200);

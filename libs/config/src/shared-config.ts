@@ -166,6 +166,7 @@ export const deletionConfig = {
   ACCOUNT_DELETION_GRACE_DAYS: Type.Integer({
     ...graceDaysLimits,
     default: 14,
-    description: 'Days between the order to delete an account and its erasure, in which it can be restored',
+    description:
+      'Days between the order to delete an account and its erasure, in which it can be restored. Fewer than 3 cut short the 72 hours in which a change of the e-mail address can be undone',
   }),
 };

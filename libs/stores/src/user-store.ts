@@ -45,9 +45,13 @@ export interface Disabled {
 /** A member as the other members of the group see it. */
 export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 'role' | 'joined_at'>;
 
-/** The key under which an address is unique: lower case (decisions, "Registration"). */
+/**
+ * The key under which an address is unique: A to Z in lower case (decisions, "Registration"). No other letter is
+ * changed: some of Unicode, such as the sign of the kelvin, have a letter of ASCII as their lower case, and no account's
+ * address has one.
+ */
 export function emailKey(email: string): string {
-  return email.toLowerCase();
+  return email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Filter for the account that has the address, or can still get it back: nobody else can have it. */
