@@ -168,11 +168,17 @@ const probed = (metric: string) => `${metric}{namespace=~"$namespace"}[$__rate_i
 const canary: Row = {
   title: 'Canary',
   panels: [
-    lines([[`sum by (outcome) (rate(${probed('auth_probe_runs_total')}))`, '{{outcome}}']], {
-      title: 'Runs of the canary',
-      description: 'By outcome. Empty if it is not deployed.',
-      unit: 'ops',
-    }),
+    lines(
+      [
+        [`sum by (outcome) (rate(${probed('auth_probe_runs_total')}))`, '{{outcome}}'],
+        ['min(auth_probe_mail_success{namespace=~"$namespace"})', 'mails are well'],
+      ],
+      {
+        title: 'Runs of the canary',
+        description: 'By outcome. Empty if it is not deployed; "mails are well" is 0 or 1, empty without a mailbox.',
+        unit: 'short',
+      },
+    ),
     lines(
       [
         [
