@@ -23,7 +23,7 @@ export interface UserDocument {
   readonly last_login_at?: Date;
   /**
    * Devices of the registration and of logins, newest last: `device_id`, or `unnamed` for clients without one. At most
-   * 20. Missing if there was none yet, or if the account is older than this field.
+   * 20. Missing if there was none yet, or if the account is older than this field; empty if all were forgotten.
    */
   readonly known_devices?: readonly string[];
   /** Name that the other members and invited people see. */
