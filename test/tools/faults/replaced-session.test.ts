@@ -8,11 +8,13 @@ import { logIn as logInElsewhere, newEmail, password } from '../../support/accou
 import { cheapHashes } from '../../support/groups.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import type { App } from './load/app.ts';
+import { heldBy } from './load/credentials.ts';
 import { createHistory } from './load/history.ts';
 import { createLedger } from './load/ledger.ts';
 import { openStream } from './load/push.ts';
 import { logIn, logInAgain } from './load/sessions.ts';
 import { register } from './load/spaces.ts';
+import { createMailbox } from './stack/mailbox.ts';
 
 let stack: TestStack;
 let dir: string;
@@ -37,11 +39,12 @@ beforeEach(async () => {
     ledger: createLedger(),
     apiPorts: [portOf(stack.apiUrl)],
     gatewayPorts: [portOf(stack.pushUrl)],
+    mailbox: await createMailbox(),
     nextRequestId: () => randomUUID(),
   };
   const device = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
   const habits = { random: () => 0.5, timeoutMs: 20_000, isOwner: false, stepsLeft: 1 };
-  const person = { id: 1, email: newEmail(), password, devices: [device], groupId: undefined, ...habits };
+  const person = { id: 1, holds: [{ email: newEmail(), password }], devices: [device], groupId: undefined, ...habits };
   app = { world, person, device };
   await register(world, person);
   await logIn(app);
@@ -71,7 +74,7 @@ test('an app that logs in again gets 4005 on its old stream, and goes on with it
 });
 
 test('an app that did nothing is told 4005: a broken promise', async () => {
-  await logInElsewhere(stack, app.person.email, { device_id: app.device.deviceId });
+  await logInElsewhere(stack, heldBy(app.person).email, { device_id: app.device.deviceId });
   await waitUntil(async () => app.device.stream === undefined, { what: 'its stream to close', timeoutMs: 60_000 });
   expect(await told()).toEqual({ codes: [4005], violations: ['the stream of a live session was ended'] });
 });
