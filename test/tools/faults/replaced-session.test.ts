@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newDeviceTopic } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { logIn as logInElsewhere, newEmail, password } from '../../support/accounts.ts';
@@ -11,7 +12,7 @@ import type { App } from './load/app.ts';
 import { heldBy } from './load/credentials.ts';
 import { createHistory } from './load/history.ts';
 import { createLedger } from './load/ledger.ts';
-import { openStream } from './load/push.ts';
+import { onFrame, openStream } from './load/push.ts';
 import { logIn, logInAgain } from './load/sessions.ts';
 import { register } from './load/spaces.ts';
 import { createMailbox } from './stack/mailbox.ts';
@@ -71,6 +72,27 @@ test('an app that logs in again gets 4005 on its old stream, and goes on with it
   await openStream(app);
   expect(app.device.stream?.isOpen()).toBe(true);
   expect(await told()).toEqual({ codes: [4005], violations: [] });
+});
+
+test('an app is told of a login on another device of its user', async () => {
+  await logInElsewhere(stack, heldBy(app.person).email, { device_id: randomUUID() });
+  const isTold = async () => (await readFile(file, 'utf8')).includes('a new device seen');
+  await waitUntil(isTold, { what: 'the notice', timeoutMs: 60_000, intervalMs: 50 });
+  expect(await told()).toEqual({ codes: [], violations: [] });
+});
+
+test.each([
+  ['of somebody else', 'an app was told of a new device that is not another one of its user'],
+  ['of its user', undefined],
+])('a notice that names a device %s', async (whose, violation) => {
+  const { session } = app.device;
+  if (session === undefined) throw new Error('the app is not logged in');
+  const userId = whose === 'of its user' ? session.userId : randomUUID();
+  const other = { ...session, sessionId: randomUUID(), userId };
+  app.world.ledger.sessions.set(other.sessionId, other);
+  const message = { type: 'message', topic: newDeviceTopic, payload: { session_id: other.sessionId } } as const;
+  onFrame(app, session, { ...message, id: 'made-up', timestamp: new Date().toISOString() });
+  expect((await told()).violations).toEqual(violation === undefined ? [] : [violation]);
 });
 
 test('an app that did nothing is told 4005: a broken promise', async () => {

@@ -7,6 +7,8 @@ import type { AccountRecord, ChangeRecord, Credentials, Deletion, Ledger, Sessio
 export interface Mailbox {
   /** Returns the code of a challenge if it has arrived, and its address. */
   codeOf(challengeId: string): { readonly email: string; readonly code: string } | undefined;
+  /** Returns true if a mail to the address had the text. */
+  wasMailed(email: string, text: string): boolean;
   /** Returns the token of the newest notice to that address of a change that can be undone. */
   undoTokenTo(email: string): string | undefined;
 }

@@ -42,7 +42,9 @@ export function arrivedCode({ world, person }: App): string | undefined {
   if (mail !== undefined && mail.email !== errand.email) {
     world.history.violate('a code went to another address', { person: person.id, errand, to: mail.email });
   }
-  return mail?.code;
+  if (mail === undefined) return;
+  // Every other user reads mails, and the others what the webhook was given.
+  return person.id % 2 === 0 || world.mailbox.wasMailed(mail.email, mail.code) ? mail.code : undefined;
 }
 
 /**

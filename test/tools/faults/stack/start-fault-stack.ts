@@ -15,6 +15,7 @@ import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/st
 import { MongoClient } from 'mongodb';
 import { processEnvironment } from '../../../support/process-environment.ts';
 import { createFakedClock, type FakedClock } from './faked-clock.ts';
+import { type MailServer, startMailServer } from './mail-server.ts';
 import { createMailbox, type FilledMailbox } from './mailbox.ts';
 import { type ReplicaSet, startReplicaSet } from './replica-set.ts';
 import { type ServiceInstance, startInstance } from './service-instance.ts';
@@ -34,6 +35,8 @@ export interface FaultStack {
   readonly subscribers: readonly WebhookSubscriber[];
   /** Everything that the second webhook was given to mail. */
   readonly mailbox: FilledMailbox;
+  /** Fills the mailbox too. */
+  readonly mailServer: MailServer;
   /** Clock of the second process of each service, if libfaketime is available. */
   readonly clock: FakedClock | undefined;
   /** The services' database, read with majority concern and without the proxies. */
@@ -92,6 +95,8 @@ async function startParts(
     await startWebhookSubscriber('notification', mailbox),
   ];
   endings.push(() => Promise.all(subscribers.map((subscriber) => subscriber.close())));
+  const mailServer = await startMailServer(mailbox);
+  endings.push(mailServer.close);
   const clock = await createFakedClock(join(dir, 'clock'), options);
 
   const client = new MongoClient(replicaSet.mongo.uri, { readConcern: { level: 'majority' } });
@@ -100,7 +105,7 @@ async function startParts(
   await ensureIndexes(db);
 
   const keys = await generateKeys(join(dir, 'keys'));
-  const env = environment(dir, keys, subscribers, options);
+  const env = environment(dir, keys, [...subscribers, mailServer], options);
   const services: ServiceInstance[] = [];
   endings.push(() => Promise.all(services.map((service) => service.close())));
   const onSpawn: OnSpawn = guard.watch;
@@ -118,7 +123,18 @@ async function startParts(
   const isReady = async () => (await findComplaint()) === undefined;
   await waitUntil(isReady, { what: 'All parts ready', timeoutMs: startTimeoutMs, intervalMs: 200 });
   const collections = collectionsOf(db);
-  return { replicaSet, redis, redisDisk, services, subscribers, mailbox, clock, collections, findComplaint };
+  return {
+    replicaSet,
+    redis,
+    redisDisk,
+    services,
+    subscribers,
+    mailbox,
+    mailServer,
+    clock,
+    collections,
+    findComplaint,
+  };
 }
 
 /** Variables in which a process differs from others. */
@@ -131,7 +147,7 @@ function ownEnvironment(service: ServiceName, number: number, keys: KeyFiles): R
 function environment(
   dir: string,
   keys: KeyFiles,
-  subscribers: readonly WebhookSubscriber[],
+  subscribers: readonly Pick<WebhookSubscriber, 'configuration'>[],
   { accessTokenSeconds }: FaultStackOptions,
 ): Record<string, string> {
   const unlimited = '1000000';
