@@ -7,8 +7,8 @@ import { typeAssertions } from './assert-types.ts';
 
 /**
  * `npm run test:long clients`: generates clients from docs/openapi.json for TypeScript (openapi-typescript), Kotlin and
- * Swift (openapi-generator), compiles the first two with code as an app has it, and exits with 1 if one cannot be
- * generated, does not compile, or has a model whose name the generator had to invent. Needs `java` and `mvn`.
+ * Swift (openapi-generator), compiles the first two with code as an app has it, and fails if one cannot be
+ * generated or does not compile. Needs `java` and `mvn`.
  */
 const here = fileURLToPath(new URL('.', import.meta.url));
 const root = fileURLToPath(new URL('../../..', import.meta.url));
