@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CodePurpose } from '@auth-account/contracts/events';
-import { waitUntil } from '@auth-account/local-stack';
 import { createAccountEvent } from '@auth-account/messaging';
 import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
 import { generateSecretKey } from '@auth-account/tokens';
@@ -23,8 +22,9 @@ const purpose = 'password_reset';
 const after = (seconds: number) => new Date(scene.now().getTime() + seconds * 1_000);
 /** Events of other tests may come late: they are other people's. */
 const publishedTo = (userId: string) => scene.published.filter(({ subject }) => subject === userId);
-const untilPublished = (userId: string) =>
-  waitUntil(async () => publishedTo(userId).length > 0, { what: 'the event', timeoutMs: 60_000, intervalMs: 5 });
+async function untilPublished(userId: string): Promise<void> {
+  while (publishedTo(userId).length === 0) await sleep(5);
+}
 /** Waits longer than an event is held back. */
 const untilNothingIsHeldBack = () => sleep(550);
 
