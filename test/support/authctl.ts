@@ -13,21 +13,33 @@ export interface AuthctlRun {
 
 export interface AuthctlOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The answer of a person at the terminal; without it nobody is there. */
-  readonly answer?: string;
+  /** The answer of a person at the terminal, or what they do to find one; without it nobody is there. */
+  readonly answer?: string | (() => Promise<string>);
   readonly now?: () => Date;
 }
 
 /** Runs a command line in this process. */
 export async function authctl(args: readonly string[], options: AuthctlOptions = {}): Promise<AuthctlRun> {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const { answer } = options;
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const stderr = new PassThrough({
+    transform(chunk, _encoding, done) {
+      if (typeof answer === 'function' && String(chunk).includes('[y/N]')) {
+        answer().then(
+          (found) => stdin.end(`${found}\n`),
+          (error: Error) => stderr.destroy(error),
+        );
+      }
+      done(null, chunk);
+    },
+  });
   const [out, err] = [text(stdout), text(stderr)];
-  if (options.answer !== undefined) stdin.end(`${options.answer}\n`);
+  if (typeof answer === 'string') stdin.end(`${answer}\n`);
   const exitCode = await runAuthctl(args, {
     stdin,
     stdout,
     stderr,
-    isInteractive: options.answer !== undefined,
+    isInteractive: answer !== undefined,
     hasProgress: false,
     now: options.now ?? (() => new Date()),
     env: options.env ?? {},

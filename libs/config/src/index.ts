@@ -4,6 +4,8 @@ export { type Config, hasVariable, loadConfig } from './load-config.ts';
 export { longestTokenSeconds } from './longest-token-seconds.ts';
 export type { ConfigSources } from './read-variable.ts';
 export {
+  deletionConfig,
+  graceDaysLimits,
   listenConfig,
   logConfig,
   mongoConfig,

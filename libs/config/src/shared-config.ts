@@ -157,3 +157,15 @@ export const tokenConfig = {
     description: 'Verified access tokens to keep in memory, about 500 bytes each. 0: none',
   }),
 };
+
+/** Days that the grace of a deletion may have. */
+export const graceDaysLimits = { minimum: 0, maximum: 30 } as const;
+
+/** Deletion of accounts, ordered by the api or by an operator. */
+export const deletionConfig = {
+  ACCOUNT_DELETION_GRACE_DAYS: Type.Integer({
+    ...graceDaysLimits,
+    default: 14,
+    description: 'Days between the order to delete an account and its erasure, in which it can be restored',
+  }),
+};

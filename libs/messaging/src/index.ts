@@ -2,7 +2,7 @@ export {
   type AccountEventOrigin,
   createAccountEvent,
   createRegisteredEvent,
-  type EventOrigin,
+  eventOrigin,
 } from './events/create-events.ts';
 export { isExpired, mustArrive } from './events/delivery-rules.ts';
 export {

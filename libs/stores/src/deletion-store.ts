@@ -18,19 +18,30 @@ export interface ErasedAccount extends LeftGroup {
 /** A session of an account whose end gateways and the api must know. */
 export type EndedSession = Pick<SessionDocument, '_id' | 'revoked_at' | 'revoked_reason' | 'revoked_request_id'>;
 
+export interface ScheduledDeletion {
+  /** Time of the erasure. */
+  readonly deletesAt: Date;
+  /** False if an earlier order has set it. */
+  readonly isNew: boolean;
+}
+
+/** Returns the time of the erasure, for a deletion that is ordered at that time. */
+export function erasureTime(orderedAt: Date, graceDays: number): Date {
+  return new Date(orderedAt.getTime() + graceDays * 86_400_000);
+}
+
 /** Deletions of accounts: ordered, cancelled, and carried out after the grace. */
 export interface DeletionStore {
   /**
    * Orders the deletion, unless the password or the address has been changed since the document was read; undefined
-   * then. Returns the time of the erasure, which is that of an earlier order if there is one. Logins write the same
-   * document, so that none slips past.
+   * then. If it is ordered already, that order keeps its time. Logins write the same document, so that none slips past.
    */
-  schedule(seen: Credentials, deletesAt: Date, session: ClientSession): Promise<Date | undefined>;
+  schedule(seen: Credentials, deletesAt: Date, session: ClientSession): Promise<ScheduledDeletion | undefined>;
   /**
-   * Cancels the deletion if the account is not disabled, its time has not come, and neither password nor address has
-   * been changed since the document was read; else returns false.
+   * Cancels the deletion if its time has not come, and neither password nor address has been changed since the document
+   * was read; else returns false. A disabled account is left alone, unless an operator cancels its deletion.
    */
-  cancel(seen: Credentials, now: Date, session: ClientSession): Promise<boolean>;
+  cancel(seen: Credentials, now: Date, session: ClientSession, by?: { readonly isOperator: boolean }): Promise<boolean>;
   /**
    * Leases the account that has been due for longest, so that no other worker takes it until `until`; undefined if none
    * is due and free.
@@ -62,11 +73,14 @@ export function createDeletionStore(collections: Collections, memberships: Membe
     async schedule(seen, deletesAt, session) {
       const touches = { $add: [{ $ifNull: ['$touches', 0] }, 1] };
       const update = [{ $set: { deletes_at: { $ifNull: ['$deletes_at', deletesAt] }, touches } }];
-      const options = { session, returnDocument: 'after', projection: { deletes_at: 1 } } as const;
-      return (await users.findOneAndUpdate(unchangedSince(seen), update, options))?.deletes_at;
+      const options = { session, returnDocument: 'before', projection: { deletes_at: 1 } } as const;
+      const before = await users.findOneAndUpdate(unchangedSince(seen), update, options);
+      if (before === null) return;
+      return { deletesAt: before.deletes_at ?? deletesAt, isNew: before.deletes_at === undefined };
     },
-    async cancel(seen, now, session) {
-      const waiting = { ...unchangedSince(seen), deletes_at: { $gt: now }, disabled_at: { $exists: false } };
+    async cancel(seen, now, session, { isOperator } = { isOperator: false }) {
+      const enabled = isOperator ? {} : { disabled_at: { $exists: false } };
+      const waiting = { ...unchangedSince(seen), deletes_at: { $gt: now }, ...enabled };
       const update = { $unset: { deletes_at: true as const }, $inc: { touches: 1 } };
       return (await users.updateOne(waiting, update, { session })).matchedCount === 1;
     },

@@ -45,6 +45,11 @@ export interface SessionStore {
   /** Returns the sessions of these users that are not revoked. */
   listLiveOf(userIds: readonly string[], session: ClientSession): Promise<OwnedSession[]>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
+  /**
+   * Revokes the user's sessions, except for the one to be spared. The transaction must have written the user's document
+   * before, so that no login slips past.
+   */
+  revokeOf(userId: string, revocation: Revocation, session: ClientSession, spare?: string): Promise<RevokedOf>;
   revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
   /**
    * Revokes the session if it is live, belongs to the user and, if a hash is given, has that newest token; else returns
@@ -60,6 +65,13 @@ export interface SessionStore {
   changeClaims(userId: string, change: ClaimsChange, session: ClientSession): Promise<ClaimsVersion[]>;
   /** Runs `read` on the state that the primary had at this call, once a majority has it: see {@link withFence}. */
   withFence<T>(read: (fenced: FencedSessions) => Promise<T>): Promise<T>;
+}
+
+/** Sessions of a user that one transaction has revoked. */
+export interface RevokedOf {
+  readonly ended: string[];
+  /** False also if there is none to be spared. */
+  readonly isSpareLive: boolean;
 }
 
 export type SessionStanding = Pick<SessionDocument, 'is_revoked'> & {
@@ -98,9 +110,17 @@ export interface OwnSession {
 }
 
 export function createSessionStore({ sessions }: Collections): SessionStore {
+  const reads = createReads(sessions);
+  const writes = createWrites(sessions);
   return {
-    ...createReads(sessions),
-    ...createWrites(sessions),
+    ...reads,
+    ...writes,
+    async revokeOf(userId, revocation, session, spare) {
+      const live = (await reads.listLive(userId, session)).map(({ _id }) => _id);
+      const ended = live.filter((id) => id !== spare);
+      await writes.revokeAll(ended, revocation, session);
+      return { ended, isSpareLive: ended.length < live.length };
+    },
     withFence: (read) => withFence({ sessions }, read),
   };
 }
@@ -173,7 +193,7 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
   };
 }
 
-function createWrites(sessions: Collections['sessions']): Omit<SessionStore, Reads | 'withFence'> {
+function createWrites(sessions: Collections['sessions']): Omit<SessionStore, Reads | 'revokeOf' | 'withFence'> {
   return {
     async insert(document, session) {
       await sessions.insertOne(document, { session });

@@ -22,6 +22,18 @@ export function unchangedSince({ _id, email_key, password_changed_at }: Credenti
   return { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
 }
 
+/**
+ * Returns the fields that every change of the password writes. A code for a change of the address is void with all
+ * others, so that change lapses.
+ */
+export function passwordFields(
+  password_hash: string,
+  { pending_email_until }: Pick<UserDocument, 'pending_email_until'>,
+  at: Date,
+): Partial<UserDocument> {
+  return { password_hash, password_changed_at: at, ...(pending_email_until && { pending_email_until: at }) };
+}
+
 /** An operator's decision that nobody may log in to the account. */
 export interface Disabled {
   readonly at: Date;

@@ -1,4 +1,5 @@
 import {
+  deletionConfig,
   mongoConfig,
   proxyConfig,
   redisConfig,
@@ -70,12 +71,7 @@ export const apiConfig = Type.Object({
     default: 500,
     description: 'Most members of a group. An invite cannot exceed it',
   }),
-  ACCOUNT_DELETION_GRACE_DAYS: Type.Integer({
-    minimum: 0,
-    maximum: 30,
-    default: 14,
-    description: 'Days between the order to delete an account and its erasure, in which it can be restored',
-  }),
+  ...deletionConfig,
   PASSWORD_BLOCKLIST: Type.Enum(['none', 'common'], {
     default: 'none',
     description:

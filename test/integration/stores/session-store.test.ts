@@ -183,6 +183,19 @@ describe('a revocation', () => {
     expect(await asStored(other._id)).toEqual(other);
   });
 
+  test('of all sessions of a user spares the one that is named, and tells if that one is live', async () => {
+    const user_id = randomUUID();
+    const [a, b] = [await stored({ user_id }), await stored({ user_id })];
+    const [before, other] = [await stored({ user_id, is_revoked: true, revoked_reason: 'logout' }), await stored()];
+    const revoke = (spare?: string) => inTransaction((session) => store.revokeOf(user_id, revocation, session, spare));
+    expect(await revoke(b._id)).toEqual({ ended: [a._id], isSpareLive: true });
+    for (const spared of [b, before, other]) expect(await asStored(spared._id)).toEqual(spared);
+    expect(await asStored(a._id)).toEqual({ ...a, ...revokedFields });
+    expect(await revoke(a._id)).toEqual({ ended: [b._id], isSpareLive: false });
+    expect(await revoke()).toEqual({ ended: [], isSpareLive: false });
+    expect(await asStored(before._id)).toEqual(before);
+  });
+
   test('in a transaction is taken back with it', async () => {
     const document = await stored();
     await inVain((session) => store.revokeAll([document._id], revocation, session));

@@ -18,6 +18,18 @@ export interface AccountEventOrigin extends EventOrigin {
   readonly at: Date;
 }
 
+/**
+ * Returns the origin of a new event about a change that a request has made. Each call takes a new id (UUIDv7), so an
+ * event whose transaction may run again takes its origin once, before it.
+ */
+export function eventOrigin(
+  { requestId, traceparent }: Pick<EventOrigin, 'requestId' | 'traceparent'>,
+  at: Date,
+  ids: { entityId(): string },
+): AccountEventOrigin {
+  return { id: ids.entityId(), requestId, traceparent, at };
+}
+
 /** Creates the registration event, a CloudEvents 1.0 envelope (structured mode). */
 export function createRegisteredEvent(data: RegisteredData, origin: EventOrigin): RegisteredEvent {
   return envelopeOf(registeredTopic, data, data.registered_at, origin);

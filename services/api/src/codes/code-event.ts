@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { AuthEvent, Locale } from '@auth-account/contracts/events';
-import { createAccountEvent } from '@auth-account/messaging';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { OutboxStore } from '@auth-account/stores';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
@@ -36,10 +36,9 @@ const longestDelayMs = 500;
 /** Creates the function that prepares the announcement. The worker derives the code when it sends the mail. */
 export function createAnnounceCode({ outbox, publishEvent, ids }: AnnounceCodeDeps) {
   return ({ challenge, locale, to, instead, at }: CodeToSend, origin: RequestOrigin): CodeAnnouncement => {
-    const { requestId, traceparent } = origin;
     const { _id: challenge_id, user_id, purpose, expires_at } = challenge;
     const data = { challenge_id, user_id, purpose, locale, expires_at: expires_at.toISOString() };
-    const source = { id: ids.entityId(), requestId, traceparent, at };
+    const source = eventOrigin(origin, at, ids);
     const event = instead ?? createAccountEvent('service.auth.events.code_requested', data, source);
     const isSent = to === 'user' || instead !== undefined;
     return {

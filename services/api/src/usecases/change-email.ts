@@ -3,7 +3,7 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
 import { type EmailChangedResponse, emailUndoSeconds } from '@auth-account/contracts/http/email-change';
 import { AppError } from '@auth-account/errors';
-import { createAccountEvent } from '@auth-account/messaging';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { isDuplicateKey, type OutboxStore, type RunTransaction } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { UserDocument } from '@auth-account/stores/documents';
@@ -89,8 +89,7 @@ function takenError(rejected_email: string, cause?: unknown): AppError {
 }
 
 function eventsOf({ ids }: ChangeEmailDeps, user: UserDocument, { former, at }: EmailChange, origin: RequestOrigin) {
-  const { requestId, traceparent } = origin;
-  const source = () => ({ id: ids.entityId(), requestId, traceparent, at });
+  const source = () => eventOrigin(origin, at, ids);
   const changed = { user_id: user._id, changed_at: at.toISOString(), is_undone: false };
   const locale = mailLocale(user, origin);
   const notice = { user_id: user._id, purpose: 'email_changed', locale, email_change_id: former.change_id } as const;

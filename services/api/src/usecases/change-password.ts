@@ -1,10 +1,11 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { ChangePasswordRequest, PasswordChangedResponse } from '@auth-account/contracts/http/account';
 import { AppError } from '@auth-account/errors';
-import { createAccountEvent } from '@auth-account/messaging';
+import { eventOrigin } from '@auth-account/messaging';
+import { passwordChangedEvents } from '@auth-account/messaging/account-events';
 import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
-import type { UserDocument } from '@auth-account/stores/documents';
+import { passwordFields } from '@auth-account/stores/users';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
@@ -39,7 +40,7 @@ export interface ChangePasswordDeps {
  */
 export function createChangePassword(deps: ChangePasswordDeps) {
   const { users, challenges, outbox, reauthenticate, endSessions, hasher, transaction } = deps;
-  const { publishEvent, audit, now } = deps;
+  const { publishEvent, audit, ids, now } = deps;
 
   return async (
     input: ChangePasswordRequest,
@@ -51,10 +52,9 @@ export function createChangePassword(deps: ChangePasswordDeps) {
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(input.new_password));
     const at = now();
     const end = { userId: user_id, reason: 'password_changed', at, spare: session_id } as const;
-    const events = eventsOf(deps, user, at, origin);
-    // The code of a change of the address is void with the others.
-    const lapsed = user.pending_email_until && { pending_email_until: at };
-    const fields = { password_hash, password_changed_at: at, ...lapsed };
+    const change = { user_id, reason: 'changed', locale: mailLocale(user, origin) } as const;
+    const events = passwordChangedEvents(change, () => eventOrigin(origin, at, ids));
+    const fields = passwordFields(password_hash, user, at);
     const work = async (session: ClientSession) => {
       if (!(await users.changeFresh(user, fields, session))) throw new AppError('ERR-REAUTHENTICATION-FAILED');
       await challenges.endAll(user_id, at, session);
@@ -72,16 +72,4 @@ export function createChangePassword(deps: ChangePasswordDeps) {
     await endSessions.announce(end, ended, origin);
     return { message: 'PASSWORD_CHANGED', sessions_ended: ended.length, timestamp: now().toISOString() };
   };
-}
-
-/** Creates the events of a change: for other services, and for the mail that tells the account's holder. */
-function eventsOf({ ids }: ChangePasswordDeps, user: UserDocument, at: Date, origin: RequestOrigin): AuthEvent[] {
-  const { requestId, traceparent } = origin;
-  const source = () => ({ id: ids.entityId(), requestId, traceparent, at });
-  const changed = { user_id: user._id, changed_at: at.toISOString(), reason: 'changed' } as const;
-  const notice = { user_id: user._id, purpose: 'password_changed', locale: mailLocale(user, origin) } as const;
-  return [
-    createAccountEvent('service.auth.events.password_changed', changed, source()),
-    createAccountEvent('service.auth.events.notice', notice, source()),
-  ];
 }

@@ -7,7 +7,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 
 export interface EndSessionsDeps {
-  readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll'>;
+  readonly sessions: Pick<SessionStore, 'revokeOf'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly audit: Audit;
 }
@@ -37,10 +37,8 @@ export interface EndSessions {
 export function createEndSessions({ sessions, announce, audit }: EndSessionsDeps): EndSessions {
   return {
     async revoke({ userId, reason, at, spare }, { requestId }, session) {
-      const live = (await sessions.listLive(userId, session)).map(({ _id }) => _id);
-      if (spare !== undefined && !live.includes(spare)) throw new AppError('IAD_JWT_ACCESS_INVALID');
-      const ended = live.filter((id) => id !== spare);
-      await sessions.revokeAll(ended, { reason, at, requestId }, session);
+      const { ended, isSpareLive } = await sessions.revokeOf(userId, { reason, at, requestId }, session, spare);
+      if (spare !== undefined && !isSpareLive) throw new AppError('IAD_JWT_ACCESS_INVALID');
       return ended;
     },
     async announce({ userId, reason, at }, sessionIds, origin) {

@@ -1,7 +1,7 @@
 import { type NewDevicePayload, newDeviceTopic } from '@auth-account/contracts';
 import type { AccountEventOf, AuthEvent } from '@auth-account/contracts/events';
 import type { LoginRequest } from '@auth-account/contracts/http/login';
-import { createAccountEvent } from '@auth-account/messaging';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { OutboxStore, SessionSummary } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
@@ -64,8 +64,7 @@ export function createNewDeviceNotices(deps: NewDeviceDeps): NewDeviceNotices {
       const { user, session, live, ended } = login;
       const { _id: session_id, user_id, created_at: at } = session;
       const data = { user_id, purpose: 'new_device', locale: mailLocale(user, origin), session_id } as const;
-      const source = { id: ids.entityId(), requestId: origin.requestId, traceparent: origin.traceparent, at };
-      const event = createAccountEvent('service.auth.events.notice', data, source);
+      const event = createAccountEvent('service.auth.events.notice', data, eventOrigin(origin, at, ids));
       await outbox.append(event, at, transactionSession);
       return { event, session, others: live.map(({ _id }) => _id).filter((id) => !ended.includes(id)) };
     },

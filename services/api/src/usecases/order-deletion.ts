@@ -1,9 +1,10 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { DeletionScheduledResponse } from '@auth-account/contracts/http/deletion';
 import { AppError } from '@auth-account/errors';
-import { createAccountEvent } from '@auth-account/messaging';
+import { eventOrigin } from '@auth-account/messaging';
+import { deletionScheduledEvents } from '@auth-account/messaging/account-events';
 import type { OutboxStore, RunTransaction } from '@auth-account/stores';
-import type { DeletionStore } from '@auth-account/stores/deletions';
+import { type DeletionStore, erasureTime } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
@@ -41,8 +42,6 @@ export interface DeletionOrder {
 
 export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Promise<DeletionScheduledResponse['data']>;
 
-const dayMs = 86_400_000;
-
 /**
  * Creates the order to delete an account, which ends all its sessions in the same transaction. It writes the user's
  * document, like every login, so that no login slips past. An account whose deletion is ordered already keeps its time,
@@ -51,19 +50,21 @@ const dayMs = 86_400_000;
  * Raises `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
-  const { deletions, outbox, endSessions, transaction, publishEvent, audit, graceDays, now } = deps;
+  const { deletions, outbox, endSessions, transaction, publishEvent, audit, graceDays, ids, now } = deps;
 
   return async ({ user, sessionId, changed, use, isUsed }, origin) => {
     const { _id: userId } = user;
     const at = now();
-    const wanted = new Date(at.getTime() + graceDays * dayMs);
-    const events = eventsOf(deps, user, { at, deletesAt: wanted }, origin);
+    const wanted = erasureTime(at, graceDays);
+    const ordered = { user_id: userId, deletesAt: wanted, locale: mailLocale(user, origin) };
+    const events = deletionScheduledEvents(ordered, () => eventOrigin(origin, at, ids));
     const end = { userId, reason: 'account_deleted', at } as const;
     const work = async (session: ClientSession) => {
       await use?.(at, session);
-      const deletesAt = await deletions.schedule(user, wanted, session);
-      if (deletesAt === undefined) throw changed();
-      if (deletesAt.getTime() !== wanted.getTime()) return { deletesAt, ended: undefined };
+      const scheduled = await deletions.schedule(user, wanted, session);
+      if (scheduled === undefined) throw changed();
+      const { deletesAt, isNew } = scheduled;
+      if (!isNew) return { deletesAt, ended: undefined };
       const ended = await endSessions.revoke(end, origin, session);
       // Another request has ended it since the password was checked: what it has asked for must not happen.
       if (sessionId !== undefined && !ended.includes(sessionId)) throw new AppError('IAD_JWT_ACCESS_INVALID');
@@ -82,28 +83,4 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
     }
     return { message: 'DELETION_SCHEDULED', deletes_at: deletesAt.toISOString(), timestamp: now().toISOString() };
   };
-}
-
-interface Times {
-  readonly at: Date;
-  readonly deletesAt: Date;
-}
-
-/** Creates the event for subscribers, and the notice for the account's holder. */
-function eventsOf(
-  { ids }: Pick<OrderDeletionDeps, 'ids'>,
-  user: UserDocument,
-  { at, deletesAt }: Times,
-  request: RequestOrigin,
-): readonly [AuthEvent, AuthEvent] {
-  const { requestId, traceparent } = request;
-  const { _id: user_id } = user;
-  const origin = () => ({ id: ids.entityId(), requestId, traceparent, at });
-  const deletes_at = deletesAt.toISOString();
-  const scheduled = { user_id, scheduled_at: at.toISOString(), deletes_at };
-  const notice = { user_id, purpose: 'deletion_scheduled', locale: mailLocale(user, request), deletes_at } as const;
-  return [
-    createAccountEvent('service.auth.events.deletion_scheduled', scheduled, origin()),
-    createAccountEvent('service.auth.events.notice', notice, origin()),
-  ];
 }

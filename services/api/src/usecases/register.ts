@@ -1,7 +1,7 @@
 import type { RegisteredEvent } from '@auth-account/contracts';
 import { RegisterRequest, type RegisterResponse } from '@auth-account/contracts/http/register';
 import { AppError, isAppError } from '@auth-account/errors';
-import { createRegisteredEvent } from '@auth-account/messaging';
+import { createRegisteredEvent, eventOrigin } from '@auth-account/messaging';
 import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
@@ -189,7 +189,7 @@ function prepare(
   const registered = { user_id: user._id, home_group_id, account_type };
   const event = createRegisteredEvent(
     { ...registered, space_creation_mode, is_new_group: isNew, registered_at: at.toISOString() },
-    { id: ids.entityId(), requestId: origin.requestId, traceparent: origin.traceparent },
+    eventOrigin(origin, at, ids),
   );
   return { space, user, event, data: { ...registered, timestamp: at.toISOString() }, at };
 }

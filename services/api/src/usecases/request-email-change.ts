@@ -2,7 +2,7 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import { type ChallengeResponse, codeLifeSeconds } from '@auth-account/contracts/http/challenges';
 import type { EmailChangeRequest } from '@auth-account/contracts/http/email-change';
 import { AppError } from '@auth-account/errors';
-import { createAccountEvent } from '@auth-account/messaging';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { emailKey } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { EmailChangeStore, EmailHolder } from '@auth-account/stores/email-changes';
@@ -63,10 +63,9 @@ export function createRequestEmailChange(deps: RequestEmailChangeDeps) {
 
 /** Creates the notice to the holder. One who only can get the address back is told nothing: it is not theirs now. */
 function noticeOf({ ids }: RequestEmailChangeDeps, holder: EmailHolder, at: Date, origin: RequestOrigin): AuthEvent {
-  const { requestId, traceparent } = origin;
   return createAccountEvent(
     'service.auth.events.notice',
     { user_id: holder._id, purpose: 'address_in_use', locale: mailLocale(holder, origin) },
-    { id: ids.entityId(), requestId, traceparent, at },
+    eventOrigin(origin, at, ids),
   );
 }

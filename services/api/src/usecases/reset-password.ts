@@ -1,9 +1,11 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { ConfirmPasswordResetRequest, PasswordResetResponse } from '@auth-account/contracts/http/password-reset';
-import { createAccountEvent } from '@auth-account/messaging';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
+import { passwordChangedEvents } from '@auth-account/messaging/account-events';
 import type { InviteStore, OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { UserDocument } from '@auth-account/stores/documents';
+import { passwordFields } from '@auth-account/stores/users';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import type { CheckCode } from '../codes/check-code.ts';
@@ -57,12 +59,9 @@ export function createResetPassword(deps: ResetPasswordDeps) {
     const at = now();
     const isFirstProof = user.email_verified_at === undefined;
     const fields = {
-      password_hash,
-      password_changed_at: at,
+      ...passwordFields(password_hash, user, at),
       // Devices of somebody else are no devices of the owner's.
       ...(isFirstProof && { email_verified_at: at, known_devices: [] }),
-      // Its code is void.
-      ...(user.pending_email_until && { pending_email_until: at }),
     };
     const events = eventsOf(deps, user, at, origin);
     const end = { userId: user._id, reason: 'password_changed', at } as const;
@@ -89,16 +88,9 @@ export function createResetPassword(deps: ResetPasswordDeps) {
 /** Creates the events of a reset; the first proof of the address is one of its own. */
 function eventsOf({ ids }: ResetPasswordDeps, user: UserDocument, at: Date, origin: RequestOrigin): AuthEvent[] {
   const { _id: user_id, email_verified_at } = user;
-  const source = () => ({ id: ids.entityId(), requestId: origin.requestId, traceparent: origin.traceparent, at });
-  const time = at.toISOString();
-  const changed = { user_id, changed_at: time, reason: 'reset' } as const;
-  const notice = { user_id, purpose: 'password_changed', locale: mailLocale(user, origin) } as const;
-  const verified = { user_id, verified_at: time };
-  return [
-    createAccountEvent('service.auth.events.password_changed', changed, source()),
-    createAccountEvent('service.auth.events.notice', notice, source()),
-    ...(email_verified_at === undefined
-      ? [createAccountEvent('service.auth.events.email_verified', verified, source())]
-      : []),
-  ];
+  const nextOrigin = () => eventOrigin(origin, at, ids);
+  const changed = passwordChangedEvents({ user_id, reason: 'reset', locale: mailLocale(user, origin) }, nextOrigin);
+  if (email_verified_at !== undefined) return changed;
+  const verified = { user_id, verified_at: at.toISOString() };
+  return [...changed, createAccountEvent('service.auth.events.email_verified', verified, nextOrigin())];
 }

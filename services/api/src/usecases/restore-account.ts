@@ -1,7 +1,8 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { RestoredResponse, RestoreRequest } from '@auth-account/contracts/http/deletion';
 import { AppError } from '@auth-account/errors';
-import { createAccountEvent } from '@auth-account/messaging';
+import { eventOrigin } from '@auth-account/messaging';
+import { deletionCancelledEvent } from '@auth-account/messaging/account-events';
 import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
 import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
@@ -35,13 +36,9 @@ export function createRestoreAccount(deps: RestoreAccountDeps) {
   const { users, deletions, outbox, authenticate, transaction, publishEvent, audit, ids, now } = deps;
 
   /** Cancels the deletion, and returns its event; undefined if there is none that can be cancelled. */
-  async function cancel(user: UserDocument, { requestId, traceparent }: RequestOrigin): Promise<AuthEvent | undefined> {
+  async function cancel(user: UserDocument, origin: RequestOrigin): Promise<AuthEvent | undefined> {
     const at = now();
-    const event = createAccountEvent(
-      'service.auth.events.deletion_cancelled',
-      { user_id: user._id, cancelled_at: at.toISOString() },
-      { id: ids.entityId(), requestId, traceparent, at },
-    );
+    const event = deletionCancelledEvent(user._id, eventOrigin(origin, at, ids));
     const work = async (session: ClientSession) => {
       const isCancelled = await deletions.cancel(user, at, session);
       if (isCancelled) await outbox.append(event, at, session);

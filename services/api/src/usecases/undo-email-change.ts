@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { EmailChangeUndoneResponse, UndoEmailChangeRequest } from '@auth-account/contracts/http/email-change';
 import { AppError } from '@auth-account/errors';
-import { createAccountEvent } from '@auth-account/messaging';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
+import { deletionCancelledEvent } from '@auth-account/messaging/account-events';
 import {
   type InviteStore,
   isDuplicateKey,
@@ -52,7 +53,7 @@ export interface UndoEmailChangeDeps {
  */
 export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
   const { users, emailChanges, deletions, invites, challenges, outbox, endSessions, hasher, limits } = deps;
-  const { transaction, publishEvent, audit, now } = deps;
+  const { transaction, publishEvent, audit, ids, now } = deps;
   const findChange = createFindChange(deps);
 
   return async (
@@ -68,7 +69,7 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
     const { _id: user_id } = user;
     const events = eventsOf(deps, user_id, at, origin);
     const end = { userId: user_id, reason: 'password_changed', at } as const;
-    const cancelled = cancelledEvent(deps, user_id, at, origin);
+    const cancelled = deletionCancelledEvent(user_id, eventOrigin(origin, at, ids));
     const work = async (session: ClientSession) => {
       const isCancelled = await deletions.cancel(user, at, session);
       if (!(await emailChanges.undo(user, { former, password_hash, at }, session))) throw codeInvalid();
@@ -114,21 +115,10 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
 }
 
 function eventsOf({ ids }: UndoEmailChangeDeps, user_id: string, at: Date, origin: RequestOrigin): AuthEvent[] {
-  const { requestId, traceparent } = origin;
-  const source = () => ({ id: ids.entityId(), requestId, traceparent, at });
+  const source = () => eventOrigin(origin, at, ids);
   const changed_at = at.toISOString();
   return [
     createAccountEvent('service.auth.events.email_changed', { user_id, changed_at, is_undone: true }, source()),
     createAccountEvent('service.auth.events.password_changed', { user_id, changed_at, reason: 'undone' }, source()),
   ];
-}
-
-function cancelledEvent({ ids }: UndoEmailChangeDeps, user_id: string, at: Date, origin: RequestOrigin): AuthEvent {
-  const { requestId, traceparent } = origin;
-  const source = { id: ids.entityId(), requestId, traceparent, at };
-  return createAccountEvent(
-    'service.auth.events.deletion_cancelled',
-    { user_id, cancelled_at: at.toISOString() },
-    source,
-  );
 }

@@ -1,7 +1,7 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
 import type { EmailVerifiedResponse } from '@auth-account/contracts/http/email-verification';
-import { createAccountEvent } from '@auth-account/messaging';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
@@ -35,11 +35,10 @@ export function createVerifyEmail(deps: VerifyEmailDeps) {
     const code = await checkCode('email_verification', input, origin);
     const { _id: user_id, email_verified_at } = code.user;
     const at = now();
-    const { requestId, traceparent } = origin;
     const event = createAccountEvent(
       'service.auth.events.email_verified',
       { user_id, verified_at: at.toISOString() },
-      { id: ids.entityId(), requestId, traceparent, at },
+      eventOrigin(origin, at, ids),
     );
     const isFirstProof = email_verified_at === undefined;
     const work = async (session: ClientSession) => {

@@ -8,9 +8,11 @@ import { withMongo, withStores } from '../compose.ts';
 import { orderForceLogout, reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-force-logout.ts';
 import { importUsers } from '../import/import-users.ts';
 import { importFormats } from '../import/read-records.ts';
+import { deleteUser, graceDaysOption, restoreUser } from './delete-user.ts';
 import { disableUser, enableUser } from './disable-user.ts';
 import { loadUser } from './load-user.ts';
 import { asOption } from './operator.ts';
+import { resetPassword } from './reset-password.ts';
 
 /** The commands `user …`. */
 export function addUserCommands(program: Command, shell: Shell): void {
@@ -37,20 +39,7 @@ export function addUserCommands(program: Command, shell: Shell): void {
         }),
       ),
     );
-  user
-    .command('disable')
-    .description('let nobody log in to an account, and end its sessions')
-    .argument('<id|email>')
-    .addOption(reasonOption())
-    .addOption(asOption())
-    .action((idOrEmail, options) => shell.conclude(disableUser(shell, idOrEmail, options)));
-  user
-    .command('enable')
-    .description('let a disabled account log in again')
-    .argument('<id|email>')
-    .addOption(reasonOption())
-    .addOption(asOption())
-    .action((idOrEmail, options) => shell.conclude(enableUser(shell, idOrEmail, options)));
+  addAccountChanges(user, shell);
   user
     .command('import')
     .description('create accounts from a file of e-mail addresses and password hashes (see docs/authctl.md)')
@@ -63,6 +52,28 @@ export function addUserCommands(program: Command, shell: Shell): void {
     .action((file, options) =>
       shell.conclude(withMongo(shell, (mongo) => importUsers({ ...mongo, shell }, file, options))),
     );
+}
+
+/** Commands that change an account, in the operator's name. */
+function addAccountChanges(user: Command, shell: Shell): void {
+  const add = (name: string, description: string) =>
+    user.command(name).description(description).argument('<id|email>').addOption(reasonOption()).addOption(asOption());
+  add('disable', 'let nobody log in to an account, and end its sessions').action((idOrEmail, options) =>
+    shell.conclude(disableUser(shell, idOrEmail, options)),
+  );
+  add('enable', 'let a disabled account log in again').action((idOrEmail, options) =>
+    shell.conclude(enableUser(shell, idOrEmail, options)),
+  );
+  add('delete', 'order the deletion of an account, and end its sessions; it can be restored until it is erased')
+    .addOption(graceDaysOption())
+    .option('--yes', 'do not ask')
+    .action((idOrEmail, options) => shell.conclude(deleteUser(shell, idOrEmail, options)));
+  add('restore', 'cancel the deletion of an account').action((idOrEmail, options) =>
+    shell.conclude(restoreUser(shell, idOrEmail, options)),
+  );
+  add('reset-password', 'make the password of an account void until its holder resets it, and end its sessions')
+    .option('--yes', 'do not ask')
+    .action((idOrEmail, options) => shell.conclude(resetPassword(shell, idOrEmail, options)));
 }
 
 /** Shows the user, their group and their number of sessions; never the hash. */

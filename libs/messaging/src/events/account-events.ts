@@ -1,0 +1,60 @@
+import type { AccountEventOf, Locale } from '@auth-account/contracts/events';
+import { type AccountEventOrigin, createAccountEvent } from './create-events.ts';
+
+type Notice = AccountEventOf<'service.auth.events.notice'>;
+type PasswordChangedEvent = AccountEventOf<'service.auth.events.password_changed'>;
+
+/** Returns the origin of one more event of the same change. */
+type NextOrigin = () => AccountEventOrigin;
+
+/** A change of the password, or its end. */
+export interface PasswordChange {
+  readonly user_id: string;
+  readonly reason: PasswordChangedEvent['data']['reason'];
+  /** Language of the mail. */
+  readonly locale: Locale;
+}
+
+/** Creates the events of a change of the password: for subscribers, and the notice to the account's holder. */
+export function passwordChangedEvents(
+  { user_id, reason, locale }: PasswordChange,
+  nextOrigin: NextOrigin,
+): [PasswordChangedEvent, Notice] {
+  const origin = nextOrigin();
+  const changed = { user_id, changed_at: origin.at.toISOString(), reason };
+  const notice = { user_id, purpose: 'password_changed', locale } as const;
+  return [
+    createAccountEvent('service.auth.events.password_changed', changed, origin),
+    createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
+  ];
+}
+
+/** An order to delete an account. */
+export interface DeletionOrder {
+  readonly user_id: string;
+  /** Time of the erasure. */
+  readonly deletesAt: Date;
+  /** Language of the mail. */
+  readonly locale: Locale;
+}
+
+/** Creates the events of an order to delete an account: for subscribers, and the notice to its holder. */
+export function deletionScheduledEvents(
+  { user_id, deletesAt, locale }: DeletionOrder,
+  nextOrigin: NextOrigin,
+): [AccountEventOf<'service.auth.events.deletion_scheduled'>, Notice] {
+  const origin = nextOrigin();
+  const deletes_at = deletesAt.toISOString();
+  const scheduled = { user_id, scheduled_at: origin.at.toISOString(), deletes_at };
+  const notice = { user_id, purpose: 'deletion_scheduled', locale, deletes_at } as const;
+  return [
+    createAccountEvent('service.auth.events.deletion_scheduled', scheduled, origin),
+    createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
+  ];
+}
+
+/** Creates the event of an account whose deletion was cancelled. */
+export function deletionCancelledEvent(user_id: string, origin: AccountEventOrigin) {
+  const data = { user_id, cancelled_at: origin.at.toISOString() };
+  return createAccountEvent('service.auth.events.deletion_cancelled', data, origin);
+}

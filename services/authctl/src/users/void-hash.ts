@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto';
+
+const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const bcryptBase64 = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/**
+ * Returns a hash that no known password has. It is of the kind and cost of the account's own, so that a login takes the
+ * same time; in place of the digest it has random bytes. No password is hashed for it.
+ */
+export function voidHash(stored: string): string {
+  const [, bcrypt] = /^(\$2[aby]\$\d\d\$[./A-Za-z0-9]{22})/.exec(stored) ?? [];
+  if (bcrypt === undefined) return `${stored.slice(0, stored.lastIndexOf('$') + 1)}${digest(32)}`;
+  return bcrypt + digest(23).replaceAll(/./g, (char) => bcryptBase64.charAt(base64.indexOf(char)));
+}
+
+function digest(bytes: number): string {
+  return randomBytes(bytes).toString('base64').replaceAll('=', '');
+}

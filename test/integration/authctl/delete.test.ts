@@ -1,0 +1,268 @@
+import { userInfo } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, newSession, password } from '../../support/accounts.ts';
+import { type AuthctlOptions, authctl, authctlJson } from '../../support/authctl.ts';
+import { startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
+import { serviceEnvironment, testEnvironment } from '../../support/test-api.ts';
+import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+const dayMs = 86_400_000;
+let stack: TestStack;
+let options: AuthctlOptions;
+beforeAll(async () => {
+  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', ERASURE_INTERVAL_MS: '100' });
+  options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
+});
+afterAll(() => stack.close());
+
+const why = ['--reason', 'asked by letter'];
+const remove = (user: string, ...more: string[]) =>
+  authctl(['user', 'delete', user, ...why, '--yes', ...more], options);
+const restore = (user: string, ...more: string[]) => authctl(['user', 'restore', user, ...why, ...more], options);
+const disable = (user: string) => authctl(['user', 'disable', user, ...why], options);
+const login = (email: string, given = password) => stack.post('/api/v1/auth/login', { email, password: given });
+const stored = (_id: string) => stack.collections.users.findOne({ _id });
+const live = (user_id: string) => stack.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const linesOf = (stderr: string) =>
+  stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): Record<string, unknown> => JSON.parse(line));
+
+async function eventsOf(user_id: string, topic: string) {
+  const rows = await stack.collections.outbox.find({ 'event.subject': user_id, topic }).toArray();
+  return rows.map(({ event }) => event);
+}
+
+describe('user delete', () => {
+  test('ends the sessions, closes the streams, and lets nobody log in until the account is restored', async () => {
+    const phone = await newSession(stack);
+    await logIn(stack, phone.email);
+    const stream = await stack.openStream(phone);
+    const run = await remove(phone.email.toUpperCase());
+    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.') });
+    expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
+    expect(await live(phone.user_id)).toBe(0);
+    const deletesAt = (await stored(phone.user_id))?.deletes_at?.toISOString();
+    expect(run.stdout).toContain(`Will be erased at ${deletesAt}.`);
+    const { json } = await stack.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
+    expect(json.details.reason).toBe('account_deleted');
+    const refused = await login(phone.email);
+    expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DELETION-SCHEDULED']);
+    expect(refused.json.details.deletes_at).toBe(deletesAt);
+
+    expect(await restore(phone.user_id)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Restored.') });
+    expect(await live(phone.user_id)).toBe(0);
+    expect((await login(phone.email)).status).toBe(200);
+  });
+
+  test('and restore are in the audit log with the name of the operator, without the address', async () => {
+    const phone = await newSession(stack);
+    const ordered = await remove(phone.email, '--as', 'Ольга');
+    const shared = {
+      level: 'info',
+      service: 'authctl',
+      audit: true,
+      outcome: 'success',
+      user_id: phone.user_id,
+      operator: 'Ольга',
+      request_id: expect.stringMatching(/^authctl-/),
+    };
+    expect(linesOf(ordered.stderr)).toMatchObject([
+      { ...shared, event: 'account.deletion_scheduled', operator_reason: 'asked by letter' },
+      { ...shared, event: 'session.revoked', session_id: phone.session_id, reason: 'account_deleted' },
+    ]);
+    const session = await stack.collections.sessions.findOne({ _id: phone.session_id });
+    expect(session?.revoked_request_id).toBe(linesOf(ordered.stderr)[0]?.request_id);
+    const restored = await restore(phone.email);
+    expect(linesOf(restored.stderr)).toMatchObject([
+      {
+        ...shared,
+        event: 'account.deletion_cancelled',
+        operator: userInfo().username,
+        operator_reason: 'asked by letter',
+      },
+    ]);
+    for (const { stderr } of [ordered, restored]) expect(stderr).not.toContain('@');
+  });
+
+  test('tells subscribers and the holder, once, and so does the restore', async () => {
+    const phone = await newSession(stack);
+    await stack.collections.users.updateOne({ _id: phone.user_id }, { $set: { locale: 'ru' } });
+    const { user_id } = phone;
+    const { deletes_at, request_id, sessions } = await authctlJson(
+      ['user', 'delete', user_id, ...why, '--yes', '--grace-days', '3'],
+      options,
+    );
+    expect(sessions).toBe(1);
+    const [scheduled, ...more] = await eventsOf(user_id, 'service.auth.events.deletion_scheduled');
+    expect(more).toEqual([]);
+    expect(scheduled).toMatchObject({ requestid: request_id, data: { user_id, deletes_at } });
+    expect(Date.parse(deletes_at) - Date.parse(scheduled?.time ?? '')).toBe(3 * dayMs);
+    const notices = await eventsOf(user_id, 'service.auth.events.notice');
+    expect(notices.map(({ data }) => data)).toEqual([
+      { user_id, purpose: 'deletion_scheduled', locale: 'ru', deletes_at },
+    ]);
+    const { request_id: restoredBy } = await authctlJson(['user', 'restore', user_id, ...why], options);
+    const cancelled = await eventsOf(user_id, 'service.auth.events.deletion_cancelled');
+    expect(cancelled).toMatchObject([{ requestid: restoredBy, data: { user_id } }]);
+    await eventually('the subscriber has both', async () => {
+      const types = stack.receiver.received
+        .filter(({ event }) => event.subject === user_id)
+        .map(({ event }) => event.type);
+      const both = ['service.auth.events.deletion_scheduled', 'service.auth.events.deletion_cancelled'];
+      return both.every((type) => types.includes(type as never));
+    });
+  });
+
+  test('lets no login slip past', async () => {
+    const phone = await newSession(stack);
+    const logins = Array.from({ length: 8 }, () => login(phone.email));
+    const [run] = await Promise.all([remove(phone.user_id), ...logins]);
+    expect(run.exitCode).toBe(0);
+    expect(await live(phone.user_id)).toBe(0);
+  });
+
+  test('holds without Redis: the worker does the rest', async () => {
+    const phone = await newSession(stack);
+    const stream = await stack.openStream(phone);
+    const env = { ...options.env, REDIS_URL: 'redis://127.0.0.1:1' };
+    const run = await authctl(['user', 'delete', phone.user_id, ...why, '--yes'], { env });
+    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('the worker closes them') });
+    expect(await live(phone.user_id)).toBe(0);
+    expect(await stream.closed).toMatchObject({ code: 4001 });
+  });
+
+  test('is done once if the reply to its commit is lost', async () => {
+    const { user_id } = await newSession(stack);
+    const proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
+    try {
+      const env = { ...options.env, MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` };
+      proxy.dropReplyTo('commitTransaction');
+      const run = await authctl(['user', 'delete', user_id, ...why, '--yes'], { env });
+      expect([run.exitCode, proxy.dropped()]).toEqual([0, 1]);
+    } finally {
+      await proxy.close();
+    }
+    expect(await live(user_id)).toBe(0);
+    expect(await eventsOf(user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
+  });
+
+  test('with a grace of 0 days is erased by the worker: afterwards there is no such user', async () => {
+    const { user_id, email } = await newSession(stack);
+    expect((await remove(user_id, '--grace-days', '0')).exitCode).toBe(0);
+    await eventually('it is erased', async () => (await stored(user_id)) === null);
+    for (const run of [await remove(user_id), await remove(email), await restore(user_id)]) {
+      expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('There is no user') });
+    }
+  });
+
+  test('takes the grace of the environment: ACCOUNT_DELETION_GRACE_DAYS, 14 by default', async () => {
+    const [short, usual] = [await newSession(stack), await newSession(stack)];
+    const env = { ...options.env, ACCOUNT_DELETION_GRACE_DAYS: '2' };
+    await authctl(['user', 'delete', short.user_id, ...why, '--yes'], { env });
+    await remove(usual.user_id);
+    const graces = await Promise.all(
+      [short, usual].map(async ({ user_id }) => {
+        const [event] = await eventsOf(user_id, 'service.auth.events.deletion_scheduled');
+        return Number((await stored(user_id))?.deletes_at) - Date.parse(event?.time ?? '');
+      }),
+    );
+    expect(graces).toEqual([2 * dayMs, 14 * dayMs]);
+  });
+
+  test('of an account whose deletion is ordered already says when it comes, and changes nothing', async () => {
+    const { user_id } = await newSession(stack);
+    const runs = await Promise.all([remove(user_id), remove(user_id), remove(user_id, '--grace-days', '2')]);
+    const before = await stored(user_id);
+    const late = [...runs.filter(({ exitCode }) => exitCode !== 0), await remove(user_id, '--grace-days', '1')];
+    expect(late).toHaveLength(3);
+    for (const run of late) {
+      const told = `is ordered already: it will be erased at ${before?.deletes_at?.toISOString()}`;
+      expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(told) });
+      expect(linesOf(run.stderr)).toEqual([]);
+    }
+    expect(await stored(user_id)).toEqual(before);
+    expect(await eventsOf(user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
+  });
+
+  test('asks first: no is no, yes is yes, and if nobody can be asked it needs --yes', async () => {
+    const { user_id } = await newSession(stack);
+    const args = ['user', 'delete', user_id, ...why];
+    const nobody = await authctl(args, options);
+    expect(nobody).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('give --yes') });
+    const no = await authctl(args, { ...options, answer: 'n' });
+    expect(no).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('erased in 14 days') });
+    const never = await authctl([...args, '--grace-days', '0'], { ...options, answer: 'n' });
+    expect(never.stderr).toContain('erased at once, for good');
+    expect(await live(user_id)).toBe(1);
+    expect(await stored(user_id)).not.toHaveProperty('deletes_at');
+    expect(await authctl(args, { ...options, answer: 'y' })).toMatchObject({ exitCode: 0 });
+    expect(await stored(user_id)).toHaveProperty('deletes_at');
+  });
+
+  test('of an account that changes while the operator is asked does nothing', async () => {
+    const { user_id } = await newSession(stack);
+    const password_changed_at = new Date();
+    const answer = async () => {
+      await stack.collections.users.updateOne({ _id: user_id }, { $set: { password_changed_at } });
+      return 'y';
+    };
+    const run = await authctl(['user', 'delete', user_id, ...why], { ...options, answer });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('was changed or erased') });
+    expect(linesOf(run.stderr)).toEqual([]);
+    expect(await stored(user_id)).not.toHaveProperty('deletes_at');
+    expect(await live(user_id)).toBe(1);
+  });
+});
+
+describe('user restore', () => {
+  test('of an account that is not about to be deleted says so', async () => {
+    const run = await restore((await newSession(stack)).user_id);
+    expect(run).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('is not about to be deleted'),
+    });
+  });
+
+  test('gives a disabled account back, which its holder cannot, and it stays disabled', async () => {
+    const phone = await newSession(stack);
+    await disable(phone.user_id);
+    await remove(phone.user_id);
+    const own = await stack.post('/api/v1/auth/restore', { email: phone.email, password });
+    expect([own.status, own.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DISABLED']);
+    const run = await restore(phone.user_id);
+    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('It is still disabled.') });
+    expect(await stored(phone.user_id)).not.toHaveProperty('deletes_at');
+    expect((await login(phone.email)).json.error_code).toBe('ERR-ACCOUNT-DISABLED');
+  });
+
+  test('comes too late once the time of the erasure has come', async () => {
+    const { user_id } = await newSession(stack);
+    const { deletes_at } = await authctlJson(['user', 'delete', user_id, ...why, '--yes'], options);
+    const run = await authctl(['user', 'restore', user_id, ...why], { ...options, now: () => new Date(deletes_at) });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('cannot be restored') });
+    expect((await stored(user_id))?.deletes_at?.toISOString()).toBe(deletes_at);
+    expect(await eventsOf(user_id, 'service.auth.events.deletion_cancelled')).toEqual([]);
+  });
+});
+
+test.each([
+  ['no reason', ['user', 'delete', 'x@example.com', '--yes'], 2, "required option '--reason <text>'"],
+  ['an address as the reason', ['user', 'delete', 'x', '--reason', 'by a@b.c', '--yes'], 2, 'no e-mail address'],
+  ['a grace that is too long', ['user', 'delete', 'x', ...why, '--grace-days', '31'], 2, 'whole number from 0 to 30'],
+  ['a grace that is no number', ['user', 'delete', 'x', ...why, '--grace-days', '1.5'], 2, 'whole number from 0 to 30'],
+  ['an unknown user to delete', ['user', 'delete', 'x@example.com', ...why, '--yes'], 1, 'There is no user'],
+  ['an unknown user to restore', ['user', 'restore', 'x@example.com', ...why], 1, 'There is no user'],
+])('%s is told', async (_case, args, exitCode, told) => {
+  const run = await authctl(args, options);
+  expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(told) });
+});
+
+test('no address is in the log of a service', () => {
+  const lines = Object.values(stack.logs).flat();
+  expect(lines.filter((line) => line.includes('account.deleted'))).not.toEqual([]);
+  expect(lines.filter((line) => line.includes('@example.com'))).toEqual([]);
+});

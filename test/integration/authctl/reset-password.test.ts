@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
+import { type AuthctlOptions, authctl, authctlJson } from '../../support/authctl.ts';
+import { codeOf, confirmReset, requestChange, requestReset } from '../../support/codes.ts';
+import { seedAccounts } from '../../support/seed-accounts.ts';
+import { serviceEnvironment } from '../../support/test-api.ts';
+import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+
+/** Hash of the password `U*U` with cost 5: a vector of Openwall's crypt_blowfish. */
+const bcryptHash = '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
+
+let stack: TestStack;
+let options: AuthctlOptions;
+beforeAll(async () => {
+  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
+  options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
+});
+afterAll(() => stack.close());
+
+const why = ['--reason', 'the phone was stolen'];
+const command = (user: string) => ['user', 'reset-password', user, ...why];
+const reset = (user: string, ...more: string[]) => authctl([...command(user), '--yes', ...more], options);
+const login = (email: string, given = password) => stack.post('/api/v1/auth/login', { email, password: given });
+const stored = (_id: string) => stack.collections.users.findOne({ _id });
+const live = (user_id: string) => stack.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const linesOf = (stderr: string) =>
+  stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): Record<string, unknown> => JSON.parse(line));
+
+test('ends the sessions, closes the streams, and lets nobody in until the holder sets another password', async () => {
+  const phone = await newSession(stack);
+  await logIn(stack, phone.email);
+  const stream = await stack.openStream(phone);
+  const run = await reset(phone.email.toUpperCase());
+  expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.') });
+  expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
+  expect(await live(phone.user_id)).toBe(0);
+  const { json } = await stack.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
+  expect(json.details.reason).toBe('password_changed');
+  const refused = await login(phone.email);
+  expect([refused.status, refused.json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
+
+  expect((await confirmReset(stack, await requestReset(stack, phone.email))).status).toBe(200);
+  expect((await login(phone.email)).status).toBe(401);
+  expect((await login(phone.email, 'three wrong staples')).status).toBe(200);
+});
+
+test('is in the audit log with the name of the operator, without the address', async () => {
+  const phone = await newSession(stack);
+  const { stderr } = await reset(phone.email, '--as', 'olga');
+  const shared = {
+    level: 'info',
+    service: 'authctl',
+    audit: true,
+    outcome: 'success',
+    user_id: phone.user_id,
+    operator: 'olga',
+    request_id: expect.stringMatching(/^authctl-/),
+  };
+  expect(linesOf(stderr)).toMatchObject([
+    { ...shared, event: 'account.password_voided', operator_reason: 'the phone was stolen' },
+    { ...shared, event: 'session.revoked', session_id: phone.session_id, reason: 'password_changed' },
+  ]);
+  expect(stderr).not.toContain('@');
+});
+
+test('tells subscribers and the holder, in the language of the account', async () => {
+  const { user_id } = await newSession(stack);
+  await stack.collections.users.updateOne({ _id: user_id }, { $set: { locale: 'ru' } });
+  const { request_id, password_changed_at } = await authctlJson([...command(user_id), '--yes'], options);
+  const rows = await stack.collections.outbox.find({ 'event.requestid': request_id }).sort({ _id: 1 }).toArray();
+  expect(rows.map(({ topic, event }) => [topic, event.data])).toEqual([
+    ['service.auth.events.password_changed', { user_id, changed_at: password_changed_at, reason: 'operator' }],
+    ['service.auth.events.notice', { user_id, purpose: 'password_changed', locale: 'ru' }],
+  ]);
+  expect((await stored(user_id))?.password_changed_at?.toISOString()).toBe(password_changed_at);
+});
+
+test('makes open codes void, and a change of the address under way', async () => {
+  const phone = await newSession(stack);
+  const challenge_id = await requestReset(stack, phone.email);
+  await requestChange(stack, phone, newEmail());
+  const { password_changed_at } = await authctlJson([...command(phone.user_id), '--yes'], options);
+  const code = await codeOf(stack, challenge_id);
+  const body = { challenge_id, code, new_password: 'three wrong staples' };
+  const answer = await stack.post('/api/v1/auth/password-reset/confirm', body);
+  expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
+  const open = { user_id: phone.user_id, ended_at: null };
+  expect(await stack.collections.challenges.countDocuments(open)).toBe(0);
+  expect((await stored(phone.user_id))?.pending_email_until?.toISOString()).toBe(password_changed_at);
+});
+
+test('lets no login slip past', async () => {
+  const phone = await newSession(stack);
+  const logins = Array.from({ length: 8 }, () => login(phone.email));
+  const [run] = await Promise.all([reset(phone.user_id), ...logins]);
+  expect(run.exitCode).toBe(0);
+  expect(await live(phone.user_id)).toBe(0);
+});
+
+test('holds without Redis: the worker does the rest', async () => {
+  const phone = await newSession(stack);
+  const stream = await stack.openStream(phone);
+  const env = { ...options.env, REDIS_URL: 'redis://127.0.0.1:1' };
+  const run = await authctl([...command(phone.user_id), '--yes'], { env });
+  expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('the worker closes them') });
+  expect(await live(phone.user_id)).toBe(0);
+  expect(await stream.closed).toMatchObject({ code: 4001 });
+});
+
+test('leaves a hash of the same kind and cost, which a login takes like any other', async () => {
+  const [email = ''] = await seedAccounts(stack.collections, 1, bcryptHash);
+  const imported = await stack.collections.users.findOne({ email });
+  const own = await newSession(stack);
+  const before = (await stored(own.user_id))?.password_hash ?? '';
+  for (const user of [email, own.user_id]) expect((await reset(user)).exitCode).toBe(0);
+  const bcrypt = (await stored(imported?._id ?? ''))?.password_hash;
+  const argon2 = (await stored(own.user_id))?.password_hash;
+  expect(bcrypt).toMatch(/^\$2b\$05\$CCCCCCCCCCCCCCCCCCCCC\.[./A-Za-z0-9]{31}$/);
+  expect(argon2).toMatch(/^\$argon2id\$v=19\$[^$]+\$[^$]+\$[A-Za-z0-9+/]{43}$/);
+  const upTo = before.lastIndexOf('$');
+  expect(argon2?.slice(0, upTo)).toBe(before.slice(0, upTo));
+  expect([bcrypt, argon2]).not.toEqual([bcryptHash, before]);
+  expect((await login(email, 'U*U')).status).toBe(401);
+  expect((await login(own.email)).status).toBe(401);
+  await reset(own.user_id);
+  expect((await stored(own.user_id))?.password_hash).not.toBe(argon2);
+});
+
+test('of a disabled account leaves it disabled', async () => {
+  const phone = await newSession(stack);
+  await authctl(['user', 'disable', phone.user_id, ...why], options);
+  expect((await reset(phone.user_id)).stdout).toContain('Sessions ended: 0.');
+  await confirmReset(stack, await requestReset(stack, phone.email));
+  expect((await login(phone.email, 'three wrong staples')).json.error_code).toBe('ERR-ACCOUNT-DISABLED');
+});
+
+test('asks first: no is no, yes is yes, and if nobody can be asked it needs --yes', async () => {
+  const { user_id, email } = await newSession(stack);
+  const nobody = await authctl(command(user_id), options);
+  expect(nobody).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('give --yes') });
+  const no = await authctl(command(user_id), { ...options, answer: 'n' });
+  expect(no).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('[y/N]') });
+  expect((await login(email)).status).toBe(200);
+  expect(await authctl(command(user_id), { ...options, answer: 'y' })).toMatchObject({ exitCode: 0 });
+  expect((await login(email)).status).toBe(401);
+});
+
+test('of an account that changes while the operator is asked does nothing', async () => {
+  const { user_id } = await newSession(stack);
+  const before = (await stored(user_id))?.password_hash;
+  const password_changed_at = new Date();
+  const answer = async () => {
+    await stack.collections.users.updateOne({ _id: user_id }, { $set: { password_changed_at } });
+    return 'y';
+  };
+  const run = await authctl(command(user_id), { ...options, answer });
+  expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('was changed or erased') });
+  expect(linesOf(run.stderr)).toEqual([]);
+  expect(await stored(user_id)).toMatchObject({ password_hash: before, password_changed_at });
+  expect(await live(user_id)).toBe(1);
+});
+
+test.each([
+  ['no reason', ['user', 'reset-password', 'x', '--yes'], 2, "required option '--reason <text>'"],
+  ['an unknown user', [...command('x@example.com'), '--yes'], 1, 'There is no user'],
+])('%s is told', async (_case, args, exitCode, told) => {
+  const run = await authctl(args, options);
+  expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(told) });
+});
