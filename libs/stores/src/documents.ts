@@ -178,6 +178,19 @@ export interface SessionDocument {
   readonly revoked_also_close?: string;
 }
 
+/**
+ * Collection `erased_sessions`: the ends of an erased account's sessions, as long as an access token of theirs can be
+ * alive. The deny list is written anew from them if Redis loses it. They don't say whose they were.
+ */
+export interface ErasedSessionDocument {
+  /** The former `session_id`. */
+  readonly _id: string;
+  readonly revoked_at: Date;
+  readonly revoked_reason: RevocationReason;
+  readonly revoked_request_id?: string;
+  readonly purge_at: Date;
+}
+
 /** Collection `idempotency`: 2xx answers to requests with an `Idempotency-Key`. */
 export interface IdempotencyDocument {
   /** HMAC under a server secret of route, caller and key. */

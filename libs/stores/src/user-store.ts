@@ -24,14 +24,15 @@ export function unchangedSince({ _id, email_key, password_changed_at }: Credenti
 
 /**
  * Returns the fields that every change of the password writes. A code for a change of the address is void with all
- * others, so that change lapses.
+ * others, so that change lapses. The account's devices are forgotten, so that the next login of each is told.
  */
 export function passwordFields(
   password_hash: string,
   { pending_email_until }: Pick<UserDocument, 'pending_email_until'>,
   at: Date,
 ): Partial<UserDocument> {
-  return { password_hash, password_changed_at: at, ...(pending_email_until && { pending_email_until: at }) };
+  const lapsed = pending_email_until && { pending_email_until: at };
+  return { password_hash, password_changed_at: at, known_devices: [], ...lapsed };
 }
 
 /** An operator's decision that nobody may log in to the account. */

@@ -2,7 +2,7 @@ import { AppError } from '@auth-account/errors';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/authenticate.ts';
-import { createRestoreAccount } from '../../../services/api/src/usecases/restore-account.ts';
+import { createRestoreAccount, type RestoreAccountDeps } from '../../../services/api/src/usecases/restore-account.ts';
 import { type AccountScene, openAccountScene, passwordHashOf } from '../../support/account-scene.ts';
 
 let scene: AccountScene;
@@ -83,13 +83,18 @@ describe('a check of address and password', () => {
 });
 
 describe('a restore', () => {
-  const restore = (user: UserDocument, fields: object = {}, between?: () => Promise<unknown>) => {
+  const restore = (
+    user: UserDocument,
+    fields: object = {},
+    between?: () => Promise<unknown>,
+    given: Partial<RestoreAccountDeps> = {},
+  ) => {
     const check: ReturnType<typeof authenticate> = async (...given) => {
       const seen = await authenticate()(...given);
       await between?.();
       return seen;
     };
-    const restoreAccount = createRestoreAccount({ ...scene.deps, authenticate: check });
+    const restoreAccount = createRestoreAccount({ ...scene.deps, ...given, authenticate: check });
     return restoreAccount({ email: user.email, password, ...fields }, scene.origin);
   };
   const restored = () => ({ message: 'ACCOUNT_RESTORED', timestamp: scene.now().toISOString() });
@@ -121,6 +126,49 @@ describe('a restore', () => {
     expect(await restore(user)).toEqual(restored());
     expect([await scene.storedUser(user._id), scene.audited]).toEqual([user, []]);
     await expectNothingTold();
+  });
+
+  test.each([
+    ['where none was ordered', undefined],
+    ['in place of the one that was seen', inAMinute],
+  ])('cancels a deletion that is ordered meanwhile, %s', async (_, seenAt) => {
+    const user = await scene.user(seenAt && { deletes_at: seenAt() });
+    const order = () => change(user._id, { deletes_at: new Date(scene.now().getTime() + 120_000) });
+    expect(await restore(user, {}, order)).toEqual(restored());
+    expect(await scene.storedUser(user._id)).not.toHaveProperty('deletes_at');
+    expect(scene.audited).toHaveLength(1);
+  });
+
+  test('cancels no deletion that is ordered after its client has given up', async () => {
+    const user = await scene.user({ deletes_at: inAMinute() });
+    const later = new Date(scene.now().getTime() + 120_000);
+    const deletions: RestoreAccountDeps['deletions'] = {
+      async cancel(...args) {
+        await change(user._id, { deletes_at: later });
+        return scene.deps.deletions.cancel(...args);
+      },
+    };
+    const users = { find: () => Promise.reject(new Error('asked no more')) };
+    await expect(restore(user, {}, undefined, { deletions, users })).rejects.toThrow('asked no more');
+    expect(await scene.storedUser(user._id)).toMatchObject({ deletes_at: later });
+    await expectNothingTold();
+  });
+
+  test('gives up if deletions are ordered again and again', async () => {
+    const user = await scene.user({ deletes_at: inAMinute() });
+    const deletions = { cancel: async () => false };
+    await expect(restore(user, {}, undefined, { deletions })).rejects.toMatchObject({
+      code: 'ERR-DEPENDENCY-UNAVAILABLE',
+    });
+    await expectNothingTold();
+  });
+
+  test('does nothing for a client that has left', async () => {
+    const user = await scene.user({ deletes_at: inAMinute() });
+    const restoreAccount = createRestoreAccount({ ...scene.deps, authenticate: authenticate() });
+    const origin = { ...scene.origin, isAbandoned: () => true };
+    await expect(restoreAccount({ email: user.email, password }, origin)).rejects.toThrow('given the request up');
+    expect(await scene.storedUser(user._id)).toEqual(user);
   });
 
   test('is refused with a wrong password', async () => {

@@ -66,6 +66,12 @@ describe('a round', () => {
     const { users, sessions, challenges, idempotency } = scene.collections;
     const left = [users.countDocuments(), sessions.countDocuments(), challenges.countDocuments()];
     expect(await Promise.all([...left, idempotency.countDocuments()])).toEqual([0, 0, 0, 0]);
+    const purge_at = new Date(scene.now().getTime() + lifetimeMs);
+    const kept = (session: typeof live, end: object) => ({ _id: session.document._id, ...end, purge_at });
+    expect(await scene.collections.erasedSessions.find().sort({ revoked_at: 1 }).toArray()).toEqual([
+      kept(ended, { revoked_at: ago(1), revoked_reason: 'logout', revoked_request_id: 'request-2' }),
+      kept(live, { revoked_at: scene.now(), revoked_reason: 'account_deleted' }),
+    ]);
     const group = await groupOf(user);
     expect(group).toMatchObject({ closed_at: scene.now(), member_count: 0 });
     expect([group?.name, group?.import_key]).toEqual([undefined, undefined]);

@@ -61,7 +61,6 @@ export function createResetPassword(deps: ResetPasswordDeps) {
     const fields = {
       ...passwordFields(password_hash, user, at),
       // A device of somebody else may be among them.
-      known_devices: [],
       ...(isFirstProof && { email_verified_at: at }),
     };
     const events = eventsOf(deps, user, at, origin);
