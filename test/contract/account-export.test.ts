@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const exportOf = (caller: Caller, current_password = password) =>
-  api.post('/api/v1/account/export', { current_password }, bearer(caller));
+const exportOf = (caller: Caller, current_password = password, on = api) =>
+  on.post('/api/v1/account/export', { current_password }, bearer(caller));
 
 describe('an export', () => {
   test('has the account, the membership, the sessions and the invites', async () => {
@@ -106,5 +106,32 @@ describe('an export', () => {
     const answer = await exportOf(await newSession(api), 'wrong password');
     expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
     expect(answer.text).not.toContain('@');
+  });
+});
+
+describe('the exports of an account', () => {
+  let limited: TestApi;
+  beforeAll(async () => {
+    limited = await startTestApi({ ...cheapHashes, EXPORT_LIMIT_PER_USER: '3' });
+  });
+  afterAll(() => limited.close());
+
+  test('past the limit answer 429 with Retry-After, from whatever session, and those of others go on', async () => {
+    const [phone, other] = [await newSession(limited), await newSession(limited)];
+    const tablet = await logIn(limited, phone.email);
+    const answers = [await exportOf(phone, password, limited), await exportOf(tablet, 'wrong password', limited)];
+    answers.push(await exportOf(tablet, password, limited));
+    expect(answers.map(({ status }) => status)).toEqual([200, 403, 200]);
+    for (const [session, given] of [
+      [phone, password],
+      [tablet, 'wrong password'],
+    ] as const) {
+      const { status, json, headers } = await exportOf(session, given, limited);
+      expect([status, json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
+      const wait = Number(headers['retry-after']);
+      expect([wait >= 1, wait <= 3_600]).toEqual([true, true]);
+    }
+    expect(await limited.metric('auth_rate_limited_total', { rule: 'export_account' })).toBe(2);
+    expect((await exportOf(other, password, limited)).status).toBe(200);
   });
 });

@@ -112,7 +112,8 @@ describe('POST /account/email-change/confirm', () => {
     expect(await liveOf(session)).toEqual([session.session_id]);
     expect([await logInStatus(session.email), await logInStatus(new_email.toLowerCase())]).toEqual([401, 200]);
     expect((await confirmReset(api, other)).status).toBe(403);
-    const [changed, notice] = (await rowsOf(session.user_id)).slice(-2).map(({ event }) => event);
+    // After them, the login is told too.
+    const [changed, notice] = (await rowsOf(session.user_id)).slice(-3).map(({ event }) => event);
     expect(changed?.data).toMatchObject({ user_id: session.user_id, is_undone: false });
     const [former] = (await userOf(session))?.former_emails ?? [];
     expect(former).toMatchObject({ email: session.email, email_key: session.email });
@@ -202,7 +203,9 @@ describe('POST /auth/email-change/undo', () => {
     const reset = await requestReset(api, new_email);
     const { status, json } = await undo(await undoTokenOf(api, session.user_id));
     expect([status, json.data]).toEqual([200, { message: 'EMAIL_CHANGE_UNDONE', timestamp: json.data.timestamp }]);
-    expect(await userOf(session)).toMatchObject({ email: session.email, email_key: session.email, former_emails: [] });
+    const lost = [expect.objectContaining({ email: new_email, until: expect.any(Date) })];
+    const given = { email: session.email, email_key: session.email, former_emails: lost };
+    expect(await userOf(session)).toMatchObject(given);
     expect(await liveOf(session)).toEqual([]);
     expect([await logInStatus(session.email), await logInStatus(new_email)]).toEqual([401, 401]);
     expect((await confirmReset(api, reset)).status).toBe(403);

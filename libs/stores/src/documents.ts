@@ -23,7 +23,7 @@ export interface UserDocument {
   readonly last_login_at?: Date;
   /**
    * Devices of the registration and of logins, newest last: `device_id`, or `unnamed` for clients without one. At most
-   * 20. Missing if there was none yet, or if the account is older than this field.
+   * 20. Missing if there was none yet, or if the account is older than this field; empty if all were forgotten.
    */
   readonly known_devices?: readonly string[];
   /** Name that the other members and invited people see. */
@@ -36,7 +36,10 @@ export interface UserDocument {
   readonly pending_email?: string;
   /** Time at which that change lapses. */
   readonly pending_email_until?: Date;
-  /** Addresses that a change can still be undone to, oldest first. Until then nobody else can have them. */
+  /**
+   * Addresses that a change can still be undone to, oldest first. Until then nobody else can have them. Those that have
+   * lapsed wait for the worker, which forgets their places and then removes them.
+   */
   readonly former_emails?: readonly FormerEmail[];
   /**
    * Time at which the password was last set to another one; missing if it is still the first. Every write of another

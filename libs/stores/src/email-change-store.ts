@@ -11,14 +11,24 @@ export interface EmailChange {
   readonly email: string;
   /** The address before it, and until when the change can be undone. */
   readonly former: FormerEmail;
+  /** Devices that the account still knows. */
+  readonly known_devices: readonly string[];
   readonly at: Date;
 }
 
-/** The return to a former address. No password fits the new hash. */
+/** The return to a former address. No password fits the new hash, and no device is known. */
 export interface EmailUndo {
   readonly former: FormerEmail;
+  /** Addresses that the account still had before that one, and those that it loses. */
+  readonly others: readonly FormerEmail[];
   readonly password_hash: string;
   readonly at: Date;
+}
+
+/** An account's addresses whose changes can no longer be undone. */
+export interface LapsedEmails {
+  readonly userId: string;
+  readonly former: readonly FormerEmail[];
 }
 
 /**
@@ -37,16 +47,19 @@ export interface EmailChangeStore {
   change(seen: UserDocument, change: EmailChange, session: ClientSession): Promise<boolean>;
   /** Returns the account whose change that is, whether or not it can still be undone. */
   findByChange(changeId: string): Promise<UserDocument | undefined>;
-  /**
-   * Gives the account a former address back, and forgets that change and all after it; false if the document has
-   * changed. Throws the duplicate-key error too.
-   */
+  /** Gives the account a former address back; false if the document has changed. Throws the duplicate-key error too. */
   undo(seen: UserDocument, undo: EmailUndo, session: ClientSession): Promise<boolean>;
+  /** Returns `most` accounts at most, each with its former addresses that had lapsed by then. */
+  listLapsed(by: Date, most: number): Promise<LapsedEmails[]>;
+  /** Removes these former addresses from the account. Nothing else does, so that each can be cleaned up after before. */
+  removeFormer(lapsed: LapsedEmails): Promise<void>;
+  /** Removes from all accounts the addresses of changes under way that had lapsed by then. */
+  removeLapsedPending(by: Date): Promise<void>;
 }
 
 export function createEmailChangeStore({ users }: Collections): EmailChangeStore {
+  const pending = { pending_email: true, pending_email_until: true } as const;
   const isChanged = async (filter: Filter<UserDocument>, fields: Partial<UserDocument>, session: ClientSession) => {
-    const pending = { pending_email: true, pending_email_until: true } as const;
     const update = { $set: fields, $unset: pending, $inc: { touches: 1 } };
     return (await users.updateOne(filter, update, { session })).matchedCount === 1;
   };
@@ -59,22 +72,35 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
       const update = { $set: { pending_email: email, pending_email_until: until }, $inc: { touches: 1 } };
       return (await users.updateOne(unchanged(seen), update, { session })).matchedCount === 1;
     },
-    change(seen, { email, former, at }, session) {
-      const kept = (seen.former_emails ?? []).filter(({ until }) => until > at);
-      const fields = { email, email_key: emailKey(email), email_verified_at: at, former_emails: [...kept, former] };
+    change(seen, { email, former, known_devices, at }, session) {
+      const former_emails = [...(seen.former_emails ?? []), former];
+      const fields = { email, email_key: emailKey(email), email_verified_at: at, former_emails, known_devices };
       return isChanged({ ...unchanged(seen), pending_email: email }, fields, session);
     },
     async findByChange(changeId) {
       return (await users.findOne({ 'former_emails.change_id': changeId })) ?? undefined;
     },
-    undo(seen, { former, password_hash, at }, session) {
-      const earlier = (seen.former_emails ?? []).slice(
-        0,
-        seen.former_emails?.findIndex(({ change_id }) => change_id === former.change_id),
-      );
+    undo(seen, { former, others, password_hash, at }, session) {
       const { email, email_key } = former;
-      const address = { email, email_key, email_verified_at: at, former_emails: earlier };
+      const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
       return isChanged(unchanged(seen), { ...address, password_hash, password_changed_at: at }, session);
+    },
+    async listLapsed(by, most) {
+      const options = { projection: { former_emails: 1 }, limit: most } as const;
+      const found = await users.find({ 'former_emails.until': { $lte: by } }, options).toArray();
+      return found.map(({ _id, former_emails = [] }) => ({
+        userId: _id,
+        former: former_emails.filter(({ until }) => until <= by),
+      }));
+    },
+    async removeFormer({ userId, former }) {
+      const isRemoved = { $in: ['$$this.change_id', former.map(({ change_id }) => change_id)] };
+      const former_emails = { $filter: { input: { $ifNull: ['$former_emails', []] }, cond: { $not: isRemoved } } };
+      const orNothing = { $cond: [{ $eq: ['$former_emails', []] }, '$$REMOVE', '$former_emails'] };
+      await users.updateOne({ _id: userId }, [{ $set: { former_emails } }, { $set: { former_emails: orNothing } }]);
+    },
+    async removeLapsedPending(by) {
+      await users.updateMany({ pending_email_until: { $lte: by } }, { $unset: pending });
     },
   };
 }

@@ -21,6 +21,9 @@ const indexes = {
     // Addresses that a change can be undone to. The few accounts that have some are in these indexes, and no others.
     [{ 'former_emails.email_key': 1 }, { name: 'former_email', sparse: true }],
     [{ 'former_emails.change_id': 1 }, { name: 'email_change', sparse: true }],
+    // Addresses that are removed when they have lapsed.
+    [{ 'former_emails.until': 1 }, { name: 'former_email_lapse', sparse: true }],
+    [{ pending_email_until: 1 }, { name: 'pending_email_lapse', sparse: true }],
   ],
   groups: [
     [{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }],

@@ -59,6 +59,9 @@ export function holderOf(email: string, now: Date): Filter<UserDocument> {
 /** Devices that an account remembers. */
 const knownDevices = 20;
 
+/** Stands in `known_devices` for all clients without a `device_id`, which can't be told apart. */
+export const unnamedDevice = 'unnamed';
+
 /** Sorts the longest-standing member first; of two who joined at the same time, the one with the older account. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
@@ -85,8 +88,13 @@ export interface UserStore {
    * is gone. The account knows the device `learned` from then on.
    */
   touchLogin(userId: string, at: Date, session: ClientSession, learned?: string): Promise<UserDocument | undefined>;
-  /** Marks on the user's document that all sessions are being changed; false if the user is gone. */
-  touchSessions(userId: string, at: Date, session: ClientSession): Promise<boolean>;
+  /**
+   * Marks on the user's document that all sessions are being changed; false if the user is gone. `known` replaces the
+   * devices that the account knows.
+   */
+  touchSessions(userId: string, at: Date, session: ClientSession, known?: readonly string[]): Promise<boolean>;
+  /** Lets the account no longer know the device. One that it does not know by its id is among those of `unnamed`. */
+  forgetDevice(userId: string, deviceId: string): Promise<void>;
   /** Marks the same on every user of the group, and returns them. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   /**
@@ -192,9 +200,14 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       };
       return (await users.findOneAndUpdate({ _id: userId }, update, options)) ?? undefined;
     },
-    async touchSessions(userId, at, session) {
-      const update = touch({ sessions_changed_at: at });
+    async touchSessions(userId, at, session, known) {
+      const update = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
+    },
+    async forgetDevice(userId, deviceId) {
+      const forgotten = { $cond: [{ $in: [deviceId, '$known_devices'] }, deviceId, unnamedDevice] };
+      const known_devices = { $filter: { input: '$known_devices', cond: { $ne: ['$$this', forgotten] } } };
+      await users.updateOne({ _id: userId, known_devices: { $exists: true } }, [{ $set: { known_devices } }]);
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };

@@ -216,7 +216,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
       for (const consumer of consumers) consumer.start();
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
-      whenReady(denying, erasing.start);
+      for (const { start } of erasing) whenReady(denying, start);
       for (const poller of [...eventPollers, counting]) poller.start();
       logger.info({ subscribers: config.EVENT_SUBSCRIBERS.map(({ name }) => name) }, 'worker runs');
     },
@@ -224,7 +224,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
       { name: 'key files', run: () => serverKeys.close(), timeoutMs: 100 },
       ...shutdownSteps({
         stopping,
-        pollers: [relay, reconcile, erasing, counting, ...eventPollers],
+        pollers: [relay, reconcile, ...erasing, counting, ...eventPollers],
         consumers,
         queues: queues.map(({ queue }) => queue),
         redis: [denying, adding, consuming],

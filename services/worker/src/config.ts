@@ -110,7 +110,8 @@ export const workerConfig = Type.Object({
   ERASURE_INTERVAL_MS: Type.Integer({
     minimum: 10,
     default: 5_000,
-    description: 'Milliseconds between two looks for accounts whose time of deletion has come',
+    description:
+      'Milliseconds between two looks for accounts whose time of deletion has come, and for addresses that have lapsed',
   }),
 });
 export type WorkerConfig = Static<typeof workerConfig>;

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail, newSession, registerAccount } from '../../support/accounts.ts';
-import { cheapHashes } from '../../support/groups.ts';
+import { newEmail, newSession, password, registerAccount, type TokenPair } from '../../support/accounts.ts';
+import { changeEmail } from '../../support/codes.ts';
+import { bearer, cheapHashes } from '../../support/groups.ts';
+import type { Answer } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 let api: TestApi;
@@ -79,6 +81,52 @@ describe('codes for one account in a day', () => {
       shiftMs = 0;
     }
     expect((await ask(email)).status).toBe(429);
+  });
+});
+
+describe('codes for a change of the address in a day', () => {
+  const change = async (session: TokenPair, new_email: string) =>
+    api.post(
+      '/api/v1/account/email-change',
+      { current_password: password, new_email },
+      { ...bearer(session), ...from(newAddress()) },
+    );
+  const newUser = () => knownAt(newAddress());
+  const askFromEach = async (count: number, new_email: string) => {
+    const answers: Answer[] = [];
+    while (answers.length < count) answers.push(await change(await newUser(), new_email));
+    return answers;
+  };
+  const told = ({ status, json }: Answer) => [status, json.error_code, json.details];
+
+  test('are five to one address, however many accounts ask, and whether or not it is taken', async () => {
+    const [free, { email: taken }] = [newEmail(), await newUser()];
+    const refusals: unknown[] = [];
+    for (const address of [free, taken]) {
+      const answers = await askFromEach(6, address);
+      expect(answers.map(({ status }) => status)).toEqual([...five, refused]);
+      const wait = Number(answers.at(-1)?.headers['retry-after']);
+      expect([wait > 80_000, wait <= 86_400]).toEqual([true, true]);
+      refusals.push(...answers.slice(-1).map(told));
+    }
+    expect(refusals[0]).toEqual(refusals[1]);
+    expect((await change(await newUser(), free.toUpperCase())).status).toBe(refused);
+    // The account that has the address goes on as before.
+    expect(await statuses(5, () => ask(taken))).toEqual(five);
+  });
+
+  test('do not begin anew for an account that has changed its address', async () => {
+    const session = await newUser();
+    await changeEmail(api, session, newEmail());
+    expect(await statuses(5, () => change(session, newEmail()))).toEqual([...five.slice(1), refused]);
+  });
+
+  test('take none from the address if the account has none left', async () => {
+    const session = await newUser();
+    expect(await statuses(6, () => change(session, newEmail()))).toEqual([...five, refused]);
+    const wanted = newEmail();
+    for (let i = 0; i < 6; i += 1) expect((await change(session, wanted)).status).toBe(refused);
+    expect((await change(await newUser(), wanted)).status).toBe(202);
   });
 });
 

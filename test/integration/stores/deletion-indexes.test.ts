@@ -30,9 +30,14 @@ beforeAll(async () => {
   } as const;
   const userOf = (_id: string): UserDocument => ({ ...shared, _id, email: _id, email_key: _id, home_group_id: group });
   const waiting = others.slice(0, 100);
+  const changedUntil = (until: Date): Partial<UserDocument> => ({
+    former_emails: [{ change_id: randomUUID(), email: 'a@example.com', email_key: 'a@example.com', until }],
+    pending_email: 'b@example.com',
+    pending_email_until: until,
+  });
   await users.insertMany([
-    { ...userOf(person), deletes_at: minuteAgo },
-    ...waiting.map((id) => ({ ...userOf(id), deletes_at: inAnHour })),
+    { ...userOf(person), ...changedUntil(minuteAgo), deletes_at: minuteAgo },
+    ...waiting.map((id) => ({ ...userOf(id), ...changedUntil(inAnHour), deletes_at: inAnHour })),
     ...others.slice(100).map(userOf),
   ]);
   const member_count = others.length + 1;
@@ -75,6 +80,12 @@ test('the look for accounts that are due reads no account that waits or stays', 
   // The account is leased by the first one, and free at once.
   await expectBounded(() => deletions().claim(claim), [1]);
   await expectBounded(() => deletions().countDue(now, 1_000), [1]);
+});
+
+test('the removal of lapsed addresses reads no account whose addresses count, or that has none', async () => {
+  const { emailChanges } = createStores(collectionsOf(db));
+  await expectBounded(() => emailChanges.listLapsed(minuteAgo, 100), [1]);
+  await expectBounded(() => emailChanges.removeLapsedPending(minuteAgo), [1]);
 });
 
 test('an erasure reads what it removes, and nothing of anybody else', async () => {

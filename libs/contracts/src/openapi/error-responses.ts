@@ -1,30 +1,7 @@
-import type { DetailTypes } from '../http/error-body.ts';
+import type { DocumentedError, DocumentedErrors } from './documented-error.ts';
 import { type ErrorAnswer, errorSchemaName, refTo, unionKey } from './error-schemas.ts';
 import type { Json, JsonObject } from './publish-schema.ts';
 import { headersOf } from './response-headers.ts';
-
-/** An answer that documents an error code, built by the same code as the real answers. */
-export interface ErrorExample {
-  readonly name: string;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
-
-/** Documentation of an error code: its row of the catalogue, and one or more examples for each status. */
-export interface DocumentedError {
-  readonly statuses: readonly number[];
-  readonly meaning: string;
-  /** The client's or the system's reaction, in words. */
-  readonly advice: string;
-  /** The same for programs: a type and its parameters. */
-  readonly reaction: JsonObject;
-  readonly retry: string;
-  readonly details?: DetailTypes | undefined;
-  readonly examples: readonly ErrorExample[];
-}
-
-export type DocumentedErrors = Readonly<Record<string, DocumentedError>>;
 
 /**
  * Returns the error responses of an operation, by status: the codes, when they occur, what to do, headers and examples.

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type DetailTypes, errorBodyOf } from '../http/error-body.ts';
-import type { DocumentedErrors } from './error-responses.ts';
+import type { DocumentedErrors } from './documented-error.ts';
 import { type JsonObject, publishSchema } from './publish-schema.ts';
 
 /** What an operation answers with one status: the codes, any of which may be in the body. */

@@ -1,12 +1,13 @@
 import { requestHeaders } from '../http/request-headers.ts';
 import type { Route } from '../http/route.ts';
 import { routes } from '../http/routes.ts';
-import { type DocumentedErrors, errorAnswers, errorResponses } from './error-responses.ts';
+import type { DocumentedErrors } from './documented-error.ts';
+import { errorAnswers, errorResponses } from './error-responses.ts';
 import { codeSchemas, unionKey, unionNames, unionSchema } from './error-schemas.ts';
 import { type Json, type JsonObject, publishNamedSchemas, publishSchema } from './publish-schema.ts';
 import { headersOf, responseHeaders } from './response-headers.ts';
 
-export type { DocumentedError, DocumentedErrors, ErrorExample } from './error-responses.ts';
+export type { DocumentedError, DocumentedErrors, ErrorExample } from './documented-error.ts';
 
 const description = `Accounts and sessions of a multi-tenant system.
 

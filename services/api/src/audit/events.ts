@@ -3,8 +3,8 @@ import type { ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
- * Rules that refuse a request: too many tries from its address, too many invites, moves or codes of its account, too
- * many failures for the account from this device or address, or too many for the account from devices and addresses
+ * Rules that refuse a request: too many tries from its address, too many invites, moves, exports or codes of its account, too
+ * many codes to one address, too many failures for the account from this device or address, or too many for the account from devices and addresses
  * that it does not know.
  */
 export const limitRules = [
@@ -13,8 +13,10 @@ export const limitRules = [
   'invite_address',
   'invite_account',
   'move_account',
+  'export_account',
   'code_address',
   'code_account',
+  'code_recipient',
   'code_resend',
   'code_try_address',
   'login_address',

@@ -7,6 +7,8 @@ import { dayMs, knownMs, type LoginIdentity } from './login-limits.ts';
 /** The account, device and network of a request for a code, and what the code is for. */
 export interface CodeIdentity extends LoginIdentity {
   readonly purpose: CodePurpose;
+  /** Account whose codes are counted; if undefined, those of the address are, whether or not an account has it. */
+  readonly userId: string | undefined;
 }
 
 /** Counts the codes that are asked for an account. */
@@ -64,16 +66,21 @@ export function createCodeLimit({ redis, keys, perDay, now }: CodeLimitDeps): Co
   const countCode = (redis as unknown as { countCode: CodeScript }).countCode.bind(redis);
 
   return {
-    async count({ emailKey, deviceId, prefix, purpose }) {
+    async count({ emailKey, deviceId, prefix, purpose, userId: counted = emailKey }) {
       const account = keys.tagOf('account', emailKey);
       const device = keys.tagOf('account-device', emailKey, deviceId);
       const network = keys.tagOf('account-address', emailKey, prefix);
-      const lists = [device, network, account].map((tag) => keys.nameOf(`code-${purpose}:${tag}`));
+      const tags = [
+        keys.tagOf('account-device', counted, deviceId),
+        keys.tagOf('account-address', counted, prefix),
+        keys.tagOf('account', counted),
+      ];
+      const lists = tags.map((tag) => keys.nameOf(`code-${purpose}:${tag}`));
       const names = [keys.knownOf(account), ...lists];
       try {
         return await countCode(names.length, ...names, now(), device, network, knownMs, perDay, dayMs);
       } catch {
-        return (await waitOf(insurance.consume(JSON.stringify([purpose, emailKey])))) ?? 0;
+        return (await waitOf(insurance.consume(JSON.stringify([purpose, counted])))) ?? 0;
       }
     },
   };

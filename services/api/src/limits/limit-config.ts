@@ -30,6 +30,11 @@ export const limitConfig = {
     default: 30,
     description: 'Changes of group that one account makes or tries to make an hour',
   }),
+  EXPORT_LIMIT_PER_USER: Type.Integer({
+    minimum: 1,
+    default: 5,
+    description: 'Exports that one account asks for an hour, with the right password or not',
+  }),
   CODE_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 20,
@@ -40,7 +45,7 @@ export const limitConfig = {
     maximum: 100,
     default: 5,
     description:
-      'Codes by e-mail for one account and purpose in 24 hours: from each known address or device, and from all unknown ones together',
+      'Codes by e-mail for one account and purpose in 24 hours: from each known address or device, and from all unknown ones together; also those of all accounts that want to change to one and the same e-mail address',
   }),
   CODE_TRY_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
@@ -103,6 +108,7 @@ export function limitRulesOf(config: Static<typeof schema>): LimitRules {
     findInvitePerAddress: config.INVITE_LIMIT_PER_ADDRESS,
     createInvitePerUser: config.INVITE_CREATE_LIMIT_PER_USER,
     movePerUser: config.MOVE_LIMIT_PER_USER,
+    exportPerUser: config.EXPORT_LIMIT_PER_USER,
     codePerAddress: config.CODE_LIMIT_PER_ADDRESS,
     codePerAccount: config.CODE_LIMIT_PER_ACCOUNT,
     codeTryPerAddress: config.CODE_TRY_LIMIT_PER_ADDRESS,
@@ -146,9 +152,14 @@ export interface LimitRules {
   readonly createInvitePerUser: number;
   /** Changes of group of one account within an hour. */
   readonly movePerUser: number;
+  /** Exports that one account asks for within an hour. */
+  readonly exportPerUser: number;
   /** Codes that one network asks for within an hour. */
   readonly codePerAddress: number;
-  /** Codes for one account and purpose within 24 hours, from one known source or from all others together. */
+  /**
+   * Codes for one account and purpose within 24 hours, from one known source or from all others together. Also those of
+   * all accounts for a change to one address.
+   */
   readonly codePerAccount: number;
   /** Codes that one network confirms or asks for again within a minute. */
   readonly codeTryPerAddress: number;

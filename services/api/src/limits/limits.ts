@@ -1,12 +1,12 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
 import { AppError } from '@auth-account/errors';
-import { createLimitKeys, type RedisClient } from '@auth-account/redis';
+import { createLimitKeys, type LimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
 import { addressPrefix, type PrefixLength } from '@auth-account/telemetry';
 import type { Audit } from '../audit/audit.ts';
 import type { LimitRule } from '../audit/events.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import { createAddressLimit } from './address-limit.ts';
+import { type AddressLimit, createAddressLimit } from './address-limit.ts';
 import { createCodeLimit } from './code-limit.ts';
 import type { LimitRules } from './limit-config.ts';
 import { createLoginLimits, type Refusal } from './login-limits.ts';
@@ -14,6 +14,13 @@ import { createLoginLimits, type Refusal } from './login-limits.ts';
 /** The account that a code is asked for, by whom, and what it is for. */
 export interface CodeOrder extends Login {
   readonly purpose: CodePurpose;
+  /** For a code that goes to another address than the account's. */
+  readonly change?: {
+    /** Whose codes are counted: a change of the address must not begin a new count. */
+    readonly userId: string;
+    /** Address that the code goes to, or would go to if it were free. */
+    readonly to: string;
+  };
 }
 
 /** The account that is logged in to, and the device that asks. */
@@ -41,7 +48,11 @@ export interface Limits {
   createInvite(userId: string, origin: RequestOrigin): Promise<void>;
   /** A change of group: by leaving, or by an invite. */
   move(userId: string, origin: RequestOrigin): Promise<void>;
-  /** A code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. */
+  exportAccount(userId: string, origin: RequestOrigin): Promise<void>;
+  /**
+   * A code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. Those to
+   * another address also count for that one, over all accounts.
+   */
   requestCode(order: CodeOrder, origin: RequestOrigin): Promise<void>;
   /** A code that is confirmed, or asked for again. */
   tryCode(origin: RequestOrigin): Promise<void>;
@@ -84,8 +95,30 @@ const refreshWindow = 60;
 const inviteWindow = 60;
 const createInviteWindow = 60 * 60;
 const moveWindow = 60 * 60;
+const exportWindow = 60 * 60;
 const codeWindow = 60 * 60;
 const codeTryWindow = 60;
+const recipientWindow = 24 * 60 * 60;
+
+/** Creates the counters by network and by account. */
+function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) {
+  const byAddress = (name: string, points: number, seconds: number) =>
+    createAddressLimit({ redis, keys, name, points, seconds });
+  const byAccount = (name: string, points: number, seconds: number) =>
+    createAddressLimit({ redis, keys, per: 'account', name, points, seconds });
+  return {
+    registrations: byAddress('register', rules.registerPerAddress, registerWindow),
+    refreshes: byAddress('refresh', rules.refreshPerAddress, refreshWindow),
+    invites: byAddress('invite', rules.findInvitePerAddress, inviteWindow),
+    newInvites: byAccount('create-invite', rules.createInvitePerUser, createInviteWindow),
+    moves: byAccount('move', rules.movePerUser, moveWindow),
+    exports: byAccount('export', rules.exportPerUser, exportWindow),
+    codes: byAddress('code', rules.codePerAddress, codeWindow),
+    codeTries: byAddress('code-try', rules.codeTryPerAddress, codeTryWindow),
+    recipients: byAccount('code-recipient', rules.codePerAccount, recipientWindow),
+    addresses: byAddress('login', rules.login.perAddress, loginWindow),
+  };
+}
 
 /**
  * Creates the rate limits (docs/decisions.md, "Guessing"). While Redis is away they refuse nobody for that, and do not
@@ -93,27 +126,16 @@ const codeTryWindow = 60;
  */
 export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
   const keys = createLimitKeys(keyPrefix, secret);
-  const limitOf = (name: string, points: number, seconds: number) =>
-    createAddressLimit({ redis, keys, name, points, seconds });
-  const registrations = limitOf('register', rules.registerPerAddress, registerWindow);
-  const refreshes = limitOf('refresh', rules.refreshPerAddress, refreshWindow);
-  const invites = limitOf('invite', rules.findInvitePerAddress, inviteWindow);
-  const accountLimitOf = (name: string, points: number, seconds: number) =>
-    createAddressLimit({ redis, keys, per: 'account', name, points, seconds });
-  const newInvites = accountLimitOf('create-invite', rules.createInvitePerUser, createInviteWindow);
-  const moves = accountLimitOf('move', rules.movePerUser, moveWindow);
-  const codes = limitOf('code', rules.codePerAddress, codeWindow);
-  const codeTries = limitOf('code-try', rules.codeTryPerAddress, codeTryWindow);
+  const counters = createCounters(redis, keys, rules);
   const accountCodes = createCodeLimit({ redis, keys, perDay: rules.codePerAccount, now });
-  const addresses = limitOf('login', rules.login.perAddress, loginWindow);
-  const logins = createLoginLimits({ redis, keys, addresses, rules: rules.login, now, onInsured });
+  const logins = createLoginLimits({ redis, keys, addresses: counters.addresses, rules: rules.login, now, onInsured });
 
   function refuse({ rule, waitMs }: Refusal, origin: RequestOrigin): never {
     audit({ event: 'limit.exceeded', reason: rule }, origin);
     throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
   }
 
-  const byAddress = (limit: typeof registrations, rule: LimitRule) => async (origin: RequestOrigin) => {
+  const byAddress = (limit: AddressLimit, rule: LimitRule) => async (origin: RequestOrigin) => {
     const waitMs = await limit.count(addressPrefix(origin.address, subscriberPrefix));
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
@@ -134,25 +156,29 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     return { fail: () => take('fail'), succeed: () => take('succeed') };
   }
 
-  const byAccount = (limit: typeof newInvites, rule: LimitRule) => async (userId: string, origin: RequestOrigin) => {
-    const waitMs = await limit.count(userId);
+  const byAccount = (limit: AddressLimit, rule: LimitRule) => async (account: string, origin: RequestOrigin) => {
+    const waitMs = await limit.count(account);
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
 
-  const countCode = byAddress(codes, 'code_address');
+  const countCode = byAddress(counters.codes, 'code_address');
+  const countRecipient = byAccount(counters.recipients, 'code_recipient');
 
   return {
-    register: byAddress(registrations, 'register_address'),
-    refresh: byAddress(refreshes, 'refresh_address'),
-    findInvite: byAddress(invites, 'invite_address'),
-    createInvite: byAccount(newInvites, 'invite_account'),
-    move: byAccount(moves, 'move_account'),
-    async requestCode({ purpose, ...order }, origin) {
+    register: byAddress(counters.registrations, 'register_address'),
+    refresh: byAddress(counters.refreshes, 'refresh_address'),
+    findInvite: byAddress(counters.invites, 'invite_address'),
+    createInvite: byAccount(counters.newInvites, 'invite_account'),
+    move: byAccount(counters.moves, 'move_account'),
+    exportAccount: byAccount(counters.exports, 'export_account'),
+    async requestCode({ purpose, change, ...order }, origin) {
       await countCode(origin);
-      const waitMs = await accountCodes.count({ ...identityOf(order, origin), purpose });
+      const waitMs = await accountCodes.count({ ...identityOf(order, origin), purpose, userId: change?.userId });
       if (waitMs > 0) refuse({ rule: 'code_account', waitMs }, origin);
+      // Last: an account that has no codes left takes none from the address.
+      if (change !== undefined) await countRecipient(emailKey(change.to), origin);
     },
-    tryCode: byAddress(codeTries, 'code_try_address'),
+    tryCode: byAddress(counters.codeTries, 'code_try_address'),
     logIn: (login, origin) => attempt('check', login, origin),
     guess: (login, origin) => attempt('checkGuess', login, origin),
     async registered(login, origin) {

@@ -53,7 +53,7 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
     const code = await checkCode('email_change', input, origin, user_id);
     const { user } = code;
     const at = now();
-    const change = changeOf(user, at);
+    const change = changeOf(user, deviceId, at);
     const events = eventsOf(deps, user, change, origin);
     const end = { userId: user_id, reason: 'revoked_by_user', at, spare: session_id } as const;
     const work = async (session: ClientSession) => {
@@ -79,9 +79,14 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
   };
 }
 
-function changeOf({ email, email_key, pending_email = email }: UserDocument, at: Date): EmailChange {
+function changeOf({ email, email_key, pending_email = email }: UserDocument, deviceId: string, at: Date): EmailChange {
   const until = new Date(at.getTime() + emailUndoSeconds * 1_000);
-  return { email: pending_email, former: { change_id: randomUUID(), email, email_key, until }, at };
+  return {
+    email: pending_email,
+    former: { change_id: randomUUID(), email, email_key, until },
+    known_devices: [deviceId],
+    at,
+  };
 }
 
 function takenError(rejected_email: string, cause?: unknown): AppError {

@@ -4,6 +4,7 @@ import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Audit } from '../audit/audit.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { describeAccount } from './describe-account.ts';
 import type { Reauthenticate } from './reauthenticate.ts';
@@ -15,6 +16,7 @@ export interface ExportAccountDeps {
   readonly invites: Pick<InviteStore, 'listMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'listOf'>;
   readonly reauthenticate: Reauthenticate;
+  readonly limits: Pick<Limits, 'exportAccount'>;
   readonly audit: Audit;
   readonly now: () => Date;
 }
@@ -27,17 +29,18 @@ type Made = Awaited<ReturnType<InviteStore['listMadeBy']>>;
 const mostOfAKind = 10_000;
 
 /**
- * Returns everything that is held of the caller: no secret, no hash, and nothing of anybody else. Raises the errors of
- * {@link Reauthenticate}.
+ * Returns everything that is held of the caller: no secret, no hash, and nothing of anybody else. Raises
+ * `ERR-RATE-LIMITED`, which is counted before the hash, and the errors of {@link Reauthenticate}.
  */
 export function createExportAccount(deps: ExportAccountDeps) {
-  const { groups, sessions, invites, challenges, reauthenticate, audit, now } = deps;
+  const { groups, sessions, invites, challenges, reauthenticate, limits, audit, now } = deps;
 
   return async (
     input: ExportAccountRequest,
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<AccountExportResponse['data']> => {
+    await limits.exportAccount(caller.user_id, origin);
     const user = await reauthenticate(input, caller, origin);
     const [group, held, made, codes] = await Promise.all([
       groups.find(user.home_group_id),

@@ -4,6 +4,7 @@ import type { LoginRequest } from '@auth-account/contracts/http/login';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { OutboxStore, SessionSummary } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
+import { unnamedDevice } from '@auth-account/stores/users';
 import type { ClientSession } from 'mongodb';
 import type { TellSessions } from '../announcements/tell-sessions.ts';
 import { mailLocale } from '../codes/mail-locale.ts';
@@ -47,12 +48,9 @@ export interface NewDeviceNotices {
   announce(notice: NewDeviceNotice): void;
 }
 
-/** Stands for all clients without a `device_id`, which can't be told apart. */
-const unnamed = 'unnamed';
-
 /** Returns the name by which an account knows the device of a request. */
 export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string {
-  return device_id?.toLowerCase() ?? unnamed;
+  return device_id?.toLowerCase() ?? unnamedDevice;
 }
 
 /** Creates the two steps of a notice (docs/decisions.md, "Devices"). */
@@ -78,10 +76,10 @@ export function createNewDeviceNotices(deps: NewDeviceDeps): NewDeviceNotices {
 }
 
 /**
- * Returns true if the account has used other devices and not this one. An account that has used none yet, or was
- * imported, learns its first device without a notice.
+ * Returns true if the account does not know the device. One that has used none yet, or was imported, learns its first
+ * device without a notice; one that has forgotten all does not.
  */
-function isNew({ user: { known_devices = [] }, device, live }: DeviceLogin): boolean {
-  const isUsed = known_devices.includes(device) || live.some(({ device_id }) => device_id === device);
-  return !isUsed && known_devices.length + live.length > 0;
+function isNew({ user: { known_devices }, device, live }: DeviceLogin): boolean {
+  const isUsed = known_devices?.includes(device) || live.some(({ device_id }) => device_id === device);
+  return !isUsed && (known_devices !== undefined || live.length > 0);
 }

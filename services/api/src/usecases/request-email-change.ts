@@ -43,7 +43,9 @@ export function createRequestEmailChange(deps: RequestEmailChangeDeps) {
   ): Promise<ChallengeResponse['data']> => {
     const { new_email } = input;
     const user = await reauthenticate(input, caller, origin);
-    await limits.requestCode({ email: user.email, deviceId: caller.device_id, purpose }, origin);
+    const { email, _id: userId } = user;
+    const order = { email, deviceId: caller.device_id, purpose, change: { userId, to: new_email } } as const;
+    await limits.requestCode(order, origin);
     const at = now();
     const holder = await emailChanges.findHolder(new_email, at);
     const isTaken = holder !== undefined && holder._id !== user._id;

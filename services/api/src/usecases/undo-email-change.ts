@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { EmailChangeUndoneResponse, UndoEmailChangeRequest } from '@auth-account/contracts/http/email-change';
 import { AppError } from '@auth-account/errors';
@@ -66,13 +66,14 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
     // The hash of a password that nobody knows: to a login it is a hash like any other.
     const nobodys = randomBytes(32).toString('base64url');
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(nobodys));
+    const others = othersOf(user, former, at);
     const { _id: user_id } = user;
     const events = eventsOf(deps, user_id, at, origin);
     const end = { userId: user_id, reason: 'password_changed', at } as const;
     const cancelled = deletionCancelledEvent(user_id, eventOrigin(origin, at, ids));
     const work = async (session: ClientSession) => {
       const isCancelled = await deletions.cancel(user, at, session);
-      if (!(await emailChanges.undo(user, { former, password_hash, at }, session))) throw codeInvalid();
+      if (!(await emailChanges.undo(user, { former, others, password_hash, at }, session))) throw codeInvalid();
       await challenges.endAll(user_id, at, session);
       await invites.revokeMadeBy(user_id, at, session);
       const ended = await endSessions.revoke(end, origin, session);
@@ -112,6 +113,19 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
     if (former.until <= at) throw new AppError('ERR-CODE-EXPIRED');
     return { user, former };
   };
+}
+
+/**
+ * Returns what the account's former addresses are after an undo: those of earlier changes, and, for the worker, which
+ * forgets their places, those that the undo takes away. No token has the ids of these.
+ */
+function othersOf({ email, email_key, former_emails = [] }: UserDocument, former: FormerEmail, at: Date) {
+  const undone = former_emails.findIndex(({ change_id }) => change_id === former.change_id);
+  const lost = [...former_emails.slice(undone + 1), { email, email_key }];
+  return [
+    ...former_emails.slice(0, undone),
+    ...lost.map((address) => ({ ...address, change_id: randomUUID(), until: at })),
+  ];
 }
 
 function eventsOf({ ids }: UndoEmailChangeDeps, user_id: string, at: Date, origin: RequestOrigin): AuthEvent[] {

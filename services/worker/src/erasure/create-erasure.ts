@@ -9,10 +9,11 @@ import { createOverdueGauge, type WorkerMetrics } from '../jobs/metrics.ts';
 import { createPoller, type Poller } from '../jobs/poller.ts';
 import { createEraseAccounts } from './erase-accounts.ts';
 import { createForgetPlaces } from './forget-places.ts';
+import { createRemoveLapsedEmails } from './remove-lapsed-emails.ts';
 
 export interface ErasureDeps {
   readonly config: { readonly ERASURE_INTERVAL_MS: number; readonly KEY_PREFIX: string };
-  readonly stores: Pick<Stores, 'deletions' | 'outbox'>;
+  readonly stores: Pick<Stores, 'deletions' | 'emailChanges' | 'outbox'>;
   readonly transaction: RunTransaction;
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
   readonly lifetimeMs: number;
@@ -31,20 +32,21 @@ const countIntervalMs = 15_000;
 const countLimit = 100_000;
 
 export interface Erasure {
-  /** Erases accounts; it needs Redis. */
-  readonly erasing: Poller;
+  /** Erase accounts, and remove addresses that have lapsed; they need Redis. */
+  readonly erasing: readonly Poller[];
   /** Counts those that are overdue. */
   readonly counting: Poller;
 }
 
-/** Wires the erasure of accounts, with its metrics and audit events. */
+/** Wires the erasure of accounts and of lapsed addresses, with its metrics and audit events. */
 export function createErasure(deps: ErasureDeps): Erasure {
   const { config, stores, metrics, registry, logger, now } = deps;
   const writeAudit = createAuditLog(logger);
+  const forgetPlaces = createForgetPlaces({ ...deps, keyPrefix: config.KEY_PREFIX });
   const run = createEraseAccounts({
     ...deps,
     ...stores,
-    forgetPlaces: createForgetPlaces({ ...deps, keyPrefix: config.KEY_PREFIX }),
+    forgetPlaces,
     onErased({ user: { _id: user_id, home_group_id }, isClosed, heir }, request_id) {
       metrics.erasures.inc({ outcome: 'erased' });
       const success = { outcome: 'success', request_id } as const;
@@ -64,12 +66,13 @@ export function createErasure(deps: ErasureDeps): Erasure {
   async function count(): Promise<void> {
     overdue = await stores.deletions.countDue(new Date(now().getTime() - overdueAfterMs), countLimit);
   }
+  const intervalMs = config.ERASURE_INTERVAL_MS;
+  const removeEmails = createRemoveLapsedEmails({ ...stores, forgetPlaces, now });
   return {
-    erasing: createPoller({
-      run,
-      intervalMs: config.ERASURE_INTERVAL_MS,
-      onError: createErrorLog(logger, 'erasure of accounts'),
-    }),
+    erasing: [
+      createPoller({ run, intervalMs, onError: createErrorLog(logger, 'erasure of accounts') }),
+      createPoller({ run: removeEmails, intervalMs, onError: createErrorLog(logger, 'removal of lapsed addresses') }),
+    ],
     counting: createPoller({
       run: count,
       intervalMs: countIntervalMs,

@@ -103,7 +103,7 @@ function toEntry(session: EndedSession, now: Date): DenyEntry {
   return { sessionId: session._id, denial: { kind: 'revoked', reason }, requestId, decidedAt: at.getTime() };
 }
 
-/** Returns the keys of all addresses that the account has, or could still get back. */
+/** Returns the keys of all addresses that the account has, or has had and whose places are not forgotten yet. */
 function addressesOf({ email_key, former_emails = [] }: UserDocument): string[] {
   return [...new Set([email_key, ...former_emails.map((former) => former.email_key)])];
 }

@@ -119,7 +119,7 @@ export const accountRoutes = {
     description:
       'Account, membership, sessions and the invites that the caller has made: the newest 10,000 of sessions that are ' +
       'over and of invites. No secret, and nothing of anybody else. A wrong `current_password` counts as a failed login ' +
-      'of this device.',
+      'of this device. An account has few exports an hour.',
     method: 'post',
     path: '/api/v1/account/export',
     auth: 'bearer',
