@@ -1,25 +1,8 @@
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
-
-const candidates = [
-  process.env.CHROMIUM_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-];
-const executablePath = candidates.find((path) => path !== undefined && existsSync(path));
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 let api: TestApi;
 beforeAll(async () => {
@@ -69,20 +52,14 @@ describe('/docs', () => {
   });
 });
 
-if (executablePath === undefined) {
-  console.warn(
-    'docs-page.test.ts: there is no Chromium here, so nobody has looked at the page (CHROMIUM_PATH names one)',
-  );
-}
-
-(executablePath === undefined ? describe.skip : describe)('/docs in a browser', () => {
+(hasChromium('docs-page.test.ts') ? describe : describe.skip)('/docs in a browser', () => {
   let browser: Browser;
   let page: Page;
   const messages: string[] = [];
   const requests: string[] = [];
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args, headless: true });
+    browser = await launchChromium();
     page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) messages.push(message.text());

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import { confirmChange, confirmReset, requestChange, requestReset } from '../support/codes.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
 import { openStream } from '../support/push-client.ts';
 import { startTestApi } from '../support/test-api.ts';
@@ -25,8 +26,7 @@ async function streamOf({ session_id, access_token }: TokenPair) {
 
 const noticesOf = async (userId: string) => {
   const rows = await services.api.collections.outbox.find({ 'event.subject': userId }).sort({ _id: 1 }).toArray();
-  const notices = rows.filter(({ event }) => event.type === 'service.auth.events.notice');
-  return notices.map(({ event }) => event.data);
+  return rows.flatMap(({ event }) => (event.type === 'service.auth.events.notice' ? [event.data] : []));
 };
 const noticeOf = ({ session_id }: TokenPair, user_id: string) => ({
   ...{ user_id, purpose: 'new_device', locale: 'en', session_id },
@@ -160,6 +160,85 @@ test('a login while Redis is away succeeds, and its notice waits in the outbox',
   } finally {
     await api.close();
   }
+});
+
+describe('a device whose session its owner has ended from another one', () => {
+  type Person = Awaited<ReturnType<typeof newSession>>;
+  const changed = 'three wrong staples';
+  const remove = ({ session_id }: TokenPair, caller: Person) =>
+    services.api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${session_id}`, headers: bearer(caller) });
+  const reset = async ({ email }: Person) =>
+    confirmReset(services.api, await requestReset(services.api, email), { new_password: changed });
+  type End = (owner: Person, other: TokenPair) => Promise<{ readonly status: number }>;
+  const ends: [string, End][] = [
+    ['by its id', (owner, other) => remove(other, owner)],
+    [
+      'with all others',
+      (owner) => services.api.post('/api/v1/auth/logout-all', { except_current: true }, bearer(owner)),
+    ],
+    [
+      'with a change of the password',
+      (owner) =>
+        services.api.post(
+          '/api/v1/account/password',
+          { current_password: password, new_password: changed },
+          bearer(owner),
+        ),
+    ],
+    ['with a reset of the password', reset],
+    [
+      'with a reset of the password of a verified account',
+      async (owner) => {
+        await services.api.collections.users.updateOne(
+          { _id: owner.user_id },
+          { $set: { email_verified_at: new Date() } },
+        );
+        return reset(owner);
+      },
+    ],
+    [
+      'with a change of the address',
+      async (owner) => confirmChange(services.api, owner, await requestChange(services.api, owner, newEmail())),
+    ],
+  ];
+
+  test.each(ends)('%s is told again at its next login', async (_, end) => {
+    const { api } = services;
+    for (const device of [newDevice(), {}]) {
+      const owner = await newSession(api, newDevice());
+      const before = await logIn(api, owner.email, device);
+      expect((await end(owner, before)).status).toBe(200);
+      const user = await api.collections.users.findOne({ _id: owner.user_id });
+      const isChanged = user?.password_changed_at !== undefined;
+      const again = await logIn(api, String(user?.email), { ...device, ...(isChanged && { password: changed }) });
+      const told = (await noticesOf(owner.user_id)).filter(({ purpose }) => purpose === 'new_device');
+      expect(told).toEqual([noticeOf(before, owner.user_id), noticeOf(again, owner.user_id)]);
+    }
+  });
+
+  test('leaves the owner’s own known', async () => {
+    const { api } = services;
+    const own = newDevice();
+    const owner = await newSession(api, own);
+    const other = await logIn(api, owner.email, newDevice());
+    expect((await remove(other, owner)).status).toBe(200);
+    expect((await remove(owner, owner)).status).toBe(200);
+    await logIn(api, owner.email, own);
+    expect(await noticesOf(owner.user_id)).toEqual([noticeOf(other, owner.user_id)]);
+  });
+
+  test('is told again also if the request that ended it failed before it had forgotten the device', async () => {
+    const { api } = services;
+    const owner = await newSession(api, newDevice());
+    const device = newDevice();
+    const other = await logIn(api, owner.email, device);
+    const ended = { is_revoked: true, revoked_at: new Date(), revoked_reason: 'revoked_by_user' } as const;
+    await api.collections.sessions.updateOne({ _id: other.session_id }, { $set: ended });
+    expect((await remove(other, owner)).status).toBe(404);
+    const again = await logIn(api, owner.email, device);
+    const { user_id } = owner;
+    expect(await noticesOf(user_id)).toEqual([noticeOf(other, user_id), noticeOf(again, user_id)]);
+  });
 });
 
 describe('the first login', () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { openApiPath, type Route, type RouteName, routes, violationTypes } from '@auth-account/contracts';
-import { decideWriteOff, validationTypes } from '@auth-account/errors';
+import { decideWriteOff, type ErrorCode, errorCodes, rowOf, validationTypes } from '@auth-account/errors';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -21,10 +21,21 @@ const operations = Object.entries(checkedIn.paths as Record<string, Record<strin
 interface Operation {
   readonly operationId: string;
   readonly responses: Record<string, Response>;
+  readonly requestBody?: Response;
+}
+interface CodeSchema {
+  readonly properties?: {
+    readonly error_code?: { readonly const?: string };
+    readonly details?: { readonly type?: string };
+  };
 }
 interface Response {
   readonly content: {
-    'application/json': { readonly example?: unknown; readonly examples?: Record<string, { readonly value: unknown }> };
+    'application/json': {
+      readonly schema: Fields;
+      readonly example?: unknown;
+      readonly examples?: Record<string, { readonly value: unknown }>;
+    };
   };
 }
 
@@ -49,10 +60,11 @@ describe('the document', () => {
     expect(validator.version).toBe('3.1');
   });
 
-  test('has schemas of JSON Schema 2020-12, without keywords of our own', () => {
+  test('has schemas of JSON Schema 2020-12, without keywords of our own that decide', () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateSchema: true });
     addFormats.default(ajv, ['uuid', 'date-time']);
     ajv.addKeyword({ keyword: 'components', schemaType: 'object' });
+    ajv.addVocabulary(['discriminator', 'x-reaction', 'x-retry']);
     const { schemas } = checkedIn.components;
     ajv.addSchema({ $id: 'https://api.test/', components: { schemas } });
     for (const name of Object.keys(schemas)) {
@@ -78,6 +90,45 @@ describe('the document', () => {
     const types: ('HOME' | 'OFFICE')[] = checkedIn.components.schemas.AccountType.enum;
     const balances = types.map((accountType) => decideWriteOff({ accountType, available: 1, requested: 1 }).balance);
     expect(balances).toEqual([0, 0]);
+  });
+
+  test('names the schema of every body, so that generated clients invent no names', () => {
+    const bodies = operations.flatMap(({ responses, requestBody }) => [...Object.values(responses), requestBody ?? []]);
+    const schemas = bodies.flat().map(({ content }) => content['application/json'].schema);
+    expect(schemas.filter((schema) => Object.keys(schema).join() !== '$ref')).toEqual([]);
+  });
+
+  test('tells the body of an error by its code, if an answer has several', () => {
+    const { discriminator, oneOf } = checkedIn.components.schemas.LogInForbiddenErrorBody;
+    expect(discriminator.propertyName).toBe('error_code');
+    expect(Object.keys(discriminator.mapping)).toEqual([
+      'ERR-ACCOUNT-DISABLED',
+      'ERR-ACCOUNT-DELETION-SCHEDULED',
+      'ERR-EMAIL-NOT-VERIFIED',
+    ]);
+    expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }: { $ref: string }) => $ref));
+  });
+
+  test('demands X-Request-ID of no call: a client has it in one place', () => {
+    expect(checkedIn.components.parameters['X-Request-ID'].required).toBe(false);
+  });
+
+  test('carries reaction and retry of every code, and of each that an operation answers', () => {
+    const rows = Object.fromEntries(
+      errorCodes.map((code) => {
+        const { http, reaction, retry } = rowOf(code);
+        return [code, { http, reaction, retry }];
+      }),
+    );
+    expect(checkedIn['x-error-catalogue']).toEqual(rows);
+    const bodies = Object.values(checkedIn.components.schemas as Record<string, CodeSchema>).filter(
+      ({ properties }) => properties?.error_code?.const !== undefined && properties.details?.type !== 'array',
+    );
+    expect(bodies.length).toBeGreaterThan(20);
+    for (const { properties, ...extensions } of bodies) {
+      const { reaction, retry } = rowOf(properties?.error_code?.const as ErrorCode);
+      expect(extensions).toMatchObject({ 'x-reaction': reaction, 'x-retry': retry });
+    }
   });
 
   test('gives an error of an operation the statuses that it answers there', () => {

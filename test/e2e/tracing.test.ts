@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
+import { changeEmail, codeOf, confirmReset, requestReset, requestVerification, undoTokenOf } from '../support/codes.ts';
+import { bearer } from '../support/groups.ts';
+import { send } from '../support/http-client.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 import { dueRow } from '../support/worker-events.ts';
+import { eventually } from '../support/worker-scene.ts';
 
 let otlp: OtlpReceiver;
 let stack: TestStack;
@@ -13,6 +17,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_BSP_SCHEDULE_DELAY: '100',
+    ACCOUNT_DELETION_GRACE_DAYS: '0',
   });
 });
 afterAll(async () => {
@@ -196,3 +201,36 @@ test('no span holds a password, a token, an address or the path of an invite', a
     expect(sent).not.toContain(hidden);
   }
 });
+
+test('no span holds a code, an address, a name or a token of an account, to its erasure', async () => {
+  const session = await newSession(stack);
+  const { user_id, email } = session;
+  const [display_name, new_email] = [`Anna ${randomUUID()}`, newEmail()];
+  const headers = { ...bearer(session), 'Content-Type': 'application/json', 'X-Request-ID': 'phone-1' };
+  const named = { method: 'PATCH', path: '/api/v1/account', headers, body: { display_name } };
+  const { status } = await send(stack.apiUrl, named);
+  expect(status).toBe(200);
+  const verification = await requestVerification(stack, session);
+  await changeEmail(stack, session, new_email);
+  const undo_token = await undoTokenOf(stack, user_id);
+  await stack.post('/api/v1/account/export', { current_password: password }, bearer(session));
+  expect((await stack.post('/api/v1/auth/email-change/undo', { undo_token })).status).toBe(200);
+  const reset = await requestReset(stack, email);
+  const codes = await Promise.all([verification, reset].map((id) => codeOf(stack, id)));
+  expect((await confirmReset(stack, reset)).status).toBe(200);
+  const again = await logIn(stack, email, { password: 'three wrong staples' });
+  const requestId = `phone-${randomUUID()}`;
+  const last = { ...bearer(again), 'X-Request-ID': requestId };
+  const ordered = await stack.post('/api/v1/account/deletion', { current_password: 'three wrong staples' }, last);
+  expect(ordered.status).toBe(202);
+  await eventually('it is erased', async () => (await stack.collections.users.findOne({ _id: user_id })) === null);
+  await spansOf(requestId, ['auth-api', 'POST /api/v1/account/deletion']);
+  const sent = otlp.raw();
+  // So the search works: the traces have the ids.
+  expect(sent).toContain(requestId);
+  for (const hidden of [email, new_email, display_name, undo_token, again.access_token, again.refresh_token]) {
+    expect(sent).not.toContain(hidden);
+  }
+  // Not within longer numbers: a time may have the same digits.
+  for (const code of codes) expect(sent).not.toMatch(new RegExp(`(?<![0-9a-f])${code}(?![0-9a-f])`));
+}, 120_000);

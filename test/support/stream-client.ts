@@ -8,11 +8,16 @@ export interface Closed {
   readonly at: number;
 }
 
+/** A frame of the gateway. */
+export type Frame = Readonly<Record<string, unknown>>;
+
 /** An app's end of a push stream, open and with its `hello` received. */
 export interface StreamClient {
-  readonly hello: Readonly<Record<string, unknown>>;
+  readonly hello: Frame;
   readonly closed: Promise<Closed>;
   isOpen(): boolean;
+  /** Returns the next frame after `hello`; each is returned once. */
+  next(): Promise<Frame>;
   /** Ends the connection without a close frame. */
   terminate(): void;
 }
@@ -25,11 +30,31 @@ export async function openStream(url: string, accessToken: string): Promise<Stre
   const closed = new Promise<Closed>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: reason.toString(), at: performance.now() }));
   });
-  const hello = await new Promise<Record<string, unknown>>((resolve, reject) => {
-    socket.once('message', (data) => resolve(JSON.parse(String(data))));
+  const { next, take } = createFrames();
+  socket.on('message', (data) => take(JSON.parse(String(data))));
+  const hello = await new Promise<Frame>((resolve, reject) => {
+    next().then(resolve, reject);
     socket.once('error', reject);
     closed.then(({ code }) => reject(new Error(`closed with ${code} before hello`)), reject);
   });
   socket.on('error', () => undefined); // a broken connection shows in `closed`
-  return { hello, closed, isOpen: () => socket.readyState === WebSocket.OPEN, terminate: () => socket.terminate() };
+  const isOpen = () => socket.readyState === WebSocket.OPEN;
+  return { hello, closed, isOpen, next, terminate: () => socket.terminate() };
+}
+
+/** Creates a queue of frames, which keeps those that nobody has asked for yet. */
+function createFrames() {
+  const frames: Frame[] = [];
+  const waiting: ((frame: Frame) => void)[] = [];
+  return {
+    take(frame: Frame): void {
+      const taker = waiting.shift();
+      if (taker) taker(frame);
+      else frames.push(frame);
+    },
+    next(): Promise<Frame> {
+      const frame = frames.shift();
+      return frame ? Promise.resolve(frame) : new Promise((resolve) => waiting.push(resolve));
+    },
+  };
 }

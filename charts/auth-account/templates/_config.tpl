@@ -35,6 +35,11 @@
 {{- $_ := set $config "PROBE_PUSH_URL" . }}
 {{- end }}
 {{- end }}
+{{- if eq .name "probe" }}
+{{- with .values.mail.url }}
+{{- $_ := set $config "PROBE_MAIL_URL" . }}
+{{- end }}
+{{- end }}
 {{- if and .root.Values.tracing.endpoint (has .name (list "api" "push-gateway" "worker")) }}
 {{- $config = mergeOverwrite $config (fromYaml (include "auth-account.tracingConfig" .)) }}
 {{- end }}

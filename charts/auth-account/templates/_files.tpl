@@ -108,6 +108,22 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
   env:
     ACCESS_TOKEN_KEYS_FILE: /etc/auth-account/keys/access-token-keys.json
 {{- end }}
+{{- if and (eq .name "probe") .values.mail.url }}
+{{- with .values.mail }}
+{{- if .existingSecret }}
+- name: mailbox
+  path: /etc/auth-account/mailbox
+  volume:
+    secret:
+      secretName: {{ .existingSecret }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ .key | quote }}, path: token}
+  env:
+    PROBE_MAIL_TOKEN_FILE: /etc/auth-account/mailbox/token
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if eq .name "worker" }}
 - name: keys
   path: /etc/auth-account/keys

@@ -1,4 +1,4 @@
-import type { CatalogueRow, DetailType, Domain } from '../src/catalogue/row.ts';
+import type { CatalogueRow, DetailType, Domain, Reaction } from '../src/catalogue/row.ts';
 import { type ErrorCode, errorCodes, rowOf } from '../src/catalogue.ts';
 import { errorDomain } from '../src/grpc/error-domain.ts';
 import type { CodeText } from '../src/locales/messages.ts';
@@ -34,7 +34,7 @@ items with \`loc\` (array of strings), \`msg\` (English) and \`type\`, one of ${
 | \`Allow\` | On 405. |
 
 Over gRPC it is a \`google.rpc.Status\` in \`grpc-status-details-bin\`: \`ErrorInfo\` (\`reason\` is the code, \`domain\` is
-\`${errorDomain}\`, \`metadata\` has \`http_status\`, \`reaction\`, \`retryable\`, \`action\`, \`canonical_code\`), \`LocalizedMessage\`,
+\`${errorDomain}\`, \`metadata\` has \`http_status\`, \`reaction\` (its type), \`retry\`, \`action\`, \`canonical_code\`), \`LocalizedMessage\`,
 \`BadRequest\` for validation items, \`RetryInfo\`, \`RequestInfo\` and a \`google.protobuf.Struct\` with the fields of \`details\`.
 The codes \`ERR-…\` stand in \`reason\` as they are, with hyphens. HTTP and gRPC status are stored per row; neither is derived from the other.
 
@@ -42,7 +42,8 @@ A code or an answer that is not of this catalogue never becomes an error that a 
 \`ERR-RATE-LIMITED\`, 502, 503 and 504 to \`ERR-DEPENDENCY-UNAVAILABLE\`, all else to \`ERR-INTERNAL\`; \`fromGrpc\` maps UNAVAILABLE and
 DEADLINE_EXCEEDED to \`ERR-DEPENDENCY-UNAVAILABLE\`, RESOURCE_EXHAUSTED to \`ERR-OVERLOADED\`, all else to \`ERR-INTERNAL\`.
 
-"Retry" says whether the same request, unchanged, may succeed a little later.
+"Retry" says when the same request, unchanged, may succeed: \`after_delay\` is a little later (\`Retry-After\`, then growing pauses),
+\`after_refresh\` is at once with a new access token, \`never\` means that something else must change first.
 `;
 
 /** Returns the text of docs/errors.md. */
@@ -54,7 +55,7 @@ export function errorsMarkdown(): string {
 function domainSection(domain: Domain): string {
   const codes = errorCodes.filter((code) => rowOf(code).domain === domain);
   const head =
-    '| Code | gRPC | HTTP | Meaning | Reaction | Reaction word | Retry | Severity |\n|---|---|---|---|---|---|---|---|';
+    '| Code | gRPC | HTTP | Meaning | Reaction | Reaction for programs | Retry | Severity |\n|---|---|---|---|---|---|---|---|';
   return `## ${titles[domain]}\n${head}\n${codes.map(rowLine).join('\n')}\n`;
 }
 
@@ -62,8 +63,13 @@ function rowLine(code: ErrorCode): string {
   const row = rowOf(code);
   const http = [row.http, ...(row.httpAlternatives ?? [])].join(' or ');
   const grpc = `${row.grpc.name} (${row.grpc.number})`;
-  const retry = row.retryable ? 'yes' : 'no';
-  return line([code, grpc, http, row.meaning, row.reactionText, quote(row.reaction), retry, row.severity]);
+  return line([code, grpc, http, row.meaning, row.reactionText, reactionCell(row.reaction), row.retry, row.severity]);
+}
+
+/** Cell of a reaction: its type, and its parameters. */
+function reactionCell({ type, ...parameters }: Reaction): string {
+  const named = Object.entries(parameters).map(([name, value]) => quote(`${name}: ${String(value)}`));
+  return [quote(type), ...named].join(', ');
 }
 
 function detailsSection(): string {

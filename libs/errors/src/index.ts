@@ -1,5 +1,5 @@
 export { AppError, type AppErrorOptions, isAppError } from './app-error.ts';
-export type { CatalogueRow, Domain, GrpcStatus, Reaction, Severity } from './catalogue/row.ts';
+export type { CatalogueRow, Domain, GrpcStatus, Reaction, Retry, Severity } from './catalogue/row.ts';
 export {
   type Catalogue,
   type CatalogueCode,

@@ -1,4 +1,4 @@
-import type { Reaction } from './catalogue/row.ts';
+import type { ReactionType } from './catalogue/row.ts';
 import { type NoticeCode, rowOf } from './catalogue.ts';
 import { type Locale, locales } from './locales.ts';
 
@@ -6,7 +6,7 @@ export interface Notice {
   code: NoticeCode;
   message: string;
   action: string;
-  reaction: Reaction;
+  reaction: ReactionType;
 }
 
 /**
@@ -16,5 +16,5 @@ export interface Notice {
  * const shown = notice('INV_STOCK_MASKED_MINUS', { locale: 'ru' });
  */
 export function notice(code: NoticeCode, options: { locale: Locale }): Notice {
-  return { code, ...locales[options.locale][code], reaction: rowOf(code).reaction };
+  return { code, ...locales[options.locale][code], reaction: rowOf(code).reaction.type };
 }

@@ -95,8 +95,8 @@ export const rows = {
     http: 404,
     meaning: '',
     reactionText: '',
-    reaction: 'REPORT',
-    retryable: false,
+    reaction: { type: 'REPORT' },
+    retry: 'never',
     severity: 'info',
   },
 } as const satisfies EndpointRows;

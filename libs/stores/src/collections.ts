@@ -2,6 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import type {
   ChallengeDocument,
   DeadLetterDocument,
+  ErasedSessionDocument,
   GroupDocument,
   IdempotencyDocument,
   InviteDocument,
@@ -17,6 +18,7 @@ export interface Collections {
   readonly groups: Collection<GroupDocument>;
   readonly invites: Collection<InviteDocument>;
   readonly sessions: Collection<SessionDocument>;
+  readonly erasedSessions: Collection<ErasedSessionDocument>;
   readonly idempotency: Collection<IdempotencyDocument>;
   readonly challenges: Collection<ChallengeDocument>;
   readonly outbox: Collection<OutboxDocument>;
@@ -31,6 +33,7 @@ export function collectionsOf(db: Db): Collections {
     groups: db.collection('groups'),
     invites: db.collection('invites'),
     sessions: db.collection('user_sessions'),
+    erasedSessions: db.collection('erased_sessions'),
     idempotency: db.collection('idempotency'),
     challenges: db.collection('challenges'),
     outbox: db.collection('outbox'),

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
-import type { SessionDocument, UserDocument } from './documents.ts';
+import type { ErasedSessionDocument, SessionDocument, UserDocument } from './documents.ts';
 import type { LeftGroup, MembershipStore } from './membership-store.ts';
 import { type Credentials, unchangedSince } from './user-store.ts';
 
@@ -30,6 +30,13 @@ export function erasureTime(orderedAt: Date, graceDays: number): Date {
   return new Date(orderedAt.getTime() + graceDays * 86_400_000);
 }
 
+/** Deletion that may be cancelled; any that waits, if nothing is named. */
+export interface CancelledDeletion {
+  readonly isOperator?: boolean;
+  /** Time of the erasure. A later order of the same account has another one. */
+  readonly deletesAt?: Date | undefined;
+}
+
 /** Deletions of accounts: ordered, cancelled, and carried out after the grace. */
 export interface DeletionStore {
   /**
@@ -41,7 +48,7 @@ export interface DeletionStore {
    * Cancels the deletion if its time has not come, and neither password nor address has been changed since the document
    * was read; else returns false. A disabled account is left alone, unless an operator cancels its deletion.
    */
-  cancel(seen: Credentials, now: Date, session: ClientSession, by?: { readonly isOperator: boolean }): Promise<boolean>;
+  cancel(seen: Credentials, now: Date, session: ClientSession, which?: CancelledDeletion): Promise<boolean>;
   /**
    * Leases the account that has been due for longest, so that no other worker takes it until `until`; undefined if none
    * is due and free.
@@ -57,11 +64,17 @@ export interface DeletionStore {
   /**
    * Removes everything that is stored of the person, and ends the membership. Undefined, and nothing is removed, if the
    * lease has passed on or the deletion was cancelled. The events in the outbox and in dead letters stay: they hold ids
-   * only.
+   * only. So do the ends of sessions not older than `lifetimeMs`, whose access tokens may be alive, for that time.
    */
-  erase(due: DueAccount, now: Date, session: ClientSession): Promise<ErasedAccount | undefined>;
+  erase(due: DueAccount, { now, lifetimeMs }: ErasureTime, session: ClientSession): Promise<ErasedAccount | undefined>;
   /** Returns the number of accounts whose time had come by then, counted up to `limit`. */
   countDue(at: Date, limit: number): Promise<number>;
+}
+
+export interface ErasureTime {
+  readonly now: Date;
+  /** Time for which the end of a session matters, in milliseconds. */
+  readonly lifetimeMs: number;
 }
 
 /** Sessions that one command removes outside the transaction. */
@@ -78,9 +91,10 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       if (before === null) return;
       return { deletesAt: before.deletes_at ?? deletesAt, isNew: before.deletes_at === undefined };
     },
-    async cancel(seen, now, session, { isOperator } = { isOperator: false }) {
+    async cancel(seen, now, session, { isOperator = false, deletesAt } = {}) {
       const enabled = isOperator ? {} : { disabled_at: { $exists: false } };
-      const waiting = { ...unchangedSince(seen), deletes_at: { $gt: now }, ...enabled };
+      const due = { $gt: now, ...(deletesAt && { $eq: deletesAt }) };
+      const waiting = { ...unchangedSince(seen), deletes_at: due, ...enabled };
       const update = { $unset: { deletes_at: true as const }, $inc: { touches: 1 } };
       return (await users.updateOne(waiting, update, { session })).matchedCount === 1;
     },
@@ -109,11 +123,12 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       );
       return found.flat();
     },
-    async erase({ user: { _id }, lease }, now, session) {
+    async erase({ user: { _id }, lease }, { now, lifetimeMs }, session) {
       // The first write: whoever logs in, restores or moves the account comes before all of this, or finds nobody.
       const leased = { _id, deletes_at: { $lte: now }, 'erasure.lease': lease };
       const user = await users.findOneAndDelete(leased, { session });
       if (user === null) return;
+      await keepEnds(collections, { userId: _id, now, lifetimeMs }, session);
       await eraseTraces(collections, _id, session);
       const left = await memberships.end({ userId: _id, groupId: user.home_group_id, at: now }, session);
       // Nobody is left whose name it could be.
@@ -123,6 +138,32 @@ export function createDeletionStore(collections: Collections, memberships: Membe
     },
     countDue: (at, limit) => users.countDocuments({ deletes_at: { $lte: at } }, { limit }),
   };
+}
+
+type ErasedEnd = Omit<ErasedSessionDocument, 'purge_at'>;
+const revoked_reason = 'account_deleted' as const;
+
+/**
+ * Keeps the ends that the deny list must have, without a word of whose they were. A session that lives ends with its
+ * account.
+ */
+async function keepEnds(
+  { sessions, erasedSessions }: Collections,
+  { userId: user_id, now, lifetimeMs }: ErasureTime & { readonly userId: string },
+  session: ClientSession,
+): Promise<void> {
+  const revoked_at = { $gte: new Date(now.getTime() - lifetimeMs) };
+  const projection = { revoked_at: 1, revoked_reason: 1, revoked_request_id: 1 };
+  const options = { session, projection };
+  const ended = await sessions.find<ErasedEnd>({ user_id, is_revoked: true, revoked_at }, options).toArray();
+  const live = await sessions.find({ user_id, is_revoked: false }, { session, projection: { _id: 1 } }).toArray();
+  const ends = [...ended, ...live.map(({ _id }) => ({ _id, revoked_at: now, revoked_reason }))];
+  if (ends.length === 0) return;
+  const purge_at = new Date(now.getTime() + lifetimeMs);
+  await erasedSessions.insertMany(
+    ends.map((end) => ({ ...end, purge_at })),
+    { session },
+  );
 }
 
 /** Removes what other collections hold of the person. */

@@ -23,7 +23,7 @@ export interface UserDocument {
   readonly last_login_at?: Date;
   /**
    * Devices of the registration and of logins, newest last: `device_id`, or `unnamed` for clients without one. At most
-   * 20. Missing if there was none yet, or if the account is older than this field.
+   * 20. Missing if there was none yet, or if the account is older than this field; empty if all were forgotten.
    */
   readonly known_devices?: readonly string[];
   /**
@@ -183,6 +183,19 @@ export interface SessionDocument {
   readonly revoked_request_id?: string;
   /** Another session whose stream the same logout closes. */
   readonly revoked_also_close?: string;
+}
+
+/**
+ * Collection `erased_sessions`: the ends of an erased account's sessions, as long as an access token of theirs can be
+ * alive. The deny list is written anew from them if Redis loses it. They don't say whose they were.
+ */
+export interface ErasedSessionDocument {
+  /** The former `session_id`. */
+  readonly _id: string;
+  readonly revoked_at: Date;
+  readonly revoked_reason: RevocationReason;
+  readonly revoked_request_id?: string;
+  readonly purge_at: Date;
 }
 
 /** Collection `idempotency`: 2xx answers to requests with an `Idempotency-Key`. */

@@ -11,10 +11,12 @@ export interface EmailChange {
   readonly email: string;
   /** The address before it, and until when the change can be undone. */
   readonly former: FormerEmail;
+  /** Devices that the account still knows. */
+  readonly known_devices: readonly string[];
   readonly at: Date;
 }
 
-/** The return to a former address. No password fits the new hash. */
+/** The return to a former address. No password fits the new hash, and no device is known. */
 export interface EmailUndo {
   readonly former: FormerEmail;
   /** Addresses that the account still had before that one, and those that it loses. */
@@ -45,10 +47,7 @@ export interface EmailChangeStore {
   change(seen: UserDocument, change: EmailChange, session: ClientSession): Promise<boolean>;
   /** Returns the account whose change that is, whether or not it can still be undone. */
   findByChange(changeId: string): Promise<UserDocument | undefined>;
-  /**
-   * Gives the account a former address back; false if the document has changed. Throws the duplicate-key error too. If
-   * that address was never verified, the account knows no devices from then on: they may be somebody else's.
-   */
+  /** Gives the account a former address back; false if the document has changed. Throws the duplicate-key error too. */
   undo(seen: UserDocument, undo: EmailUndo, session: ClientSession): Promise<boolean>;
   /** Returns `most` accounts at most, each with its former addresses that had lapsed by then. */
   listLapsed(by: Date, most: number): Promise<LapsedEmails[]>;
@@ -73,19 +72,18 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
       const update = { $set: { pending_email: email, pending_email_until: until }, $inc: { touches: 1 } };
       return (await users.updateOne(unchanged(seen), update, { session })).matchedCount === 1;
     },
-    change(seen, { email, former, at }, session) {
+    change(seen, { email, former, known_devices, at }, session) {
       const former_emails = [...(seen.former_emails ?? []), former];
-      const fields = { email, email_key: emailKey(email), email_verified_at: at, former_emails };
+      const fields = { email, email_key: emailKey(email), email_verified_at: at, former_emails, known_devices };
       return isChanged({ ...unchanged(seen), pending_email: email }, fields, session);
     },
     async findByChange(changeId) {
       return (await users.findOne({ 'former_emails.change_id': changeId })) ?? undefined;
     },
     undo(seen, { former, others, password_hash, at }, session) {
-      const { email, email_key, verified_at } = former;
-      const address = { email, email_key, email_verified_at: at, former_emails: others };
-      const devices = verified_at === undefined && { known_devices: [] };
-      return isChanged(unchanged(seen), { ...address, ...devices, password_hash, password_changed_at: at }, session);
+      const { email, email_key } = former;
+      const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
+      return isChanged(unchanged(seen), { ...address, password_hash, password_changed_at: at }, session);
     },
     async listLapsed(by, most) {
       const options = { projection: { former_emails: 1 }, limit: most } as const;

@@ -9,7 +9,10 @@ export interface FencedSessions {
    * most `pageSize`.
    */
   listChangedSince(at: Date, pageSize: number): AsyncIterable<ChangedSession[]>;
-  /** Sessions revoked at or after that time, oldest first, in pages of at most `pageSize`. */
+  /**
+   * Sessions revoked at or after that time, also those of erased accounts, in pages of at most `pageSize`. Oldest
+   * first, those of erased accounts last.
+   */
   listRevokedSince(at: Date, pageSize: number): AsyncIterable<RevokedSession[]>;
 }
 
@@ -20,7 +23,7 @@ export type ChangedSession = Pick<SessionDocument, '_id' | 'claims_changed_at' |
 export type RevokedSession = Pick<
   SessionDocument,
   '_id' | 'revoked_at' | 'revoked_reason' | 'revoked_request_id' | 'revoked_also_close'
-> & { readonly claims: Pick<SessionDocument['claims'], 'home_group_id'> };
+>;
 
 /**
  * Runs `read` once a majority has everything that the primary had accepted before this call. The result of `read`
@@ -34,7 +37,7 @@ export type RevokedSession = Pick<
  * it.
  */
 export function withFence<T>(
-  { sessions }: Pick<Collections, 'sessions'>,
+  { sessions, erasedSessions }: Pick<Collections, 'sessions' | 'erasedSessions'>,
   read: (fenced: FencedSessions) => Promise<T>,
 ): Promise<T> {
   // Each read of the session waits for the state that the one before it has seen; a new primary may not have it yet.
@@ -42,7 +45,7 @@ export function withFence<T>(
     await passFence(sessions, session);
     return read({
       listChangedSince: (at, pageSize) => listChangedSince(sessions, session, at, pageSize),
-      listRevokedSince: (at, pageSize) => listRevokedSince(sessions, session, at, pageSize),
+      listRevokedSince: (at, pageSize) => listRevokedSince({ sessions, erasedSessions }, session, at, pageSize),
     });
   });
 }
@@ -71,8 +74,9 @@ function listChangedSince(
   return inPages(sessions.find<ChangedSession>(changedSince, options).sort({ claims_changed_at: 1 }), pageSize);
 }
 
-function listRevokedSince(
-  sessions: Collections['sessions'],
+/** Sessions first: one whose account is erased meanwhile is in either the first read or the second, or in both. */
+async function* listRevokedSince(
+  { sessions, erasedSessions }: Pick<Collections, 'sessions' | 'erasedSessions'>,
   session: ClientSession,
   at: Date,
   pageSize: number,
@@ -82,11 +86,12 @@ function listRevokedSince(
     revoked_reason: 1,
     revoked_request_id: 1,
     revoked_also_close: 1,
-    'claims.home_group_id': 1,
   };
   const options = { ...fenced, session, projection, batchSize: pageSize };
-  const revokedSince = { is_revoked: true, revoked_at: { $gte: at } };
-  return inPages(sessions.find<RevokedSession>(revokedSince, options).sort({ revoked_at: 1 }), pageSize);
+  const since = { revoked_at: { $gte: at } };
+  const kept = sessions.find<RevokedSession>({ is_revoked: true, ...since }, options);
+  yield* inPages(kept.sort({ revoked_at: 1 }), pageSize);
+  yield* inPages(erasedSessions.find<RevokedSession>(since, options).sort({ revoked_at: 1 }), pageSize);
 }
 
 /**

@@ -72,6 +72,11 @@ const indexes = {
     // A revoked session stays until its tokens would have expired anyway, because it is what marks them as revoked.
     [{ absolute_expires_at: 1 }, { name: 'absolute_expiry_ttl', expireAfterSeconds: daySeconds }],
   ],
+  erasedSessions: [
+    // Like `revoked_at` of the sessions.
+    [{ revoked_at: 1 }, { name: 'revoked_at' }],
+    [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
+  ],
   idempotency: [
     [{ expires_at: 1 }, { name: 'expiry_ttl', expireAfterSeconds: 0 }],
     [{ user_id: 1 }, { name: 'user', sparse: true }],

@@ -109,7 +109,7 @@ export interface OwnSession {
   readonly tokenHash?: string;
 }
 
-export function createSessionStore({ sessions }: Collections): SessionStore {
+export function createSessionStore({ sessions, erasedSessions }: Collections): SessionStore {
   const reads = createReads(sessions);
   const writes = createWrites(sessions);
   return {
@@ -121,7 +121,7 @@ export function createSessionStore({ sessions }: Collections): SessionStore {
       await writes.revokeAll(ended, revocation, session);
       return { ended, isSpareLive: ended.length < live.length };
     },
-    withFence: (read) => withFence({ sessions }, read),
+    withFence: (read) => withFence({ sessions, erasedSessions }, read),
   };
 }
 

@@ -24,14 +24,15 @@ export function unchangedSince({ _id, email_key, password_changed_at }: Credenti
 
 /**
  * Returns the fields that every change of the password writes. A code for a change of the address is void with all
- * others, so that change lapses.
+ * others, so that change lapses. The account's devices are forgotten, so that the next login of each is told.
  */
 export function passwordFields(
   password_hash: string,
   { pending_email_until }: Pick<UserDocument, 'pending_email_until'>,
   at: Date,
 ): Partial<UserDocument> {
-  return { password_hash, password_changed_at: at, ...(pending_email_until && { pending_email_until: at }) };
+  const lapsed = pending_email_until && { pending_email_until: at };
+  return { password_hash, password_changed_at: at, known_devices: [], ...lapsed };
 }
 
 /** An operator's decision that nobody may log in to the account. */
@@ -80,6 +81,9 @@ export interface LearnedDevice {
   readonly counts: boolean;
 }
 
+/** Stands in `known_devices` for all clients without a `device_id`, which can't be told apart. */
+export const unnamedDevice = 'unnamed';
+
 /** Sorts the longest-standing member first; of two who joined at the same time, the one with the older account. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
@@ -111,8 +115,13 @@ export interface UserStore {
     session: ClientSession,
     learned?: LearnedDevice,
   ): Promise<UserDocument | undefined>;
-  /** Marks on the user's document that all sessions are being changed; false if the user is gone. */
-  touchSessions(userId: string, at: Date, session: ClientSession): Promise<boolean>;
+  /**
+   * Marks on the user's document that all sessions are being changed; false if the user is gone. `known` replaces the
+   * devices that the account knows.
+   */
+  touchSessions(userId: string, at: Date, session: ClientSession, known?: readonly string[]): Promise<boolean>;
+  /** Lets the account no longer know the device. One that it does not know by its id is among those of `unnamed`. */
+  forgetDevice(userId: string, deviceId: string): Promise<void>;
   /** Marks the same on every user of the group, and returns them. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   /**
@@ -224,9 +233,14 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       };
       return (await users.findOneAndUpdate({ _id: userId }, update, options)) ?? undefined;
     },
-    async touchSessions(userId, at, session) {
-      const update = touch({ sessions_changed_at: at });
+    async touchSessions(userId, at, session, known) {
+      const update = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
+    },
+    async forgetDevice(userId, deviceId) {
+      const forgotten = { $cond: [{ $in: [deviceId, '$known_devices'] }, deviceId, unnamedDevice] };
+      const known_devices = { $filter: { input: '$known_devices', cond: { $ne: ['$$this', forgotten] } } };
+      await users.updateOne({ _id: userId, known_devices: { $exists: true } }, [{ $set: { known_devices } }]);
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { createEmailChangeTokens } from './email-change-token.ts';
 import { parseKeySet } from './key-file.ts';
@@ -7,6 +7,16 @@ const key = (kid: string) => ({ kty: 'oct', kid, k: randomBytes(32).toString('ba
 const [first, second] = [key('s1'), key('s2')];
 const set = (...keys: object[]) => parseKeySet(JSON.stringify({ keys }), 'test');
 const tokens = createEmailChangeTokens(set(first, second));
+
+test('a token is the HMAC over the change and the key, the id of the change, and the name of the key', () => {
+  const changeId = randomUUID();
+  const id = changeId.replaceAll('-', '');
+  const mac = createHmac('sha256', Buffer.from(first?.k ?? '', 'base64url'))
+    .update(JSON.stringify(['email-change-undo', 's1', id]))
+    .digest();
+  const bytes = Buffer.concat([mac, Buffer.from(id, 'hex'), Buffer.from('s1')]);
+  expect(tokens.issue(changeId)).toBe(bytes.toString('base64url'));
+});
 
 test('a token names its change, also to a process whose newest key is another one', () => {
   const changeId = randomUUID();
@@ -25,14 +35,29 @@ test('a token with any one bit changed is none', () => {
 });
 
 test.each([
-  ['of a key that is gone', createEmailChangeTokens(set(key('gone'))).issue(randomUUID())],
-  ['of another secret', createEmailChangeTokens(set(key('s1'))).issue(randomUUID())],
-  ['in another spelling of the same bytes', `${tokens.issue(randomUUID())}=`],
-  ['cut short', tokens.issue(randomUUID()).slice(0, -4)],
-  ['without a key', randomBytes(48).toString('base64url')],
-  ['empty', ''],
+  ['of a key that is gone', () => createEmailChangeTokens(set(key('gone'))).issue(randomUUID())],
+  ['of another secret', () => createEmailChangeTokens(set(key('s1'))).issue(randomUUID())],
+  ['in another spelling of the same bytes', () => `${tokens.issue(randomUUID())}=`],
+  ['cut short', () => tokens.issue(randomUUID()).slice(0, -4)],
+  ['without a key', () => randomBytes(48).toString('base64url')],
+  ['empty', () => ''],
 ])('a token %s is none', (_, token) => {
-  expect(tokens.verify(token)).toBeUndefined();
+  expect(tokens.verify(token())).toBeUndefined();
+});
+
+test('a token of a key that has just been made counts when the key has arrived', async () => {
+  const changeId = randomUUID();
+  const token = createEmailChangeTokens(set(second)).issue(changeId);
+  let current = set(first);
+  const awaited = createEmailChangeTokens({
+    current: () => current,
+    async reread() {
+      current = set(second, first);
+    },
+  });
+  expect(awaited.verify(token)).toBeUndefined();
+  await awaited.rereadKeys();
+  expect(awaited.verify(token)).toBe(changeId);
 });
 
 test('only the id of a change that is a UUID has a token', () => {

@@ -86,7 +86,9 @@ describe('a change of the password', () => {
     const at = scene.now();
     expect(answer).toEqual({ message: 'PASSWORD_CHANGED', sessions_ended: 1, timestamp: at.toISOString() });
     const hash = hashOf(new_password);
-    expect(await stored(user._id)).toEqual({ ...user, password_hash: hash, password_changed_at: at, touches: 1 });
+    const known_devices = [phone.document.device_id];
+    const changes = { password_hash: hash, password_changed_at: at, known_devices, touches: 1 };
+    expect(await stored(user._id)).toEqual({ ...user, ...changes });
     expect(await scene.asStored(phone.document._id)).toEqual(phone.document);
     expect(await scene.asStored(tablet.document._id)).toMatchObject({
       is_revoked: true,

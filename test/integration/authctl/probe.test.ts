@@ -1,15 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
-import { send } from '../../support/http-client.ts';
+import { startProbe, untilRuns } from '../../support/probe-process.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -213,57 +211,6 @@ describe('what runs before have left', () => {
   });
 });
 
-/** A probe that runs repeatedly, as a process. */
-interface RunningProbe {
-  ops(path: string): ReturnType<typeof send>;
-  metric(name: string): Promise<number>;
-  /** Sends SIGTERM and returns the exit code. */
-  stop(): Promise<number | null>;
-}
-
-const main = fileURLToPath(new URL('../../../services/authctl/src/main.ts', import.meta.url));
-
-const children: ChildProcess[] = [];
-afterAll(() => {
-  for (const child of children) child.kill('SIGKILL');
-});
-
-async function startProbe(args: readonly string[]): Promise<RunningProbe> {
-  const port = await findFreePort();
-  const child = spawn(process.execPath, [main, 'probe', '--interval', '1', ...args], {
-    env: { PATH: process.env.PATH, PROBE_OPS_PORT: String(port), ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  const ops = (path: string) => send(`http://127.0.0.1:${port}`, { method: 'GET', path });
-  children.push(child);
-  return {
-    ops,
-    async metric(name) {
-      const line = (await ops('/metrics')).text.split('\n').find((one) => one.startsWith(`${name} `));
-      return Number(line?.split(' ').at(-1));
-    },
-    async stop() {
-      child.kill('SIGTERM');
-      const [code] = await exited;
-      return code;
-    },
-  };
-}
-
-/** Waits until this many runs with that outcome have ended. */
-function untilRuns({ metric }: RunningProbe, outcome: 'success' | 'failure', count: number): Promise<void> {
-  const hasEnded = async () => {
-    try {
-      return (await metric(`auth_probe_runs_total{outcome="${outcome}"}`)) >= count;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return false; // it is starting
-      throw error;
-    }
-  };
-  return eventually(`${count} runs: ${outcome}`, hasEnded, 90_000);
-}
-
 /** Returns the number of accounts for which the api remembers devices and addresses. */
 async function knownPlaces(): Promise<number> {
   const redis = new Redis(stack.redis.url);
@@ -279,8 +226,8 @@ describe('--interval', () => {
     const begun = Date.now() / 1_000;
     const before = await knownPlaces();
     const [well, unwell] = await Promise.all([
-      startProbe([]),
-      startProbe(['--push-url', `ws://127.0.0.1:${deadPort}`]),
+      startProbe(env, []),
+      startProbe(env, ['--push-url', `ws://127.0.0.1:${deadPort}`]),
     ]);
     await Promise.all([untilRuns(well, 'success', 2), untilRuns(unwell, 'failure', 2)]);
     for (const path of ['/livez', '/readyz']) expect(await well.ops(path)).toMatchObject({ status: 200 });

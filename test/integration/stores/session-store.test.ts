@@ -16,7 +16,10 @@ beforeAll(async () => {
   collections = collectionsOf(db);
   store = createStores(collections).sessions;
 });
-beforeEach(() => collections.sessions.deleteMany());
+beforeEach(async () => {
+  await collections.sessions.deleteMany();
+  await collections.erasedSessions.deleteMany();
+});
 afterAll(async () => {
   await mongo.db(collections.users.dbName).dropDatabase();
   await mongo.close();
@@ -319,7 +322,7 @@ describe('what happened since a time', () => {
       }),
     );
     const majority = { level: 'majority', afterClusterTime: expect.any(Timestamp) };
-    expect(concerns).toEqual([{ level: 'linearizable' }, majority, majority]);
+    expect(concerns).toEqual([{ level: 'linearizable' }, majority, majority, majority]);
   });
 
   test('is every live session with new claims, oldest change first, in pages', async () => {
@@ -360,7 +363,17 @@ describe('what happened since a time', () => {
       revoked_reason: 'logout',
       revoked_request_id: 'request-10',
       revoked_also_close: 'another',
-      claims: { home_group_id: first.claims.home_group_id },
     });
+  });
+
+  test('is every revoked session of an erased account too', async () => {
+    const end = { revoked_at: at(10), revoked_reason: 'password_changed', revoked_request_id: 'request-10' } as const;
+    const kept = await stored({ is_revoked: true, ...end });
+    const erased = (ms: number) => ({ _id: `erased-${ms}`, ...end, revoked_at: at(ms) });
+    await collections.erasedSessions.insertMany([11, 9, 10].map((ms) => ({ ...erased(ms), purge_at: at(60_000) })));
+    expect(await listRevokedSince(at(10), 2)).toEqual([
+      [{ _id: kept._id, ...end }],
+      [10, 11].map((ms) => expect.objectContaining(erased(ms))),
+    ]);
   });
 });

@@ -220,13 +220,28 @@ describe('at the moment of the erasure', () => {
     await expectSound(api);
   });
 
-  test('the access token of before is refused, with the documents of its session gone', async () => {
+  test('the access token of before is refused, also if Redis loses its data afterwards', async () => {
     const { api } = scene;
     const session = await newDueAccount(api);
     await untilGone(session.user_id);
-    const answer = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) });
-    expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
-    expect(await redis.keys(`*${scene.api.keyPrefix}*denied:${session.session_id}`)).toHaveLength(1);
+    const expectRefused = async () => {
+      const answer = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) });
+      expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+    };
+    const denials = () => redis.keys(`*${api.keyPrefix}*denied:${session.session_id}`);
+    await expectRefused();
+    expect(await denials()).toHaveLength(1);
+    const held = await api.collections.erasedSessions.findOne({ _id: session.session_id });
+    expect(Object.keys(held ?? {}).sort()).toEqual([
+      '_id',
+      'purge_at',
+      'revoked_at',
+      'revoked_reason',
+      'revoked_request_id',
+    ]);
+    await redis.del(await redis.keys(`*${api.keyPrefix}*`));
+    await eventually('it is denied again', async () => (await denials()).length === 1);
+    await expectRefused();
   });
 });
 

@@ -1,16 +1,15 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { findFreePort } from '@auth-account/local-stack';
 import { type MailSink, startMailSink } from '@auth-account/local-stack/mail-sink';
-import { emailKey } from '@auth-account/stores';
-import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
-import { createEmailChangeTokens, createEmailCodes, loadKeyFile } from '@auth-account/tokens';
+import { createEmailChangeTokens, loadKeyFile } from '@auth-account/tokens';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { compactDecrypt } from 'jose';
 import { type Closing, closingAll } from '../../support/closing.ts';
+import { askForCode } from '../../support/code-request.ts';
 import { newUserDocument } from '../../support/use-case-scene.ts';
 import { newCodeRequest, newNotice } from '../../support/worker-events.ts';
 import { type Received, startReceiver } from '../../support/worker-receiver.ts';
-import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
+import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
 let keys: Awaited<ReturnType<typeof loadKeyFile>>;
@@ -28,36 +27,6 @@ async function startSink(closing: Closing): Promise<MailSink> {
   const sink = await startMailSink(() => undefined);
   closing({ close: sink.stop });
   return sink;
-}
-
-/** Stores a user, and returns an event that asks to mail a code to them, with its open challenge. */
-async function askForCode(
-  { collections }: WorkerScene,
-  person: Partial<UserDocument> = {},
-  change: Partial<ChallengeDocument> = {},
-) {
-  const user: UserDocument = { ...newUserDocument(new Date()), ...person };
-  const event = newCodeRequest(undefined, { user_id: user._id, purpose: change.purpose ?? 'password_reset' });
-  const { challenge_id, purpose, expires_at } = event.data;
-  const challenge: ChallengeDocument = {
-    _id: challenge_id,
-    purpose,
-    user_id: user._id,
-    kid: keys.keys[0].kid,
-    tries_left: 5,
-    resends_left: 3,
-    resend_at: new Date(),
-    created_at: new Date(),
-    expires_at: new Date(expires_at),
-    ended_at: null,
-    purge_at: new Date(Date.now() + 3_600_000),
-    ...change,
-  };
-  await collections.users.insertOne(user);
-  await collections.challenges.insertOne(challenge);
-  const to = purpose === 'email_change' ? (user.pending_email ?? '') : user.email;
-  const parts = { kid: challenge.kid, challengeId: challenge_id, purpose, userId: user._id, emailKey: emailKey(to) };
-  return { user, event, to, code: createEmailCodes(keys).codeOf(parts) };
 }
 
 test.concurrent(
@@ -150,7 +119,7 @@ describe('a mail subscriber', () => {
       ]);
       // The newest first.
       expect(textsTo(user.email)).toEqual([
-        expect.stringContaining('A device that we did not know logged in'),
+        expect.stringContaining('on a new device'),
         expect.stringContaining('December 24, 2026'),
       ]);
     }),

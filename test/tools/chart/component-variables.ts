@@ -66,7 +66,7 @@ const shared = new Set([
 
 /** Returns true for variables with separate values in the chart: ports, secrets, files, and the probe's addresses. */
 function isSetByChart({ name, schema }: Variable): boolean {
-  return /_(PORT|FILE)$/.test(name) || schema.secret === true || /^PROBE_(API|PUSH)_URL$/.test(name);
+  return /_(PORT|FILE)$/.test(name) || schema.secret === true || /^PROBE_(API|PUSH|MAIL)_URL$/.test(name);
 }
 
 /** Returns the variables that the chart's `config` accepts. */

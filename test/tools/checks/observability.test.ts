@@ -118,6 +118,16 @@ function withoutVariables(query: string): string {
   return query.replaceAll('$__rate_interval', '5m').replaceAll('$__range', '6h');
 }
 
+test('each metric of a service is in a dashboard or an alert', () => {
+  const shown = readdirSync(dashboardsFolder).map((file) => readFileSync(new URL(file, dashboardsFolder), 'utf8'));
+  const queries = [...shown, ...alerts.map(({ expr }) => expr)].join(' ');
+  const own = services
+    .flatMap(({ metrics }) => metrics.map(({ name }) => name))
+    .filter((name) => !/^(process|nodejs)_/.test(name));
+  expect(own).toContain('auth_codes_total');
+  expect(own.filter((name) => !queries.includes(name))).toEqual([]);
+});
+
 describe.each(readdirSync(dashboardsFolder))('the dashboard %s', (file) => {
   const dashboard: GrafanaDashboard = JSON.parse(readFileSync(new URL(file, dashboardsFolder), 'utf8'));
   const queries = dashboard.panels.flatMap(({ targets = [] }) => targets);

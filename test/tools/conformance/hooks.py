@@ -21,8 +21,14 @@ numbers = itertools.count()
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Replaces a good key by a new one for each request: the same key with another body is rightly refused."""
-    key = (case.headers or {}).get("Idempotency-Key")
+    """Replaces a good key by a new one for each request: the same key with another body is rightly refused.
+
+    Adds X-Request-ID if it is left out: the document marks it as optional, as clients set it in one place.
+    """
+    if case.headers is None:
+        case.headers = {}
+    case.headers.setdefault("X-Request-ID", f"conformance-{os.getpid()}-{next(numbers)}")
+    key = case.headers.get("Idempotency-Key")
     if isinstance(key, str) and re.fullmatch(r"[\x21-\x7e]{1,128}", key):
         case.headers["Idempotency-Key"] = f"key-{os.getpid()}-{next(numbers)}"
 

@@ -1,12 +1,16 @@
-import { openDemoStack } from './demo-stack.ts';
+import { tellAccountPath } from './account-path.ts';
+import { isRunning } from './demo-stack.ts';
 import { tellGroupPath } from './group-path.ts';
 import { tellMainPath } from './main-path.ts';
+import { startOwn } from './own-stack.ts';
+import { followRunning } from './running-stack.ts';
 
-// `npm run demo`: the main path as a story, against the running stack, or one that it starts and ends.
-const stack = await openDemoStack();
+// `npm run demo`: the main path, a household and the life of an account as a story, against the running stack, or one that it starts and ends.
+const stack = (await isRunning()) ? await followRunning() : await startOwn();
 try {
   await tellMainPath(stack);
   await tellGroupPath(stack);
+  await tellAccountPath(stack);
 } catch (error) {
   console.error(`\nThe story broke off: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

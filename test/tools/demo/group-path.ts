@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openStream } from '../../support/stream-client.ts';
 import type { DemoStack } from './demo-stack.ts';
-import { createAsk, milliseconds, demoPassword as password, say, show } from './narration.ts';
-
-const bearer = ({ access_token }: { readonly access_token: string }) => ({ Authorization: `Bearer ${access_token}` });
+import { bearer, createAsk, demoPassword as password, say, show, showClose } from './narration.ts';
 
 /** Tells how people join one household, and throws if an answer violates the contract. */
 export async function tellGroupPath(stack: DemoStack): Promise<void> {
@@ -33,10 +31,7 @@ export async function tellGroupPath(stack: DemoStack): Promise<void> {
 
   say('13. The friend agrees and moves: no session ends, but the stream closes with 4004.');
   await post(accept, 200, { leave_current_group: true }, bearer(friend));
-  const answeredAt = performance.now();
-  const { code, reason, at } = await stream.closed;
-  show('closed', `${code} ${reason}, ${milliseconds(answeredAt, at)} after the 200 (below zero: before it)`);
-  if (code !== 4004 || reason !== 'GROUP_CHANGED') throw new Error('the stream closed with the wrong code');
+  await showClose(stream, 'GROUP_CHANGED');
 
   say('14. The old access token is refused; the app refreshes, as after any 401, and is in the new household.');
   await get('groups/current', 401, bearer(friend));

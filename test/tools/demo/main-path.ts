@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openStream } from '../../support/stream-client.ts';
 import type { DemoStack } from './demo-stack.ts';
-import { createAsk, milliseconds, demoPassword as password, say, show } from './narration.ts';
+import { createAsk, milliseconds, demoPassword as password, say, show, showClose } from './narration.ts';
 
 /** Tells the main path, and throws if an answer violates the contract. */
 export async function tellMainPath(stack: DemoStack): Promise<void> {
@@ -41,10 +41,7 @@ export async function tellMainPath(stack: DemoStack): Promise<void> {
   say('8. The cook logs out: the session is revoked, and the stream of this device closes.');
   const authorization = { Authorization: `Bearer ${refreshed.access_token}` };
   await post('auth/logout', 200, { refresh_token: refreshed.refresh_token }, authorization);
-  const answeredAt = performance.now();
-  const { code, reason, at: closedAt } = await stream.closed;
-  show('closed', `${code} ${reason}, ${milliseconds(answeredAt, closedAt)} after the 200 (below zero: before it)`);
-  if (code !== 1000 || reason !== 'LOGOUT_CONFIRMED') throw new Error('the stream closed with the wrong code');
+  await showClose(stream, 'LOGOUT_CONFIRMED');
 
   say('9. Once more: 404, the session is dead. The app clears its storage either way.');
   await post('auth/logout', 404, { refresh_token: refreshed.refresh_token }, authorization);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fold } from './narration.ts';
+import { check, fold, inTime } from './narration.ts';
 
 describe('a text that is folded', () => {
   test('has no line past the width, begins its lines at the column, and loses nothing but spaces at their ends', () => {
@@ -26,4 +26,14 @@ describe('a text that is folded', () => {
   test('stays as it is without a width', () => {
     expect(fold('one, two and three', Number.POSITIVE_INFINITY, 13)).toBe('one, two and three');
   });
+});
+
+test('a value that differs from the story breaks it off, with both values', () => {
+  check('the close code', 4001, 4001);
+  expect(() => check('the close code', 1000, 4001)).toThrow('the close code is 1000, not 4001');
+});
+
+test('what comes in time is passed on, an error too', async () => {
+  expect(await inTime('the frame', Promise.resolve('hello'))).toBe('hello');
+  await expect(inTime('the frame', Promise.reject(new Error('no frame')))).rejects.toThrow('no frame');
 });

@@ -1,5 +1,7 @@
 import { styleText } from 'node:util';
+import { type CloseReason, closeCodes } from '@auth-account/contracts';
 import { type Answer, send } from '../../support/http-client.ts';
+import type { StreamClient } from '../../support/stream-client.ts';
 
 export const demoPassword = 'correct horse battery staple';
 
@@ -40,7 +42,36 @@ export function milliseconds(from: number, to: number): string {
   return `${(to - from).toFixed(1)} ms`;
 }
 
+const patienceMs = 60_000;
+
+/** Waits for something that must come within 60 s. Throws an error that names it if it does not. */
+export async function inTime<T>(what: string, coming: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${what} did not come within ${patienceMs / 1_000} s`)), patienceMs);
+  return Promise.race([coming, promise]).finally(() => clearTimeout(timer));
+}
+
+/** Throws an error that names both values if they differ. */
+export function check(what: string, came: unknown, expected: unknown): void {
+  if (came !== expected) throw new Error(`${what} is ${came}, not ${expected}`);
+}
+
+/** Waits for the stream's end, shows it, and throws if it has another reason. */
+export async function showClose(stream: StreamClient, reason: CloseReason): Promise<void> {
+  const answeredAt = performance.now();
+  const closed = await inTime('the close of the stream', stream.closed);
+  const after = milliseconds(answeredAt, closed.at);
+  show('closed', `${closed.code} ${closed.reason}, ${after} after the answer (below zero: before it)`);
+  check('the close code', closed.code, closeCodes[reason]);
+  check('the reason of the close', closed.reason, reason);
+}
+
 type Headers = Readonly<Record<string, string>>;
+
+/** Returns the header that authorizes a request of the session. */
+export const bearer = ({ access_token }: { readonly access_token: string }): Headers => ({
+  Authorization: `Bearer ${access_token}`,
+});
 
 /** Creates functions that send to a path below `/api/v1`, print the answer, and throw if it has another status. */
 export function createAsk(api: string, requestId: string) {
@@ -56,6 +87,7 @@ export function createAsk(api: string, requestId: string) {
   return {
     post: (path: string, status: number, body: object, headers: Headers = {}) =>
       ask('POST', path, status, headers, body),
+    remove: (path: string, status: number, headers: Headers) => ask('DELETE', path, status, headers),
     get: (path: string, status: number, headers: Headers = {}) => ask('GET', path, status, headers),
   };
 }

@@ -17,6 +17,7 @@ import { endAppConnections } from './load/app-request.ts';
 import { type AppStream, openAppStream } from './load/app-stream.ts';
 import { createHistory } from './load/history.ts';
 import { createLedger, type SessionRecord } from './load/ledger.ts';
+import { createMailbox } from './stack/mailbox.ts';
 
 let dir: string;
 let scene: TokenScene;
@@ -53,14 +54,24 @@ beforeEach(async () => {
   const portOf = ({ base }: { readonly base: string }) => Number(new URL(base).port);
   const [history, ledger] = [createHistory(join(dir, 'history.jsonl')), createLedger()];
   const ports = { apiPorts: [portOf(api)], gatewayPorts: [portOf(gateway)] };
-  world = { history, ledger, ...ports, nextRequestId: () => 'ended-sessions' };
+  const mailbox = await createMailbox();
+  world = { history, ledger, ...ports, mailbox, nextRequestId: () => 'ended-sessions' };
   const { session_id: sessionId, user_id: userId, device_id: deviceId, ...tokens } = await newSession(api);
-  const { access_token: accessToken, push_stream_path: streamPath } = tokens;
+  const { access_token: accessToken, refresh_token: refreshToken, push_stream_path: streamPath } = tokens;
   const request = { port: portOf(gateway), path: streamPath, accessToken, requestId: 'ended-sessions' };
   const opened = await openAppStream({ ...request, timeoutMs: 15_000, onClose: () => undefined });
   if (typeof opened !== 'object') throw new Error(`no stream: ${opened}`);
   stream = opened;
-  session = { sessionId, userId, deviceId, accessToken, streamPath, state: 'live', streams: new Set([stream]) };
+  session = {
+    sessionId,
+    userId,
+    deviceId,
+    accessToken,
+    refreshToken,
+    streamPath,
+    state: 'live',
+    streams: new Set([stream]),
+  };
   ledger.sessions.set(sessionId, session);
 });
 
@@ -96,7 +107,7 @@ test('finds nothing of a session that lives', async () => {
 describe.each<[string, SessionRecord['state'], () => Promise<unknown>]>([
   ['that MongoDB says is over, whose app had no answer', 'unsure', revoke],
   ['that MongoDB says is over, whose app knows nothing', 'live', revoke],
-  ['whose app was told that it is over', 'ended', async () => undefined],
+  ['whose app was told that it is over', 'ended', revoke],
 ])('of a session %s', (_, state, end) => {
   beforeEach(async () => {
     session.state = state;
@@ -115,6 +126,12 @@ describe.each<[string, SessionRecord['state'], () => Promise<unknown>]>([
       'a token outlived its session at the api',
     ]);
   });
+});
+
+test('finds a session that goes on though its app was told that it is over', async () => {
+  session.state = 'ended';
+  await denyAndClose({ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' });
+  expect(await found()).toEqual(['a session that has ended was refreshed']);
 });
 
 describe('of a session whose user has changed the group', () => {

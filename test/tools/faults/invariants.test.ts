@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { registeredTopic } from '@auth-account/contracts';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { newEmail, password } from '../../support/accounts.ts';
+import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import type { AuthEvent } from '@auth-account/contracts/events';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 import { checkStores } from './invariants/check-stores.ts';
 import { checkSubscribers } from './invariants/check-subscribers.ts';
+import { readFacts } from './invariants/facts.ts';
+import { type KnownAccount, noticeOf, registerKnown, rowOf } from './known-user.ts';
 import { createHistory, type History } from './load/history.ts';
 import { createLedger, type Ledger } from './load/ledger.ts';
 
@@ -17,6 +19,7 @@ let dir: string;
 let history: History;
 let ledger: Ledger;
 let userId: string;
+let account: KnownAccount;
 
 beforeAll(async () => {
   scene = await openTokenScene();
@@ -33,21 +36,12 @@ beforeEach(async () => {
   for (const collection of Object.values(scene.collections)) await collection.deleteMany({});
   history = createHistory(join(dir, 'history.jsonl'));
   ledger = createLedger();
-  const email = newEmail();
-  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
-  const { data } = (await api.post('/api/v1/auth/register', body, { 'Idempotency-Key': 'once' })).json;
-  userId = data.user_id;
-  const person = { groupId: data.home_group_id };
-  const registration = { email, invite: undefined, person, outcome: 'acknowledged', userId } as const;
-  ledger.registrations.set(email, { ...registration, firstGroupId: data.home_group_id });
-  const tokens = (await api.post('/api/v1/auth/login', { email, password })).json.data;
-  const { session_id: sessionId, device_id: deviceId, access_token: accessToken } = tokens;
-  const common = { sessionId, userId, deviceId, accessToken, streamPath: '', streams: new Set<never>() };
-  ledger.sessions.set(sessionId, { ...common, state: 'live' });
+  account = await registerKnown(api, ledger);
+  userId = account.userId;
 });
 
 async function found(): Promise<string[]> {
-  await checkStores(ledger, history, scene.collections);
+  await checkStores(ledger, history, scene.collections, await readFacts(scene.collections));
   await history.close();
   return history.violations.map(({ what }) => what);
 }
@@ -90,6 +84,11 @@ test('finds a user in another group than the app was told', async () => {
   expect(await found()).toEqual(['a user is in another group than told']);
 });
 
+test('finds a user with another address than the app was told', async () => {
+  account.person.holds = [{ email: 'another@example.com', password: undefined }];
+  expect(await found()).toEqual(['a user has another address than told']);
+});
+
 test('finds two users of one address', async () => {
   const { users, groups, outbox } = scene.collections;
   const [user, row] = [await users.findOneAndDelete({ _id: userId }), await outbox.findOne({})];
@@ -101,17 +100,58 @@ test('finds two users of one address', async () => {
   expect(await found()).toEqual(['an address has several users']);
 });
 
-test('finds an event that names another group than the app was told', async () => {
-  const [user, row] = [await scene.collections.users.findOne({}), await scene.collections.outbox.findOne({})];
-  if (user === null || row?.event.type !== registeredTopic) throw new Error('nobody is registered');
-  const { data, id } = row.event;
-  const check = (home_group_id: string) => {
-    const event = { userId, data: { ...data, home_group_id }, deliveries: 1 };
-    const subscribers = [{ name: 'analytics', received: new Map([[id, event]]) }];
-    checkSubscribers(subscribers, ledger, history, new Map([[userId, user]]));
-    return history.violations.map(({ what }) => what);
-  };
-  expect(check(data.home_group_id)).toEqual([]);
-  expect(check(randomUUID())).toEqual(['a subscriber was told something else than the app']);
+/** Returns what is found if a subscriber has received these events, each once. */
+async function foundAt(received: readonly AuthEvent[], hasKey = false): Promise<string[]> {
+  const once = new Map(received.map((event) => [event.id, { event, deliveries: 1 }]));
+  checkSubscribers(
+    [{ name: 'analytics', hasKey, received: once }],
+    ledger,
+    history,
+    await readFacts(scene.collections),
+  );
   await history.close();
+  return history.violations.map(({ what }) => what);
+}
+
+describe('of what a subscriber was told', () => {
+  let event: RegisteredEvent;
+  beforeEach(async () => {
+    const [row] = await scene.collections.outbox.find().toArray();
+    if (row?.event.type !== registeredTopic) throw new Error('nobody is registered');
+    event = row.event;
+  });
+
+  test('finds nothing where it has every event', async () => {
+    expect(await foundAt([event])).toEqual([]);
+  });
+
+  test('finds another group than the app was told', async () => {
+    const data = { ...event.data, home_group_id: randomUUID() };
+    expect(await foundAt([{ ...event, data }])).toEqual(['a subscriber was told something else than the app']);
+  });
+
+  test('finds an event that it does not have', async () => {
+    expect(await foundAt([])).toEqual(['an event has not arrived', 'a subscriber has not one event']);
+  });
+
+  test('finds an event of what has not happened', async () => {
+    const lie = noticeOf(userId);
+    expect(await foundAt([event, lie])).toEqual(['a subscriber was told of what has not happened']);
+  });
+
+  test('finds an event that was for nobody', async () => {
+    const notice = noticeOf(userId);
+    await scene.collections.outbox.insertOne(rowOf(notice));
+    expect(await foundAt([event, notice])).toEqual(['an event for nobody was delivered']);
+  });
+
+  test.each([
+    [true, []],
+    [false, ['a subscriber without a key has a secret']],
+  ])('finds a secret where there is no key; key: %s', async (hasKey, violations) => {
+    const notice = noticeOf(userId);
+    await scene.collections.outbox.insertOne({ ...rowOf(notice), deliveries: { analytics: new Date() } });
+    const sent = { ...notice, data: { ...notice.data, secret: 'sealed' } };
+    expect(await foundAt([event, sent], hasKey)).toEqual(violations);
+  });
 });

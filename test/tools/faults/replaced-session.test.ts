@@ -2,17 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newDeviceTopic } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { logIn as logInElsewhere, newEmail, password } from '../../support/accounts.ts';
 import { cheapHashes } from '../../support/groups.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import type { App } from './load/app.ts';
+import { heldBy } from './load/credentials.ts';
 import { createHistory } from './load/history.ts';
 import { createLedger } from './load/ledger.ts';
-import { openStream } from './load/push.ts';
+import { onFrame, openStream } from './load/push.ts';
 import { logIn, logInAgain } from './load/sessions.ts';
 import { register } from './load/spaces.ts';
+import { createMailbox } from './stack/mailbox.ts';
 
 let stack: TestStack;
 let dir: string;
@@ -37,11 +40,12 @@ beforeEach(async () => {
     ledger: createLedger(),
     apiPorts: [portOf(stack.apiUrl)],
     gatewayPorts: [portOf(stack.pushUrl)],
+    mailbox: await createMailbox(),
     nextRequestId: () => randomUUID(),
   };
   const device = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
   const habits = { random: () => 0.5, timeoutMs: 20_000, isOwner: false, stepsLeft: 1 };
-  const person = { id: 1, email: newEmail(), password, devices: [device], groupId: undefined, ...habits };
+  const person = { id: 1, holds: [{ email: newEmail(), password }], devices: [device], groupId: undefined, ...habits };
   app = { world, person, device };
   await register(world, person);
   await logIn(app);
@@ -70,8 +74,29 @@ test('an app that logs in again gets 4005 on its old stream, and goes on with it
   expect(await told()).toEqual({ codes: [4005], violations: [] });
 });
 
+test('an app is told of a login on another device of its user', async () => {
+  await logInElsewhere(stack, heldBy(app.person).email, { device_id: randomUUID() });
+  const isTold = async () => (await readFile(file, 'utf8')).includes('a new device seen');
+  await waitUntil(isTold, { what: 'the notice', timeoutMs: 60_000, intervalMs: 50 });
+  expect(await told()).toEqual({ codes: [], violations: [] });
+});
+
+test.each([
+  ['of somebody else', 'an app was told of a new device that is not another one of its user'],
+  ['of its user', undefined],
+])('a notice that names a device %s', async (whose, violation) => {
+  const { session } = app.device;
+  if (session === undefined) throw new Error('the app is not logged in');
+  const userId = whose === 'of its user' ? session.userId : randomUUID();
+  const other = { ...session, sessionId: randomUUID(), userId };
+  app.world.ledger.sessions.set(other.sessionId, other);
+  const message = { type: 'message', topic: newDeviceTopic, payload: { session_id: other.sessionId } } as const;
+  onFrame(app, session, { ...message, id: 'made-up', timestamp: new Date().toISOString() });
+  expect((await told()).violations).toEqual(violation === undefined ? [] : [violation]);
+});
+
 test('an app that did nothing is told 4005: a broken promise', async () => {
-  await logInElsewhere(stack, app.person.email, { device_id: app.device.deviceId });
+  await logInElsewhere(stack, heldBy(app.person).email, { device_id: app.device.deviceId });
   await waitUntil(async () => app.device.stream === undefined, { what: 'its stream to close', timeoutMs: 60_000 });
   expect(await told()).toEqual({ codes: [4005], violations: ['the stream of a live session was ended'] });
 });

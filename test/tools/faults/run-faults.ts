@@ -4,9 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { createRandom } from '../../model/simulate-refresh.ts';
 import { sleepAwake } from '../../support/stopwatch.ts';
+import { checkAccounts } from './invariants/check-accounts.ts';
 import { checkEnded, closeWithinMs, findEnded } from './invariants/check-ended-sessions.ts';
+import { checkLogins } from './invariants/check-logins.ts';
 import { checkStores } from './invariants/check-stores.ts';
 import { checkSubscribers, waitForDelivery } from './invariants/check-subscribers.ts';
+import { readFacts } from './invariants/facts.ts';
+import { waitForErasures } from './invariants/wait-for-erasures.ts';
 import type { FaultKind } from './kinds/fault.ts';
 import { faultSequence, possibleFaults } from './kinds/fault-sequence.ts';
 import type { World } from './load/app.ts';
@@ -80,7 +84,7 @@ export async function runFaults(options: RunOptions): Promise<Report> {
   }
 }
 
-function createWorld({ services }: FaultStack, history: History, seed: number): World {
+function createWorld({ services, mailbox }: FaultStack, history: History, seed: number): World {
   const portsOf = (name: string) =>
     services.flatMap(({ service, front }) => (service === name && front !== undefined ? [front.port] : []));
   let requests = 0;
@@ -89,6 +93,7 @@ function createWorld({ services }: FaultStack, history: History, seed: number): 
     ledger: createLedger(),
     apiPorts: portsOf('api'),
     gatewayPorts: portsOf('push-gateway'),
+    mailbox,
     nextRequestId() {
       requests += 1;
       return `faults-${seed}-${requests}`;
@@ -172,7 +177,13 @@ async function checkAll(stack: FaultStack, world: World, load: Load): Promise<nu
     }
   }
   await lookAtEnded(stack, world);
+  await waitForErasures(stack.collections, history);
   await waitForDelivery(stack, history);
-  const users = await checkStores(ledger, history, stack.collections);
-  return checkSubscribers(stack.subscribers, ledger, history, users);
+  const { collections, subscribers } = stack;
+  const facts = await readFacts(collections);
+  await checkStores(ledger, history, collections, facts);
+  await checkAccounts({ ledger, history, collections, facts, subscribers });
+  const repeated = checkSubscribers(subscribers, ledger, history, facts);
+  await checkLogins(world);
+  return repeated;
 }

@@ -17,7 +17,7 @@ const colours: readonly (readonly [RegExp, string])[] = [
   [/^\$ /, '#7ee787'],
   [/^\d+\. |^Ready/, '#ffffff'],
   [/^ {2}closed /, '#ffa657'],
-  [/^ {2}(event|arrived|frame|connect) /, '#79c0ff'],
+  [/^ {2}(event|arrived|frame|connect|mail) /, '#79c0ff'],
 ];
 
 function colourOf(line: string): string {

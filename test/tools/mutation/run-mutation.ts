@@ -10,7 +10,7 @@ import { type Area, areas } from './areas.ts';
 import { areaResult, scoreOf } from './report/area-result.ts';
 import { findReason, staleExplanations } from './report/explain.ts';
 import { explanations } from './report/explanations.ts';
-import { aim, type Results } from './report/mutation-page.ts';
+import type { Results } from './report/mutation-page.ts';
 import { copyProject } from './run/copy-project.ts';
 import { runArea } from './run/run-area.ts';
 
@@ -82,7 +82,7 @@ async function measure(area: Area, copy: string, stryker: string, guard: Process
   const own = explanations.filter(({ file }) => files.has(file));
   const unexplained = survivors.filter((survivor) => findReason(survivor, own) === undefined);
   return [
-    ...(score < aim ? [`${area.name}: the score is below ${aim} %`] : []),
+    ...(score < area.aim ? [`${area.name}: the score is below ${area.aim} %`] : []),
     ...unexplained.map(({ file, line, from, to }) => `${file}:${line}: ${from} → ${to}: survives and is not explained`),
     ...staleExplanations(survivors, own),
   ];

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 
 /** Fields of `details` besides `action`. A trailing `?` makes one optional; a list means one of its values, or none. */
-export type ErrorDetails = Readonly<Record<string, string | readonly string[]>> | 'validation-items';
+export type DetailTypes = Readonly<Record<string, string | readonly string[]>> | 'validation-items';
 
 const Message = Type.String({ minLength: 1, description: 'For people, in the language of `Content-Language`.' });
 const Action = Type.String({
@@ -48,18 +48,21 @@ export const ValidationErrorBody = Type.Object(
   { additionalProperties: false },
 );
 
+/** `details` of every error but that of a validation. Codes with fields of their own have these beside it. */
+export const ErrorDetails = Type.Object({ action: Action });
+
 /** The body of every other error. */
 export const ErrorBody = Type.Object(
   {
     error_code: Type.String({ minLength: 1, description: 'For programs: the code decides what the client does.' }),
     message: Message,
-    details: Type.Object({ action: Action }),
+    details: ErrorDetails,
   },
   { additionalProperties: false },
 );
 
 /** The body of one code's answers, with the fields that its row of the error catalogue names. */
-export function errorBodyOf(code: string, details: ErrorDetails = {}): TSchema {
+export function errorBodyOf(code: string, details: DetailTypes = {}): TSchema {
   if (details === 'validation-items') return ValidationErrorBody;
   const fields = Object.entries(details).map(([name, type]) => [name, detailSchema(type)] as const);
   return Type.Object(

@@ -6,8 +6,12 @@ export const requestIdPattern = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 /** The request headers of the API, as its description shows them. */
 export const requestHeaders = {
   'X-Request-ID': {
-    required: true,
-    description: 'Identifies the request end to end. Exactly one header; every answer echoes it.',
+    // Required on the wire. A generated client would else demand it at each call, not once in its transport.
+    required: false,
+    description:
+      'Identifies the request end to end: a new value for each, set once in the transport of a client (interceptor, ' +
+      'middleware) or by the proxy. Exactly one header; every answer echoes it. Without it the answer is 400 ' +
+      '`PMA_TRACE_ID_MISSING`.',
     schema: Type.String({ minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9._~:/+=-]+$' }),
     example: '6f1c1f3e-0b8f-4f0e-9c55-0d5b0c3f5d11',
   },

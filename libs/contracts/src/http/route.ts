@@ -37,10 +37,8 @@ export interface Route {
     readonly description: string;
     readonly body: TSchema;
     readonly example: unknown;
-    /** Operations to call next with this answer, and their bodies, which may hold OpenAPI runtime expressions. */
-    readonly links?: Readonly<
-      Record<string, { readonly operationId: string; readonly requestBody: Readonly<Record<string, string>> }>
-    >;
+    /** Operations to call next with this answer; the body is an OpenAPI runtime expression. */
+    readonly links?: Readonly<Record<string, { readonly operationId: string; readonly requestBody: string }>>;
     /** `Cache-Control` of the success alone: errors must not be cached. */
     readonly cacheControl?: string;
   };

@@ -4,7 +4,7 @@ import * as challenges from '../http/challenges.ts';
 import * as deletion from '../http/deletion.ts';
 import * as emailChange from '../http/email-change.ts';
 import * as emailVerification from '../http/email-verification.ts';
-import { ErrorBody, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
+import { ErrorBody, ErrorDetails, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
 import { AccountType } from '../http/fields.ts';
 import * as groups from '../http/groups.ts';
 import * as invites from '../http/invites.ts';
@@ -51,6 +51,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   SpaceCreationMode: register.SpaceCreationMode,
   Platform: login.Platform,
   ErrorBody,
+  ErrorDetails,
   ValidationErrorBody,
   ValidationItem,
 };

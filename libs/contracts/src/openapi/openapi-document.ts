@@ -1,17 +1,19 @@
-import { errorBodyOf } from '../http/error-body.ts';
 import { requestHeaders } from '../http/request-headers.ts';
 import type { Route } from '../http/route.ts';
 import { routes } from '../http/routes.ts';
-import { type DocumentedErrors, errorResponses, errorSchemaName, hasOwnSchema } from './error-responses.ts';
+import type { DocumentedErrors } from './documented-error.ts';
+import { errorAnswers, errorResponses } from './error-responses.ts';
+import { codeSchemas, unionKey, unionNames, unionSchema } from './error-schemas.ts';
 import { type Json, type JsonObject, publishNamedSchemas, publishSchema } from './publish-schema.ts';
 import { headersOf, responseHeaders } from './response-headers.ts';
 
-export type { DocumentedError, DocumentedErrors, ErrorExample } from './error-responses.ts';
+export type { DocumentedError, DocumentedErrors, ErrorExample } from './documented-error.ts';
 
 const description = `Accounts and sessions of a multi-tenant system.
 
 - Every error has the body \`error_code\`, \`message\`, \`details\`. The code decides what a client does; \`X-Error-Code\` names
-  the row of the error catalogue if an endpoint code stands for one.
+  the row of the error catalogue if an endpoint code stands for one. \`x-reaction\` and \`x-retry\` of its schema, and
+  \`x-error-catalogue\` for every code of the family's services, tell a program what to do.
 - Unknown fields of requests are ignored; clients ignore unknown fields of answers.
 - A path that does not exist answers 404 \`ERR-ROUTE-NOT-FOUND\`; a method that a path does not have answers 405
   \`ERR-METHOD-NOT-ALLOWED\` with \`Allow\`.
@@ -26,14 +28,30 @@ const tags = {
   Keys: 'Public keys with which other services verify access tokens.',
 } satisfies Record<Route['tag'], string>;
 
+/** What a row of the error catalogue asks of a client. */
+export interface ErrorReaction {
+  readonly http: number;
+  readonly reaction: JsonObject;
+  readonly retry: string;
+}
+
 /**
- * Returns the OpenAPI 3.1 document of the API, built from the route table. `errors` has the rows of the error
- * catalogue; throws if a route names a code that is not among them.
+ * Returns the OpenAPI 3.1 document of the API, built from the route table. `errors` has the codes that routes answer,
+ * `reactions` every code of the error catalogue; throws if a route names a code that is not among `errors`.
  */
-export function openApiDocument(errors: DocumentedErrors): JsonObject {
+export function openApiDocument(
+  errors: DocumentedErrors,
+  reactions: Readonly<Record<string, ErrorReaction>>,
+): JsonObject {
   const all: readonly Route[] = Object.values(routes);
   const paths = Map.groupBy(all, ({ path }) => path);
   const used = new Set(all.flatMap((route) => route.errors));
+  const answers = all.flatMap((route) => errorAnswers(route.operationId, route.errors, errorsOf(route, errors)));
+  const names = unionNames(answers);
+  const unions = answers.flatMap(({ status, codes }) => {
+    const name = names.get(unionKey({ status, codes }));
+    return name === undefined ? [] : [[name, unionSchema(codes, errors)] as const];
+  });
   return {
     openapi: '3.1.1',
     info: {
@@ -47,11 +65,11 @@ export function openApiDocument(errors: DocumentedErrors): JsonObject {
     paths: Object.fromEntries(
       [...paths].map(([path, group]) => [
         openApiPath(path),
-        Object.fromEntries(group.map((route) => [route.method, operationOf(route, errors)])),
+        Object.fromEntries(group.map((route) => [route.method, operationOf(route, errors, names)])),
       ]),
     ),
     components: {
-      schemas: { ...publishNamedSchemas(), ...errorSchemas(used, errors) },
+      schemas: { ...publishNamedSchemas(), ...codeSchemas(used, errors), ...Object.fromEntries(unions) },
       headers: responseHeaders,
       parameters: Object.fromEntries(
         Object.entries(requestHeaders).map(([name, header]) => [name, parameterOf(name, header)]),
@@ -65,6 +83,7 @@ export function openApiDocument(errors: DocumentedErrors): JsonObject {
         },
       },
     },
+    'x-error-catalogue': Object.fromEntries(Object.entries(reactions).map(([code, row]) => [code, { ...row }])),
   };
 }
 
@@ -73,7 +92,7 @@ export function openApiPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-function operationOf(route: Route, errors: DocumentedErrors): JsonObject {
+function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<string, string>): JsonObject {
   const { operationId, tag, summary, description: text, body, success, carriesToken } = route;
   const noStore: JsonObject = carriesToken ? headersOf(['Cache-Control'], () => true) : {};
   const isIdempotent = route.headers.includes('Idempotency-Key');
@@ -97,9 +116,12 @@ function operationOf(route: Route, errors: DocumentedErrors): JsonObject {
       },
       // A request that is refused before its operation is known gets an answer without this header.
       ...errorResponses(
-        route.errors,
-        errorsOf(route, errors),
-        carriesToken ? headersOf(['Cache-Control'], () => false) : {},
+        { operationId, codes: route.errors },
+        {
+          errors: errorsOf(route, errors),
+          names,
+          further: carriesToken ? headersOf(['Cache-Control'], () => false) : {},
+        },
       ),
     },
   };
@@ -134,11 +156,4 @@ function requestBodyOf({ requests = {} }: Route, schema: JsonObject): JsonObject
 function parameterOf(name: string, header: (typeof requestHeaders)[keyof typeof requestHeaders]): JsonObject {
   const { required, description: text, schema, example } = header;
   return { name, in: 'header', required, description: text, schema: publishSchema(schema), example };
-}
-
-function errorSchemas(codes: ReadonlySet<string>, errors: DocumentedErrors): JsonObject {
-  const own = Object.entries(errors).filter(([code, error]) => codes.has(code) && hasOwnSchema(error));
-  return Object.fromEntries(
-    own.map(([code, { details }]) => [errorSchemaName(code), publishSchema(errorBodyOf(code, details))]),
-  );
 }

@@ -25,8 +25,26 @@ export type Domain = 'IAD' | 'MDM' | 'INV' | 'AID' | 'AFF' | 'PMA' | 'ENDPOINT';
  */
 export type Severity = 'info' | 'warning' | 'error' | 'critical';
 
-/** Reaction of the client or the system, as a word for programs. */
+/**
+ * Reaction of the client or the system, for programs: a type and the parameters that it has. A `switch` over the type is
+ * exhaustive for the compiler.
+ */
 export type Reaction =
+  | { readonly type: ReactionWithoutParameters }
+  | { readonly type: 'CHOOSE_ALLOWED_REASON'; readonly allowed: readonly string[] }
+  | { readonly type: 'CUT_STREAM'; readonly status: number }
+  /** Topics 5 and 13 of the system's message map, which numbers them. */
+  | { readonly type: 'FORCE_LOGOUT' | 'MANUAL_MODERATION'; readonly topicNumber: number }
+  | { readonly type: 'HIGHLIGHT_EMAIL_FIELD'; readonly field: string }
+  | { readonly type: 'INJECT_TRACE_ID'; readonly header: string }
+  /** An operation of the API to call, by its `operationId`. */
+  | { readonly type: 'OFFER_RESTORE' | 'REFRESH_AND_RETRY'; readonly operation: string }
+  | { readonly type: 'SHOW_ZERO_STOCK'; readonly shown: number }
+  | { readonly type: 'START_BARCODE_PROCESSING'; readonly topic: string };
+
+export type ReactionType = Reaction['type'];
+
+type ReactionWithoutParameters =
   | 'ABORT_JOB_AND_ALERT'
   | 'ASK_CODE'
   | 'ASK_GROUP_OWNER'
@@ -37,28 +55,20 @@ export type Reaction =
   | 'BLOCK_WRITE_OFF'
   | 'CHECK_CREDENTIALS'
   | 'CHECK_INVITE'
-  | 'CHOOSE_ALLOWED_REASON'
   | 'CLEAR_STORAGE_AND_LOGIN'
   | 'CLOSE_STREAM_AND_CLEAR_BUFFER'
   | 'CONTACT_SUPPORT'
-  | 'CUT_STREAM'
   | 'DISABLE_LIVE_LOGS'
   | 'FIX_INPUT'
   | 'FIX_REQUEST'
-  | 'FORCE_LOGOUT'
   | 'HIDE_HINTS'
   | 'HIDE_MAP_AND_ALERT'
-  | 'HIGHLIGHT_EMAIL_FIELD'
   | 'HIGHLIGHT_SCAN_ERROR'
-  | 'INJECT_TRACE_ID'
   | 'LEAVE_GROUP_MODAL'
   | 'LOCK_AND_REPORT'
   | 'LOGIN'
   | 'LOG_AND_ABORT'
-  | 'MANUAL_MODERATION'
-  | 'OFFER_RESTORE'
   | 'RECONNECT_WITH_OWN_SESSION'
-  | 'REFRESH_AND_RETRY'
   | 'REFRESH_SCREEN_AND_RESELECT'
   | 'REQUEST_NEW_CODE'
   | 'REPEAT_DICTATION'
@@ -71,10 +81,14 @@ export type Reaction =
   | 'RETURN_TO_COOKBOOK'
   | 'REVOKE_INVITE'
   | 'SHOW_LOADER_WITH_RETRY'
-  | 'SHOW_ZERO_STOCK'
-  | 'START_BARCODE_PROCESSING'
   | 'SWITCH_TO_PHOTO_MODE'
   | 'USE_NEW_IDEMPOTENCY_KEY';
+
+/**
+ * Time at which the same request, unchanged, may succeed: `after_delay` is a little later (`Retry-After`, then growing
+ * pauses), `after_refresh` is at once with a new access token, `never` means that something else must change first.
+ */
+export type Retry = 'after_delay' | 'after_refresh' | 'never';
 
 /**
  * Type of one field of `details`. A trailing `?` makes it optional. A list means one of its words: the code has a text
@@ -98,8 +112,7 @@ export interface CatalogueRow {
   /** Consequence; for the six domains, the specification's own words. */
   readonly reactionText: string;
   readonly reaction: Reaction;
-  /** True if the same request, unchanged, may succeed a little later. */
-  readonly retryable: boolean;
+  readonly retry: Retry;
   readonly severity: Severity;
   /** The fields of `details` besides `action`, or the array of validation items. */
   readonly details?: DetailFields | 'validation-items';

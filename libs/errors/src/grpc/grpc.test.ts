@@ -124,7 +124,7 @@ describe('toGrpc', () => {
       metadata: {
         http_status: '422',
         reaction: 'FIX_INPUT',
-        retryable: 'false',
+        retry: 'never',
         action: locales.ru['ERR-VALIDATION-FAILED'].action,
       },
     });
@@ -156,7 +156,7 @@ describe('toGrpc', () => {
       'type.googleapis.com/google.rpc.LocalizedMessage',
     ]);
     const metadata = unpack(status.details[0], ErrorInfoSchema)?.metadata ?? {};
-    expect(Object.keys(metadata).sort()).toEqual(['action', 'http_status', 'reaction', 'retryable']);
+    expect(Object.keys(metadata).sort()).toEqual(['action', 'http_status', 'reaction', 'retry']);
   });
 
   test('names the canonical code, and nothing that is not known', () => {

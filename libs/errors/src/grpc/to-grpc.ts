@@ -41,7 +41,7 @@ export interface GrpcErrorOptions {
 
 /**
  * Returns the gRPC answer to an error: a `google.rpc.Status` as AIP-193 wants it. Its details are `ErrorInfo` (reason =
- * the code, the metadata `http_status`, `reaction`, `retryable`, `action` and, if there is one, `canonical_code`),
+ * the code, the metadata `http_status`, `reaction` (its type), `retry`, `action` and, if there is one, `canonical_code`),
  * `LocalizedMessage`, `BadRequest` for validation items, `RetryInfo`, `RequestInfo`, and a `google.protobuf.Struct` of
  * the typed details. Clients and proxies take about 8 KiB of trailing metadata: keep lists in details short.
  *
@@ -76,11 +76,11 @@ function detailsOf(error: AppError, { locale, requestId }: GrpcErrorOptions): An
 }
 
 function metadataOf(error: AppError, action: string): Record<string, string> {
-  const { reaction, retryable } = rowOf(error.code);
+  const { reaction, retry } = rowOf(error.code);
   return {
     http_status: String(error.status),
-    reaction,
-    retryable: String(retryable),
+    reaction: reaction.type,
+    retry,
     action,
     ...(error.canonical === undefined ? {} : { canonical_code: error.canonical }),
   };

@@ -39,12 +39,13 @@ const groupChanges = {
 /** Outcomes of a code that are the reasons of `code.failed`, or events of their own. */
 const codeOutcomes = ['requested', 'resent', 'confirmed', 'wrong', 'dead', 'expired', 'unknown'] as const;
 
-/** Changes that a code has permitted, with its purpose. */
+/** The change that a code of each purpose permits. */
 const confirmations = {
-  'account.password_reset': 'password_reset',
-  'account.email_verified': 'email_verification',
-  'account.email_changed': 'email_change',
-} as const satisfies Partial<Record<AuditEventName, CodePurpose>>;
+  email_verification: 'account.email_verified',
+  password_reset: 'account.password_reset',
+  email_change: 'account.email_changed',
+  account_deletion: 'account.deletion_scheduled',
+} as const satisfies Record<CodePurpose, AuditEventName>;
 
 /** Reasons for which the api ends sessions. The others are those of the worker and of operators. */
 const endReasons = Object.keys({
@@ -107,7 +108,7 @@ export function createAuditCounters(registry: Metrics['registry']) {
 
 /** Creates the function that counts each event. */
 export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) => void {
-  const steps: Partial<Record<AuditEventName, () => void>> = {};
+  const steps: Partial<Record<AuditEventName, (event: AuditEvent) => void>> = {};
   for (const [name, outcome] of Object.entries(loginOutcomes)) {
     steps[name as AuditEventName] = () => counters.logins.inc({ outcome });
   }
@@ -117,8 +118,10 @@ export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) =
   for (const [name, change] of Object.entries(groupChanges)) {
     steps[name as AuditEventName] = () => counters.groupChanges.inc({ change });
   }
-  for (const [name, purpose] of Object.entries(confirmations)) {
-    steps[name as AuditEventName] = () => counters.codes.inc({ purpose, outcome: 'confirmed' });
+  for (const [purpose, name] of Object.entries(confirmations)) {
+    steps[name] = (event) => {
+      if (isByCode(event)) counters.codes.inc({ purpose, outcome: 'confirmed' });
+    };
   }
   return (event) => {
     if ('purpose' in event) counters.codes.inc({ purpose: event.purpose, outcome: codeOutcomeOf(event) });
@@ -126,9 +129,12 @@ export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) =
     else if (event.event === 'limit.exceeded') counters.rateLimited.inc({ rule: event.reason });
     else if (event.event === 'session.revoked') counters.sessionsEnded.inc({ reason: event.reason });
     else if (event.event === 'logout.succeeded') counters.sessionsEnded.inc({ reason: 'logout' });
-    else steps[event.event]?.();
+    else steps[event.event]?.(event);
   };
 }
+
+/** A deletion is also ordered with the password, in a session. */
+const isByCode = (event: AuditEvent) => event.event !== 'account.deletion_scheduled' || event.session_id === undefined;
 
 function codeOutcomeOf(event: Extract<AuditEvent, { readonly purpose: CodePurpose }>) {
   if (event.event === 'code.failed') return event.reason;

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { CodePurpose } from '@auth-account/contracts/events';
 import { createAuditSampler, createMetrics, type WriteAudit } from '@auth-account/telemetry';
 import { describe, expect, test } from '@jest/globals';
 import type { Counter } from 'prom-client';
 import { createAudit } from './audit.ts';
-import { authorizationCodes, countAuditEvents, createAuditCounters } from './audit-counters.ts';
+import { type AuditCounters, authorizationCodes, countAuditEvents, createAuditCounters } from './audit-counters.ts';
 import { type AuditEvent, auditEvents } from './events.ts';
 
 const user_id = '019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10';
@@ -125,6 +126,39 @@ describe('counters', () => {
     expect(await valuesOf('rateLimited')).toEqual({ register_address: 1 });
     expect(await valuesOf('sessionsEnded')).toEqual({ logout: 1, replaced: 1 });
     expect(await valuesOf('groupChanges')).toEqual({ left: 1 });
+  });
+
+  const confirming: Record<CodePurpose, AuditEvent> = {
+    email_verification: { event: 'account.email_verified', user_id },
+    password_reset: { event: 'account.password_reset', user_id },
+    email_change: { event: 'account.email_changed', ...session },
+    account_deletion: { event: 'account.deletion_scheduled', user_id, session_id: undefined },
+  };
+  const outcomesOf = async ({ codes }: AuditCounters) =>
+    (await codes.get()).values.filter(({ value }) => value > 0).map(({ labels, value }) => ({ ...labels, value }));
+
+  test.each(CodePurpose.enum)('count what happens to a code of the purpose %s', async (purpose) => {
+    const { audit, counters } = openAudit();
+    const code = { user_id, purpose };
+    const all: AuditEvent[] = [
+      { event: 'code.requested', ...code },
+      { event: 'code.resent', ...code },
+      ...(['wrong', 'dead', 'expired', 'unknown'] as const).map((reason) => ({
+        event: 'code.failed' as const,
+        ...code,
+        reason,
+      })),
+      confirming[purpose],
+    ];
+    for (const event of all) audit(event, origin);
+    const outcomes = ['requested', 'resent', 'confirmed', 'wrong', 'dead', 'expired', 'unknown'];
+    expect(await outcomesOf(counters)).toEqual(outcomes.map((outcome) => ({ purpose, outcome, value: 1 })));
+  });
+
+  test('count no code for a deletion that the password ordered', async () => {
+    const { audit, counters } = openAudit();
+    audit({ event: 'account.deletion_scheduled', ...session }, origin);
+    expect(await outcomesOf(counters)).toEqual([]);
   });
 
   test('have every outcome at zero before the first event', async () => {

@@ -53,7 +53,7 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
     const code = await checkCode('email_change', input, origin, user_id);
     const { user } = code;
     const at = now();
-    const change = changeOf(user, at);
+    const change = changeOf(user, deviceId, at);
     const events = eventsOf(deps, user, change, origin);
     const end = { userId: user_id, reason: 'revoked_by_user', at, spare: session_id } as const;
     const work = async (session: ClientSession) => {
@@ -79,11 +79,11 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
   };
 }
 
-function changeOf(user: UserDocument, at: Date): EmailChange {
+function changeOf(user: UserDocument, deviceId: string, at: Date): EmailChange {
   const { email, email_key, email_verified_at: verified_at, pending_email = email } = user;
   const until = new Date(at.getTime() + emailUndoSeconds * 1_000);
   const former = { change_id: randomUUID(), email, email_key, ...(verified_at && { verified_at }), until };
-  return { email: pending_email, former, at };
+  return { email: pending_email, former, known_devices: [deviceId], at };
 }
 
 function takenError(rejected_email: string, cause?: unknown): AppError {

@@ -35,7 +35,8 @@ export interface ChangePasswordDeps {
 
 /**
  * Changes the caller's password, and ends all other sessions and all open challenges in the same transaction. It writes
- * the user's document, like every login, so that no login with the old password slips past.
+ * the user's document, like every login, so that no login with the old password slips past. The account knows no other
+ * device from then on.
  *
  * Each change makes the codes void by which the owner of the mailbox could take the account back: an account has few a
  * day. Only those with the right password count, so that a thief of a session alone can't keep its holder from a change.
@@ -60,7 +61,7 @@ export function createChangePassword(deps: ChangePasswordDeps) {
     const end = { userId: user_id, reason: 'password_changed', at, spare: session_id } as const;
     const change = { user_id, reason: 'changed', locale: mailLocale(user, origin) } as const;
     const events = passwordChangedEvents(change, () => eventOrigin(origin, at, ids));
-    const fields = passwordFields(password_hash, user, at);
+    const fields = { ...passwordFields(password_hash, user, at), known_devices: [caller.device_id] };
     const work = async (session: ClientSession) => {
       if (!(await users.changeFresh(user, fields, session))) throw new AppError('ERR-REAUTHENTICATION-FAILED');
       await challenges.endAll(user_id, at, session);

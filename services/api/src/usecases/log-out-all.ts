@@ -21,7 +21,7 @@ export interface LogOutAllDeps {
 
 /**
  * Ends the caller's sessions, all of them or all others. It writes the user's document, like every login, so that it
- * misses no login. Streams close with 4001, the caller's own with 1000. If the caller's session was over already it is
+ * misses no login. The account knows no other device than the caller's from then on. Streams close with 4001, the caller's own with 1000. If the caller's session was over already it is
  * announced again: the request that ended it may have been answered 503.
  */
 export function createLogOutAll(deps: LogOutAllDeps) {
@@ -37,7 +37,7 @@ export function createLogOutAll(deps: LogOutAllDeps) {
     let ended: readonly { reason: RevocationReason; ids: string[] }[] = [];
     let isOver = false;
     const work = async (session: ClientSession) => {
-      const isThere = await users.touchSessions(caller.user_id, at, session);
+      const isThere = await users.touchSessions(caller.user_id, at, session, [caller.device_id]);
       if (!isThere) throw new AppError('IAD_JWT_ACCESS_INVALID');
       const live = (await sessions.listLive(caller.user_id, session)).map(({ _id }) => _id);
       isOver = !live.includes(caller.sid);

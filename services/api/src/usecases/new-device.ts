@@ -4,7 +4,7 @@ import type { LoginRequest } from '@auth-account/contracts/http/login';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { OutboxStore, SessionSummary } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
-import { hasNoticeLeft, type LearnedDevice } from '@auth-account/stores/users';
+import { hasNoticeLeft, type LearnedDevice, unnamedDevice } from '@auth-account/stores/users';
 import type { ClientSession } from 'mongodb';
 import type { TellSessions } from '../announcements/tell-sessions.ts';
 import { mailLocale } from '../codes/mail-locale.ts';
@@ -51,12 +51,9 @@ export interface NewDeviceNotices {
   announce(notice: NewDeviceNotice): void;
 }
 
-/** Stands for all clients without a `device_id`, which can't be told apart. */
-const unnamed = 'unnamed';
-
 /** Returns the name by which an account knows the device of a request. */
 export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string {
-  return device_id?.toLowerCase() ?? unnamed;
+  return device_id?.toLowerCase() ?? unnamedDevice;
 }
 
 /**
@@ -64,9 +61,9 @@ export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string 
  * account's first, or if no notice is left: else somebody who goes on could keep the account from notices for ever.
  */
 export function learnedDevice(seen: UserDocument, name: string, at: Date): LearnedDevice | undefined {
-  const { known_devices = [] } = seen;
-  if (known_devices.includes(name)) return;
-  return { name, counts: known_devices.length > 0 && hasNoticeLeft(seen, at) };
+  const { known_devices } = seen;
+  if (known_devices?.includes(name)) return;
+  return { name, counts: known_devices !== undefined && hasNoticeLeft(seen, at) };
 }
 
 /** Creates the two steps of a notice (docs/decisions.md, "Devices"). */
@@ -93,10 +90,10 @@ export function createNewDeviceNotices(deps: NewDeviceDeps): NewDeviceNotices {
 }
 
 /**
- * Returns true if the account has used other devices and not this one. An account that has used none yet, or was
- * imported, learns its first device without a notice.
+ * Returns true if the account does not know the device. One that has used none yet, or was imported, learns its first
+ * device without a notice; one that has forgotten all does not.
  */
-function isNew({ user: { known_devices = [] }, device, live }: DeviceLogin): boolean {
-  const isUsed = known_devices.includes(device) || live.some(({ device_id }) => device_id === device);
-  return !isUsed && known_devices.length + live.length > 0;
+function isNew({ user: { known_devices }, device, live }: DeviceLogin): boolean {
+  const isUsed = known_devices?.includes(device) || live.some(({ device_id }) => device_id === device);
+  return !isUsed && (known_devices !== undefined || live.length > 0);
 }

@@ -37,10 +37,11 @@ export interface ResetPasswordDeps {
 /**
  * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction, which writes
  * the user's document like every login, so that no login with the old password slips past. All open codes of the
- * account become void. What strangers have tried does not keep the owner from the login that follows.
+ * account become void, and it knows no device any more. What strangers have tried does not keep the owner from the login
+ * that follows.
  *
  * If the address was never verified, whoever registered the account may not own it: the code verifies the address, and
- * the invites that the account has made are revoked, and its known devices and networks forgotten.
+ * the invites that the account has made are revoked, and its known networks forgotten.
  *
  * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A shed request takes no try.
  */
@@ -60,8 +61,8 @@ export function createResetPassword(deps: ResetPasswordDeps) {
     const isFirstProof = user.email_verified_at === undefined;
     const fields = {
       ...passwordFields(password_hash, user, at),
-      // Devices of somebody else are no devices of the owner's.
-      ...(isFirstProof && { email_verified_at: at, known_devices: [] }),
+      // A device of somebody else may be among them.
+      ...(isFirstProof && { email_verified_at: at }),
     };
     const events = eventsOf(deps, user, at, origin);
     const end = { userId: user._id, reason: 'password_changed', at } as const;

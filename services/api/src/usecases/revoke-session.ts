@@ -1,12 +1,20 @@
 import type { SessionRevokedResponse } from '@auth-account/contracts/http/sessions';
 import { AppError } from '@auth-account/errors';
-import { closeReasonOf, type OwnSession, type Revocation, type SessionStore } from '@auth-account/stores';
+import {
+  closeReasonOf,
+  type OwnSession,
+  type Revocation,
+  type SessionStore,
+  type UserStore,
+} from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import { type Announcement, createAnnounceAgain, type IsDenied } from '../announcements/announce.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 
 export interface RevokeSessionDeps {
+  readonly users: Pick<UserStore, 'forgetDevice'>;
   readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly isDenied: IsDenied;
@@ -15,19 +23,29 @@ export interface RevokeSessionDeps {
 }
 
 /**
- * Ends one of the caller's sessions by its id. Its stream closes with 4001, the caller's own with 1000.
+ * Ends one of the caller's sessions by its id. Its stream closes with 4001, the caller's own with 1000. The account no
+ * longer knows the device of one that is not the caller's: its next login is told again ("not me").
  *
  * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` if the id is no live session of the caller. One that is over already is
  * announced again first: the request that ended it may have been answered 503.
  */
-export function createRevokeSession({ sessions, announce, isDenied, audit, now }: RevokeSessionDeps) {
+export function createRevokeSession({ users, sessions, announce, isDenied, audit, now }: RevokeSessionDeps) {
   const announceAgain = createAnnounceAgain({ sessions, announce, isDenied });
 
-  /** Revokes in one write; only a miss reads. */
+  /** A session that was logged out, or ended by anything else, keeps its device known. */
+  async function forgetDevice({ user_id, device_id, revoked_reason }: SessionDocument): Promise<void> {
+    if (revoked_reason === 'revoked_by_user') await users.forgetDevice(user_id, device_id);
+  }
+
+  /** Revokes the caller's own in one write; only a miss, and another device's session, is read. */
   async function revoke(own: OwnSession, revocation: Revocation): Promise<boolean> {
-    if (await sessions.revokeOwn(own, revocation)) return true;
+    const isRevoked = await sessions.revokeOwn(own, revocation);
+    if (isRevoked && revocation.reason === 'logout') return true;
     const session = await sessions.find(own.sessionId);
-    if (session?.user_id !== own.userId || !session.is_revoked) return false;
+    if (session?.user_id !== own.userId || !session.is_revoked) return isRevoked;
+    // Also after a miss: the request that ended it may have failed here.
+    await forgetDevice(session);
+    if (isRevoked) return true;
     return !(await announceAgain(own.sessionId)) && sessions.revokeOwn(own, revocation);
   }
 

@@ -56,7 +56,7 @@ const mostTries = 5;
  * Gives an account a former address back, with the token of the notice to it, and undoes every change after that one
  * too. Whoever changed it knew the password and may be a thief: it is void until it is reset; all sessions, open codes
  * and invites of the account end, and a deletion that was ordered is cancelled, in the same transaction. If that address
- * was never verified, whoever registered the account may not own it: its known devices and networks are forgotten.
+ * was never verified, whoever registered the account may not own it: its known networks are forgotten.
  *
  * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.

@@ -5,13 +5,13 @@ import { toFailure } from '../cli/to-failure.ts';
 import { withMongo } from '../compose.ts';
 import { type CleanUpReport, cleanUp, type Traces } from './clean-up.ts';
 import { newCredentials, newRequestId } from './probe-accounts.ts';
-import type { ProbePlan } from './probe-plan.ts';
+import type { MailPlan, ProbePlan } from './probe-plan.ts';
 import type { StepReport } from './step-log.ts';
 import { type CloseTime, walkPath } from './walk-path.ts';
 
 /** One run of the probe; holds no secret. */
 export interface ProbeReport {
-  /** True if the whole path went as the contract says. The cleanup is not part of it. */
+  /** True if every step went as the contract says. The cleanup is not part of it. */
   readonly ok: boolean;
   readonly request_id: string;
   readonly steps: readonly StepReport[];
@@ -24,11 +24,20 @@ export type Probe = (stop: AbortSignal) => Promise<ProbeReport>;
 
 /**
  * Creates a probe. As long as its runs leave nothing behind, it registers the same address again and again: the api
- * remembers for 180 days from which network an account has logged in, so new addresses would add up in Redis.
+ * remembers for 180 days from which network an account has logged in, so new addresses would add up in Redis. Only a run
+ * with mails takes a new one.
  */
 export function createProbe(shell: Shell, plan: ProbePlan): Probe {
   const deviceId = randomUUID();
   let fresh = newCredentials(plan.emailDomain);
+  let nextMailAt = performance.now();
+
+  /** Returns the plan for mails if their time has come again. */
+  function takeMailPlan(): MailPlan | undefined {
+    if (plan.mail === undefined || performance.now() < nextMailAt) return;
+    nextMailAt = performance.now() + plan.mail.everyMs;
+    return plan.mail;
+  }
 
   async function cleanUpAfter(traces: Traces, stop: AbortSignal): Promise<CleanUpReport> {
     if (!plan.canCleanUp) return { outcome: 'skipped', leftovers: 0 };
@@ -43,13 +52,15 @@ export function createProbe(shell: Shell, plan: ProbePlan): Probe {
   return async (stop) => {
     const requestId = newRequestId();
     const isNew = plan.account === undefined;
+    const mail = takeMailPlan();
+    // The codes of an address are limited (`CODE_LIMIT_PER_ACCOUNT`), and the limit outlives its account.
+    if (mail !== undefined) fresh = newCredentials(plan.emailDomain);
     const credentials = plan.account ?? fresh;
-    const walk = await walkPath({ plan, credentials, isNew, deviceId, requestId, stop });
+    const walk = await walkPath({ plan, credentials, isNew, mail, deviceId, requestId, stop });
     const email = isNew ? credentials.email : undefined;
     const clean_up = await cleanUpAfter({ requestId, email, sessionId: walk.sessionId }, stop);
-    const ok = walk.close !== undefined;
     if (!isOver(walk.steps, clean_up)) fresh = newCredentials(plan.emailDomain);
-    return { ok, request_id: requestId, steps: walk.steps, close: walk.close ?? null, clean_up };
+    return { ok: walk.ok, request_id: requestId, steps: walk.steps, close: walk.close ?? null, clean_up };
   };
 }
 

@@ -12,8 +12,11 @@ export const isProbeRequestId = { $gte: requestIdPrefix, $lt: 'auth-probe.' } as
 
 /** Creates an address under the domain that was never used, and a random password that is not kept. */
 export function newCredentials(domain: string): Credentials {
-  return { email: `probe-${randomUUID()}@${domain}`, password: randomBytes(24).toString('base64url') };
+  return { email: `probe-${randomUUID()}@${domain}`, password: newPassword() };
 }
+
+/** Creates a random password. */
+export const newPassword = () => randomBytes(24).toString('base64url');
 
 /** Matches the `email_key` of every account that a probe registers under the domain, and of no other form. */
 export function probeEmails(domain: string): RegExp {

@@ -46,6 +46,21 @@ export function addProbeCommand(program: Command, shell: Shell): void {
         .argParser(parseSpan)
         .default(10_000, '10s'),
     )
+    .option('--with-mail', 'also reset the password and order the deletion, with codes from the mailbox')
+    .addOption(
+      new Option(
+        '--mail-url <url>',
+        "URL that lists the mails to the probe's addresses as JSON; default PROBE_MAIL_URL",
+      ).argParser(parseUrl('https://', 'http://')),
+    )
+    .addOption(
+      new Option('--mail-every <span>', 'with --interval: time between two runs with mails')
+        .argParser(parseSpan)
+        .default(900_000, '15m'),
+    )
+    .addOption(
+      new Option('--mail-wait <span>', 'limit for the arrival of a mail').argParser(parseSpan).default(60_000, '60s'),
+    )
     .addOption(
       new Option(
         '--interval <span>',

@@ -23,6 +23,16 @@ export const probeConfig = Type.Object({
   PROBE_PASSWORD: Type.Optional(
     Type.String({ minLength: 1, secret: true, description: 'Password of the account that `--email` names' }),
   ),
+  PROBE_MAIL_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description:
+        'With `--with-mail`: URL that lists the mails to `PROBE_EMAIL_DOMAIN` as JSON, `[{"to","subject","text"}]`',
+    }),
+  ),
+  PROBE_MAIL_TOKEN: Type.Optional(
+    Type.String({ minLength: 1, secret: true, description: 'Bearer token for `PROBE_MAIL_URL`' }),
+  ),
   PROBE_OPS_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,

@@ -2,14 +2,25 @@ import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Gauge, Histogram } from 'prom-client';
 import type { CleanUpReport } from './clean-up.ts';
 import type { ProbeReport } from './create-probe.ts';
-import { type ProbeStep, probeSteps } from './step-log.ts';
+import { mailSteps, type ProbeStep, probeSteps, type StepReport } from './step-log.ts';
 
 const cleanUps: readonly CleanUpReport['outcome'][] = ['done', 'waiting', 'skipped', 'failed'];
+
+const isMailStep = ({ step }: StepReport) => mailSteps.some((one) => one === step);
 
 /** Creates the probe's metrics; returns the function that records a finished run. */
 export function createProbeMetrics({ registry }: Metrics, now: () => Date): (report: ProbeReport) => void {
   const registers = [registry];
-  const success = new Gauge({ name: 'auth_probe_success', help: '1 if the last run went well, else 0', registers });
+  const success = new Gauge({
+    name: 'auth_probe_success',
+    help: '1 if the main path of the last run went well, else 0',
+    registers,
+  });
+  const mailSuccess = new Gauge({
+    name: 'auth_probe_mail_success',
+    help: '1 if password reset and deletion went well in the last run that came to them (`--with-mail`), else 0',
+    registers,
+  });
   const closeTime = new Gauge({
     name: 'auth_probe_close_seconds',
     help: "From the logout's request to the close of its stream, in the last run that came so far",
@@ -24,7 +35,7 @@ export function createProbeMetrics({ registry }: Metrics, now: () => Date): (rep
     name: 'auth_probe_step_duration_seconds',
     help: 'Duration of the steps, failed ones too; `close` counts from the answer to the logout',
     labelNames: ['step'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers,
   });
   const zeroed = <L extends string>(name: string, help: string, values: Record<L, readonly string[]>) =>
@@ -36,12 +47,14 @@ export function createProbeMetrics({ registry }: Metrics, now: () => Date): (rep
     { outcome: cleanUps },
   );
   success.set(Number.NaN);
+  mailSuccess.set(Number.NaN);
   closeTime.set(Number.NaN);
   lastRun.set(now().getTime() / 1_000);
   for (const step of probeSteps) steps.zero({ step } satisfies { step: ProbeStep });
 
   return ({ ok, steps: taken, close, clean_up }) => {
-    success.set(ok ? 1 : 0);
+    success.set(close === null ? 0 : 1);
+    if (taken.some(isMailStep)) mailSuccess.set(ok ? 1 : 0);
     if (close) closeTime.set(close.since_request_ms / 1_000);
     lastRun.set(now().getTime() / 1_000);
     for (const { step, ms } of taken) steps.observe({ step }, ms / 1_000);

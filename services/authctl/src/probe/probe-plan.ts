@@ -1,5 +1,6 @@
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
+import type { MailboxAddress } from './mailbox.ts';
 import type { ProbeConfig } from './probe-config.ts';
 
 /** Options of a probe on the command line; times are in milliseconds. */
@@ -9,11 +10,23 @@ export interface ProbeOptions {
   readonly email?: string | undefined;
   readonly timeout: number;
   readonly eventWait: number;
+  readonly withMail?: true | undefined;
+  readonly mailUrl?: string | undefined;
+  readonly mailEvery: number;
+  readonly mailWait: number;
 }
 
 export interface Credentials {
   readonly email: string;
   readonly password: string;
+}
+
+/** Plan of the path through a mailbox. */
+export interface MailPlan extends MailboxAddress {
+  /** Milliseconds from the start of one run with mails to that of the next. */
+  readonly everyMs: number;
+  /** Limit in milliseconds for the arrival of a mail. */
+  readonly waitMs: number;
 }
 
 /** Plan that each run of a probe follows. */
@@ -25,6 +38,8 @@ export interface ProbePlan {
   /** An existing account; without it each run registers one. */
   readonly account: Credentials | undefined;
   readonly emailDomain: string;
+  /** Undefined if no run asks for mails. */
+  readonly mail: MailPlan | undefined;
   /** Limit in milliseconds for each step. */
   readonly timeoutMs: number;
   /** Limit in milliseconds for the delivery of the registration's event, before its account is removed. */
@@ -43,6 +58,7 @@ export function planProbe(options: ProbeOptions, config: ProbeConfig): ProbePlan
     pushUrl: pushUrl === undefined ? undefined : withoutSlash(pushUrl),
     account: options.email === undefined ? undefined : credentialsOf(options.email, config),
     emailDomain: config.PROBE_EMAIL_DOMAIN,
+    mail: options.withMail ? mailPlanOf(options, config) : undefined,
     timeoutMs: options.timeout,
     eventWaitMs: options.eventWait,
     canCleanUp: config.MONGODB_URI !== undefined,
@@ -52,6 +68,14 @@ export function planProbe(options: ProbeOptions, config: ProbeConfig): ProbePlan
 function credentialsOf(email: string, { PROBE_PASSWORD: password }: ProbeConfig): Credentials {
   if (password === undefined) throw missing('--email needs the password in PROBE_PASSWORD or PROBE_PASSWORD_FILE.');
   return { email, password };
+}
+
+function mailPlanOf({ email, mailUrl, mailEvery, mailWait }: ProbeOptions, config: ProbeConfig): MailPlan {
+  // It ends with a deletion.
+  if (email !== undefined) throw missing('--with-mail registers accounts of its own: leave out --email.');
+  const url = mailUrl ?? config.PROBE_MAIL_URL;
+  if (url === undefined) throw missing('--with-mail needs --mail-url, or PROBE_MAIL_URL.');
+  return { url, token: config.PROBE_MAIL_TOKEN, everyMs: mailEvery, waitMs: mailWait };
 }
 
 const missing = (message: string) => new CommandError(message, { exitCode: exitCodes.configuration });

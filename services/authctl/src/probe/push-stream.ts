@@ -34,6 +34,8 @@ export async function openPushStream({ url, accessToken, requestId, patience }: 
   if (!/^wss?:/.test(url) || !URL.canParse(url)) throw new ProbeFailure('the push URL is not a ws:// or wss:// URL');
   const headers = { Authorization: `Bearer ${accessToken}`, 'X-Request-ID': requestId };
   const socket = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: frameLimit });
+  // Without a listener an error would end the process. After an error the stream ends with 1006.
+  socket.on('error', () => undefined);
   const ended = new Promise<StreamEnd>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: reason.toString(), at: performance.now() }));
   });
@@ -60,8 +62,6 @@ function firstFrame(socket: WebSocket, ended: Promise<StreamEnd>): Promise<unkno
     fail(`the handshake was answered ${answer.statusCode}`);
     socket.terminate();
   });
-  // The listener stays: without it an error of an open stream would end the process. After an error the stream ends
-  // with 1006.
   socket.on('error', (error) => fail(`no stream: ${reasonOf(error)}`));
   void ended.then(({ code, reason }) => fail(`closed with ${code} ${reason} before the first frame`));
   return promise;

@@ -18,8 +18,8 @@ class GroupShared extends Error {
 }
 
 /**
- * Removes an account that a probe created, in one transaction: user, group, invites, sessions, and its event if no
- * subscriber waits for it. An event that is still to be delivered stays until `removeOldEvents` finds it.
+ * Removes an account that a probe created, in one transaction: user, group, invites, codes, sessions, and its events if no
+ * subscriber waits for them. An event that is still to be delivered stays until `removeOldEvents` finds it.
  */
 export async function removeAccount(mongo: Mongo, user: ProbedUser): Promise<Removal> {
   const isCommitted = async () => !(await mongo.stores.users.exists(user._id));
@@ -32,13 +32,14 @@ export async function removeAccount(mongo: Mongo, user: ProbedUser): Promise<Rem
 }
 
 async function remove({ collections }: Mongo, user: ProbedUser, session: ClientSession): Promise<Removal> {
-  const { users, groups, invites, sessions } = collections;
+  const { users, groups, invites, sessions, challenges } = collections;
   const { _id, home_group_id } = user;
   const { deletedCount } = await users.deleteOne({ _id, home_group_id }, { session });
   if (deletedCount === 0) return 'gone';
   const own = await groups.deleteOne({ _id: home_group_id, owner_id: _id, member_count: 1 }, { session });
   if (own.deletedCount === 0) throw new GroupShared(`group ${home_group_id} is not this user's alone`);
   await invites.deleteMany({ home_group_id }, { session });
+  await challenges.deleteMany({ user_id: _id }, { session });
   await sessions.deleteMany({ user_id: _id, _id: idsOf(user) }, { session });
   const events = await findEvents(collections, { 'event.subject': _id }, session);
   await deleteEvents(

@@ -1,5 +1,13 @@
-/** Steps of a run, in their order. */
-export const probeSteps = ['register', 'login', 'open', 'logout', 'close'] as const;
+/** Steps of the main path, in their order. */
+const mainSteps = ['register', 'login', 'open', 'logout', 'close'] as const;
+
+/** Steps of the path through a mailbox, which follow. */
+export const mailSteps = [
+  ...(['reset', 'reset_mail', 'reset_confirm', 'login_again'] as const),
+  ...(['deletion', 'deletion_mail', 'deletion_confirm'] as const),
+] as const;
+
+export const probeSteps = [...mainSteps, ...mailSteps] as const;
 export type ProbeStep = (typeof probeSteps)[number];
 
 export interface StepReport {

@@ -1,9 +1,10 @@
 import { closeCodes, pushStreamPath, routes } from '@auth-account/contracts';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import { type ApiClient, createApiClient } from './api-client.ts';
-import type { Credentials, ProbePlan } from './probe-plan.ts';
+import type { Credentials, MailPlan, ProbePlan } from './probe-plan.ts';
 import { openPushStream, type PushStream, type StreamEnd } from './push-stream.ts';
 import { createStepLog, ProbeFailure, type StepReport, type TakeStep } from './step-log.ts';
+import { walkMail } from './walk-mail.ts';
 import { type Patience, within } from './within.ts';
 
 export interface WalkOptions {
@@ -11,6 +12,8 @@ export interface WalkOptions {
   readonly credentials: Credentials;
   /** True if the account is to be registered first. */
   readonly isNew: boolean;
+  /** Set if the run goes on through the mailbox. */
+  readonly mail: MailPlan | undefined;
   readonly deviceId: string;
   readonly requestId: string;
   readonly stop: AbortSignal;
@@ -24,6 +27,8 @@ export interface CloseTime {
 }
 
 export interface Walk {
+  /** True if every step went as it should. */
+  readonly ok: boolean;
   readonly steps: readonly StepReport[];
   /** Set if the stream closed as it should. */
   readonly close?: CloseTime;
@@ -36,19 +41,24 @@ const requestGraceMs = 2_000;
 
 /**
  * Walks the main path as an app does: registers (optional), logs in, opens the push stream, logs out and waits for the
- * close with 1000 `LOGOUT_CONFIRMED`. It ends at the first step that violates the contract.
+ * close with 1000 `LOGOUT_CONFIRMED`; then the path through the mailbox (optional). It ends at the first step that violates the contract.
  */
 export async function walkPath(options: WalkOptions): Promise<Walk> {
-  const { plan, requestId, stop } = options;
+  const { plan, credentials, deviceId, mail, requestId, stop } = options;
   const { reports, take } = createStepLog();
   const patience = { timeoutMs: plan.timeoutMs, stop, graceMs: 0 };
   const api = createApiClient({ apiUrl: plan.apiUrl, requestId, patience: { ...patience, graceMs: requestGraceMs } });
-  const found: { sessionId?: string; stream?: PushStream; close?: CloseTime } = {};
+  const found: { ok: boolean; sessionId?: string; stream?: PushStream; close?: CloseTime } = { ok: false };
   try {
     const tokens = await enter(options, api, take);
     found.sessionId = tokens.session_id;
     found.stream = await take('open', () => open(options, tokens, patience));
     found.close = await leave(api, tokens, found.stream, take, patience);
+    if (mail !== undefined) {
+      const mailPatience = { ...patience, timeoutMs: mail.waitMs };
+      await walkMail({ api, mailbox: mail, credentials, deviceId, take, patience: mailPatience });
+    }
+    found.ok = true;
   } catch (error) {
     if (!(error instanceof ProbeFailure)) throw error;
   } finally {

@@ -8,7 +8,6 @@ const logout: RevokedSession = {
   revoked_reason: 'logout',
   revoked_request_id: 'request-1',
   revoked_also_close: 'phone',
-  claims: { home_group_id: 'group' },
 };
 
 test('the other stream of a logout is closed until it has been, and no other', () => {

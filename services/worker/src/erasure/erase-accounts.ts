@@ -35,9 +35,9 @@ const pageSize = 500;
  * Creates the function that runs one round: it erases each account whose grace is over, one transaction each, together
  * with the event that tells subscribers. A worker that is killed leaves the account whole or gone.
  *
- * Before that, Redis gets the ends of the account's sessions once more: once their documents are gone, nobody else
- * could make a lost one good. So no account is erased while Redis is away. The round ends with the first error, and the
- * account that caused it is free again after a minute, so that the next round goes on with the others.
+ * Before that, Redis gets the ends of the account's sessions once more, in case it has lost one and no round of the
+ * reconciliation has found that yet. So no account is erased while Redis is away. The round ends with the first error,
+ * and the account that caused it is free again after a minute, so that the next round goes on with the others.
  */
 export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void> {
   const { deletions, forgetPlaces, onErased, onFailed, newLease, now } = deps;
@@ -70,7 +70,7 @@ export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void
 }
 
 function eraseInTransaction(
-  { deletions, outbox, transaction, newEventId, now }: EraseAccountsDeps,
+  { deletions, outbox, transaction, lifetimeMs, newEventId, now }: EraseAccountsDeps,
   due: DueAccount,
   requestId: string,
 ): Promise<ErasedAccount | undefined> {
@@ -78,7 +78,7 @@ function eraseInTransaction(
   const id = newEventId();
   return transaction(
     async (session) => {
-      const erased = await deletions.erase(due, at, session);
+      const erased = await deletions.erase(due, { now: at, lifetimeMs }, session);
       if (erased === undefined) return;
       const { _id: user_id, home_group_id } = erased.user;
       const data = { user_id, home_group_id, deleted_at: at.toISOString() };

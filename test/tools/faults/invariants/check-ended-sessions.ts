@@ -58,8 +58,9 @@ export async function checkEnded(world: World, ended: readonly Ended[]): Promise
   history.note('checkpoint', { sessions: ended.length, tokens: due.length });
 }
 
+/** Also for a refresh, which comes last: its refusal makes good what services have missed. */
 async function checkToken(world: World, { session, of, accessToken }: Ended): Promise<void> {
-  const { streamPath } = session;
+  const { streamPath, refreshToken: refresh_token } = session;
   const common = { timeoutMs, requestId: world.nextRequestId() };
   const request = { method: 'GET', path: '/api/v1/auth/sessions', accessToken } as const;
   const answers = world.apiPorts.map((port) => sendFromApp(request, { ...common, port }));
@@ -74,6 +75,12 @@ async function checkToken(world: World, { session, of, accessToken }: Ended): Pr
     if (typeof stream !== 'object') continue;
     world.history.violate(`a token outlived its ${of} at a gateway`, { ...describe(session), ...common });
     stream.terminate();
+  }
+  if (of === 'claims') return;
+  const refresh = { method: 'POST', path: '/api/v1/auth/refresh', body: { refresh_token } } as const;
+  const refreshed = await Promise.all(world.apiPorts.map((port) => sendFromApp(refresh, { ...common, port })));
+  if (refreshed.some((reply) => reply?.status === 200)) {
+    world.history.violate('a session that has ended was refreshed', { ...describe(session), ...common });
   }
 }
 

@@ -2,49 +2,60 @@ import { registeredTopic } from '@auth-account/contracts';
 import type { Collections } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { History } from '../load/history.ts';
-import type { Ledger } from '../load/ledger.ts';
+import type { Ledger, Registration } from '../load/ledger.ts';
+import { type Facts, isForNobody } from './facts.ts';
 
-interface Evidence {
+interface Evidence extends Facts {
   readonly ledger: Ledger;
   readonly history: History;
   readonly collections: Collections;
-  readonly users: ReadonlyMap<string, UserDocument>;
 }
 
-/** Compares MongoDB with the apps' answers, after the last app has its answer. Returns the users by id. */
+/** Compares MongoDB with the apps' answers, after the last app has its answer. */
 export async function checkStores(
   ledger: Ledger,
   history: History,
   collections: Collections,
-): Promise<ReadonlyMap<string, UserDocument>> {
-  const users = new Map((await collections.users.find().toArray()).map((user) => [user._id, user]));
-  const evidence = { ledger, history, collections, users };
+  facts: Facts,
+): Promise<void> {
+  const evidence = { ledger, history, collections, ...facts };
   checkRegistrations(evidence);
   await checkGroups(evidence);
   await checkInvites(evidence);
   await checkSessions(evidence);
-  await checkOutbox(evidence);
+  checkOutbox(evidence);
   await checkKeptAnswers(evidence);
-  return users;
 }
 
 /** Every 201 has a user, every refused registration has none, and there are no other users. */
-function checkRegistrations({ ledger, history, users }: Evidence): void {
+function checkRegistrations({ ledger, history, users, erased }: Evidence): void {
   const byEmail = new Map([...users.values()].map((user) => [user.email, user]));
   if (byEmail.size !== users.size) {
     history.violate('an address has several users', { addresses: byEmail.size, users: users.size });
   }
-  for (const { email, outcome, userId, person } of ledger.registrations.values()) {
-    const user = byEmail.get(email);
-    byEmail.delete(email);
-    if (outcome === 'acknowledged' && user?._id !== userId) history.violate('a 201 has no user', { email, userId });
-    if (outcome === 'refused' && user !== undefined) history.violate('a refused registration has a user', { email });
-    if (user !== undefined && person.groupId !== undefined && user.home_group_id !== person.groupId) {
-      const { home_group_id } = user;
-      history.violate('a user is in another group than told', { email, told: person.groupId, home_group_id });
-    }
+  for (const registration of ledger.registrations.values()) {
+    const { email, outcome, userId } = registration;
+    const user = userId === undefined ? byEmail.get(email) : users.get(userId);
+    if (user !== undefined) {
+      byEmail.delete(user.email);
+      if (outcome === 'refused') history.violate('a refused registration has a user', { email });
+      else checkUser(registration, user, { ledger, history });
+    } else if (userId !== undefined && !erased.has(userId)) history.violate('a 201 has no user', { email, userId });
   }
   for (const email of byEmail.keys()) history.violate('a user whom nobody registered', { email });
+}
+
+/** A user has the address and the group that the app was told. */
+function checkUser(
+  { email: first, userId = '', person }: Registration,
+  { email, home_group_id }: UserDocument,
+  { ledger, history }: Pick<Evidence, 'ledger' | 'history'>,
+): void {
+  const told = ledger.accounts.get(userId)?.person.holds.map((pair) => pair.email) ?? [first];
+  if (!told.includes(email)) history.violate('a user has another address than told', { userId, told, email });
+  if (person.groupId !== undefined && home_group_id !== person.groupId) {
+    history.violate('a user is in another group than told', { email, told: person.groupId, home_group_id });
+  }
 }
 
 /** Every user is in an open group that counts them; every open group has one owner; there are no partial documents. */
@@ -67,15 +78,16 @@ async function checkGroups({ history, collections, users }: Evidence): Promise<v
 
 /** An invite was used as often as somebody joined with it, and within its limit. */
 async function checkInvites({ ledger, history, collections, users }: Evidence): Promise<void> {
-  const registered = new Map<string, number>();
   const emails = new Set([...users.values()].map(({ email }) => email));
-  for (const { invite, email } of ledger.registrations.values()) {
-    if (invite !== undefined && emails.has(email)) registered.set(invite, (registered.get(invite) ?? 0) + 1);
-  }
+  const done = [...ledger.registrations.values()].filter(
+    // Who was told so may have another address since, or be gone.
+    ({ outcome, email }) => outcome === 'acknowledged' || emails.has(email),
+  );
+  const registered = Map.groupBy(done, ({ invite }) => invite);
   const stored = new Map((await collections.invites.find().toArray()).map((invite) => [invite._id, invite]));
   for (const { token, maxUses, accepted, perhapsAccepted } of ledger.invites.values()) {
     const uses = stored.get(token)?.uses;
-    const least = (registered.get(token) ?? 0) + accepted;
+    const least = (registered.get(token)?.length ?? 0) + accepted;
     const detail = { token, uses, least, most: least + perhapsAccepted, maxUses };
     if (uses === undefined) history.violate('an invite that was acknowledged is not there', detail);
     else if (uses < least || uses > least + perhapsAccepted) history.violate('an invite has other uses', detail);
@@ -84,7 +96,7 @@ async function checkInvites({ ledger, history, collections, users }: Evidence): 
 }
 
 /** A session has ended or not as its app was told, and live ones name the group that their user is in. */
-async function checkSessions({ ledger, history, collections, users }: Evidence): Promise<void> {
+async function checkSessions({ ledger, history, collections, users, erased }: Evidence): Promise<void> {
   const left = new Set(ledger.sessions.keys());
   for await (const { _id, user_id, is_revoked, revoked_reason, claims } of collections.sessions.find()) {
     left.delete(_id);
@@ -97,17 +109,22 @@ async function checkSessions({ ledger, history, collections, users }: Evidence):
       history.violate('a live session speaks of another group', { ...detail, group, claims });
     }
   }
-  for (const sessionId of left) history.violate('a session that was acknowledged is not there', { sessionId });
+  for (const sessionId of left) {
+    const userId = ledger.sessions.get(sessionId)?.userId ?? '';
+    if (!erased.has(userId)) history.violate('a session that was acknowledged is not there', { sessionId, userId });
+  }
 }
 
 /** Every user has exactly one event of the registration, and every event is about a user. */
-async function checkOutbox({ history, collections, users }: Evidence): Promise<void> {
+function checkOutbox({ history, rows, users, erased }: Evidence): void {
   const events = new Map<string, number>();
-  for await (const { event } of collections.outbox.find()) {
-    if (event.type === registeredTopic) events.set(event.subject, (events.get(event.subject) ?? 0) + 1);
-    if (!users.has(event.subject)) history.violate('an event without a user', { event: event.id });
+  for (const row of rows) {
+    const { type, subject, id } = row.event;
+    if (type === registeredTopic) events.set(subject, (events.get(subject) ?? 0) + 1);
+    const isKnown = users.has(subject) || erased.has(subject) || isForNobody(row);
+    if (!isKnown) history.violate('an event without a user', { event: id, type });
   }
-  for (const userId of users.keys()) {
+  for (const userId of [...users.keys(), ...erased.keys()]) {
     const count = events.get(userId) ?? 0;
     if (count !== 1) history.violate('a user has not one event', { userId, count });
   }

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { History } from '../load/history.ts';
-import type { Ledger } from '../load/ledger.ts';
+import type { Ledger, Registration } from '../load/ledger.ts';
 import type { FaultStack } from '../stack/start-fault-stack.ts';
-import type { ReceivedEvent, WebhookSubscriber } from '../stack/webhook-subscriber.ts';
+import type { WebhookSubscriber } from '../stack/webhook-subscriber.ts';
+import { type Facts, isForNobody } from './facts.ts';
 
 /** Milliseconds that events may be on their way once no fault is left and no relay holds them. */
 const drainMs = 90_000;
@@ -28,42 +30,73 @@ export async function waitForDelivery({ collections }: FaultStack, history: Hist
   }
 }
 
+type Subscriber = Pick<WebhookSubscriber, 'name' | 'received' | 'hasKey'>;
+
 /**
- * Each subscriber has one event of each user, by its id, whose content matches the app's answer, and no other event.
- * Returns the number of duplicates.
+ * Each subscriber has every event of the outbox, and no other. Of each user it has one event of the registration, by
+ * its id, whose content matches the app's answer. Returns the number of duplicates.
  */
 export function checkSubscribers(
-  subscribers: readonly Pick<WebhookSubscriber, 'name' | 'received'>[],
+  subscribers: readonly Subscriber[],
   ledger: Ledger,
   history: History,
-  users: ReadonlyMap<string, UserDocument>,
+  facts: Facts,
 ): number {
   let repeated = 0;
-  for (const { name, received } of subscribers) {
-    const ids = new Map<string, string[]>();
-    for (const [id, event] of received) {
-      const { userId, deliveries, data } = event;
-      repeated += deliveries - 1;
-      ids.set(userId, [...(ids.get(userId) ?? []), id]);
-      const fault = findFault(event, users.get(userId), ledger);
-      if (fault !== undefined) history.violate(fault, { subscriber: name, id, userId, data });
-    }
-    for (const userId of users.keys()) {
-      const events = ids.get(userId) ?? [];
-      if (events.length !== 1) history.violate('a subscriber has not one event', { subscriber: name, userId, events });
-    }
+  for (const subscriber of subscribers) {
+    for (const { deliveries } of subscriber.received.values()) repeated += deliveries - 1;
+    checkArrivals(subscriber, history, facts);
+    checkRegistered(subscriber, ledger, history, facts);
   }
   return repeated;
 }
 
+/** What has happened arrives, nothing else does, and only a subscriber with a key is told what is mailed. */
+function checkArrivals({ name, received, hasKey }: Subscriber, history: History, { rows }: Facts): void {
+  const written = new Map(rows.map((row) => [row._id, row]));
+  for (const [id, { event }] of received) {
+    const row = written.get(id);
+    const detail = { subscriber: name, id, type: event.type };
+    if (row === undefined) history.violate('a subscriber was told of what has not happened', detail);
+    else if (isForNobody(row)) history.violate('an event for nobody was delivered', detail);
+    if (!hasKey && 'secret' in event.data) history.violate('a subscriber without a key has a secret', detail);
+  }
+  for (const row of rows) {
+    const isMissing = !received.has(row._id) && !isForNobody(row) && row.discarded?.[name] === undefined;
+    if (isMissing) history.violate('an event has not arrived', { subscriber: name, id: row._id, type: row.event.type });
+  }
+}
+
+function checkRegistered({ name, received }: Subscriber, ledger: Ledger, history: History, facts: Facts): void {
+  const registrations = new Map([...ledger.registrations.values()].map((each) => [each.userId, each]));
+  const ids = new Map<string, string[]>();
+  for (const [id, { event }] of received) {
+    if (event.type !== registeredTopic) continue;
+    const { subject: userId, data } = event;
+    ids.set(userId, [...(ids.get(userId) ?? []), id]);
+    const isKnown = facts.users.has(userId) || facts.erased.has(userId);
+    const fault = isKnown
+      ? findFault(event, facts.users.get(userId), registrations.get(userId))
+      : 'a subscriber was told of nobody';
+    if (fault !== undefined) history.violate(fault, { subscriber: name, id, userId, data });
+  }
+  for (const userId of [...facts.users.keys(), ...facts.erased.keys()]) {
+    const events = ids.get(userId) ?? [];
+    if (events.length !== 1) history.violate('a subscriber has not one event', { subscriber: name, userId, events });
+  }
+}
+
 /**
- * Returns the fault of an event: it must be about a user's registration, into the group that the 201 named, if one
+ * Returns the fault of an event: it must be about the user's registration, into the group that the 201 named, if one
  * came.
  */
-function findFault({ data }: ReceivedEvent, user: UserDocument | undefined, ledger: Ledger): string | undefined {
-  if (user === undefined) return 'a subscriber was told of nobody';
-  const told = ledger.registrations.get(user.email)?.firstGroupId ?? data.home_group_id;
-  const isRight = data.user_id === user._id && data.home_group_id === told;
-  const isOfThen = data.registered_at === user.created_at.toISOString();
+function findFault(
+  { subject, data }: RegisteredEvent,
+  user: UserDocument | undefined,
+  registration: Registration | undefined,
+): string | undefined {
+  const told = registration?.firstGroupId ?? data.home_group_id;
+  const isRight = data.user_id === subject && data.home_group_id === told;
+  const isOfThen = user === undefined || data.registered_at === user.created_at.toISOString();
   return isRight && isOfThen ? undefined : 'a subscriber was told something else than the app';
 }

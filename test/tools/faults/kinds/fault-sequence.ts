@@ -4,8 +4,9 @@ import { linkFaults } from './link-faults.ts';
 import { mongoFaults } from './mongo-faults.ts';
 import { redisFaults } from './redis-faults.ts';
 import { serviceFaults } from './service-faults.ts';
+import { workerFaults } from './worker-faults.ts';
 
-const all: readonly FaultKind[] = [...mongoFaults, ...redisFaults, ...serviceFaults, ...linkFaults];
+const all: readonly FaultKind[] = [...mongoFaults, ...redisFaults, ...serviceFaults, ...workerFaults, ...linkFaults];
 
 /** Returns the kinds that are possible here; `onObstacle` is called for the others. */
 export function possibleFaults(stack: FaultStack, onObstacle: (name: string, why: string) => void): FaultKind[] {

@@ -57,4 +57,15 @@ const slowSubscriber: FaultKind = {
   },
 };
 
-export const linkFaults: readonly FaultKind[] = [cutMongo, cutRedis, cutApps, slowSubscriber];
+const cutMail: FaultKind = {
+  name: 'the mail server out of reach',
+  isKill: false,
+  holdMs: [3_000, 10_000],
+  async inject({ mailServer }, random) {
+    const how = anyOf(random, ways);
+    mailServer.cut(how);
+    return { detail: how, mend: async () => mailServer.mend() };
+  },
+};
+
+export const linkFaults: readonly FaultKind[] = [cutMongo, cutRedis, cutApps, slowSubscriber, cutMail];

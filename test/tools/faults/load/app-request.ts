@@ -6,6 +6,8 @@ export interface Reply {
   /** `error_code` of an error. */
   readonly code: string | undefined;
   readonly data: Readonly<Record<string, unknown>>;
+  /** Those of an error. */
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
 export interface AppRequest {
@@ -58,8 +60,8 @@ export function sendFromApp(
 
 function parse(status: number, body: Buffer): Reply | undefined {
   try {
-    const { error_code: code, data = {} } = JSON.parse(body.toString('utf8'));
-    return { status, code, data };
+    const { error_code: code, data = {}, details = {} } = JSON.parse(body.toString('utf8'));
+    return { status, code, data, details };
   } catch {
     return undefined; // interrupted on its way
   }

@@ -1,3 +1,4 @@
+import type { ServerFrame } from '@auth-account/contracts';
 import { WebSocket } from 'ws';
 
 /** An app's push stream, open and with its hello received. */
@@ -13,13 +14,15 @@ export interface StreamOptions {
   readonly accessToken: string;
   readonly requestId: string;
   readonly timeoutMs: number;
+  /** Called with each frame after its hello. */
+  readonly onFrame?: (frame: ServerFrame) => void;
   /** Called with its end, if it was open. */
   readonly onClose: (code: number) => void;
 }
 
 /** Opens the stream. Returns the status of a refusal, or undefined if none came. */
 export function openAppStream(options: StreamOptions): Promise<AppStream | number | undefined> {
-  const { port, path, accessToken, requestId, timeoutMs, onClose } = options;
+  const { port, path, accessToken, requestId, timeoutMs, onFrame, onClose } = options;
   return new Promise((resolve) => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, {
       headers: { Authorization: `Bearer ${accessToken}`, 'X-Request-ID': requestId },
@@ -32,7 +35,11 @@ export function openAppStream(options: StreamOptions): Promise<AppStream | numbe
       clearTimeout(timer);
       resolve(response.statusCode);
     });
-    socket.once('message', () => {
+    socket.on('message', (data) => {
+      if (isGreeted) {
+        onFrame?.(JSON.parse(String(data)));
+        return;
+      }
       isGreeted = true;
       clearTimeout(timer);
       resolve({ isOpen: () => socket.readyState === WebSocket.OPEN, terminate: () => socket.terminate() });

@@ -1,7 +1,17 @@
 import { type AppRequest, type Reply, sendFromApp } from './app-request.ts';
 import type { AppStream } from './app-stream.ts';
 import type { History, Outcome, Sort } from './history.ts';
-import type { Ledger, SessionRecord } from './ledger.ts';
+import type { AccountRecord, ChangeRecord, Credentials, Deletion, Ledger, SessionRecord } from './ledger.ts';
+
+/** Everything that was mailed to users. */
+export interface Mailbox {
+  /** Returns the code of a challenge if it has arrived, and its address. */
+  codeOf(challengeId: string): { readonly email: string; readonly code: string } | undefined;
+  /** Returns true if a mail to the address had the text. */
+  wasMailed(email: string, text: string): boolean;
+  /** Returns the token of the newest notice to that address of a change that can be undone. */
+  undoTokenTo(email: string): string | undefined;
+}
 
 /** Objects that all apps share. */
 export interface World {
@@ -9,6 +19,7 @@ export interface World {
   readonly ledger: Ledger;
   readonly apiPorts: readonly number[];
   readonly gatewayPorts: readonly number[];
+  readonly mailbox: Mailbox;
   /** Set once apps without an answer give up. */
   isOver?: boolean;
   nextRequestId(): string;
@@ -24,16 +35,35 @@ export interface Device {
   mustRefresh: boolean;
 }
 
+/** A code that its user waits for. */
+export interface Errand {
+  readonly purpose: 'password_reset' | 'email_change' | 'account_deletion';
+  readonly challengeId: string;
+  /** Address that the code goes to. */
+  readonly email: string;
+  /** True if an earlier request without an answer may overtake this one, and end its challenge. */
+  readonly wasUnsure: boolean;
+  /** By the history's clock. */
+  readonly askedAt: number;
+}
+
 /** A user with one or two devices, who does one thing at a time. */
 export interface Person {
   readonly id: number;
   readonly random: () => number;
-  readonly email: string;
-  readonly password: string;
+  /** Pairs of which one logs in, the likeliest first; a login shows which if there are several. Never empty. */
+  holds: readonly Credentials[];
   readonly devices: readonly Device[];
   /** Milliseconds that its apps wait for an answer. */
   readonly timeoutMs: number;
   userId?: string;
+  account?: AccountRecord;
+  /** Changes that have taken effect if the first pair logs in. */
+  unsureChanges?: readonly ChangeRecord[] | undefined;
+  errand?: Errand | undefined;
+  /** Former address to which the user wants to go back. */
+  wantedAddress?: string | undefined;
+  deletion?: Deletion | undefined;
   /** Group of the user according to the apps' answers; undefined while a change of group has no answer. */
   groupId: string | undefined;
   isOwner: boolean;
@@ -45,6 +75,12 @@ export interface App {
   readonly world: World;
   readonly person: Person;
   readonly device: Device;
+}
+
+/** Whoever sends a request. */
+export interface Caller {
+  readonly world: World;
+  readonly person: Pick<Person, 'id' | 'random' | 'timeoutMs'>;
 }
 
 /** An operation, and its place in the statistics. */
@@ -81,10 +117,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
  * Repeats the request, with pauses that grow to five seconds, until there is a final answer: the proper reaction of an
  * app to a lost answer, a 503 or a 429. A 500 counts as a fault of the service.
  */
-export async function callUntilAnswered(
-  { world, person }: Pick<App, 'world' | 'person'>,
-  call: Call,
-): Promise<Answered> {
+export async function callUntilAnswered({ world, person }: Caller, call: Call): Promise<Answered> {
   const { history } = world;
   for (let attempt = 0; ; attempt += 1) {
     const at = history.now();

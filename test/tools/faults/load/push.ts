@@ -1,4 +1,4 @@
-import { closeCodes } from '@auth-account/contracts';
+import { closeCodes, type NewDevicePayload, newDeviceTopic, type ServerFrame } from '@auth-account/contracts';
 import type { App } from './app.ts';
 import { type AppStream, openAppStream } from './app-stream.ts';
 import type { SessionRecord } from './ledger.ts';
@@ -29,6 +29,18 @@ function onClose(app: App, session: SessionRecord, stream: AppStream, code: numb
   if (code === closeCodes.TOKEN_EXPIRED || code === closeCodes.GROUP_CHANGED) device.mustRefresh = true;
 }
 
+/** Notes the notice of a login on another device, which must be one of the user's own. */
+export function onFrame({ world, person }: App, session: SessionRecord, frame: ServerFrame): void {
+  if (frame.type !== 'message' || frame.topic !== newDeviceTopic) return;
+  const { session_id: sessionId } = frame.payload as NewDevicePayload;
+  const detail = { person: person.id, sessionId, at: session.sessionId };
+  world.history.note('a new device seen', detail);
+  const owner = world.ledger.sessions.get(sessionId)?.userId ?? person.userId;
+  if (owner !== person.userId || sessionId === session.sessionId) {
+    world.history.violate('an app was told of a new device that is not another one of its user', detail);
+  }
+}
+
 /** Opens the device's stream through any gateway; a refused token is refreshed once. */
 export async function openStream(app: App): Promise<void> {
   for (let round = 0; round < 2; round += 1) {
@@ -55,6 +67,7 @@ async function tryToOpen(app: App): Promise<number | undefined> {
     accessToken: session.accessToken,
     requestId,
     timeoutMs: person.timeoutMs,
+    onFrame: (frame) => onFrame(app, session, frame),
     onClose: (code) => opened && onClose(app, session, opened, code),
   });
   if (typeof answer === 'object') opened = answer;

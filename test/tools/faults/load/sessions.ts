@@ -1,5 +1,7 @@
-import { type Answered, type App, type Call, callUntilAnswered } from './app.ts';
+import { type Answered, type App, type Call, callUntilAnswered, type Device } from './app.ts';
 import type { Reply } from './app-request.ts';
+import { meetDeletion, meetLogin, settle } from './credentials.ts';
+import type { Credentials } from './ledger.ts';
 
 /** State of a session after a refresh. */
 export type Refreshed = 'refreshed' | 'over' | 'unanswered';
@@ -23,11 +25,13 @@ function takeTokens({ world, person, device }: App, { data }: Reply): void {
     userId: tokens.user_id,
     deviceId: device.deviceId,
     accessToken,
+    refreshToken: tokens.refresh_token,
     streamPath,
     state: 'live',
     streams: new Set(),
   };
   record.accessToken = accessToken;
+  record.refreshToken = tokens.refresh_token;
   sessions.set(sessionId, record);
   device.session = record;
   device.refreshToken = tokens.refresh_token;
@@ -51,15 +55,51 @@ function endSession({ world, device }: App): void {
   device.stream = undefined;
 }
 
-export async function logIn(app: App): Promise<void> {
-  const { world, person, device } = app;
-  const { email, password } = person;
-  const body = { email, password, device_id: device.deviceId, device_name: 'Phone', platform: 'android' };
+async function sendLogin(app: App, pair: Credentials): Promise<Reply | undefined> {
+  const body = { ...pair, device_id: app.device.deviceId, device_name: 'Phone', platform: 'android' };
   const request = () => ({ method: 'POST', path: '/api/v1/auth/login', body }) as const;
-  const { reply } = await callUntilAnswered(app, { kind: 'login', sort: 'write', request });
-  if (reply === undefined) return;
-  if (reply.status === 200) takeTokens(app, reply);
-  else world.history.violate('a right password was refused', { person: person.id, ...pick(reply) });
+  return (await callUntilAnswered(app, { kind: 'login', sort: 'write', request })).reply;
+}
+
+/** Logs in, with each pair that may hold: afterwards only one does. */
+export async function logIn(app: App): Promise<void> {
+  const { world, person } = app;
+  let refusal: Reply | undefined;
+  for (const pair of person.holds.filter(({ password }) => password !== undefined)) {
+    const reply = await sendLogin(app, pair);
+    if (reply === undefined) return;
+    if (reply.status === 200) {
+      settle(person, pair);
+      meetLogin(app);
+      takeTokens(app, reply);
+      return;
+    }
+    if (reply.code === 'ERR-ACCOUNT-DELETION-SCHEDULED') {
+      settle(person, pair);
+      meetDeletion(app, reply);
+      return;
+    }
+    refusal = reply;
+    if (reply.status !== 401) break;
+  }
+  const voided = person.holds.find(({ password }) => password === undefined);
+  if (refusal?.status === 401 && person.deletion !== undefined) meetDeletion(app, refusal);
+  else if (refusal?.status === 401 && voided !== undefined) settle(person, voided);
+  else if (refusal !== undefined) {
+    world.history.violate('a right password was refused', { person: person.id, ...pick(refusal) });
+  }
+}
+
+/** Marks the sessions of the user's devices, but for one, that a request may end. */
+export function doubtSessions({ person }: App, spare?: Device): void {
+  for (const device of person.devices) {
+    if (device !== spare && device.session !== undefined) device.session.state = 'unsure';
+  }
+}
+
+/** The app was told that the sessions of the user's devices, but for one, have ended. */
+export function endSessions({ world, person }: App, spare?: Device): void {
+  for (const device of person.devices) if (device !== spare) endSession({ world, person, device });
 }
 
 /** Logs in on a device that is logged in: a newer session replaces the present one, whose stream closes with 4005. */

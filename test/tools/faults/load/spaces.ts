@@ -16,7 +16,8 @@ function findInvite({ ledger }: World, { random, groupId }: Person): InviteRecor
  * answered.
  */
 export async function register(world: World, person: Person): Promise<void> {
-  const { email, password, random } = person;
+  const { holds, random } = person;
+  const [{ email, password } = { email: '', password: '' }] = holds;
   const chance = random();
   const invite = chance < 0.4 ? findInvite(world, person) : undefined;
   const space_creation_mode = chance < 0.8 ? 'CREATE_NEW_HOME' : 'CREATE_NEW_OFFICE';
@@ -32,6 +33,8 @@ export async function register(world: World, person: Person): Promise<void> {
     registration.outcome = 'acknowledged';
     registration.userId = String(reply.data.user_id);
     person.userId = registration.userId;
+    person.account = { userId: person.userId, person, changes: [], former: [] };
+    world.ledger.accounts.set(person.userId, person.account);
     registration.firstGroupId = String(reply.data.home_group_id);
     person.groupId = registration.firstGroupId;
     person.isOwner = invite === undefined;
@@ -104,6 +107,19 @@ async function leave(app: App): Promise<void> {
     person.groupId = String(reply.data.home_group_id);
     person.isOwner = true;
   } else world.history.violate('leaving was refused', { person: person.id, ...pick(reply) });
+}
+
+/** Reads the account, which must match the app's earlier answers. */
+export async function readAccount(app: App): Promise<void> {
+  const { world, person } = app;
+  const request = () => ({ method: 'GET', path: '/api/v1/account' }) as const;
+  const answered = await callAuthorized(app, { kind: 'read', sort: 'read', request });
+  if (answered === undefined) return;
+  const { status, data } = answered.reply;
+  const isRight = data.user_id === person.userId && person.holds.some(({ email }) => email === data.email);
+  if (status === 200 && isRight) return;
+  const detail = { person: person.id, email: data.email, ...pick(answered.reply) };
+  world.history.violate('an account shows something else than its app was told', detail);
 }
 
 /** Reads the devices or the group, which must match the app's earlier answers. */

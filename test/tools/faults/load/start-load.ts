@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createRandom } from '../../../model/simulate-refresh.ts';
+import { askForAddress, changeAddress, undoAddress } from './addresses.ts';
 import { type App, anyOf, type Person, type World } from './app.ts';
 import { endAppConnections } from './app-request.ts';
+import { arrivedCode, askForCode } from './codes.ts';
+import { heldBy, isSettled, tryFormer } from './credentials.ts';
+import { confirmDeletion, faceDeletion, orderDeletion } from './deletions.ts';
+import { changePassword, resetPassword } from './passwords.ts';
 import { openStream } from './push.ts';
 import { logIn, logInAgain, logOut, logOutAll, refresh } from './sessions.ts';
-import { createInvite, move, read, register } from './spaces.ts';
+import { createInvite, move, read, readAccount, register } from './spaces.ts';
 
 export interface LoadOptions {
   readonly world: World;
@@ -29,15 +34,24 @@ export interface Load {
 type Step = readonly [weight: number, run: (app: App) => Promise<unknown>, isPossible?: (app: App) => boolean];
 
 /** Possible next actions of a user who is logged in. */
+const hasSettledAccount = ({ person }: App) => isSettled(person);
+
 const steps: readonly Step[] = [
   [30, refresh],
-  [25, read],
+  [20, read],
+  [5, readAccount],
   [25, openStream, ({ device }) => device.stream?.isOpen() !== true],
   [9, logOut],
   [3, logOutAll],
   [3, logInAgain],
   [6, move, ({ person }) => person.groupId !== undefined],
   [6, createInvite, ({ person }) => person.isOwner && person.groupId !== undefined],
+  [3, changePassword, hasSettledAccount],
+  [3, (app) => askForCode(app, 'password_reset'), hasSettledAccount],
+  [3, askForAddress, hasSettledAccount],
+  [1, (app) => askForCode(app, 'account_deletion'), hasSettledAccount],
+  [1, orderDeletion, hasSettledAccount],
+  [1, tryFormer, ({ person }) => person.account?.former.length !== 0],
 ];
 
 /** Share of registrations in all actions. */
@@ -59,14 +73,51 @@ function createPerson(id: number, seed: number): Person {
   return {
     id,
     random,
-    email: `person-${id}-${randomUUID().slice(0, 8)}@example.com`,
-    password: `password of ${id}`,
+    holds: [{ email: `person-${id}-${randomUUID().slice(0, 8)}@example.com`, password: `password of ${id}` }],
     devices: Array.from({ length: count }, () => ({ deviceId: randomUUID(), refreshToken: '', mustRefresh: false })),
     timeoutMs: 10_000 + Math.floor(random() * 10_000),
     groupId: undefined,
     isOwner: false,
     stepsLeft: 10 + Math.floor(random() * 40),
   };
+}
+
+/** Drops the device's session, whose state is in doubt, and logs in. */
+async function startAfresh(app: App): Promise<void> {
+  if (app.device.session?.state === 'live') app.device.session.state = 'unsure';
+  app.device.session = undefined;
+  app.device.stream = undefined;
+  await logIn(app);
+}
+
+/** Does what the user waits for, if it has arrived. Returns false if not. */
+async function runErrand(app: App): Promise<boolean> {
+  const { world, person, device } = app;
+  const code = arrivedCode(app);
+  const { errand, wantedAddress } = person;
+  const token = wantedAddress === undefined ? undefined : world.mailbox.undoTokenTo(wantedAddress);
+  if (errand !== undefined && code !== undefined) {
+    if (errand.purpose === 'password_reset') await resetPassword(app, errand, code);
+    else if (errand.purpose === 'account_deletion') await confirmDeletion(app, errand, code);
+    else if (device.session?.state === 'live') await changeAddress(app, errand, code);
+    else return false;
+  } else if (wantedAddress !== undefined && token !== undefined) await undoAddress(app, wantedAddress, token);
+  else return false;
+  return true;
+}
+
+/** Does the user's next action on that device. */
+async function act(app: App): Promise<void> {
+  const { person, device } = app;
+  if (person.deletion !== undefined) await faceDeletion(app);
+  else if (person.holds.length > 1) await startAfresh(app);
+  else if (await runErrand(app)) return;
+  else if (heldBy(person).password === undefined) {
+    if (person.errand === undefined) await askForCode(app, 'password_reset');
+  } else if (device.session === undefined) await logIn(app);
+  // A logout without an answer is repeated before anything else.
+  else if (device.session.state === 'unsure') await logOut(app);
+  else await chooseStep(app)(app);
 }
 
 /** Half of the users who leave log out of everything first; the others just end their apps. */
@@ -96,11 +147,8 @@ export function startLoad({ world, seed, rate, population }: LoadOptions): Load 
     }
     person.stepsLeft -= 1;
     const app = { world, person, device: anyOf(person.random, person.devices) };
-    if (app.device.session === undefined) await logIn(app);
-    // A logout without an answer is repeated before anything else.
-    else if (app.device.session.state === 'unsure') await logOut(app);
-    else await chooseStep(app)(app);
-    if (person.stepsLeft === 0) await retire(world, person);
+    await act(app);
+    if (person.stepsLeft <= 0) await retire(world, person);
   }
 
   function begin(person: Person): void {

@@ -7,6 +7,7 @@ import {
   type KeyFiles,
   type LocalRedis,
   type OnSpawn,
+  type ServiceName,
   startRedis,
   waitUntil,
 } from '@auth-account/local-stack';
@@ -14,6 +15,8 @@ import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/st
 import { MongoClient } from 'mongodb';
 import { processEnvironment } from '../../../support/process-environment.ts';
 import { createFakedClock, type FakedClock } from './faked-clock.ts';
+import { type MailServer, startMailServer } from './mail-server.ts';
+import { createMailbox, type FilledMailbox } from './mailbox.ts';
 import { type ReplicaSet, startReplicaSet } from './replica-set.ts';
 import { type ServiceInstance, startInstance } from './service-instance.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
@@ -30,6 +33,10 @@ export interface FaultStack {
   readonly redisDisk: SmallDisk | undefined;
   readonly services: readonly ServiceInstance[];
   readonly subscribers: readonly WebhookSubscriber[];
+  /** Everything that the second webhook was given to mail. */
+  readonly mailbox: FilledMailbox;
+  /** Fills the mailbox too. */
+  readonly mailServer: MailServer;
   /** Clock of the second process of each service, if libfaketime is available. */
   readonly clock: FakedClock | undefined;
   /** The services' database, read with majority concern and without the proxies. */
@@ -82,8 +89,14 @@ async function startParts(
   endings.push(async () => redisDisk?.unmount());
   const redis = await startRedis({ dir: redisDir, log: () => undefined, onSpawn: guard.watch });
   endings.push(() => redis.kill());
-  const subscribers = [await startWebhookSubscriber('analytics'), await startWebhookSubscriber('notification')];
+  const mailbox = await createMailbox();
+  const subscribers = [
+    await startWebhookSubscriber('analytics'),
+    await startWebhookSubscriber('notification', mailbox),
+  ];
   endings.push(() => Promise.all(subscribers.map((subscriber) => subscriber.close())));
+  const mailServer = await startMailServer(mailbox);
+  endings.push(mailServer.close);
   const clock = await createFakedClock(join(dir, 'clock'), options);
 
   const client = new MongoClient(replicaSet.mongo.uri, { readConcern: { level: 'majority' } });
@@ -92,17 +105,13 @@ async function startParts(
   await ensureIndexes(db);
 
   const keys = await generateKeys(join(dir, 'keys'));
-  const env = environment(dir, keys, subscribers, options);
+  const env = environment(dir, keys, [...subscribers, mailServer], options);
   const services: ServiceInstance[] = [];
   endings.push(() => Promise.all(services.map((service) => service.close())));
   const onSpawn: OnSpawn = guard.watch;
   for (const number of [1, 2]) {
     for (const service of ['api', 'push-gateway', 'worker'] as const) {
-      const own = {
-        ...env,
-        ...(number === 2 ? clock?.env : {}),
-        ...(service === 'push-gateway' ? { ACCESS_TOKEN_KEYS_FILE: keys.accessTokenPublic } : {}),
-      };
+      const own = { ...env, ...(number === 2 ? clock?.env : {}), ...ownEnvironment(service, number, keys) };
       const common = { mongoUri: replicaSet.mongo.uri, redis, logDir: options.logDir, onSpawn };
       services.push(await startInstance({ service, number, env: own, ...common }));
     }
@@ -113,13 +122,32 @@ async function startParts(
   };
   const isReady = async () => (await findComplaint()) === undefined;
   await waitUntil(isReady, { what: 'All parts ready', timeoutMs: startTimeoutMs, intervalMs: 200 });
-  return { replicaSet, redis, redisDisk, services, subscribers, clock, collections: collectionsOf(db), findComplaint };
+  const collections = collectionsOf(db);
+  return {
+    replicaSet,
+    redis,
+    redisDisk,
+    services,
+    subscribers,
+    mailbox,
+    mailServer,
+    clock,
+    collections,
+    findComplaint,
+  };
+}
+
+/** Variables in which a process differs from others. */
+function ownEnvironment(service: ServiceName, number: number, keys: KeyFiles): Record<string, string> {
+  if (service === 'push-gateway') return { ACCESS_TOKEN_KEYS_FILE: keys.accessTokenPublic };
+  // What the first api deletes is erased at once; what the second one deletes can be restored.
+  return service === 'api' ? { ACCOUNT_DELETION_GRACE_DAYS: number === 1 ? '0' : '14' } : {};
 }
 
 function environment(
   dir: string,
   keys: KeyFiles,
-  subscribers: readonly WebhookSubscriber[],
+  subscribers: readonly Pick<WebhookSubscriber, 'configuration'>[],
   { accessTokenSeconds }: FaultStackOptions,
 ): Record<string, string> {
   const unlimited = '1000000';
@@ -145,5 +173,12 @@ function environment(
     INVITE_CREATE_LIMIT_PER_USER: unlimited,
     MOVE_LIMIT_PER_USER: unlimited,
     LOGIN_LIMIT_PER_ADDRESS: unlimited,
+    LOGIN_FREE_FAILURES: '15',
+    LOGIN_KNOWN_FAILURES_PER_DAY: '100',
+    LOGIN_ACCOUNT_FREE_FAILURES: unlimited,
+    CODE_LIMIT_PER_ADDRESS: unlimited,
+    CODE_LIMIT_PER_ACCOUNT: '100',
+    CODE_TRY_LIMIT_PER_ADDRESS: unlimited,
+    ERASURE_INTERVAL_MS: '500',
   };
 }

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { Webhook } from 'standardwebhooks';
+import type { FilledMailbox } from './mailbox.ts';
 
 /**
  * `hang`: it accepts requests and never answers. `fail`: it accepts them and answers 500. `slow`: 204 after a second.
@@ -17,32 +17,34 @@ export interface WebhookSubscriber {
   readonly name: string;
   /** Its entry in `EVENT_SUBSCRIBERS`. */
   readonly configuration: object;
-  /** Id of a registration event → its content, and the number of deliveries. */
+  /** True if it gets addresses and codes. */
+  readonly hasKey: boolean;
+  /** Id of an event → its content, and the number of deliveries. */
   readonly received: ReadonlyMap<string, ReceivedEvent>;
   setMood(mood: SubscriberMood): void;
   close(): Promise<void>;
 }
 
 export interface ReceivedEvent {
-  readonly userId: string;
-  readonly data: RegisteredEvent['data'];
+  readonly event: AuthEvent;
   deliveries: number;
 }
 
 const slowMs = 1_000;
 
-export async function startWebhookSubscriber(name: string): Promise<WebhookSubscriber> {
+/** With a mailbox the webhook has a key of its own, and gets what is mailed. */
+export async function startWebhookSubscriber(name: string, mailbox?: FilledMailbox): Promise<WebhookSubscriber> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const webhook = new Webhook(secret);
   const received = new Map<string, ReceivedEvent>();
   const held = new Set<ServerResponse>();
   let mood: SubscriberMood = 'good';
 
-  function keep({ id, type, subject, data }: AuthEvent): void {
-    if (type !== registeredTopic) return;
-    const known = received.get(id);
-    if (known === undefined) received.set(id, { userId: subject, data, deliveries: 1 });
+  async function keep(event: AuthEvent): Promise<void> {
+    const known = received.get(event.id);
+    if (known === undefined) received.set(event.id, { event, deliveries: 1 });
     else known.deliveries += 1;
+    await mailbox?.open(event);
   }
 
   function answer(response: ServerResponse): void {
@@ -54,9 +56,9 @@ export async function startWebhookSubscriber(name: string): Promise<WebhookSubsc
   }
 
   /** Signatures of a worker whose clock is minutes off are refused by any subscriber: the event is sent again later. */
-  function take(body: string, headers: Record<string, string>, response: ServerResponse): void {
+  async function take(body: string, headers: Record<string, string>, response: ServerResponse): Promise<void> {
     try {
-      keep(webhook.verify(body, headers) as AuthEvent);
+      await keep(webhook.verify(body, headers) as AuthEvent);
     } catch {
       response.writeHead(401).end();
       return;
@@ -75,7 +77,8 @@ export async function startWebhookSubscriber(name: string): Promise<WebhookSubsc
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
   return {
     name,
-    configuration: { name, kind: 'webhook', url, secret },
+    configuration: { name, kind: 'webhook', url, secret, ...(mailbox && { encrypt_to: mailbox.encryptTo }) },
+    hasKey: mailbox !== undefined,
     received,
     setMood(next) {
       mood = next;

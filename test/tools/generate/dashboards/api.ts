@@ -100,6 +100,36 @@ const accounts: Row = {
   ],
 };
 
+const codes: Row = {
+  title: 'Codes by e-mail',
+  panels: [
+    lines([[rate('auth_codes_total', 'purpose, outcome', 'outcome=~"requested|resent"'), '{{purpose}} {{outcome}}']], {
+      title: 'Codes asked for',
+      description: 'Also those for addresses without an account, to which nobody mails; the worker has the mails.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_codes_total', 'purpose', 'outcome="confirmed"'), '{{purpose}}']], {
+      title: 'Codes confirmed',
+      description: 'Far fewer than were asked for: mails do not arrive.',
+      unit: 'ops',
+    }),
+    lines(
+      [
+        [
+          rate('auth_codes_total', 'purpose, outcome', 'outcome!~"requested|resent|confirmed"'),
+          '{{purpose}} {{outcome}}',
+        ],
+      ],
+      {
+        title: 'Codes failed',
+        description:
+          'expired: typed too late; dead: used, replaced or tried too often; unknown: no challenge has this id.',
+        unit: 'ops',
+      },
+    ),
+  ],
+};
+
 const stores: Row = {
   title: 'MongoDB and Redis',
   panels: [
@@ -128,7 +158,7 @@ const stores: Row = {
 export const api: Dashboard = {
   name: 'api',
   title: 'API',
-  description: 'Requests, password hashes, accounts and sessions, stores.',
+  description: 'Requests, password hashes, accounts and sessions, codes by e-mail, stores.',
   job: 'auth-api',
-  rows: [requests, passwords, accounts, stores, processRow],
+  rows: [requests, passwords, accounts, codes, stores, processRow],
 };

@@ -163,10 +163,43 @@ const course: Row = {
   ],
 };
 
+const probed = (metric: string) => `${metric}{namespace=~"$namespace"}[$__rate_interval]`;
+
+const canary: Row = {
+  title: 'Canary',
+  panels: [
+    lines(
+      [
+        [`sum by (outcome) (rate(${probed('auth_probe_runs_total')}))`, '{{outcome}}'],
+        ['min(auth_probe_mail_success{namespace=~"$namespace"})', 'mails are well'],
+      ],
+      {
+        title: 'Runs of the canary',
+        description: 'By outcome. Empty if it is not deployed; "mails are well" is 0 or 1, empty without a mailbox.',
+        unit: 'short',
+      },
+    ),
+    lines(
+      [
+        [
+          `histogram_quantile(0.99, sum by (le, step) (rate(${probed('auth_probe_step_duration_seconds_bucket')})))`,
+          '{{step}}',
+        ],
+      ],
+      { title: 'Duration of its steps, p99', description: 'Failed steps too.', unit: 's' },
+    ),
+    lines([[`sum by (outcome) (rate(${probed('auth_probe_clean_ups_total')}))`, '{{outcome}}']], {
+      title: 'Its clean-ups',
+      description: 'waiting: a subscriber does not have the event yet; skipped: it has no database; failed: MongoDB.',
+      unit: 'ops',
+    }),
+  ],
+};
+
 export const overview: Dashboard = {
   name: 'overview',
   title: 'Overview',
   description: 'Are we fine? The objectives, and what users would notice.',
   job: '$__all',
-  rows: [areWeFine, course],
+  rows: [areWeFine, course, canary],
 };

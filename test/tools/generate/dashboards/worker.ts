@@ -58,13 +58,6 @@ const sessions: Row = {
       description: 'As a whole: Redis had lost its data or changed its primary.',
       unit: 'ops',
     }),
-    lines(
-      [
-        [rate('auth_erasures_total', 'outcome'), '{{outcome}}'],
-        [`max(auth_erasures_overdue${of()})`, 'overdue'],
-      ],
-      { title: 'Erasures', description: 'Of accounts whose deletion was ordered; overdue: accounts.', unit: 'short' },
-    ),
     lines([[rate('auth_transactions_total', 'outcome'), '{{outcome}}']], {
       title: 'Transactions',
       description: 'failed: MongoDB.',
@@ -78,10 +71,41 @@ const sessions: Row = {
   ],
 };
 
+const mails: Row = {
+  title: 'Mails and erasures',
+  panels: [
+    lines([[rate('auth_mails_total', 'purpose', 'outcome="sent"'), '{{purpose}}']], {
+      title: 'Mails sent',
+      description: 'Codes and notices, by purpose.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_mails_total', 'purpose, outcome', 'outcome!="sent"'), '{{purpose}} {{outcome}}']], {
+      title: 'Mails not sent',
+      description: 'failed: tried again; expired: the code was too old; void: there was nobody or nothing to write to.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_events_expired_total', 'subscriber'), '{{subscriber}}']], {
+      title: 'Codes too late',
+      description: 'Requests to mail a code that were dropped because the code had expired, by subscriber.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_erasures_total', 'outcome'), '{{outcome}}']], {
+      title: 'Erasures',
+      description: 'Of accounts whose deletion was ordered and whose grace is over.',
+      unit: 'ops',
+    }),
+    lines([[`max(auth_erasures_overdue${of()})`, 'accounts']], {
+      title: 'Erasures overdue',
+      description: 'Accounts that should have been erased ten minutes ago or earlier.',
+      unit: 'short',
+    }),
+  ],
+};
+
 export const worker: Dashboard = {
   name: 'worker',
   title: 'Worker',
-  description: 'Events on their way, forced logouts, erasures, what is made good.',
+  description: 'Events on their way, forced logouts, mails, erasures, what is made good.',
   job: 'auth-worker',
-  rows: [events, sessions, processRow],
+  rows: [events, sessions, mails, processRow],
 };

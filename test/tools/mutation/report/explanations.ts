@@ -4,6 +4,54 @@ import type { Explanation } from './explain.ts';
 /** Reason why each surviving mutant survives. Add one only after you have tried to kill the mutant. */
 export const explanations: readonly Explanation[] = [
   {
+    file: 'libs/tokens/src/email-change-token.ts',
+    why: 'The newest key is always there.',
+    mutants: [
+      [
+        "if (mac === undefined || id.length !== idLength) throw new TypeError('the id of a change must be a UUID');",
+        'mac === undefined',
+        'false',
+      ],
+    ],
+  },
+  {
+    file: 'libs/tokens/src/email-change-token.ts',
+    why: 'A token that is too short names no key, and is refused for that.',
+    mutants: [
+      [
+        "if (bytes.length <= macLength + idLength || bytes.toString('base64url') !== token) return;",
+        'bytes.length <= macLength + idLength',
+        'bytes.length < macLength + idLength',
+      ],
+      [
+        "if (bytes.length <= macLength + idLength || bytes.toString('base64url') !== token) return;",
+        'bytes.length <= macLength + idLength',
+        'false',
+      ],
+      [
+        "if (bytes.length <= macLength + idLength || bytes.toString('base64url') !== token) return;",
+        'macLength + idLength',
+        'macLength - idLength',
+      ],
+    ],
+  },
+  {
+    file: 'libs/tokens/src/email-change-token.ts',
+    why: 'The text is always 32 hexadecimal digits: with and without an anchor it fits in one way only.',
+    mutants: [
+      [
+        "return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');",
+        '/^(.{8})(.{4})(.{4})(.{4})(.{12})$/',
+        '/(.{8})(.{4})(.{4})(.{4})(.{12})$/',
+      ],
+      [
+        "return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');",
+        '/^(.{8})(.{4})(.{4})(.{4})(.{12})$/',
+        '/^(.{8})(.{4})(.{4})(.{4})(.{12})/',
+      ],
+    ],
+  },
+  {
     file: 'libs/tokens/src/access-token-form.ts',
     why: 'Nothing in the block throws anything but a SyntaxError; whatever else would come is not to be swallowed.',
     mutants: [

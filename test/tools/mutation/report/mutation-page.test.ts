@@ -70,12 +70,18 @@ describe('an explanation', () => {
 });
 
 test('the page has a row for each area, and a line for each survivor with its reason or the lack of one', () => {
-  const areas: Area[] = ['ages', 'names'].map((name) => ({ name, covers: name, parts: [], needsServers: false }));
+  const areas: Area[] = ['ages', 'names'].map((name) => ({
+    name,
+    covers: name,
+    parts: [],
+    needsServers: false,
+    aim: 90,
+  }));
   const odd = { ...survivor, from: '`a` | b' };
   const results = { ages: { killed: 3, timedOut: 1, invalid: 2, survivors: [odd], measuredOn: '2026-11-21' } };
   const page = mutationPage(areas, results, []);
-  expect(page).toContain('| ages | ages | 4 | 3 | 1 | 1 | 75.0 % | 2 | 2026-11-21 |');
-  expect(page).toContain('| names | names | not measured | | | | | | |');
+  expect(page).toContain('| ages | ages | 4 | 3 | 1 | 1 | 75.0 % | 90 % | 2 | 2026-11-21 |');
+  expect(page).toContain('| names | names | not measured | | | | | 90 % | | |');
   expect(page).toContain('| src/age.ts:2 | `` `a` \\| b `` → `age >= limit` | Not explained. |');
   expect(page).not.toContain('### names');
   const explained = [{ file: odd.file, why: 'So be it.', mutants: [[odd.in, odd.from, odd.to]] }] as const;

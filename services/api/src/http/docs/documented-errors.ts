@@ -1,8 +1,9 @@
-import { type DocumentedError, type ErrorExample, routes } from '@auth-account/contracts';
+import { type DocumentedError, type ErrorExample, type ErrorReaction, routes } from '@auth-account/contracts';
 import {
   AppError,
   type AppErrorOptions,
   catalogue,
+  errorCodes,
   rowOf,
   type ThrowableCode,
   toHttp,
@@ -89,13 +90,25 @@ export function documentedErrors(): Record<string, DocumentedError> {
   return Object.fromEntries(declaredCodes.map((code) => [code, documented(code)]));
 }
 
+/** Returns what each row of the catalogue asks of a client, also of codes that only other services answer. */
+export function errorReactions(): Record<string, ErrorReaction> {
+  return Object.fromEntries(
+    errorCodes.map((code) => {
+      const { http, reaction, retry } = rowOf(code);
+      return [code, { http, reaction: { ...reaction }, retry }];
+    }),
+  );
+}
+
 function documented(code: ThrowableCode): DocumentedError {
-  const { http, httpAlternatives = [], meaning, reactionText, details } = rowOf(code);
+  const { http, httpAlternatives = [], meaning, reactionText, reaction, retry, details } = rowOf(code);
   const sample = samples[code] ?? { [code]: new AppError<ThrowableCode>(code, {} as AppErrorOptions<ThrowableCode>) };
   return {
     statuses: [http, ...httpAlternatives],
     meaning,
-    reaction: reactionText,
+    advice: reactionText,
+    reaction: { ...reaction },
+    retry,
     details,
     examples: Object.entries(sample).map(([name, error]) => exampleOf(name, error)),
   };

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { Agent, request } from 'undici';
+import { expectShape, reasonOf } from './api-client.ts';
+import { ProbeFailure } from './step-log.ts';
+import { type Patience, within } from './within.ts';
+
+/** Where the probe reads the mails to its own addresses. */
+export interface MailboxAddress {
+  readonly url: string;
+  /** Bearer token, if the mailbox asks for one. */
+  readonly token: string | undefined;
+}
+
+/** Answer of a mailbox: the form of the local stack's `/mail`. */
+const Mails = Type.Array(Type.Object({ to: Type.String(), subject: Type.String(), text: Type.String() }));
+
+export interface Mailbox {
+  /** Waits for a mail to that address with a code, other than those that were returned before. */
+  nextCode(to: string): Promise<string>;
+  /** Closes its connections. */
+  close(): Promise<void>;
+}
+
+const pauseMs = 500;
+const answerLimit = 4 * 1_024 * 1_024;
+/** The contract's `Code`, alone. */
+const codes = /(?<![0-9])[0-9]{8}(?![0-9])/g;
+
+/** Opens the mailbox. Its failures name neither mails nor the token. */
+export function openMailbox({ url, token }: MailboxAddress, patience: Patience): Mailbox {
+  const dispatcher = new Agent({ maxResponseSize: answerLimit });
+  const seen = new Set<string>();
+  const headers = {
+    accept: 'application/json',
+    'user-agent': 'auth-account-probe',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+
+  async function read(signal: AbortSignal) {
+    try {
+      const { statusCode, body } = await request(url, { dispatcher, headers, signal });
+      const text = await body.text();
+      if (statusCode !== 200) throw new ProbeFailure(`the mailbox answered ${statusCode}`);
+      return expectShape(Mails, JSON.parse(text));
+    } catch (error) {
+      if (error instanceof ProbeFailure) throw error;
+      const isText = error instanceof SyntaxError;
+      const fault = isText ? 'the answer of the mailbox is not JSON' : `no answer from the mailbox: ${reasonOf(error)}`;
+      throw new ProbeFailure(fault, { cause: error });
+    }
+  }
+
+  return {
+    nextCode: (to) =>
+      within(patience, async (signal) => {
+        for (;;) {
+          const found = (await read(signal)).filter((mail) => mail.to.toLowerCase() === to).flatMap(codesOf);
+          const code = found.find((one) => !seen.has(one));
+          if (code !== undefined) {
+            seen.add(code);
+            return code;
+          }
+          await delay(pauseMs, undefined, { signal });
+        }
+      }),
+    close: () => dispatcher.destroy(),
+  };
+}
+
+/** The address itself may begin with eight digits. */
+function codesOf({ to, subject, text }: { readonly to: string; readonly subject: string; readonly text: string }) {
+  return `${subject}\n${text}`.replaceAll(to, '').match(codes) ?? [];
+}

@@ -1,0 +1,163 @@
+import type { UserDocument } from '@auth-account/stores/documents';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
+import { createOrderDeletion } from '../../../services/api/src/usecases/order-deletion.ts';
+import { createConfirmDeletion, createScheduleDeletion } from '../../../services/api/src/usecases/schedule-deletion.ts';
+import { type AccountDeps, type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { bearerOf, type StoredSession } from '../../support/use-case-scene.ts';
+
+let scene: AccountScene;
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(() => scene.clear());
+afterAll(() => scene.close());
+
+const body = { current_password: 'correct horse battery' };
+const graceDays = 14;
+const after = (days: number) => new Date(scene.now().getTime() + days * 86_400_000);
+
+const orderWith = (given: Partial<AccountDeps>) => createOrderDeletion({ ...scene.deps, graceDays, ...given });
+
+const schedule = (session: StoredSession, given: Partial<AccountDeps> = {}, origin = scene.origin) => {
+  const deps = { ...scene.deps, ...given, orderDeletion: orderWith(given) };
+  return createScheduleDeletion(deps)(body, bearerOf(session), origin);
+};
+const confirm = (asked: { challenge_id: string; code: string }, given: Partial<AccountDeps> = {}) => {
+  const deps = { ...scene.deps, ...given, orderDeletion: orderWith(given) };
+  return createConfirmDeletion(deps)(asked, scene.origin);
+};
+
+/** Stores an account with a session. */
+async function account(fields: Partial<UserDocument> = {}) {
+  const user = await scene.user(fields);
+  return { user, phone: await scene.session({ user_id: user._id }) };
+}
+
+/** Expects that the account and its session are as they were, and nobody was told. */
+async function expectUnchanged(user: UserDocument, phone: StoredSession): Promise<void> {
+  expect(await scene.storedUser(user._id)).toEqual(user);
+  expect(await scene.asStored(phone.document._id)).toMatchObject({ is_revoked: false });
+  expect([await scene.rows(), scene.published, scene.announced]).toEqual([[], [], []]);
+}
+
+/** Runs something between the check of the password and the order. */
+const meanwhile = (work: () => Promise<unknown>): Partial<AccountDeps> => ({
+  async reauthenticate(...given) {
+    const user = await scene.deps.reauthenticate(...given);
+    await work();
+    return user;
+  },
+});
+
+describe('an order to delete the account', () => {
+  test('writes time, ends and events together, and tells of them afterwards', async () => {
+    const { user, phone } = await account({ locale: 'ru' });
+    const answer = await schedule(phone);
+    const [at, deletes_at] = [scene.now(), after(graceDays).toISOString()];
+    expect(answer).toEqual({ message: 'DELETION_SCHEDULED', deletes_at, timestamp: at.toISOString() });
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, deletes_at: after(graceDays), touches: 1 });
+    const reason = 'account_deleted';
+    const ended = { is_revoked: true, revoked_at: at, revoked_reason: reason };
+    expect(await scene.asStored(phone.document._id)).toMatchObject(ended);
+    const rows = await scene.rows();
+    expect(scene.published).toEqual(rows.map(({ event }) => event));
+    const { requestId } = scene.origin;
+    const notice = { user_id: user._id, purpose: 'deletion_scheduled', locale: 'ru', deletes_at };
+    expect(rows.map(({ event: { type, data, time, requestid } }) => [type, data, time, requestid])).toEqual(
+      [
+        ['deletion_scheduled', { user_id: user._id, scheduled_at: at.toISOString(), deletes_at }],
+        ['notice', notice],
+      ].map(([type, data]) => [`service.auth.events.${type}`, data, at.toISOString(), requestId]),
+    );
+    const ids = { user_id: user._id, session_id: phone.document._id };
+    expect(scene.audited).toEqual([
+      [{ event: 'account.deletion_scheduled', ...ids }, scene.origin],
+      [{ event: 'session.revoked', ...ids, reason }, scene.origin],
+    ]);
+    expect(scene.announced).toEqual([{ sessionIds: [phone.document._id], reason: 'SESSION_REVOKED', requestId, at }]);
+    expect(scene.told).toEqual([
+      { email: user.email, deviceId: phone.document.device_id },
+      'succeeded',
+      ['deletion', user.email],
+    ]);
+    expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('does not put off an earlier one, and tells nobody again', async () => {
+    const { user, phone } = await account({ deletes_at: after(3) });
+    expect(await schedule(phone)).toMatchObject({ deletes_at: after(3).toISOString() });
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, touches: 1 });
+    expect(await scene.asStored(phone.document._id)).toMatchObject({ is_revoked: false });
+    expect([await scene.rows(), scene.published, scene.announced, scene.audited]).toEqual([[], [], [], []]);
+  });
+
+  test('is refused with a wrong password', async () => {
+    const { user, phone } = await account({ password_hash: 'hash of: another' });
+    await expect(schedule(phone)).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
+    await expectUnchanged(user, phone);
+  });
+
+  test.each<[string, object]>([
+    ['the password', { password_changed_at: new Date('2026-11-20T10:00:00.000Z') }],
+    ['the address', { email_key: 'other@example.com' }],
+  ])('is refused if %s has been changed since', async (_, set) => {
+    const { user, phone } = await account();
+    const change = meanwhile(() => scene.collections.users.updateOne({ _id: user._id }, { $set: set }));
+    await expect(schedule(phone, change)).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
+    await expectUnchanged({ ...user, ...set }, phone);
+  });
+
+  test('is refused to a session that has ended since', async () => {
+    const { user, phone } = await account();
+    const tablet = await scene.session({ user_id: user._id });
+    const end = { reason: 'forced', at: scene.now(), requestId: 'request-2' } as const;
+    const ending = meanwhile(() => scene.sessions.revokeAll([phone.document._id], end));
+    await expect(schedule(phone, ending)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    await expectUnchanged(user, tablet);
+  });
+
+  test('does not happen for a client that has left', async () => {
+    const { user, phone } = await account();
+    const left = schedule(phone, {}, { ...scene.origin, isAbandoned: () => true });
+    await expect(left).rejects.toBeInstanceOf(RequestAbandoned);
+    await expectUnchanged(user, phone);
+  });
+});
+
+describe('an order with a code', () => {
+  test('needs no session, and uses the code', async () => {
+    const { user, phone } = await account();
+    const asked = await scene.challenge(user, 'account_deletion');
+    expect(await confirm(asked)).toMatchObject({ deletes_at: after(graceDays).toISOString() });
+    expect(await scene.storedChallenge(asked.challenge_id)).toMatchObject({ ended_at: scene.now() });
+    expect(await scene.asStored(phone.document._id)).toMatchObject({ is_revoked: true });
+    expect(scene.audited[0]).toEqual([
+      { event: 'account.deletion_scheduled', user_id: user._id, session_id: undefined },
+      scene.origin,
+    ]);
+    expect([scene.told, scene.verdicts]).toEqual([['try', ['deletion', user.email]], [false, true]]);
+  });
+
+  test('is committed by its code if it is not the first one', async () => {
+    const { user } = await account({ deletes_at: after(3) });
+    await confirm(await scene.challenge(user, 'account_deletion'));
+    expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('is refused if the account was changed since the code was compared, or the code was used', async () => {
+    const { user, phone } = await account();
+    const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
+    const asked = await scene.challenge(user, 'account_deletion');
+    const set = { email_key: 'other@example.com' };
+    const slow: AccountDeps['checkCode'] = async (...given) => {
+      const code = await scene.deps.checkCode(...given);
+      await scene.collections.users.updateOne({ _id: user._id }, { $set: set });
+      return code;
+    };
+    await expect(confirm(asked, { checkCode: slow })).rejects.toMatchObject(invalid);
+    await expectUnchanged({ ...user, ...set }, phone);
+    expect(await scene.storedChallenge(asked.challenge_id)).toMatchObject({ ended_at: null });
+    await expect(confirm(await scene.challenge(user, 'password_reset'))).rejects.toMatchObject(invalid);
+  });
+});

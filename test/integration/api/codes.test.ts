@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CodePurpose } from '@auth-account/contracts/events';
+import { createAccountEvent } from '@auth-account/messaging';
+import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
+import { generateSecretKey } from '@auth-account/tokens';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createCheckCode } from '../../../services/api/src/codes/check-code.ts';
+import { mailLocale } from '../../../services/api/src/codes/mail-locale.ts';
+import type { CodeRequest } from '../../../services/api/src/codes/request-code.ts';
+import { createResendCode, type ResendCodeDeps } from '../../../services/api/src/codes/resend-code.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+
+let scene: AccountScene;
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(() => scene.clear());
+afterAll(() => scene.close());
+
+const purpose = 'password_reset';
+const after = (seconds: number) => new Date(scene.now().getTime() + seconds * 1_000);
+/** Events of other tests may come late: they are other people's. */
+const publishedTo = (userId: string) => scene.published.filter(({ subject }) => subject === userId);
+async function untilPublished(userId: string): Promise<void> {
+  while (publishedTo(userId).length === 0) await sleep(5);
+}
+/** Waits longer than an event is held back. */
+const untilNothingIsHeldBack = () => sleep(550);
+
+describe('a request for a code', () => {
+  const request = (fields: Partial<CodeRequest>) =>
+    scene.deps.requestCode({ purpose, userId: undefined, locale: 'ru', ...fields }, scene.origin);
+
+  test('stores a challenge with its event, and publishes that later', async () => {
+    const { _id: user_id } = await scene.user();
+    const answer = await request({ userId: user_id });
+    const { challenge_id } = answer;
+    const times = { expires_at: after(600), resend_at: after(60) };
+    const iso = { expires_at: after(600).toISOString(), resend_at: after(60).toISOString() };
+    expect(answer).toEqual({ challenge_id, ...iso, timestamp: scene.now().toISOString() });
+    expect(await scene.storedChallenge(challenge_id)).toEqual({
+      ...{ _id: challenge_id, purpose, user_id, kid: scene.deps.codes.currentKid, tries_left: 5, resends_left: 3 },
+      ...{ ...times, created_at: scene.now(), ended_at: null, purge_at: after(86_400) },
+    });
+    const [row, ...others] = await scene.rows();
+    expect([row?.state, row?.topic, others]).toEqual(['pending', 'service.auth.events.code_requested', []]);
+    const data = { challenge_id, user_id, purpose, locale: 'ru', expires_at: iso.expires_at };
+    const { requestId: requestid } = scene.origin;
+    expect(row?.event).toMatchObject({ data, requestid, time: scene.now().toISOString() });
+    expect(scene.audited).toEqual([[{ event: 'code.requested', user_id, purpose }, scene.origin]]);
+    expect(scene.verdicts).toEqual([false, true]);
+    await untilPublished(user_id);
+    expect(publishedTo(user_id)).toEqual([row?.event]);
+  });
+
+  test.each<[string, () => Promise<Partial<CodeRequest>>]>([
+    ['has no account', async () => ({})],
+    ['must not be written to', async () => ({ userId: (await scene.user())._id, isWithheld: true })],
+  ])('for an address that %s does the same work, and sends nothing', async (_, given) => {
+    const fields = await given();
+    const { challenge_id } = await request(fields);
+    const { user_id } = (await scene.storedChallenge(challenge_id)) as ChallengeDocument;
+    if (fields.userId !== undefined) expect(user_id).toBe(fields.userId);
+    else expect(await scene.storedUser(user_id)).toBeNull();
+    expect(await scene.rows()).toMatchObject([{ state: 'delivered', event: { data: { challenge_id, user_id } } }]);
+    expect(scene.audited).toEqual([[{ event: 'code.requested', user_id: fields.userId, purpose }, scene.origin]]);
+    await untilNothingIsHeldBack();
+    expect(publishedTo(user_id)).toEqual([]);
+  });
+
+  test('sends another event in its place', async () => {
+    const [user, holder] = [await scene.user(), await scene.user()];
+    const data = { user_id: holder._id, purpose: 'address_in_use', locale: 'en' } as const;
+    const source = { id: randomUUID(), requestId: 'request-2', at: scene.now() };
+    const instead = createAccountEvent('service.auth.events.notice', data, source);
+    await request({ userId: user._id, isWithheld: true, instead });
+    expect(await scene.rows()).toMatchObject([{ state: 'pending', event: instead }]);
+    await untilPublished(holder._id);
+    expect([publishedTo(holder._id), publishedTo(user._id)]).toEqual([[instead], []]);
+  });
+
+  test('comes after the other writes of its transaction, and falls with them', async () => {
+    const { _id: userId } = await scene.user();
+    const { challenges } = scene.deps;
+    await request({ userId, change: (session) => challenges.endAll(userId, scene.now(), session) });
+    expect(await scene.collections.challenges.countDocuments({ user_id: userId, ended_at: null })).toBe(1);
+    await scene.clear();
+    const change = () => Promise.reject(new Error('no'));
+    await expect(request({ userId, change })).rejects.toThrow('no');
+    expect([await scene.collections.challenges.countDocuments(), await scene.rows()]).toEqual([0, []]);
+  });
+});
+
+describe('a resend', () => {
+  const resend = (
+    challenge_id: string,
+    deps: Partial<ResendCodeDeps> = {},
+    asked: CodePurpose = purpose,
+    by?: string,
+  ) => createResendCode({ ...scene.deps, ...deps })(asked, { challenge_id }, scene.origin, by);
+  const limited = (retryAfterSeconds: number) => ({ code: 'ERR-RATE-LIMITED', retryAfterSeconds });
+
+  test('counts, and asks for the mail again, in whatever case the id is written', async () => {
+    const user = await scene.user();
+    const { challenge_id } = await scene.challenge(user, purpose);
+    const before = await scene.storedChallenge(challenge_id);
+    const { origin } = scene;
+    const answer = await createResendCode(scene.deps)(
+      purpose,
+      { challenge_id: challenge_id.toUpperCase() },
+      { ...origin, locale: 'ru' },
+    );
+    const resend_at = after(60);
+    const expires_at = after(540).toISOString();
+    const timestamp = scene.now().toISOString();
+    expect(answer).toEqual({ challenge_id, expires_at, resend_at: resend_at.toISOString(), timestamp });
+    const resent = { ...before, resends_left: 2, resend_at, resent_by: expect.any(String) };
+    expect(await scene.storedChallenge(challenge_id)).toEqual(resent);
+    const [row] = await scene.rows();
+    const data = { challenge_id, user_id: user._id, purpose, locale: 'ru', expires_at };
+    expect(row).toMatchObject({ state: 'pending', event: { data } });
+    expect(scene.audited).toEqual([
+      [
+        { event: 'code.resent', user_id: user._id, purpose },
+        { ...origin, locale: 'ru' },
+      ],
+    ]);
+    expect([scene.told, scene.verdicts]).toEqual([['try'], [false, true]]);
+    await untilPublished(user._id);
+    expect(publishedTo(user._id)).toEqual([row?.event]);
+  });
+
+  test('says that it was the last one', async () => {
+    const { challenge_id } = await scene.challenge(await scene.user(), purpose, { resends_left: 1 });
+    expect(await resend(challenge_id)).toMatchObject({ challenge_id, resend_at: null });
+  });
+
+  test.each<[string, () => Partial<ChallengeDocument>, number]>([
+    ['is not due yet', () => ({ resend_at: after(30) }), 30],
+    ['was the last one before', () => ({ resends_left: 0 }), 540],
+  ])('that %s waits until a code may be sent', async (_, fields, seconds) => {
+    const { challenge_id } = await scene.challenge(await scene.user(), purpose, fields());
+    const before = await scene.storedChallenge(challenge_id);
+    await expect(resend(challenge_id)).rejects.toMatchObject(limited(seconds));
+    expect(scene.audited).toEqual([[{ event: 'limit.exceeded', reason: 'code_resend' }, scene.origin]]);
+    expect([await scene.storedChallenge(challenge_id), await scene.rows()]).toEqual([before, []]);
+  });
+
+  test('that comes second of two waits as well', async () => {
+    const { challenge_id } = await scene.challenge(await scene.user(), purpose);
+    const taken = { ...scene.deps.challenges, takeResend: async () => undefined };
+    await expect(resend(challenge_id, { challenges: taken })).rejects.toMatchObject(limited(60));
+    expect(await scene.rows()).toEqual([]);
+  });
+
+  test.each<[string, Partial<ChallengeDocument>, object]>([
+    ['dead', { ended_at: new Date(0) }, { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } }],
+    ['expired', { expires_at: new Date(0) }, { code: 'ERR-CODE-EXPIRED' }],
+  ])('of a challenge that is %s is refused', async (_, fields, error) => {
+    const { challenge_id } = await scene.challenge(await scene.user(), purpose, fields);
+    await expect(resend(challenge_id)).rejects.toMatchObject(error);
+  });
+
+  test('knows no challenge of another purpose or caller', async () => {
+    const user = await scene.user();
+    const { challenge_id } = await scene.challenge(user, purpose);
+    const unknown = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
+    await expect(resend(randomUUID())).rejects.toMatchObject(unknown);
+    await expect(resend(challenge_id, {}, 'account_deletion')).rejects.toMatchObject(unknown);
+    await expect(resend(challenge_id, {}, purpose, randomUUID())).rejects.toMatchObject(unknown);
+    expect(await resend(challenge_id, {}, purpose, user._id)).toMatchObject({ challenge_id });
+  });
+
+  test.each<[string, CodePurpose, () => Promise<UserDocument>, 'pending' | 'delivered']>([
+    [
+      'a new address that nobody has',
+      'email_change',
+      () => scene.user({ pending_email: 'New@example.com' }),
+      'pending',
+    ],
+    ['a new address that another account has', 'email_change', () => wanting('other@example.com'), 'delivered'],
+    ['the address, whatever the account wants', 'password_reset', () => wanting('third@example.com'), 'pending'],
+    ['the account’s own address in another spelling', 'email_change', () => respelling(), 'pending'],
+    ['no new address any more', 'email_change', () => scene.user(), 'pending'],
+    ['nobody', 'password_reset', async () => ({ ...(await scene.user()), _id: randomUUID() }), 'delivered'],
+  ])('to %s', async (_, asked, person, state) => {
+    const { challenge_id } = await scene.challenge(await person(), asked);
+    await resend(challenge_id, {}, asked);
+    expect(await scene.rows()).toMatchObject([{ state }]);
+  });
+
+  /** Stores an account that wants the address of another one. */
+  async function wanting(email: string): Promise<UserDocument> {
+    await scene.user({ email, email_key: email });
+    return scene.user({ pending_email: email });
+  }
+
+  async function respelling(): Promise<UserDocument> {
+    return scene.user({ email: 'a@example.com', email_key: 'a@example.com', pending_email: 'A@example.com' });
+  }
+});
+
+describe('a check of a code', () => {
+  const check = (body: { challenge_id: string; code: string }, userId?: string, asked: CodePurpose = purpose) =>
+    createCheckCode(scene.deps)(asked, body, scene.origin, userId);
+  const failed = (user_id: string | undefined, reason: string) => [
+    [{ event: 'code.failed', user_id, purpose, reason }, scene.origin],
+  ];
+  const wrong = (code: string) => String((Number(code) + 1) % 1e8).padStart(8, '0');
+  const invalid = (tries_left = 0) => ({ code: 'ERR-CODE-INVALID', details: { tries_left } });
+  const use = async (code: Awaited<ReturnType<typeof check>>) =>
+    scene.mongo.withSession((session) => session.withTransaction(() => code.use(scene.now(), session)));
+
+  test('returns the account of a right code, which is used in the transaction of what it permits', async () => {
+    const user = await scene.user();
+    const { challenge_id, code } = await scene.challenge(user, purpose);
+    const body = { challenge_id: challenge_id.toUpperCase(), code };
+    const [one, other] = [await check(body), await check(body, user._id)];
+    expect([one.user, other.user]).toEqual([user, user]);
+    expect(await scene.storedChallenge(challenge_id)).toMatchObject({ tries_left: 3, ended_at: null });
+    expect([await one.isUsed(), await other.isUsed()]).toEqual([false, false]);
+    await use(one);
+    await expect(use(other)).rejects.toMatchObject(invalid());
+    expect([await one.isUsed(), await other.isUsed()]).toEqual([true, false]);
+    expect(await scene.storedChallenge(challenge_id)).toMatchObject({ ended_at: scene.now() });
+    expect(scene.audited).toEqual([]);
+  });
+
+  test('counts a wrong code', async () => {
+    const user = await scene.user();
+    const { challenge_id, code } = await scene.challenge(user, purpose);
+    await expect(check({ challenge_id, code: wrong(code) })).rejects.toMatchObject(invalid(4));
+    expect(scene.audited).toEqual(failed(user._id, 'wrong'));
+  });
+
+  test.each<[string, Partial<ChallengeDocument>, object]>([
+    ['dead', { tries_left: 0 }, { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } }],
+    ['expired', { expires_at: new Date(0) }, { code: 'ERR-CODE-EXPIRED' }],
+  ])('refuses a challenge that is %s', async (reason, fields, error) => {
+    const user = await scene.user();
+    const asked = await scene.challenge(user, purpose, fields);
+    await expect(check(asked)).rejects.toMatchObject(error);
+    expect(scene.audited).toEqual(failed(user._id, reason));
+  });
+
+  test('knows no challenge of another purpose or caller', async () => {
+    const user = await scene.user();
+    const asked = await scene.challenge(user, 'account_deletion');
+    await expect(check(asked)).rejects.toMatchObject(invalid());
+    expect(scene.audited).toEqual(failed(undefined, 'unknown'));
+    await expect(check(asked, randomUUID(), 'account_deletion')).rejects.toMatchObject(invalid());
+    expect((await check(asked, user._id, 'account_deletion')).user).toEqual(user);
+  });
+
+  test('refuses every code of nobody, and of an address that an account no longer wants', async () => {
+    const nobody = { ...(await scene.user()), _id: randomUUID() };
+    const asked = await scene.challenge(nobody, 'email_change');
+    await expect(check(asked, undefined, 'email_change')).rejects.toMatchObject(invalid(4));
+    expect(scene.audited[0]?.[0]).toMatchObject({ user_id: undefined, reason: 'wrong' });
+    const contented = await scene.challenge(await scene.user(), 'email_change');
+    await expect(check(contented, undefined, 'email_change')).rejects.toMatchObject(invalid(4));
+  });
+
+  test('waits for a key that has just been made, and says so if it does not come', async () => {
+    const user = await scene.user();
+    const [former, newer] = [{ keys: [generateSecretKey()] } as const, { keys: [generateSecretKey()] } as const];
+    let rereads = 0;
+    const arriving = (set: typeof newer) => {
+      let present = former;
+      return {
+        current: () => present,
+        reread: async () => {
+          rereads += 1;
+          present = set;
+        },
+      };
+    };
+    scene.keys.use({ current: () => newer, reread: async () => undefined });
+    const asked = await scene.challenge(user, purpose);
+    scene.keys.use(arriving(newer));
+    expect((await check(asked)).user).toEqual(user);
+    expect((await check(asked)).user).toEqual(user);
+    expect(rereads).toBe(1);
+    scene.keys.use(arriving(former));
+    const later = { code: 'ERR-DEPENDENCY-UNAVAILABLE', retryAfterSeconds: 2 };
+    await expect(check(asked)).rejects.toMatchObject(later);
+  });
+});
+
+test.each([
+  [{ locale: 'ru' }, { locale: 'en' }, 'ru'],
+  [{}, { locale: 'ru' }, 'ru'],
+  [undefined, {}, 'en'],
+] as const)('a mail to %j, asked for by %j, is written in %s', (user, asked, locale) => {
+  expect(mailLocale(user, { ...scene.origin, ...asked })).toBe(locale);
+});

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { RequestCode } from '../../../services/api/src/codes/request-code.ts';
+import { createRequestCodeForAddress } from '../../../services/api/src/usecases/request-code-for-address.ts';
+import { createRequestEmailVerification } from '../../../services/api/src/usecases/request-email-verification.ts';
+import { createVerifyEmail, type VerifyEmailDeps } from '../../../services/api/src/usecases/verify-email.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { bearerOf } from '../../support/use-case-scene.ts';
+
+let scene: AccountScene;
+/** Codes that were asked for. */
+let asked: unknown[];
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(async () => {
+  asked = [];
+  await scene.clear();
+});
+afterAll(() => scene.close());
+
+const answer = { challenge_id: randomUUID(), expires_at: '', resend_at: null, timestamp: '' };
+const requestCode: RequestCode = async (...given) => {
+  asked.push(given);
+  return answer;
+};
+const russian = () => ({ ...scene.origin, locale: 'ru' }) as const;
+
+describe('a request to verify the address', () => {
+  const purpose = 'email_verification';
+  const request = (session: Parameters<typeof bearerOf>[0]) =>
+    createRequestEmailVerification({ ...scene.deps, requestCode })(bearerOf(session), russian());
+
+  test('asks for a code, under the limits of codes', async () => {
+    const user = await scene.user();
+    const session = await scene.session({ user_id: user._id });
+    expect(await request(session)).toBe(answer);
+    expect(scene.told).toEqual([{ email: user.email, deviceId: session.document.device_id, purpose }]);
+    expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'ru' }, russian()]]);
+  });
+
+  test('of an account that is gone makes the app refresh', async () => {
+    await expect(request(await scene.session())).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    expect([scene.told, asked]).toEqual([[], []]);
+  });
+});
+
+describe('a request for a code to an address', () => {
+  const purpose = 'account_deletion';
+  const request = (body: { email: string; device_id?: string }) =>
+    createRequestCodeForAddress({ ...scene.deps, requestCode }, purpose)(body, russian());
+
+  test('asks for the code of its account, in its language', async () => {
+    const user = await scene.user({ locale: 'en' });
+    const device_id = '7D0F7A34-52F1-4A4E-9B0E-3A1C5D2E8F90';
+    expect(await request({ email: user.email, device_id })).toBe(answer);
+    expect(scene.told).toEqual([{ email: user.email, deviceId: device_id.toLowerCase(), purpose }]);
+    expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'en' }, russian()]]);
+  });
+
+  test('asks for nobody’s if there is no account, and makes up a device if none is named', async () => {
+    const email = 'nobody@example.com';
+    await request({ email });
+    const deviceId = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(scene.told).toEqual([{ email, deviceId, purpose }]);
+    expect(asked).toEqual([[{ purpose, userId: undefined, locale: 'ru' }, russian()]]);
+  });
+});
+
+describe('the code of the mailbox', () => {
+  const verify = (body: { challenge_id: string; code: string }, given: Partial<VerifyEmailDeps> = {}) =>
+    createVerifyEmail({ ...scene.deps, ...given })(body, scene.origin);
+  const verified = () => ({ message: 'EMAIL_VERIFIED', timestamp: scene.now().toISOString() });
+  const ofUser = async (fields: object = {}) => {
+    const user = await scene.user(fields);
+    return { user, code: await scene.challenge(user, 'email_verification') };
+  };
+  const audited = (user_id: string) => [[{ event: 'account.email_verified', user_id }, scene.origin]];
+
+  test('verifies the address with its event, and tells of it afterwards', async () => {
+    const { user, code } = await ofUser();
+    expect(await verify(code)).toEqual(verified());
+    const at = scene.now();
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, email_verified_at: at, touches: 1 });
+    expect(await scene.storedChallenge(code.challenge_id)).toMatchObject({ ended_at: at });
+    const rows = await scene.rows();
+    const data = { user_id: user._id, verified_at: at.toISOString() };
+    expect(rows.map(({ topic, event }) => [topic, event.data, event.time, event.requestid])).toEqual([
+      ['service.auth.events.email_verified', data, at.toISOString(), scene.origin.requestId],
+    ]);
+    expect(scene.published).toEqual(rows.map(({ event }) => event));
+    expect([scene.audited, scene.told, scene.verdicts]).toEqual([audited(user._id), ['try'], [false, true]]);
+  });
+
+  test('leaves an address that is verified already, and uses itself', async () => {
+    const { user, code } = await ofUser({ email_verified_at: new Date(0) });
+    expect(await verify(code)).toEqual(verified());
+    expect(await scene.storedUser(user._id)).toEqual(user);
+    expect(await scene.storedChallenge(code.challenge_id)).toMatchObject({ ended_at: scene.now() });
+    expect([await scene.rows(), scene.published, scene.audited]).toEqual([[], [], audited(user._id)]);
+  });
+
+  test('verifies nothing if the address was changed since it was compared', async () => {
+    const { user, code } = await ofUser();
+    const slow: VerifyEmailDeps['checkCode'] = async (...given) => {
+      const right = await scene.deps.checkCode(...given);
+      await scene.collections.users.updateOne({ _id: user._id }, { $set: { email_key: 'other@example.com' } });
+      return right;
+    };
+    const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
+    await expect(verify(code, { checkCode: slow })).rejects.toMatchObject(invalid);
+    expect((await scene.storedUser(user._id))?.email_verified_at).toBeUndefined();
+    expect(await scene.storedChallenge(code.challenge_id)).toMatchObject({ ended_at: null });
+    expect([await scene.rows(), scene.published, scene.audited]).toEqual([[], [], []]);
+  });
+
+  test('is not that of another purpose', async () => {
+    const { user } = await ofUser();
+    const other = await scene.challenge(user, 'password_reset');
+    await expect(verify(other)).rejects.toMatchObject({ code: 'ERR-CODE-INVALID' });
+    expect(await scene.storedUser(user._id)).toEqual(user);
+  });
+});

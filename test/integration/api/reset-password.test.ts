@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import type { InviteDocument, UserDocument } from '@auth-account/stores/documents';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
+import { createResetPassword, type ResetPasswordDeps } from '../../../services/api/src/usecases/reset-password.ts';
+import { type AccountScene, type AskedCode, openAccountScene, passwordHashOf } from '../../support/account-scene.ts';
+
+let scene: AccountScene;
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(() => scene.clear());
+afterAll(() => scene.close());
+
+const new_password = 'three wrong staples';
+const purpose = 'password_reset';
+const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
+
+const reset = (asked: AskedCode, deps: Partial<ResetPasswordDeps> = {}, origin = scene.origin) =>
+  createResetPassword({ ...scene.deps, ...deps })({ ...asked, new_password }, origin);
+
+/** Stores an account with a verified address, unless the fields say otherwise, and a code for it. */
+async function account(fields: Partial<UserDocument> = { email_verified_at: new Date(0) }) {
+  const user = await scene.user({ known_devices: ['phone'], ...fields });
+  const [one, other] = [await scene.session({ user_id: user._id }), await scene.session({ user_id: user._id })];
+  return {
+    user,
+    sessions: [one.document._id, other.document._id].toSorted(),
+    asked: await scene.challenge(user, purpose),
+  };
+}
+
+/** Expects that the account is as it was, and nobody was told. */
+async function expectUnchanged(user: UserDocument): Promise<void> {
+  expect(await scene.storedUser(user._id)).toEqual(user);
+  expect(await scene.collections.sessions.countDocuments({ is_revoked: true })).toBe(0);
+  expect([await scene.rows(), scene.published, scene.announced]).toEqual([[], [], []]);
+}
+
+describe('a reset of the password', () => {
+  test('writes hash, time, ends and events together, and tells of them afterwards', async () => {
+    const { user, sessions, asked } = await account();
+    const origin = { ...scene.origin, locale: 'ru' } as const;
+    const answer = await reset(asked, {}, origin);
+    const at = scene.now();
+    expect(answer).toEqual({ message: 'PASSWORD_RESET', timestamp: at.toISOString() });
+    const set = { password_hash: passwordHashOf(new_password), password_changed_at: at, known_devices: [] };
+    const changed = { ...set, touches: 1 };
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, ...changed });
+    const end = { is_revoked: true, revoked_at: at, revoked_reason: 'password_changed' };
+    for (const id of sessions) expect(await scene.asStored(id)).toMatchObject(end);
+    expect(await scene.storedChallenge(asked.challenge_id)).toMatchObject({ ended_at: at, tries_left: 4 });
+    const rows = await scene.rows();
+    expect(scene.published).toEqual(rows.map(({ event }) => event));
+    const time = at.toISOString();
+    expect(rows.map(({ event: { type, data, time, requestid } }) => [type, data, time, requestid])).toEqual(
+      [
+        ['service.auth.events.password_changed', { user_id: user._id, changed_at: time, reason: 'reset' }],
+        ['service.auth.events.notice', { user_id: user._id, purpose: 'password_changed', locale: 'ru' }],
+      ].map((row) => [...row, time, origin.requestId]),
+    );
+    const ended = { event: 'session.revoked', user_id: user._id, reason: 'password_changed' };
+    const [first, ...others] = scene.audited.map(([event]) => event);
+    expect(first).toEqual({ event: 'account.password_reset', user_id: user._id });
+    expect(others.toSorted(bySession)).toEqual(sessions.map((session_id) => ({ ...ended, session_id })));
+    const { requestId } = origin;
+    const sessionIds = expect.arrayContaining(sessions);
+    expect(scene.announced).toEqual([{ sessionIds, reason: 'SESSION_REVOKED', requestId, at }]);
+    expect(scene.told).toEqual(['try', ['proved', { email: user.email, deviceId: expect.any(String) }]]);
+    expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('makes the other codes void, and the change of the address that waits for one', async () => {
+    const pending = { pending_email: 'new@example.com', pending_email_until: new Date(0) };
+    const { user, asked } = await account({ email_verified_at: new Date(0), ...pending });
+    const other = await scene.challenge(user, 'email_change');
+    const [stranger, theirs] = [await scene.user(), 'password_reset'] as const;
+    const foreign = await scene.challenge(stranger, theirs);
+    await reset(asked);
+    expect(await scene.storedChallenge(other.challenge_id)).toMatchObject({ ended_at: scene.now() });
+    expect(await scene.storedChallenge(foreign.challenge_id)).toMatchObject({ ended_at: null });
+    expect((await scene.storedUser(user._id))?.pending_email_until).toEqual(scene.now());
+  });
+
+  test('shows for the first time that the address is theirs: nothing of somebody before is left', async () => {
+    const { user, asked } = await account({});
+    const invites = [await invite({ created_by: user._id }), await invite({ created_by: randomUUID() })];
+    await reset(asked);
+    const at = scene.now();
+    const fresh = { email_verified_at: at, known_devices: [] };
+    expect(await scene.storedUser(user._id)).toMatchObject(fresh);
+    const revoked = await Promise.all(invites.map((_id) => scene.collections.invites.findOne({ _id })));
+    expect(revoked.map((one) => one?.revoked_at)).toEqual([at, null]);
+    expect(scene.published.map(({ type, data }) => [type, data]).at(-1)).toEqual([
+      'service.auth.events.email_verified',
+      { user_id: user._id, verified_at: at.toISOString() },
+    ]);
+    expect((await scene.rows()).map(({ event }) => event)).toEqual(scene.published);
+    expect(scene.published).toHaveLength(3);
+    expect(scene.told).toEqual(['try', ['registered', { email: user.email, deviceId: expect.any(String) }]]);
+  });
+
+  test('leaves the invites of an account whose address is verified', async () => {
+    const { user, asked } = await account();
+    const made = await invite({ created_by: user._id });
+    await reset(asked);
+    expect((await scene.collections.invites.findOne({ _id: made }))?.revoked_at).toBeNull();
+  });
+
+  test.each<[string, object]>([
+    ['the password', { password_changed_at: new Date('2026-11-20T10:00:00.000Z') }],
+    ['the address', { email_key: 'other@example.com' }],
+  ])('is refused if %s was changed since the code was compared', async (_, set) => {
+    const { user, asked } = await account();
+    const slow: ResetPasswordDeps['checkCode'] = async (...given) => {
+      const code = await scene.deps.checkCode(...given);
+      await scene.collections.users.updateOne({ _id: user._id }, { $set: set });
+      return code;
+    };
+    await expect(reset(asked, { checkCode: slow })).rejects.toMatchObject(invalid);
+    await expectUnchanged({ ...user, ...set });
+    expect(await scene.storedChallenge(asked.challenge_id)).toMatchObject({ ended_at: null });
+  });
+
+  test('is refused if another confirmation was faster', async () => {
+    const { user, asked } = await account();
+    const slow: ResetPasswordDeps['checkCode'] = async (...given) => {
+      const code = await scene.deps.checkCode(...given);
+      const used = { $set: { ended_at: scene.now() } };
+      await scene.collections.challenges.updateOne({ _id: asked.challenge_id }, used);
+      return code;
+    };
+    await expect(reset(asked, { checkCode: slow })).rejects.toMatchObject(invalid);
+    await expectUnchanged(user);
+  });
+
+  test('does not happen for a client that has left', async () => {
+    const { user, asked } = await account();
+    const origin = { ...scene.origin, isAbandoned: () => true };
+    await expect(reset(asked, {}, origin)).rejects.toBeInstanceOf(RequestAbandoned);
+    await expectUnchanged(user);
+  });
+
+  test('takes neither the code of another purpose nor a try when it is shed', async () => {
+    const { user } = await account();
+    const asked = await scene.challenge(user, 'account_deletion');
+    await expect(reset(asked)).rejects.toMatchObject(invalid);
+    const own = await scene.challenge(user, purpose);
+    const hasher: ResetPasswordDeps['hasher'] = { admit: () => Promise.reject(new Error('full')) };
+    await expect(reset(own, { hasher })).rejects.toThrow('full');
+    expect(await scene.storedChallenge(own.challenge_id)).toMatchObject({ tries_left: 5 });
+    await expectUnchanged(user);
+  });
+});
+
+function bySession(a: object, b: object): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
+}
+
+/** Stores an open invite, and returns its token. */
+async function invite(fields: Pick<InviteDocument, 'created_by'>): Promise<string> {
+  const [_id, home_group_id, at] = [randomUUID(), randomUUID(), scene.now()];
+  const expires_at = new Date(at.getTime() + 60_000);
+  const open = { account_type: 'HOME', created_at: at, expires_at, max_uses: null, uses: 0, revoked_at: null } as const;
+  await scene.collections.invites.insertOne({ _id, home_group_id, ...open, ...fields });
+  return _id;
+}

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { closingAll } from '../../support/closing.ts';
+import { askForCode } from '../../support/code-request.ts';
+import { newNotice } from '../../support/worker-events.ts';
+import { type Received, startReceiver } from '../../support/worker-receiver.ts';
+import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../../..');
+
+/** An empty project that has this one's packages. */
+let project: string;
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'auth-account-mailer-'));
+  await symlink(join(root, 'node_modules'), join(project, 'node_modules'));
+  await writeFile(join(project, 'package.json'), '{ "type": "module" }');
+});
+afterAll(() => rm(project, { recursive: true }));
+
+/** Returns the section's blocks of code. */
+async function documentedCode(): Promise<string[]> {
+  const page = await readFile(join(root, 'docs/consumers.md'), 'utf8');
+  const [, section = ''] = page.split('## Decrypting a secret\n');
+  return [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
+}
+
+/** Runs the code in a process of its own, and returns the lines that it prints. */
+async function runCode(code: string, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
+  const file = join(project, 'example.ts');
+  await writeFile(file, code);
+  const { stdout } = await run(process.execPath, [file], { cwd: project, env: { ...process.env, ...env } });
+  return stdout.trim().split('\n');
+}
+
+/** Around the example: the names that it leaves to its reader, and the deliveries, which it takes one after another. */
+const before = `
+const { WEBHOOK_SECRET } = process.env;
+const PRIVATE_JWK = JSON.parse(process.env.PRIVATE_JWK);
+const sendMail = async (mail) => console.log(JSON.stringify(mail));
+`;
+const after = `
+for (const { body, headers } of JSON.parse(process.env.DELIVERIES)) {
+  await take(body, headers).catch((error) => console.log(error.message));
+}
+`;
+
+test(
+  'the documented mailer reads the codes of its deliveries with the documented key pair, and believes no other sender',
+  closingAll(async (closing) => {
+    const [makeKeys = '', mailer = ''] = await documentedCode();
+    const printed = new Map((await runCode(makeKeys)).map((line) => line.split(/ (?=\{)/) as [string, string]));
+    const receiver = closing(await startReceiver('mailer'));
+    const encrypt_to = JSON.parse(printed.get('encrypt_to') ?? '');
+    const scene = closing(await openWorkerScene([{ ...receiver.subscriber, encrypt_to }]));
+    closing(await startTestWorker(scene.env));
+    const asked = await askForCode(scene);
+    const notice = newNotice({ user_id: asked.user._id });
+    for (const event of [notice, asked.event]) {
+      await scene.publish(event);
+      await eventually('it is delivered', () => scene.isDelivered(event));
+    }
+    const delivered = ({ id }: { id: string }) => receiver.received.find((one) => one.id === id) as Received;
+    const forged = { ...delivered(asked.event), body: delivered(asked.event).body.replace('password_reset', 'reset') };
+    const told = await runCode(before + mailer + after, {
+      WEBHOOK_SECRET: receiver.subscriber.secret,
+      PRIVATE_JWK: printed.get('keep secret'),
+      DELIVERIES: JSON.stringify([forged, delivered(notice), delivered(asked.event)]),
+    });
+    const { to, code, event } = asked;
+    const { purpose, locale } = event.data;
+    expect([told[0], JSON.parse(told[1] ?? '')]).toEqual([
+      'No matching signature found',
+      { to, code, purpose, locale, messageId: event.id },
+    ]);
+    expect(told).toHaveLength(2);
+  }),
+);

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import type { DenyEntry } from '@auth-account/messaging/deny-list';
+import type { DeletionStore, ErasedAccount } from '@auth-account/stores/deletions';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createEraseAccounts, type EraseAccountsDeps } from '../../../services/worker/src/erasure/erase-accounts.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+
+let scene: AccountScene;
+/** Steps that are seen outside MongoDB, in order. */
+let steps: unknown[];
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(async () => {
+  steps = [];
+  await scene.clear();
+  await scene.collections.groups.deleteMany();
+});
+afterAll(() => scene.close());
+
+const lifetimeMs = 600_000;
+const ago = (ms: number) => new Date(scene.now().getTime() - ms);
+
+const erase = (given: Partial<EraseAccountsDeps> = {}) =>
+  createEraseAccounts({
+    ...scene.deps,
+    lifetimeMs,
+    denyList: { denyAndClose: async (entries) => void steps.push(entries) },
+    forgetPlaces: async (emailKeys) => void steps.push(['forgotten', emailKeys]),
+    onErased: (erased: ErasedAccount, requestId: string) => steps.push(['erased', erased, requestId]),
+    onFailed: (userId: string) => steps.push(['failed', userId]),
+    newEventId: randomUUID,
+    newLease: randomUUID,
+    ...given,
+  })();
+
+/** Stores an account that is due, alone in its group unless the fields name another one. */
+async function dueAccount(fields: Partial<UserDocument> = {}): Promise<UserDocument> {
+  const user = await scene.user({ deletes_at: scene.now(), ...fields });
+  const { home_group_id: _id, account_type, _id: owner_id } = user;
+  if (fields.home_group_id !== undefined) return user;
+  const group = { _id, account_type, owner_id, name: 'Kitchen', import_key: _id, member_count: 1, created_at: ago(1) };
+  await scene.collections.groups.insertOne({ ...group, closed_at: null });
+  return user;
+}
+
+const groupOf = ({ home_group_id: _id }: UserDocument) => scene.collections.groups.findOne({ _id });
+
+describe('a round', () => {
+  test('erases what is stored of the person, with the event, and closes an empty group', async () => {
+    const former = { change_id: randomUUID(), email: 'Old@example.com', email_key: 'old@example.com', until: ago(0) };
+    const user = await dueAccount({ former_emails: [former, { ...former, change_id: randomUUID() }] });
+    const { _id: user_id, home_group_id } = user;
+    const live = await scene.session({ user_id });
+    const ended = await scene.session({
+      ...{ user_id, is_revoked: true, revoked_at: ago(1), revoked_reason: 'logout', revoked_request_id: 'request-2' },
+    });
+    const forgotten = { user_id, is_revoked: true, revoked_at: ago(lifetimeMs + 1), revoked_reason: 'logout' } as const;
+    await scene.session(forgotten);
+    await scene.challenge(user, 'password_reset');
+    const record = { _id: randomUUID(), fingerprint: '', user_id, answer: {}, expires_at: ago(0) };
+    await scene.collections.idempotency.insertOne(record);
+    await erase();
+
+    const { users, sessions, challenges, idempotency } = scene.collections;
+    const left = [users.countDocuments(), sessions.countDocuments(), challenges.countDocuments()];
+    expect(await Promise.all([...left, idempotency.countDocuments()])).toEqual([0, 0, 0, 0]);
+    const purge_at = new Date(scene.now().getTime() + lifetimeMs);
+    const kept = (session: typeof live, end: object) => ({ _id: session.document._id, ...end, purge_at });
+    expect(await scene.collections.erasedSessions.find().sort({ revoked_at: 1 }).toArray()).toEqual([
+      kept(ended, { revoked_at: ago(1), revoked_reason: 'logout', revoked_request_id: 'request-2' }),
+      kept(live, { revoked_at: scene.now(), revoked_reason: 'account_deleted' }),
+    ]);
+    const group = await groupOf(user);
+    expect(group).toMatchObject({ closed_at: scene.now(), member_count: 0 });
+    expect([group?.name, group?.import_key]).toEqual([undefined, undefined]);
+    const rows = await scene.rows();
+    const at = scene.now().toISOString();
+    const data = { user_id, home_group_id, deleted_at: at };
+    expect(rows.map(({ topic, event }) => [topic, event.data, event.time])).toEqual([
+      ['service.auth.events.deleted', data, at],
+    ]);
+    const denied = (session: typeof live, reason: string, requestId: unknown, decidedAt: Date): DenyEntry => ({
+      ...{ sessionId: session.document._id, denial: { kind: 'revoked', reason } as DenyEntry['denial'] },
+      ...{ requestId: requestId as string, decidedAt: decidedAt.getTime() },
+    });
+    expect(steps).toEqual([
+      [
+        denied(live, 'SESSION_REVOKED', expect.anything(), scene.now()),
+        denied(ended, 'LOGOUT_CONFIRMED', 'request-2', ago(1)),
+      ],
+      ['forgotten', [user.email_key, 'old@example.com']],
+      ['forgotten', [user.email_key, 'old@example.com']],
+      [
+        'erased',
+        { user: expect.objectContaining({ _id: user_id }), isClosed: true, heir: undefined },
+        rows[0]?.event.requestid,
+      ],
+    ]);
+    expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('erases one account after the other, the longest due first, and no other', async () => {
+    const [later, first] = [await dueAccount({ deletes_at: ago(1) }), await dueAccount({ deletes_at: ago(2) })];
+    const waiting = await dueAccount({ deletes_at: ago(-1) });
+    const staying = await scene.user();
+    expect(await scene.deps.deletions.countDue(scene.now(), 10)).toBe(2);
+    expect(await scene.deps.deletions.countDue(scene.now(), 1)).toBe(1);
+    await erase();
+    const left = await scene.collections.users.find().toArray();
+    expect(left).toEqual([waiting, staying]);
+    const erased = steps.flatMap((step) => (Array.isArray(step) && step[0] === 'erased' ? [step[1].user._id] : []));
+    expect(erased).toEqual([first._id, later._id]);
+  });
+
+  test('leaves the group to its longest-standing member, and the name and the invites with it', async () => {
+    const user = await dueAccount();
+    const { home_group_id } = user;
+    await scene.collections.groups.updateOne({ _id: home_group_id }, { $set: { member_count: 2 } });
+    const heir = await scene.user({ home_group_id, role: 'member' });
+    const invite = { _id: randomUUID(), home_group_id, account_type: 'HOME', created_by: user._id } as const;
+    const open = { created_at: ago(1), expires_at: ago(-1), max_uses: null, uses: 0, revoked_at: null };
+    await scene.collections.invites.insertOne({ ...invite, ...open });
+    await erase();
+    expect(await groupOf(user)).toMatchObject({ owner_id: heir._id, name: 'Kitchen', closed_at: null });
+    expect(await scene.collections.invites.findOne({ _id: invite._id })).toMatchObject({ created_by: null });
+    expect(steps).toContainEqual([
+      'erased',
+      expect.objectContaining({ isClosed: false, heir: heir._id }),
+      expect.anything(),
+    ]);
+  });
+
+  test('denies very many sessions page by page', async () => {
+    const { _id: user_id } = await dueAccount();
+    for (let i = 0; i < 501; i += 1) await scene.session({ user_id });
+    await erase();
+    const pages = steps.flatMap((step) => (Array.isArray(step) && 'sessionId' in Object(step[0]) ? [step.length] : []));
+    expect(pages).toEqual([500, 1]);
+  });
+
+  test('that fails tells whose erasure it was, and leaves the account whole for a minute', async () => {
+    const user = await dueAccount();
+    const denyList = { denyAndClose: () => Promise.reject(new Error('Redis is away')) };
+    await scene.session({ user_id: user._id });
+    await expect(erase({ denyList })).rejects.toThrow('Redis is away');
+    expect(steps).toEqual([['failed', user._id]]);
+    steps = [];
+    await erase();
+    expect(steps).toEqual([]);
+    const until = new Date(scene.now().getTime() + 60_000);
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, erasure: { lease: expect.any(String), until } });
+    await erase({ now: () => until });
+    expect(await scene.storedUser(user._id)).toBeNull();
+  });
+
+  test.each<[string, object]>([
+    ['restored', { $unset: { deletes_at: true } }],
+    ['taken by another worker', { $set: { 'erasure.lease': 'other' } }],
+    ['put off', { $set: { deletes_at: new Date('2100-01-01') } }],
+  ])('erases nothing of an account that was %s meanwhile', async (_, update) => {
+    const user = await dueAccount();
+    await scene.session({ user_id: user._id });
+    const forgetPlaces = async () => void (await scene.collections.users.updateOne({ _id: user._id }, update));
+    await erase({ forgetPlaces });
+    expect(await scene.storedUser(user._id)).toMatchObject({ _id: user._id });
+    expect(await scene.collections.sessions.countDocuments({ user_id: user._id })).toBe(1);
+    expect(await groupOf(user)).toMatchObject({ member_count: 1, closed_at: null });
+    expect(await scene.rows()).toEqual([]);
+    expect(steps).toHaveLength(1);
+  });
+
+  test('removes most of the ended sessions before its transaction, and never those that live', async () => {
+    const { _id: user_id } = await dueAccount();
+    const kept: Parameters<DeletionStore['removeEndedSessions']>[] = [];
+    const deletions: EraseAccountsDeps['deletions'] = {
+      ...scene.deps.deletions,
+      removeEndedSessions: async (...given) => void kept.push(given),
+    };
+    await erase({ deletions });
+    expect(kept).toEqual([[user_id, 5_000]]);
+  });
+});
+
+test('removal of ended sessions keeps as many as it is told, and those of others', async () => {
+  const [user_id, other] = [randomUUID(), randomUUID()];
+  const end = { is_revoked: true, revoked_at: ago(1), revoked_reason: 'logout' } as const;
+  for (let i = 0; i < 4; i += 1) await scene.session({ user_id, ...end });
+  await scene.session({ user_id });
+  await scene.session({ user_id: other, ...end });
+  await scene.deps.deletions.removeEndedSessions(user_id, 1);
+  const { sessions } = scene.collections;
+  const counts = [{ user_id, is_revoked: true }, { user_id, is_revoked: false }, { user_id: other }];
+  expect(await Promise.all(counts.map((filter) => sessions.countDocuments(filter)))).toEqual([1, 1, 1]);
+});

@@ -1,0 +1,115 @@
+import { expect } from '@jest/globals';
+import fc from 'fast-check';
+import { changePlans } from './account-changes.ts';
+import type { Operation } from './account-model.ts';
+import { type Choice, isLoggedIn, type Plan, sessionPlans } from './account-sessions.ts';
+import { outcomeOf } from './account-settle.ts';
+import { accountOf, take, type World } from './account-world.ts';
+
+type Kind = Operation['kind'];
+
+const plans: Readonly<Record<Kind, Plan>> = { ...sessionPlans, ...changePlans };
+const kinds = Object.keys(plans) as Kind[];
+
+/** What an operation needs before it, if nothing at hand allows it. */
+const needs: Partial<Readonly<Record<Kind, readonly Kind[]>>> = {
+  'reset the password': ['ask for a reset'],
+  'order the deletion by code': ['ask for a deletion'],
+  'change the address': ['ask for a change of address'],
+  'undo a change of address': ['ask for a change of address', 'change the address'],
+};
+
+/** Takes these operations at the same time, if each finds what it needs. */
+async function takeTogether(world: World, choices: readonly Choice[]): Promise<void> {
+  const planned = choices.flatMap((choice) => {
+    const plan = plans[choice.kind](world, choice);
+    return plan === undefined ? [] : [{ ...plan, afterMs: choice.afterMs }];
+  });
+  if (planned.length > 0) await take(world, planned);
+}
+
+const alone = (kind: Kind, device = 0): Choice => ({ kind, device, which: 0, isOld: false, afterMs: 0 });
+
+/** Takes the account back to where somebody can log in, and logs in on the devices of these operations. */
+async function revive(world: World, choices: readonly Choice[]): Promise<void> {
+  const { isDisabled, isLeaving, password } = accountOf(world);
+  if (isDisabled) await takeTogether(world, [alone('enable')]);
+  if (password === undefined) {
+    await takeTogether(world, [alone('ask for a reset')]);
+    await takeTogether(world, [alone('reset the password')]);
+  }
+  if (isLeaving) await takeTogether(world, [alone('restore')]);
+  const devices = new Set(choices.map(({ device }) => device).filter((device) => !isLoggedIn(world, device)));
+  await takeTogether(
+    world,
+    [...devices].map((device) => alone('log in', device)),
+  );
+}
+
+/** A step of a course: operations at the same time. */
+export interface Step {
+  readonly isRevived: boolean;
+  readonly choices: readonly Choice[];
+}
+
+export async function takeStep(world: World, { isRevived, choices }: Step): Promise<void> {
+  if (isRevived) await revive(world, choices);
+  for (const choice of choices) {
+    if (plans[choice.kind](world, choice) !== undefined) continue;
+    for (const kind of needs[choice.kind] ?? []) await takeTogether(world, [alone(kind, choice.device)]);
+  }
+  const { changes } = accountOf(world);
+  await takeTogether(world, choices);
+  if (accountOf(world).changes === changes) return;
+  await expectOldToBeDead(world);
+  await takeTogether(world, [alone('log in', 2)]);
+}
+
+/** Asserts that neither an earlier password nor an earlier address opens anything; a stranger tries. */
+async function expectOldToBeDead(world: World): Promise<void> {
+  const { email, password } = accountOf(world);
+  const tries = [
+    ...world.passwords.filter((old) => old !== password).map((old) => ({ email, password: old })),
+    ...world.emails.filter((old) => old !== email).map((old) => ({ email: old, password: password ?? 'nothing' })),
+  ];
+  for (const body of tries.slice(-3)) {
+    const part = () => Math.floor(Math.random() * 254) + 1;
+    const headers = { 'X-Forwarded-For': `198.${part()}.${part()}.${part()}` };
+    const answer = await world.scene.api.post('/api/v1/auth/login', body, headers);
+    expect(outcomeOf(answer)).toBe('401 ERR-INVALID-CREDENTIALS');
+  }
+}
+
+const choice: fc.Arbitrary<Choice> = fc.record({
+  kind: fc.constantFrom(...kinds),
+  device: fc.nat(2),
+  which: fc.nat(5),
+  isOld: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
+  afterMs: fc.oneof(fc.constant(0), fc.nat(15)),
+});
+
+const step: fc.Arbitrary<Step> = fc.record({
+  isRevived: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.constant(false)),
+  choices: fc.array(choice, { minLength: 1, maxLength: 4 }),
+});
+
+export const course = fc.array(step, { minLength: 3, maxLength: 12 });
+
+/** Operations after which sessions have ended. */
+const changes = [
+  'reset the password',
+  'change the password',
+  'change the address',
+  'undo a change of address',
+  'order the deletion',
+  'order the deletion by code',
+  'disable',
+] as const;
+
+const inRace = ['log in', 'refresh', 'move', 'log out'] as const;
+
+/** Takes each of them at the same time as others, with streams and a code open: each run of the suite has had those. */
+export const tour: readonly Step[] = changes.flatMap((kind) => [
+  { isRevived: true, choices: [alone('open a stream'), alone('open a stream', 1), alone('ask for a reset')] },
+  { isRevived: true, choices: [alone(kind), ...inRace.map((each, index) => alone(each, 1 + (index % 2)))] },
+]);

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, test } from '@jest/globals';
+import fc from 'fast-check';
+import { expectSound } from '../support/groups.ts';
+import { course, type Step, takeStep, tour } from './account-commands.ts';
+import { type AccountScene, openAccountScene } from './account-scene.ts';
+import { finish } from './account-settle.ts';
+import { begin } from './account-world.ts';
+import { newSeeds } from './new-seeds.ts';
+import { showProgress } from './progress.ts';
+
+/** Seconds of random courses, as many as fit; `npm run test:long model` asks for more. */
+const seconds = Number(process.env.MODEL_SECONDS ?? 3);
+const nextSeed = newSeeds();
+
+let scene: AccountScene;
+let courses = 0;
+const figures = new Map<string, number>();
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+afterAll(async () => {
+  if (process.env.MODEL_FIGURES) console.log({ courses, ...Object.fromEntries([...figures].sort()) });
+  await scene.close();
+});
+
+async function walk(steps: readonly Step[]): Promise<void> {
+  const world = await begin(scene, figures);
+  for (const step of steps) await takeStep(world, step);
+  await finish(world);
+  courses += 1;
+}
+
+test(
+  'every change of an account ends its sessions and streams, whatever comes at the same time',
+  () => walk(tour),
+  300_000,
+);
+
+test(
+  'whatever happens to an account at the same time: sessions, credentials and streams are the model’s',
+  async () => {
+    const property = fc.asyncProperty(course, walk);
+    const end = performance.now() + seconds * 1_000;
+    do {
+      await fc.assert(property, { numRuns: 1, ...nextSeed(), endOnFailure: true });
+      showProgress(process.env.MODEL_SECONDS === undefined, { courses });
+    } while (performance.now() < end);
+    await expectSound(scene.api);
+  },
+  300_000 + seconds * 2_000,
+);

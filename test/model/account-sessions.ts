@@ -1,0 +1,164 @@
+import { expect } from '@jest/globals';
+import { accept, bearer, leave } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { openStream } from '../support/push-client.ts';
+import type { Caller, Operation } from './account-model.ts';
+import { outcomeOf } from './account-settle.ts';
+import { accountOf, type HeldSession, nextName, type Planned, type Stream, type World } from './account-world.ts';
+
+/** An operation as drawn: by which device, with which of the things at hand, and how long after the others. */
+export interface Choice {
+  readonly kind: Operation['kind'];
+  readonly device: number;
+  readonly which: number;
+  /** With a password, address, code or session that has been replaced, if there is one. */
+  readonly isOld: boolean;
+  readonly afterMs: number;
+}
+
+/** Returns the operation with its request; undefined if nothing at hand allows it. */
+export type Plan = (world: World, choice: Choice) => Omit<Planned, 'afterMs'> | undefined;
+
+/** Returns the device's session: the one that lives, or else its last one. */
+function sessionOf(world: World, device: number): [string, HeldSession] {
+  const own = [...world.sessions].filter(([, held]) => held.device === device);
+  const live = own.find(([name]) => accountOf(world).sessions[name]?.ended === undefined);
+  return live ?? (own.at(-1) as [string, HeldSession]);
+}
+
+export function isLoggedIn(world: World, device: number): boolean {
+  const [name] = sessionOf(world, device);
+  return accountOf(world).sessions[name]?.ended === undefined;
+}
+
+export function callerOf(world: World, device: number) {
+  const [session, { tokens, moves = accountOf(world).moves }] = sessionOf(world, device);
+  const caller: Caller = { session, moves };
+  return { caller, tokens, headers: bearer(tokens) };
+}
+
+/** Returns the present one, or one of the others. */
+export function pick(all: readonly string[], present: string | undefined, { which, isOld }: Choice): string {
+  const others = all.filter((each) => each !== present);
+  return (isOld ? others[which % others.length] : present) ?? (all.at(-1) as string);
+}
+
+/** Wrong passwords that a course may send before limits could hold it up. */
+const mostFailures = 10;
+
+/** Returns the password to send; undefined if it would be one wrong one too many. */
+export function passwordOf(world: World, choice: Choice): string | undefined {
+  const { password } = accountOf(world);
+  const given = pick(world.passwords, password, choice);
+  return given === password || world.failures < mostFailures ? given : undefined;
+}
+
+export function counted(world: World, answer: Answer): string {
+  const outcome = outcomeOf(answer);
+  if (/ERR-INVALID-CREDENTIALS|ERR-REAUTHENTICATION-FAILED/.test(outcome)) world.failures += 1;
+  return outcome;
+}
+
+const inGroup = (answer: Answer, outcome = outcomeOf(answer)) =>
+  answer.status === 200 ? `200 {${answer.json.data.home_group_id}}` : outcome;
+
+export const endedBy = (answer: Answer, outcome = outcomeOf(answer)) =>
+  answer.status === 200 ? `200 ${answer.json.data.sessions_ended ?? answer.json.data.terminated_sessions}` : outcome;
+
+const planMove: Plan = (world, { device, which }) => {
+  const { api } = world.scene;
+  const { caller, tokens } = callerOf(world, device);
+  const isNew = which % 2 === 1;
+  const operation = { kind: 'move', caller, to: isNew ? nextName(world, 'home') : 'host', isNew } as const;
+  return {
+    operation,
+    send: async () => inGroup(await (isNew ? leave(api, tokens) : accept(api, tokens, world.invite))),
+  };
+};
+
+const planLogIn: Plan = (world, choice) => {
+  const { device } = choice;
+  const password = passwordOf(world, choice);
+  if (password === undefined) return;
+  const session = nextName(world, 'session');
+  const isOld = choice.isOld && choice.which % 2 === 0;
+  const email = pick(world.emails, accountOf(world).email, { ...choice, isOld });
+  const body = { email, password, device_id: world.deviceIds[device] };
+  const send = async () => {
+    const answer = await world.scene.api.post('/api/v1/auth/login', body);
+    if (answer.status === 200) world.sessions.set(session, { device, tokens: answer.json.data, streams: [] });
+    return inGroup(answer, counted(world, answer));
+  };
+  return { operation: { kind: 'log in', session, device, email, password }, send };
+};
+
+const planRefresh: Plan = (world, { device }) => {
+  const [session, held] = sessionOf(world, device);
+  const { refresh_token } = held.tokens;
+  const send = async () => {
+    const answer = await world.scene.api.post('/api/v1/auth/refresh', { refresh_token });
+    if (answer.status === 200) {
+      held.tokens = answer.json.data;
+      delete held.moves;
+    }
+    return inGroup(answer);
+  };
+  return { operation: { kind: 'refresh', session }, send };
+};
+
+const planStream: Plan = (world, { device }) => {
+  const { caller, tokens } = callerOf(world, device);
+  const [, { streams }] = sessionOf(world, device);
+  const send = async () => {
+    const handshake = { sessionId: tokens.session_id, token: tokens.access_token };
+    try {
+      const client = await openStream(world.scene.gateway.base, handshake);
+      const stream: Stream = { client, moves: caller.moves };
+      client.closed.then(
+        ({ code }) => {
+          stream.ended = code;
+        },
+        () => undefined,
+      );
+      streams.push(stream);
+      return 'open';
+    } catch (error) {
+      expect(String(error)).toContain('401');
+      return '401 IAD_JWT_ACCESS_INVALID';
+    }
+  };
+  return { operation: { kind: 'open a stream', caller }, send };
+};
+
+const planEndSession: Plan = (world, { device, which }) => {
+  const { caller, headers } = callerOf(world, device);
+  const [session, { tokens }] = sessionOf(world, which % world.deviceIds.length);
+  const path = `/api/v1/auth/sessions/${tokens.session_id}`;
+  const send = async () => outcomeOf(await world.scene.api.send({ method: 'DELETE', path, headers }));
+  return { operation: { kind: 'end a session', caller, session }, send };
+};
+
+const planLogOut: Plan = (world, { device }) => {
+  const [session, { tokens }] = sessionOf(world, device);
+  const { refresh_token } = tokens;
+  const send = async () =>
+    outcomeOf(await world.scene.api.post('/api/v1/auth/logout', { refresh_token }, bearer(tokens)));
+  return { operation: { kind: 'log out', session }, send };
+};
+
+const planLogOutEverywhere: Plan = (world, { device }) => {
+  const { caller, headers } = callerOf(world, device);
+  const send = async () => endedBy(await world.scene.api.post('/api/v1/auth/logout-all', {}, headers));
+  return { operation: { kind: 'log out everywhere', caller }, send };
+};
+
+/** Operations on sessions and groups. */
+export const sessionPlans = {
+  'log in': planLogIn,
+  refresh: planRefresh,
+  'log out': planLogOut,
+  'log out everywhere': planLogOutEverywhere,
+  'end a session': planEndSession,
+  'open a stream': planStream,
+  move: planMove,
+} satisfies Partial<Record<Operation['kind'], Plan>>;

@@ -1,0 +1,97 @@
+import { expect } from '@jest/globals';
+import type { TokenPair } from '../support/accounts.ts';
+import { codeOf, undoTokenOf } from '../support/codes.ts';
+import { bearer } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import type { TestApi } from '../support/test-api.ts';
+import { eventually } from '../support/worker-scene.ts';
+import type { AccountModel } from './account-model.ts';
+import { accountOf, type HeldCode, type HeldSession, type Stream, type World } from './account-world.ts';
+
+/** Returns status and error code, and the reason for the end of a session. */
+export function outcomeOf({ status, json }: Answer): string {
+  if (status < 300) return String(status);
+  return [status, json.error_code, json.details?.reason].filter((part) => part !== undefined).join(' ');
+}
+
+/** Lets every app see what has happened: whose session has ended learns why, and every other one goes on. */
+export async function settle(world: World): Promise<void> {
+  const account = accountOf(world);
+  await Promise.all([...world.sessions].map(([name, held]) => settleSession(world, account, name, held)));
+  await learnSecrets(world, account);
+}
+
+/** Learns what mails say: the code of each open challenge, and the token that undoes the newest change. */
+async function learnSecrets({ scene, userId, codes, undoTokens }: World, account: AccountModel): Promise<void> {
+  for (const name of Object.keys(account.codes)) {
+    const held = codes.get(name) as HeldCode;
+    held.code ??= await codeOf(scene.api, held.challengeId);
+  }
+  const newest = account.former.at(-1);
+  if (newest !== undefined && !undoTokens.has(newest.change)) {
+    undoTokens.set(newest.change, await undoTokenOf(scene.api, userId));
+  }
+}
+
+async function settleSession(world: World, account: AccountModel, name: string, held: HeldSession): Promise<void> {
+  const { api } = world.scene;
+  if (held.isOver) return;
+  const ended = account.sessions[name]?.ended;
+  const isStale = ended !== undefined || (held.moves !== undefined && held.moves < account.moves);
+  if (isStale) await eventually('the access token is refused', () => isRefused(api, held.tokens));
+  const { refresh_token } = held.tokens;
+  const answer = await api.post('/api/v1/auth/refresh', { refresh_token });
+  if (ended === undefined) {
+    expect([name, outcomeOf(answer)]).toEqual([name, '200']);
+    held.tokens = answer.json.data;
+    held.moves = account.moves;
+    expect(world.groups.get(held.tokens.home_group_id)).toBe(account.group);
+  } else {
+    expect([name, outcomeOf(answer)]).toEqual([name, `401 IAD_JWT_REFRESH_STOLEN ${ended}`]);
+    held.isOver = true;
+  }
+  await settleStreams(account, held, ended);
+}
+
+async function isRefused(api: TestApi, tokens: TokenPair): Promise<boolean> {
+  const answer = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(tokens) });
+  return outcomeOf(answer) === '401 IAD_JWT_ACCESS_INVALID';
+}
+
+const closeCodes: Readonly<Record<string, number>> = { logged_out: 1000, replaced: 4005 };
+const groupChanged = 4004;
+const streamReplaced = 4003;
+
+/** Streams of a session that has ended close and say so; of one that goes on, the newest stays open. */
+async function settleStreams(account: AccountModel, { streams }: HeldSession, ended: string | undefined) {
+  const isFresh = ({ moves }: Stream) => ended === undefined && moves === account.moves;
+  await eventually('the streams close', () => streams.every((each) => isFresh(each) || each.ended !== undefined));
+  const fresh = streams.filter(isFresh);
+  if (fresh.length > 0) {
+    await eventually('one stream is left', () => fresh.filter((each) => each.ended === undefined).length === 1);
+  }
+  for (const { ended: code, moves } of streams) {
+    if (code === undefined) continue;
+    const mayBe = [
+      ...(ended === undefined ? [] : [closeCodes[ended] ?? 4001]),
+      ...(moves < account.moves ? [groupChanged] : []),
+      ...(streams.length > 1 ? [streamReplaced] : []),
+    ];
+    expect(mayBe).toContain(code);
+  }
+}
+
+/** Asserts at the end of a course that nothing that has ended is back, and ends the streams. */
+export async function finish(world: World): Promise<void> {
+  const { scene, sessions } = world;
+  const account = accountOf(world);
+  for (const [name, { tokens, streams }] of sessions) {
+    const ended = account.sessions[name]?.ended;
+    if (ended !== undefined) {
+      const answer = await scene.api.post('/api/v1/auth/refresh', { refresh_token: tokens.refresh_token });
+      expect(outcomeOf(answer)).toBe(`401 IAD_JWT_REFRESH_STOLEN ${ended}`);
+      expect(await isRefused(scene.api, tokens)).toBe(true);
+    }
+    for (const { client } of streams) client.socket.terminate();
+  }
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { logIn, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import { insertInvite } from '../support/groups.ts';
+import type { PushClient } from '../support/push-client.ts';
+import { type AccountModel, type Done, explain, type Operation } from './account-model.ts';
+import type { AccountScene } from './account-scene.ts';
+import { settle } from './account-settle.ts';
+
+/** A push stream of a session, and the code with which it closed. */
+export interface Stream {
+  readonly client: PushClient;
+  /** Changes of group before its token was signed. */
+  readonly moves: number;
+  ended?: number;
+}
+
+/** A session as its app holds it. */
+export interface HeldSession {
+  readonly device: number;
+  tokens: TokenPair;
+  /** Changes of group before its access token was signed; undefined: not known yet. */
+  moves?: number;
+  /** Its end has been seen by its app. */
+  isOver?: boolean;
+  readonly streams: Stream[];
+}
+
+/** A code that was asked for, as its mail has it once it is known. */
+export interface HeldCode {
+  readonly challengeId: string;
+  readonly purpose: AccountModel['codes'][string]['purpose'];
+  code: string | undefined;
+  tries: number;
+}
+
+/** The real account beside the accounts of the model that it may be: a race does not always tell which. */
+export interface World {
+  readonly scene: AccountScene;
+  readonly userId: string;
+  /** Invite into the household of somebody else. */
+  readonly invite: string;
+  readonly deviceIds: readonly string[];
+  accounts: readonly AccountModel[];
+  readonly sessions: Map<string, HeldSession>;
+  readonly codes: Map<string, HeldCode>;
+  readonly undoTokens: Map<string, string>;
+  /** Group id → its name in the model. */
+  readonly groups: Map<string, string>;
+  /** All that the account ever had, newest last. */
+  readonly passwords: string[];
+  readonly emails: string[];
+  /** Wrong passwords so far: no course gets as far as the limits. */
+  failures: number;
+  names: number;
+  /** Outcomes of all courses: how often an operation of that kind, alone or in a race, ended so. */
+  readonly figures: Map<string, number>;
+  /** What has happened so far, for a failure's message. */
+  readonly story: string[];
+}
+
+export const accountOf = ({ accounts }: World): AccountModel => accounts[0] as AccountModel;
+
+export function nextName(world: World, what: string): string {
+  world.names += 1;
+  return `${what} ${world.names}`;
+}
+
+/** Registers an account with a session and a stream on each of three devices, and the household that it can move to. */
+export async function begin(scene: AccountScene, figures: Map<string, number>): Promise<World> {
+  const { api } = scene;
+  const [host, { email, user_id, home_group_id }] = [await registerAccount(api), await registerAccount(api)];
+  const world: World = {
+    scene,
+    userId: user_id,
+    invite: await insertInvite(api, host.home_group_id),
+    deviceIds: [randomUUID(), randomUUID(), randomUUID()],
+    accounts: [],
+    sessions: new Map(),
+    codes: new Map(),
+    undoTokens: new Map(),
+    groups: new Map([
+      [home_group_id, 'home'],
+      [host.home_group_id, 'host'],
+    ]),
+    passwords: [password],
+    emails: [email],
+    failures: 0,
+    names: 0,
+    figures,
+    story: [],
+  };
+  const sessions: Record<string, { device: number }> = {};
+  for (const [device, device_id] of world.deviceIds.entries()) {
+    const name = nextName(world, 'session');
+    sessions[name] = { device };
+    world.sessions.set(name, { device, tokens: await logIn(api, email, { device_id }), moves: 0, streams: [] });
+  }
+  const blank = { isDisabled: false, isLeaving: false, moves: 0, changes: 0, codes: {}, former: [] };
+  world.accounts = [{ email, password, group: 'home', sessions, ...blank }];
+  return world;
+}
+
+/** An operation, and the request that carries it out. */
+export interface Planned {
+  readonly operation: Operation;
+  readonly afterMs: number;
+  /** Returns the outcome; a group as `{id}`. */
+  readonly send: () => Promise<string>;
+}
+
+/**
+ * Carries out operations at the same time, and asserts that some order explains their outcomes and what the stores have
+ * afterwards.
+ */
+export async function take(world: World, planned: readonly Planned[]): Promise<void> {
+  const sent = planned.map(async ({ operation, afterMs, send }) => {
+    if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
+    return { operation, outcome: await send() };
+  });
+  const done = (await Promise.all(sent)).map(({ operation, outcome }): Done => {
+    return { operation, outcome: nameGroup(world, operation, outcome) };
+  });
+  const told = done.map(({ operation, outcome }) => `${JSON.stringify(operation)} → ${outcome}`);
+  world.story.push(told.join('\n  with '));
+  for (const { operation, outcome } of done) {
+    const what = `${operation.kind}${done.length > 1 ? ', raced' : ''}: ${outcome.replace(/^(200|202).*/, '$1')}`;
+    world.figures.set(what, (world.figures.get(what) ?? 0) + 1);
+  }
+  const seen = await look(world);
+  const explained = world.accounts.flatMap((account) => explain(account, done));
+  const same = explained.filter((account) => JSON.stringify(shownOf(account)) === JSON.stringify(seen));
+  if (same.length === 0) throw new Error(describe(world, explained, seen));
+  world.accounts = same;
+  await settle(world);
+}
+
+function describe({ story }: World, explained: readonly AccountModel[], seen: object): string {
+  const expected = explained.map((account) => `expected ${JSON.stringify(shownOf(account))}`);
+  const orders = expected.length === 0 ? ['no order of the last ones has these outcomes'] : expected;
+  return [...story, ...orders, `stored ${JSON.stringify(seen)}`].join('\n');
+}
+
+/** Replaces a group's id by its name. A move into a new household names that. */
+function nameGroup({ groups }: World, operation: Operation, outcome: string): string {
+  return outcome.replace(/\{(.*)\}/, (_, id: string) => {
+    if (operation.kind === 'move' && !groups.has(id)) groups.set(id, operation.to);
+    return groups.get(id) ?? id;
+  });
+}
+
+/** Returns what the stores show of an account of the model. */
+function shownOf({ email, isDisabled, isLeaving, group, former, sessions, codes }: AccountModel) {
+  const ends = Object.entries(sessions).map(([name, { ended }]) => `${name}: ${ended ?? `lives in ${group}`}`);
+  const addresses = former.map((each) => each.email);
+  return { email, isDisabled, isLeaving, group, addresses, sessions: ends.sort(), codes: Object.keys(codes).sort() };
+}
+
+const toldReasons: Readonly<Record<string, string>> = { logout: 'logged_out', revoked_by_user: 'revoked' };
+
+/** Reads the same from MongoDB. */
+async function look({ scene, userId, groups, ...world }: World): Promise<ReturnType<typeof shownOf>> {
+  const { users, sessions, challenges } = scene.api.collections;
+  const [user, stored, open] = await Promise.all([
+    users.findOne({ _id: userId }),
+    sessions.find({ user_id: userId }).toArray(),
+    challenges.find({ user_id: userId, ended_at: null }).toArray(),
+  ]);
+  const sessionNames = new Map([...world.sessions].map(([name, { tokens }]) => [tokens.session_id, name]));
+  const codeNames = new Map([...world.codes].map(([name, { challengeId }]) => [challengeId, name]));
+  const nameOf = (id: string | undefined) => groups.get(id ?? '') ?? String(id);
+  const ends = stored.map(({ _id, is_revoked, revoked_reason: reason = '', claims }) => {
+    const end = is_revoked ? (toldReasons[reason] ?? reason) : `lives in ${nameOf(claims.home_group_id)}`;
+    return `${sessionNames.get(_id) ?? _id}: ${end}`;
+  });
+  return {
+    email: String(user?.email),
+    isDisabled: user?.disabled_at !== undefined,
+    isLeaving: user?.deletes_at !== undefined,
+    group: nameOf(user?.home_group_id),
+    addresses: (user?.former_emails ?? []).map(({ email }) => email),
+    sessions: ends.sort(),
+    codes: open.map(({ _id }) => codeNames.get(_id) ?? _id).sort(),
+  };
+}

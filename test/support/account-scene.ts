@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import type { AuthEvent, CodePurpose } from '@auth-account/contracts/events';
+import { createStores, type Stores } from '@auth-account/stores';
+import { codeAddress } from '@auth-account/stores/challenges';
+import type { ChallengeDocument, OutboxDocument, UserDocument } from '@auth-account/stores/documents';
+import { createEmailCodes, generateSecretKey, type KeySource } from '@auth-account/tokens';
+import { type CheckCode, createCheckCode } from '../../services/api/src/codes/check-code.ts';
+import { type AnnounceCode, createAnnounceCode } from '../../services/api/src/codes/code-event.ts';
+import { createRequestCode, type RequestCode } from '../../services/api/src/codes/request-code.ts';
+import type { Limits } from '../../services/api/src/limits/limits.ts';
+import { type Ids, systemIds } from '../../services/api/src/request/ids.ts';
+import type { PasswordHasher } from '../../services/api/src/security/password-hasher.ts';
+import { createEndSessions, type EndSessions } from '../../services/api/src/usecases/end-sessions.ts';
+import { createReauthenticate, type Reauthenticate } from '../../services/api/src/usecases/reauthenticate.ts';
+import { openUseCaseScene, type UseCaseScene } from './use-case-scene.ts';
+
+/** Everything that the use cases of an account's life are created from. */
+export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<UseCaseScene, ShownParts> {
+  readonly codes: ReturnType<typeof createEmailCodes>;
+  readonly limits: Pick<
+    Limits,
+    'tryCode' | 'requestCode' | 'guess' | 'logIn' | 'registered' | 'proved' | 'orderDeletion'
+  >;
+  readonly hasher: PasswordHasher;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly ids: Ids;
+  readonly announceCode: AnnounceCode;
+  readonly requestCode: RequestCode;
+  readonly checkCode: CheckCode;
+  readonly endSessions: EndSessions;
+  readonly reauthenticate: Reauthenticate;
+}
+type ShownParts = 'users' | 'sessions' | 'transaction' | 'audit' | 'announce' | 'now';
+
+/** The scene of the use cases of sessions, with codes, limits and events. */
+export interface AccountScene extends UseCaseScene {
+  readonly deps: AccountDeps;
+  /** The keys of codes. */
+  readonly keys: KeySource & { use(source: KeySource): void };
+  /** Calls of the limits, in order. */
+  readonly told: unknown[];
+  /** Events that were published, in order. A code's is published some time after its test, perhaps. */
+  readonly published: AuthEvent[];
+  /** Stores an open challenge of the user, and returns it with its code. */
+  challenge(user: UserDocument, purpose: CodePurpose, fields?: Partial<ChallengeDocument>): Promise<AskedCode>;
+  storedUser(userId: string): Promise<UserDocument | null>;
+  storedChallenge(challengeId: string): Promise<ChallengeDocument | null>;
+  /** Returns the rows of the outbox, in the order of their writing. */
+  rows(): Promise<OutboxDocument[]>;
+}
+
+/** What the holder of the mailbox sends. */
+export interface AskedCode {
+  readonly challenge_id: string;
+  readonly code: string;
+}
+
+/** These tests are not about passwords: a hash is its password behind a prefix. */
+export const passwordHashOf = (password: string) => `hash of: ${password}`;
+
+const hasher: PasswordHasher = {
+  admit: (_client, use) =>
+    use({
+      hash: async (text) => passwordHashOf(text),
+      verify: async (stored, text) => stored === passwordHashOf(text) || stored === `weak ${passwordHashOf(text)}`,
+    }),
+  isWeak: (stored) => stored.startsWith('weak'),
+};
+
+/** Creates limits that allow everything, and tell what they were asked. */
+function recordingLimits(told: unknown[]): AccountDeps['limits'] {
+  const attempt = { fail: async () => void told.push('failed'), succeed: async () => void told.push('succeeded') };
+  const guess: AccountDeps['limits']['guess'] = async (login) => {
+    told.push(login);
+    return attempt;
+  };
+  return {
+    guess,
+    logIn: guess,
+    requestCode: async (order) => void told.push(order),
+    tryCode: async () => void told.push('try'),
+    registered: async (login) => void told.push(['registered', login]),
+    proved: async (login) => void told.push(['proved', login]),
+    orderDeletion: async (email) => void told.push(['deletion', email]),
+  };
+}
+
+export async function openAccountScene(): Promise<AccountScene> {
+  const scene = await openUseCaseScene();
+  const { collections, audit, announce, now, transaction } = scene;
+  // Creating a collection in a transaction takes a lock for which others wait.
+  for (const name of ['challenges', 'outbox', 'invites', 'groups'] as const) {
+    await scene.mongo.db(collections[name].dbName).createCollection(collections[name].collectionName);
+  }
+  const stores = createStores(collections);
+  const told: unknown[] = [];
+  const published: AuthEvent[] = [];
+  const publishEvent = (event: AuthEvent) => void published.push(event);
+  const set = { keys: [generateSecretKey()] } as const;
+  let source: KeySource = { current: () => set, reread: async () => undefined };
+  const keys = {
+    current: () => source.current(),
+    reread: () => source.reread(),
+    use(other: KeySource) {
+      source = other;
+    },
+  };
+  const codes = createEmailCodes(keys);
+  const limits = recordingLimits(told);
+  const base = { ...stores, ...scene, codes, limits, hasher, publishEvent, ids: systemIds };
+  const announceCode = createAnnounceCode(base);
+  const deps: AccountDeps = {
+    ...stores,
+    ...{ users: scene.users, sessions: scene.sessions, transaction, audit, announce, now },
+    ...{ codes, limits, hasher, publishEvent, ids: systemIds, announceCode },
+    requestCode: createRequestCode({ ...base, announceCode }),
+    checkCode: createCheckCode(base),
+    endSessions: createEndSessions(base),
+    reauthenticate: createReauthenticate(base),
+  };
+  return {
+    ...scene,
+    deps,
+    keys,
+    told,
+    published,
+    async challenge(user, purpose, fields = {}) {
+      const challenge = { ...newChallenge(user._id, purpose, codes.currentKid, now()), ...fields };
+      await collections.challenges.insertOne(challenge);
+      const { _id: challengeId, kid, user_id: userId } = challenge;
+      const emailKey = codeAddress(user, purpose)?.emailKey ?? 'nobody';
+      return { challenge_id: challengeId, code: codes.codeOf({ kid, challengeId, purpose, userId, emailKey }) };
+    },
+    storedUser: (_id) => collections.users.findOne({ _id }),
+    storedChallenge: (_id) => collections.challenges.findOne({ _id }),
+    rows: () => collections.outbox.find().sort({ _id: 1 }).toArray(),
+    async clear() {
+      for (const list of [told, published]) list.splice(0);
+      source = { current: () => set, reread: async () => undefined };
+      await Promise.all([scene.clear(), collections.challenges.deleteMany(), collections.invites.deleteMany()]);
+    },
+  };
+}
+
+/** Returns an open challenge, of which a mail was sent a minute ago. */
+function newChallenge(user_id: string, purpose: CodePurpose, kid: string, at: Date): ChallengeDocument {
+  const later = (seconds: number) => new Date(at.getTime() + seconds * 1_000);
+  return {
+    _id: randomUUID(),
+    purpose,
+    user_id,
+    kid,
+    tries_left: 5,
+    resends_left: 3,
+    resend_at: at,
+    created_at: later(-60),
+    expires_at: later(540),
+    ended_at: null,
+    purge_at: later(86_340),
+  };
+}

@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const candidates = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
+const executablePath = candidates.find((path) => path !== undefined && existsSync(path));
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Returns true if this machine has a Chromium; otherwise warns that nobody has looked at the pages of the test file. */
+export function hasChromium(testFile: string): boolean {
+  if (executablePath !== undefined) return true;
+  console.warn(`${testFile}: there is no Chromium here, so nobody has looked at the page (CHROMIUM_PATH names one)`);
+  return false;
+}
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: executablePath ?? '', args, headless: true });
+}

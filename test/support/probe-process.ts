@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { findFreePort } from '@auth-account/local-stack';
+import { afterAll } from '@jest/globals';
+import { send } from './http-client.ts';
+import { eventually } from './worker-scene.ts';
+
+/** A probe that runs repeatedly, as a process. */
+export interface RunningProbe {
+  ops(path: string): ReturnType<typeof send>;
+  metric(name: string): Promise<number>;
+  /** Sends SIGTERM and returns the exit code. */
+  stop(): Promise<number | null>;
+}
+
+const main = fileURLToPath(new URL('../../services/authctl/src/main.ts', import.meta.url));
+
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** Starts `probe --interval 1` with these arguments; it is ended with the test file. */
+export async function startProbe(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<RunningProbe> {
+  const port = await findFreePort();
+  const child = spawn(process.execPath, [main, 'probe', '--interval', '1', ...args], {
+    env: { PATH: process.env.PATH, PROBE_OPS_PORT: String(port), ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const ops = (path: string) => send(`http://127.0.0.1:${port}`, { method: 'GET', path });
+  children.push(child);
+  return {
+    ops,
+    async metric(name) {
+      const line = (await ops('/metrics')).text.split('\n').find((one) => one.startsWith(`${name} `));
+      return Number(line?.split(' ').at(-1));
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      const [code] = await exited;
+      return code;
+    },
+  };
+}
+
+/** Waits until this many runs with that outcome have ended. */
+export function untilRuns({ metric }: RunningProbe, outcome: 'success' | 'failure', count: number): Promise<void> {
+  const hasEnded = async () => {
+    try {
+      return (await metric(`auth_probe_runs_total{outcome="${outcome}"}`)) >= count;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return false; // it is starting
+      throw error;
+    }
+  };
+  return eventually(`${count} runs: ${outcome}`, hasEnded, 90_000);
+}

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { startMailSink } from '@auth-account/local-stack/mail-sink';
+import { startEventReceiver } from '../../support/event-receiver.ts';
+import { apiUrl as api, type DemoStack, findArrival, findMail, poll } from './demo-stack.ts';
+import { type Kitchen, openKitchen } from './kitchen.ts';
+
+/** Starts a stack that ends with the story, with separate data and the demo's subscribers: a webhook, a consumer of a queue, a mail sink. */
+export async function startOwn(): Promise<DemoStack> {
+  console.log('No stack runs: one is started for the story (npm run up keeps one running).');
+  const receiver = await startEventReceiver();
+  const dataDir = await mkdtemp(join(tmpdir(), 'auth-account-demo-'));
+  const subscriber = { name: 'demo', kind: 'webhook', url: receiver.url, secret: receiver.secret };
+  const consuming = { name: 'kitchen', kind: 'queue' };
+  const sink = await startMailSink(() => undefined);
+  const from = 'Demo <no-reply@example.com>';
+  const mailing = { name: 'mail', kind: 'smtp', url: `smtp://127.0.0.1:${sink.port}`, starttls: false, from };
+  const up = spawn(process.execPath, [join(import.meta.dirname, '../../../libs/local-stack/bin/up.ts')], {
+    env: {
+      ...process.env,
+      LOCAL_DATA_DIR: dataDir,
+      EVENT_SUBSCRIBERS: JSON.stringify([subscriber, consuming, mailing]),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Ctrl-C reaches only the story, which ends the stack in order.
+    detached: true,
+  });
+  const exited = once(up, 'exit');
+  let kitchen: Kitchen | undefined;
+  const close = async () => {
+    await kitchen?.close();
+    if (up.exitCode === null) up.kill('SIGTERM');
+    await exited;
+    await receiver.close();
+    await sink.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  let isEnding = false;
+  const end = () => {
+    if (!isEnding) void close().finally(() => process.exit(130));
+    isEnding = true;
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    // npm forwards a signal that its child has had already.
+    process.on(signal, end);
+  }
+  try {
+    await untilReady(up.stdout, up.stderr, exited);
+    kitchen = await openKitchen(consuming.name);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    api,
+    async waitForEvent(userId, type = 'service.auth.events.registered') {
+      const found = await poll(type, () => findArrival(receiver.received, userId, type));
+      return { ...found, where: `the demo's subscriber (${receiver.url})` };
+    },
+    waitForMail: (to, subject) => poll(`a mail (${subject})`, () => findMail(sink.mails(), to, subject)),
+    waitForConsumer: kitchen.waitForLine,
+    close,
+  };
+}
+
+/** Prints the stack's lines until it is ready, and none afterwards. */
+async function untilReady(stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream, exited: Promise<unknown>) {
+  const ready = Promise.withResolvers<void>();
+  for (const stream of [stdout, stderr]) {
+    let isReady = false;
+    createInterface({ input: stream }).on('line', (line) => {
+      isReady ||= line.startsWith('Ready after');
+      if (isReady) ready.resolve();
+      else if (/^[A-Z]\w+: |\berror\b/i.test(line) && !line.includes('{"')) console.log(`  ${line}`);
+    });
+  }
+  const ended = exited.then(() => Promise.reject(new Error('the stack ended before it was ready')));
+  await Promise.race([ready.promise, ended]);
+}

@@ -1,0 +1,51 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
+import type { SunkMail } from '@auth-account/local-stack/mail-sink';
+import { send } from '../../support/http-client.ts';
+import { type Arrival, apiUrl as api, type DemoStack, findArrival, findMail, poll } from './demo-stack.ts';
+
+const { LOCAL_SUBSCRIBER_PORT = '8090' } = process.env;
+const subscriber = `http://127.0.0.1:${LOCAL_SUBSCRIBER_PORT}`;
+
+/** A running stack already has its subscribers: its own ones show the events and the mails that they get. */
+export async function followRunning(): Promise<DemoStack> {
+  console.log(`A stack runs on ${api}: the story is told against it.`);
+  const abort = new AbortController();
+  const arrivals: Arrival[] = [];
+  const url = `${subscriber}/events`;
+  const response = await fetch(url, { signal: abort.signal });
+  if (response.body === null) throw new Error(`${url} answered without a body`);
+  const reading = readEvents(response.body, (event) => arrivals.push({ event, at: performance.now() }));
+  return {
+    api,
+    async waitForEvent(userId, type = 'service.auth.events.registered') {
+      const found = await poll(type, () => findArrival(arrivals, userId, type));
+      return { ...found, where: `the stack's own subscriber (${url})` };
+    },
+    waitForMail: (to, subject) => poll(`a mail (${subject})`, async () => findMail(await readMails(), to, subject)),
+    async close() {
+      abort.abort();
+      await reading;
+    },
+  };
+}
+
+async function readMails(): Promise<readonly SunkMail[]> {
+  const { json } = await send(subscriber, { method: 'GET', path: '/mail', headers: { Accept: 'application/json' } });
+  return json;
+}
+
+async function readEvents(body: ReadableStream<Uint8Array>, onEvent: (event: AuthEvent) => void): Promise<void> {
+  let text = '';
+  try {
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      const parts = (text + chunk).split('\n\n');
+      text = parts.pop() ?? '';
+      for (const part of parts) {
+        const data = /^data: (.*)$/m.exec(part)?.[1];
+        if (data !== undefined) onEvent(JSON.parse(data) as AuthEvent);
+      }
+    }
+  } catch (error) {
+    if ((error as Error).name !== 'AbortError') throw error;
+  }
+}

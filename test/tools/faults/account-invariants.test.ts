@@ -1,0 +1,260 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AuthEvent } from '@auth-account/contracts/events';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { checkAccounts } from './invariants/check-accounts.ts';
+import { checkLogins } from './invariants/check-logins.ts';
+import { readFacts } from './invariants/facts.ts';
+import { waitForErasures } from './invariants/wait-for-erasures.ts';
+import { type KnownAccount, madeUp, registerKnown, rowOf } from './known-user.ts';
+import { endAppConnections } from './load/app-request.ts';
+import { createHistory, type History } from './load/history.ts';
+import { type ChangeKind, createLedger, type Ledger } from './load/ledger.ts';
+import { createMailbox } from './stack/mailbox.ts';
+
+let scene: TokenScene;
+let api: TokenApi;
+let dir: string;
+let history: History;
+let ledger: Ledger;
+let account: KnownAccount;
+let user_id: string;
+/** Events that the subscriber has received. */
+let received: AuthEvent[];
+
+beforeAll(async () => {
+  scene = await openTokenScene();
+  api = await scene.start();
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-account-invariants-'));
+});
+afterAll(async () => {
+  endAppConnections();
+  await scene.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** One user, registered and logged in, in an otherwise empty database. */
+beforeEach(async () => {
+  for (const collection of Object.values(scene.collections)) await collection.deleteMany({});
+  history = createHistory(join(dir, 'history.jsonl'));
+  ledger = createLedger();
+  received = [];
+  account = await registerKnown(api, ledger);
+  user_id = account.userId;
+});
+
+async function violations(): Promise<string[]> {
+  await history.close();
+  return history.violations.map(({ what }) => what);
+}
+
+async function found(): Promise<string[]> {
+  const { collections } = scene;
+  const once = new Map(received.map((event) => [event.id, { event, deliveries: 1 }]));
+  const subscribers = [{ name: 'analytics', received: once }];
+  await checkAccounts({ ledger, history, collections, facts: await readFacts(collections), subscribers });
+  return violations();
+}
+
+const time = new Date().toISOString();
+const password = (reason: 'changed' | 'reset' | 'undone') =>
+  madeUp('service.auth.events.password_changed', { user_id, changed_at: time, reason });
+const address = (is_undone: boolean) =>
+  madeUp('service.auth.events.email_changed', { user_id, changed_at: time, is_undone });
+const goodbye = () => madeUp('service.auth.events.deleted', { user_id, home_group_id: user_id, deleted_at: time });
+
+/** Event of each kind of change. */
+const events: Readonly<Record<ChangeKind, () => AuthEvent>> = {
+  changed: () => password('changed'),
+  reset: () => password('reset'),
+  undone: () => password('undone'),
+  email_changed: () => address(false),
+  email_undone: () => address(true),
+  deletion_scheduled: () =>
+    madeUp('service.auth.events.deletion_scheduled', { user_id, scheduled_at: time, deletes_at: time }),
+  deletion_cancelled: () => madeUp('service.auth.events.deletion_cancelled', { user_id, cancelled_at: time }),
+};
+const kinds = Object.keys(events) as ChangeKind[];
+
+const write = (event: AuthEvent) => scene.collections.outbox.insertOne(rowOf(event));
+
+describe.each(kinds)('of a change: %s', (kind) => {
+  test.each(['done', 'perhaps'] as const)('finds nothing where it has one event and is %s', async (outcome) => {
+    account.changes.push({ kind, outcome });
+    await write(events[kind]());
+    expect(await found()).toEqual([]);
+  });
+
+  test('finds that its event is missing', async () => {
+    account.changes.push({ kind, outcome: 'done' });
+    expect(await found()).toEqual(['an acknowledged change has no event']);
+  });
+
+  test('finds the event of one that was not made', async () => {
+    account.changes.push({ kind, outcome: 'none' });
+    await write(events[kind]());
+    expect(await found()).toEqual(['a change has more events than it was made']);
+  });
+
+  test('finds the event of one that nobody asked for', async () => {
+    await write(events[kind]());
+    expect(await found()).toEqual(['an account was changed that nobody has changed']);
+  });
+});
+
+/** Removes the user, as the worker does, with the event of it. */
+async function erase(): Promise<void> {
+  const { users, sessions, idempotency, groups } = scene.collections;
+  await users.deleteMany({});
+  await sessions.deleteMany({});
+  await idempotency.deleteMany({});
+  await groups.updateMany({}, { $set: { closed_at: new Date() } });
+  const event = goodbye();
+  await write(event);
+  received.push(event);
+}
+
+const soon = () => Date.now() + 1_000;
+const later = () => Date.now() + 14 * 86_400_000;
+const schedule = (at: number) => scene.collections.users.updateMany({}, { $set: { deletes_at: new Date(at) } });
+
+describe('of a deletion', () => {
+  test.each([
+    ['acknowledged', () => soon()],
+    ['ordered, without an answer', () => undefined],
+  ])('finds nothing where the account is gone: %s', async (_, deletesAt) => {
+    account.person.deletion = { deletesAt: deletesAt() };
+    await erase();
+    expect(await found()).toEqual([]);
+  });
+
+  test('finds nothing where the account waits until the time that was told', async () => {
+    const deletesAt = later();
+    account.person.deletion = { deletesAt };
+    await schedule(deletesAt);
+    expect(await found()).toEqual([]);
+  });
+
+  test.each<[string, number | undefined | 'none', () => Promise<unknown>]>([
+    ['an acknowledged deletion has left the account', 0, async () => undefined],
+    ['a deletion is not scheduled as it was told', later(), async () => undefined],
+    ['a deletion is not scheduled as it was told', later(), () => schedule(later() + 60_000)],
+    ['an account was erased before its time', later(), erase],
+    ['an account was not erased in time', undefined, () => schedule(Date.now())],
+    ['an account is about to go that nobody has deleted', 'none', () => schedule(later())],
+    ['an account was erased that nobody has deleted', 'none', erase],
+  ])('finds that %s', async (what, deletesAt, happen) => {
+    if (deletesAt !== 'none') account.person.deletion = { deletesAt };
+    await happen();
+    expect(await found()).toEqual([what]);
+  });
+
+  test('finds a goodbye of somebody who is there', async () => {
+    account.person.deletion = { deletesAt: undefined };
+    const event = goodbye();
+    await write(event);
+    received.push(event);
+    expect((await found()).slice(0, 1)).toEqual(['an account is gone and there']);
+  });
+
+  test('finds that accounts stay', async () => {
+    await schedule(Date.now() - 1_000);
+    await waitForErasures(scene.collections, history, 0);
+    expect(await violations()).toEqual(['accounts were not erased']);
+  });
+});
+
+describe('of an account that is gone', () => {
+  beforeEach(async () => {
+    account.person.deletion = { deletesAt: soon() };
+    await erase();
+  });
+
+  test('finds two erasures', async () => {
+    const event = goodbye();
+    await write(event);
+    received.push(event);
+    expect(await found()).toEqual(['an account was erased several times', 'a subscriber has not one goodbye']);
+  });
+
+  test('finds a subscriber that does not know', async () => {
+    received = [];
+    expect(await found()).toEqual(['a subscriber has not one goodbye']);
+  });
+
+  test('finds a subscriber that was told of another account', async () => {
+    user_id = 'somebody else';
+    received.push(goodbye());
+    expect(await found()).toEqual(['a subscriber was told that somebody is gone who is not']);
+  });
+
+  test.each(['sessions', 'challenges', 'idempotency'] as const)('finds what is left in %s', async (name) => {
+    await scene.collections[name].insertOne({ _id: 'left', user_id } as never);
+    expect(await found()).toEqual(['an erased account has left traces']);
+  });
+
+  test.each<[string, object]>([
+    ['invite', { created_by: 'erased' }],
+    ['group', { owner_id: 'erased', closed_at: null }],
+  ])('finds an %s of its own', async (name, fields) => {
+    const own = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, value && user_id]));
+    const collection = name === 'invite' ? scene.collections.invites : scene.collections.groups;
+    await collection.insertOne({ _id: 'left', ...own } as never);
+    expect(await found()).toEqual(['an erased account has left traces']);
+  });
+
+  test.each(['email_key', 'former_emails'])('finds its address at another account: %s', async (field) => {
+    const email_key = account.person.holds[0]?.email;
+    const fields = field === 'email_key' ? { email_key } : { former_emails: [{ email_key }] };
+    await scene.collections.users.insertOne({ _id: 'another', ...fields } as never);
+    expect(await found()).toEqual(['an erased account has left traces']);
+  });
+});
+
+describe('of logins', () => {
+  async function tried(): Promise<string[]> {
+    account.changes.push({ kind: 'changed', outcome: 'done' });
+    const ports = { apiPorts: [Number(new URL(api.base).port)], gatewayPorts: [] };
+    await checkLogins({ history, ledger, ...ports, mailbox: await createMailbox(), nextRequestId: () => 'final' });
+    return violations();
+  }
+  const held = () => account.person.holds.slice(0, 1);
+
+  test('finds nothing where the present pair logs in, and no former one', async () => {
+    account.former.push({ email: held()[0]?.email ?? '', password: 'an earlier password' });
+    expect(await tried()).toEqual([]);
+  });
+
+  test('finds a former pair that logs in', async () => {
+    account.former.push(...held());
+    expect(await tried()).toEqual(['void credentials were not refused']);
+  });
+
+  test('finds that the present pair does not', async () => {
+    account.person.holds = held().map(({ email }) => ({ email, password: 'another password' }));
+    expect(await tried()).toEqual(['credentials that hold were refused']);
+  });
+
+  test('finds that both of two pairs do', async () => {
+    account.person.holds = [...held(), ...(await registerKnown(api, ledger)).person.holds];
+    expect(await tried()).toEqual(['two pairs of credentials hold']);
+  });
+
+  test('finds that neither of two pairs does', async () => {
+    account.person.holds = ['one', 'two'].map((word) => ({ email: held()[0]?.email ?? '', password: word.repeat(4) }));
+    expect(await tried()).toEqual(['credentials that hold were refused']);
+  });
+
+  test('finds an account that waits for its erasure and lets somebody in', async () => {
+    account.person.deletion = { deletesAt: later() };
+    expect(await tried()).toEqual(['credentials that hold were refused']);
+  });
+
+  test('finds an account that is gone and lets somebody in, and whose address is not free', async () => {
+    account.person.deletion = { deletesAt: soon() };
+    const gone = ['void credentials were not refused', 'the address of an account that is gone is not free'];
+    expect(await tried()).toEqual(gone);
+  });
+});

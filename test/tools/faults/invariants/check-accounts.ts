@@ -1,0 +1,133 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
+import { type Collections, emailKey } from '@auth-account/stores';
+import { isDue } from '../load/credentials.ts';
+import type { History } from '../load/history.ts';
+import type { AccountRecord, ChangeKind, Deletion, Ledger } from '../load/ledger.ts';
+import type { WebhookSubscriber } from '../stack/webhook-subscriber.ts';
+import type { Facts } from './facts.ts';
+
+export interface AccountEvidence {
+  readonly ledger: Ledger;
+  readonly history: History;
+  readonly collections: Collections;
+  readonly facts: Facts;
+  readonly subscribers: readonly Pick<WebhookSubscriber, 'name' | 'received'>[];
+}
+
+/** Compares changes and deletions of accounts with what the apps were told of them. */
+export async function checkAccounts(evidence: AccountEvidence): Promise<void> {
+  checkChanges(evidence);
+  checkDeletions(evidence);
+  checkGoodbyes(evidence);
+  await checkTraces(evidence);
+}
+
+function kindOf(event: AuthEvent): ChangeKind | undefined {
+  switch (event.type) {
+    case 'service.auth.events.password_changed':
+      return event.data.reason === 'operator' ? undefined : event.data.reason;
+    case 'service.auth.events.email_changed':
+      return event.data.is_undone ? 'email_undone' : 'email_changed';
+    case 'service.auth.events.deletion_scheduled':
+      return 'deletion_scheduled';
+    case 'service.auth.events.deletion_cancelled':
+      return 'deletion_cancelled';
+    default:
+      return;
+  }
+}
+
+/** Every acknowledged change has its event, and every event a change that was asked for. */
+function checkChanges({ ledger, history, facts }: AccountEvidence): void {
+  const events = new Map<string, number>();
+  const nameOf = (userId: string, kind: ChangeKind) => `${userId} ${kind}`;
+  for (const { event } of facts.rows) {
+    const kind = kindOf(event);
+    if (kind === undefined) continue;
+    const name = nameOf(event.subject, kind);
+    events.set(name, (events.get(name) ?? 0) + 1);
+  }
+  for (const { userId, changes } of ledger.accounts.values()) {
+    for (const [kind, ofKind] of Map.groupBy(changes, (change) => change.kind)) {
+      const count = events.get(nameOf(userId, kind)) ?? 0;
+      events.delete(nameOf(userId, kind));
+      const least = ofKind.filter(({ outcome }) => outcome === 'done').length;
+      const most = ofKind.filter(({ outcome }) => outcome !== 'none').length;
+      const detail = { userId, kind, count, least, most };
+      if (count < least) history.violate('an acknowledged change has no event', detail);
+      if (count > most) history.violate('a change has more events than it was made', detail);
+    }
+  }
+  for (const name of events.keys()) history.violate('an account was changed that nobody has changed', { name });
+}
+
+/** An account is there, about to go or gone, as its app was told. */
+function checkDeletions({ ledger, history, facts }: AccountEvidence): void {
+  for (const { userId, person } of ledger.accounts.values()) {
+    const { deletion } = person;
+    const deletesAt = facts.users.get(userId)?.deletes_at?.getTime();
+    const state = { isThere: facts.users.has(userId), isErased: facts.erased.has(userId), deletesAt };
+    const fault = state.isThere && state.isErased ? 'an account is gone and there' : findFault(deletion, state);
+    if (fault !== undefined) history.violate(fault, { userId, deletion, ...state });
+  }
+}
+
+/** State of an account in the stores. */
+interface StoredState {
+  readonly isThere: boolean;
+  readonly isErased: boolean;
+  readonly deletesAt: number | undefined;
+}
+
+function findFault(told: Deletion | undefined, { isThere, isErased, deletesAt }: StoredState): string | undefined {
+  if (told === undefined) {
+    if (isErased) return 'an account was erased that nobody has deleted';
+    return deletesAt === undefined ? undefined : 'an account is about to go that nobody has deleted';
+  }
+  if (told.deletesAt === undefined) return isDue({ deletesAt }) ? 'an account was not erased in time' : undefined;
+  if (isDue(told)) return isThere ? 'an acknowledged deletion has left the account' : undefined;
+  if (isErased) return 'an account was erased before its time';
+  return deletesAt === told.deletesAt ? undefined : 'a deletion is not scheduled as it was told';
+}
+
+/** A user who is gone has one event of it, and so does every subscriber, however often it was delivered. */
+function checkGoodbyes({ history, facts, subscribers }: AccountEvidence): void {
+  for (const [userId, events] of facts.erased) {
+    if (events.length !== 1) history.violate('an account was erased several times', { userId, events: events.length });
+  }
+  for (const { name, received } of subscribers) {
+    const goodbyes = [...received.values()].filter(({ event }) => event.type === 'service.auth.events.deleted');
+    const told = Map.groupBy(goodbyes, ({ event }) => event.subject);
+    for (const userId of new Set([...facts.erased.keys(), ...told.keys()])) {
+      const count = told.get(userId)?.length ?? 0;
+      const detail = { subscriber: name, userId, count };
+      if (!facts.erased.has(userId)) history.violate('a subscriber was told that somebody is gone who is not', detail);
+      else if (count !== 1) history.violate('a subscriber has not one goodbye', detail);
+    }
+  }
+}
+
+/** Nothing is left of a user who is gone, and the addresses are free. */
+async function checkTraces({ ledger, history, collections, facts }: AccountEvidence): Promise<void> {
+  const ids = [...facts.erased.keys()];
+  const keys = ids.flatMap((id) => addressesOf(ledger.accounts.get(id))).map(emailKey);
+  const { users, sessions, challenges, idempotency, invites, groups } = collections;
+  const user_id = { $in: ids };
+  const left = {
+    users: await users.countDocuments({ _id: user_id }),
+    sessions: await sessions.countDocuments({ user_id }),
+    challenges: await challenges.countDocuments({ user_id }),
+    idempotency: await idempotency.countDocuments({ user_id }),
+    invites: await invites.countDocuments({ created_by: user_id }),
+    owned: await groups.countDocuments({ owner_id: user_id, closed_at: null }),
+    addresses: await users.countDocuments({ email_key: { $in: keys } }),
+    former: await users.countDocuments({ 'former_emails.email_key': { $in: keys } }),
+  };
+  for (const [where, count] of Object.entries(left)) {
+    if (count > 0) history.violate('an erased account has left traces', { where, count });
+  }
+}
+
+function addressesOf(account: AccountRecord | undefined): string[] {
+  return [...(account?.person.holds ?? []), ...(account?.former ?? [])].map(({ email }) => email);
+}

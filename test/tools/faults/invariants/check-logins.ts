@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { callUntilAnswered, type World } from '../load/app.ts';
+import type { Reply } from '../load/app-request.ts';
+import { isDue } from '../load/credentials.ts';
+import type { AccountRecord, Credentials, Deletion } from '../load/ledger.ts';
+
+/** Accounts that are tried at once. */
+const accountsAtOnce = 20;
+const timeoutMs = 20_000;
+
+/**
+ * Tries the credentials of every account that was changed: the present ones log in, and no former ones do; nobody logs
+ * in to an account that is gone, and its address can be registered. To be called last: it changes the stores.
+ */
+export async function checkLogins(world: World): Promise<void> {
+  const changed = [...world.ledger.accounts.values()].filter(({ changes }) => changes.length > 0);
+  for (let from = 0; from < changed.length; from += accountsAtOnce) {
+    await Promise.all(changed.slice(from, from + accountsAtOnce).map((account) => checkAccount(world, account)));
+  }
+  world.history.note('logins', { accounts: changed.length });
+}
+
+async function checkAccount(world: World, account: AccountRecord): Promise<void> {
+  const { userId, person, former } = account;
+  const { deletion, holds } = person;
+  const isGone = deletion !== undefined && isDue(deletion);
+  for (const pair of [...former.slice(-1), ...(isGone ? holds : [])].filter(hasPassword)) {
+    const reply = await send(world, person.id, '/api/v1/auth/login', pair);
+    if (reply?.status === 401) continue;
+    world.history.violate('void credentials were not refused', { userId, isGone, ...saying(reply) });
+  }
+  await (isGone ? register(world, person.id, holds[0]) : checkPresent(world, account));
+}
+
+const hasPassword = ({ password }: Credentials) => password !== undefined;
+
+/** Of the pairs that may hold one does. */
+async function checkPresent(world: World, { userId, person }: AccountRecord): Promise<void> {
+  const { deletion, holds } = person;
+  const good = holds.filter(hasPassword);
+  const replies: (Reply | undefined)[] = [];
+  for (const pair of good) replies.push(await send(world, person.id, '/api/v1/auth/login', pair));
+  const accepted = replies.filter((reply) => isAccepted(reply, deletion)).length;
+  // Without a password no login is due; of a deletion without an answer neither is.
+  const isUnknown = good.length < holds.length || (deletion !== undefined && deletion.deletesAt === undefined);
+  const detail = { userId, deletion, pairs: good.length, accepted, last: saying(replies.at(-1)) };
+  if (accepted === 0 && !isUnknown) world.history.violate('credentials that hold were refused', detail);
+  if (accepted > 1) world.history.violate('two pairs of credentials hold', detail);
+}
+
+function isAccepted(reply: Reply | undefined, deletion: Deletion | undefined): boolean {
+  if (reply?.code === 'ERR-ACCOUNT-DELETION-SCHEDULED') return deletion !== undefined;
+  return reply?.status === 200 && deletion?.deletesAt === undefined;
+}
+
+async function register(world: World, person: number, pair: Credentials | undefined): Promise<void> {
+  const body = { email: pair?.email, password: 'of somebody else', space_creation_mode: 'CREATE_NEW_HOME' };
+  const reply = await send(world, person, '/api/v1/auth/register', body);
+  if (reply?.status !== 201) {
+    world.history.violate('the address of an account that is gone is not free', {
+      email: pair?.email,
+      ...saying(reply),
+    });
+  }
+}
+
+async function send(world: World, id: number, path: string, fields: object): Promise<Reply | undefined> {
+  const person = { id, random: Math.random, timeoutMs };
+  const idempotencyKey = randomUUID();
+  const request = () => ({ method: 'POST', path, body: fields, idempotencyKey }) as const;
+  return (await callUntilAnswered({ world, person }, { kind: 'final try', sort: 'write', request })).reply;
+}
+
+const saying = (reply: Reply | undefined) => ({ status: reply?.status, code: reply?.code });

@@ -1,0 +1,30 @@
+import type { AccountEventOf } from '@auth-account/contracts/events';
+import type { Collections } from '@auth-account/stores';
+import type { OutboxDocument, UserDocument } from '@auth-account/stores/documents';
+
+/** The stores' side of the comparison, read when nothing changes any more. */
+export interface Facts {
+  /** Users by id. */
+  readonly users: ReadonlyMap<string, UserDocument>;
+  /** All events. */
+  readonly rows: readonly OutboxDocument[];
+  /** Users who are gone by an event of theirs: id → these events. */
+  readonly erased: ReadonlyMap<string, readonly Deleted[]>;
+}
+
+export type Deleted = AccountEventOf<'service.auth.events.deleted'>;
+
+export async function readFacts({ users, outbox }: Pick<Collections, 'users' | 'outbox'>): Promise<Facts> {
+  const rows = await outbox.find().toArray();
+  const deleted = rows.flatMap(({ event }) => (event.type === 'service.auth.events.deleted' ? [event] : []));
+  return {
+    users: new Map((await users.find().toArray()).map((user) => [user._id, user])),
+    rows,
+    erased: Map.groupBy(deleted, ({ subject }) => subject),
+  };
+}
+
+/** Returns true if the row stands for an event that nobody is sent: an address without an account, or a taken one. */
+export function isForNobody({ state, deliveries, discarded }: OutboxDocument): boolean {
+  return state === 'delivered' && Object.keys({ ...deliveries, ...discarded }).length === 0;
+}

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Collections } from '@auth-account/stores';
+import type { History } from '../load/history.ts';
+
+/** Milliseconds within which workers that run erase every account that is due. */
+const drainMs = 90_000;
+
+/** Waits until no account is due. Leases of workers that were killed end at once, and not a minute later. */
+export async function waitForErasures(
+  { users }: Pick<Collections, 'users'>,
+  history: History,
+  patienceMs = drainMs,
+): Promise<void> {
+  const due = { deletes_at: { $lte: new Date() } };
+  await users.updateMany({ ...due, erasure: { $exists: true } }, { $set: { 'erasure.until': new Date(0) } });
+  const deadline = history.now() + patienceMs;
+  for (;;) {
+    const waiting = await users.countDocuments(due);
+    if (waiting === 0) return;
+    if (history.now() > deadline) {
+      history.violate('accounts were not erased', { waiting });
+      return;
+    }
+    await sleep(100);
+  }
+}

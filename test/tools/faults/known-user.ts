@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import type { AccountEventOf, AccountTopic, AuthEvent } from '@auth-account/contracts/events';
+import { createAccountEvent } from '@auth-account/messaging';
+import type { OutboxDocument } from '@auth-account/stores/documents';
+import { newEmail, password } from '../../support/accounts.ts';
+import type { TokenApi } from '../../support/token-api.ts';
+import type { AccountRecord, Credentials, Deletion, Ledger } from './load/ledger.ts';
+
+/** An account of a made-up ledger, whose fields a test may change. */
+export interface KnownAccount extends AccountRecord {
+  readonly person: { readonly id: number; holds: readonly Credentials[]; deletion?: Deletion | undefined };
+}
+
+/** Registers a user, logs them in, and writes what their app was told into the ledger. */
+export async function registerKnown(api: TokenApi, ledger: Ledger): Promise<KnownAccount> {
+  const email = newEmail();
+  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+  const { data } = (await api.post('/api/v1/auth/register', body, { 'Idempotency-Key': email })).json;
+  const { user_id: userId, home_group_id: groupId } = data;
+  const registration = { email, invite: undefined, person: { groupId }, outcome: 'acknowledged', userId } as const;
+  ledger.registrations.set(email, { ...registration, firstGroupId: groupId });
+  const tokens = (await api.post('/api/v1/auth/login', { email, password })).json.data;
+  const { session_id: sessionId, device_id: deviceId, access_token: accessToken, refresh_token: refreshToken } = tokens;
+  const common = { sessionId, userId, deviceId, accessToken, refreshToken, streamPath: '', streams: new Set<never>() };
+  ledger.sessions.set(sessionId, { ...common, state: 'live' });
+  const account: KnownAccount = { userId, person: { id: 1, holds: [{ email, password }] }, changes: [], former: [] };
+  ledger.accounts.set(userId, account);
+  return account;
+}
+
+/** Makes up an event that has happened now. */
+export function madeUp<Topic extends AccountTopic>(
+  topic: Topic,
+  data: AccountEventOf<Topic>['data'],
+): AccountEventOf<Topic> {
+  return createAccountEvent(topic, data, { id: randomUUID(), requestId: 'made-up', at: new Date() });
+}
+
+export function noticeOf(user_id: string) {
+  return madeUp('service.auth.events.notice', { user_id, purpose: 'new_device', locale: 'en' });
+}
+
+/** Makes up the row of an event that no subscriber was sent. */
+export function rowOf(event: AuthEvent): OutboxDocument {
+  const at = new Date();
+  const state = { state: 'delivered', created_at: at, locked_until: at, attempts: 0, deliveries: {} } as const;
+  return { _id: event.id, topic: event.type, event, ...state };
+}

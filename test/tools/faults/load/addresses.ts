@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { type App, callUntilAnswered, type Errand } from './app.ts';
+import { isDoubtful, takeChallenge } from './codes.ts';
+import { adopt, beginChange, doubt, heldBy } from './credentials.ts';
+import { callAuthorized, doubtSessions, endSessions, pick } from './sessions.ts';
+
+/** Share of changes that the old address undoes. */
+const undone = 0.4;
+
+/** Asks for a code to a new address. */
+export async function askForAddress(app: App): Promise<void> {
+  const { person } = app;
+  const email = `Person-${person.id}-${randomUUID().slice(0, 8)}@Example.com`;
+  const body = { current_password: heldBy(person).password, new_email: email };
+  const request = () => ({ method: 'POST', path: '/api/v1/account/email-change', body }) as const;
+  const answered = await callAuthorized(app, { kind: 'code, email_change', sort: 'write', request });
+  if (answered === undefined) return;
+  takeChallenge(app, { purpose: 'email_change', email, wasUnsure: answered.wasUnsure }, answered.reply);
+}
+
+/** Changes the address with the code from the new one: the user's other sessions end. */
+export async function changeAddress(app: App, errand: Errand, code: string): Promise<void> {
+  const { person, device } = app;
+  person.errand = undefined;
+  const { email: before, password } = heldBy(person);
+  const to = { email: errand.email, password };
+  const body = { challenge_id: errand.challengeId, code };
+  const changes = [beginChange(person, 'email_changed')];
+  doubtSessions(app, device);
+  const request = () => ({ method: 'POST', path: '/api/v1/account/email-change/confirm', body }) as const;
+  const answered = await callAuthorized(app, { kind: 'email change', sort: 'write', request });
+  const { reply, wasUnsure = true } = answered ?? {};
+  if (reply?.status === 200) {
+    adopt(person, { to, changes });
+    endSessions(app, device);
+    if (person.random() < undone) person.wantedAddress = before;
+  } else if (reply === undefined || isDoubtful(app, errand, wasUnsure, reply)) doubt(person, { to, changes });
+  else for (const change of changes) change.outcome = 'none';
+}
+
+/** Gives the account its former address back: all sessions end, and the password is void. */
+export async function undoAddress(app: App, email: string, undo_token: string): Promise<void> {
+  const { world, person } = app;
+  person.wantedAddress = undefined;
+  const to = { email, password: undefined };
+  const changes = [beginChange(person, 'undone'), beginChange(person, 'email_undone')];
+  doubtSessions(app);
+  const body = { undo_token };
+  const request = () => ({ method: 'POST', path: '/api/v1/auth/email-change/undo', body }) as const;
+  const { reply, wasUnsure } = await callUntilAnswered(app, { kind: 'undo', sort: 'write', request });
+  if (reply?.status === 200) {
+    adopt(person, { to, changes });
+    endSessions(app);
+    return;
+  }
+  doubt(person, { to, changes });
+  if (reply !== undefined && !(wasUnsure && reply.status === 403)) {
+    world.history.violate('an undo was refused', { person: person.id, ...pick(reply) });
+  }
+}

@@ -1,0 +1,60 @@
+import { type App, callUntilAnswered, type Errand } from './app.ts';
+import type { Reply } from './app-request.ts';
+import { heldBy } from './credentials.ts';
+import { pick } from './sessions.ts';
+
+/** Milliseconds after which an app no longer tries its code; codes live for ten minutes. */
+const patienceMs = 500_000;
+
+/** Takes the answer to a request for a code. */
+export function takeChallenge(
+  { world, person }: App,
+  code: Pick<Errand, 'purpose' | 'email' | 'wasUnsure'>,
+  reply: Reply,
+): void {
+  if (reply.status !== 202) {
+    world.history.violate('a code was refused', { person: person.id, purpose: code.purpose, ...pick(reply) });
+    return;
+  }
+  person.errand = { ...code, challengeId: String(reply.data.challenge_id), askedAt: world.history.now() };
+}
+
+/** Asks for a code to the account's address, as somebody who has no session. */
+export async function askForCode(app: App, purpose: 'password_reset' | 'account_deletion'): Promise<void> {
+  const { person, device } = app;
+  const { email } = heldBy(person);
+  const path = purpose === 'password_reset' ? '/api/v1/auth/password-reset' : '/api/v1/auth/deletion';
+  const body = { email, ...(purpose === 'password_reset' ? { device_id: device.deviceId } : {}) };
+  const request = () => ({ method: 'POST', path, body }) as const;
+  const { reply, wasUnsure } = await callUntilAnswered(app, { kind: `code, ${purpose}`, sort: 'write', request });
+  if (reply !== undefined) takeChallenge(app, { purpose, email, wasUnsure }, reply);
+}
+
+/** Returns the code that the user waits for, once it has arrived; one that is too late is given up. */
+export function arrivedCode({ world, person }: App): string | undefined {
+  const { errand } = person;
+  if (errand === undefined) return;
+  if (world.history.now() - errand.askedAt > patienceMs) {
+    person.errand = undefined;
+    return;
+  }
+  const mail = world.mailbox.codeOf(errand.challengeId);
+  if (mail !== undefined && mail.email !== errand.email) {
+    world.history.violate('a code went to another address', { person: person.id, errand, to: mail.email });
+  }
+  if (mail === undefined) return;
+  // Every other user reads mails, and the others what the webhook was given.
+  return person.id % 2 === 0 || world.mailbox.wasMailed(mail.email, mail.code) ? mail.code : undefined;
+}
+
+/**
+ * Judges the refusal of a code. Returns true if an earlier attempt may have taken effect: each takes a try, so even a
+ * right code can be refused in the end.
+ */
+export function isDoubtful({ world, person }: App, errand: Errand, wasUnsure: boolean, reply: Reply): boolean {
+  const isDead = reply.status === 403 && reply.code === 'ERR-CODE-INVALID';
+  if (!isDead || !(wasUnsure || errand.wasUnsure)) {
+    world.history.violate('a right code was refused', { person: person.id, errand, ...pick(reply) });
+  }
+  return wasUnsure;
+}

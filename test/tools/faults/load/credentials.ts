@@ -1,0 +1,106 @@
+import { type App, callUntilAnswered, type Person } from './app.ts';
+import type { Reply } from './app-request.ts';
+import type { ChangeKind, ChangeRecord, Credentials } from './ledger.ts';
+
+/** Returns the pair that is the likeliest to hold. */
+export function heldBy({ holds }: Pick<Person, 'holds'>): Credentials {
+  const [pair] = holds;
+  if (pair === undefined) throw new Error('a user without credentials');
+  return pair;
+}
+
+/** Begins the record of a change of the account. */
+export function beginChange({ account }: Person, kind: ChangeKind): ChangeRecord {
+  const change: ChangeRecord = { kind, outcome: 'perhaps' };
+  account?.changes.push(change);
+  return change;
+}
+
+/** A change of the credentials, with its records. */
+export interface CredentialChange {
+  readonly to: Credentials;
+  readonly changes: readonly ChangeRecord[];
+}
+
+/** The app was told that the change has taken effect: the pair before it is void. */
+export function adopt(person: Person, { to, changes }: CredentialChange): void {
+  for (const change of changes) change.outcome = 'done';
+  const before = heldBy(person);
+  if (before.password !== undefined) person.account?.former.push(before);
+  person.holds = [to];
+}
+
+/** The app does not know whether the change has taken effect; the next login shows it. */
+export function doubt(person: Person, { to, changes }: CredentialChange): void {
+  person.holds = [to, heldBy(person)];
+  person.unsureChanges = changes;
+}
+
+/** A login has shown which pair holds. */
+export function settle(person: Person, pair: Credentials): void {
+  const [first, ...others] = person.holds;
+  if (others.length === 0) return;
+  const isDone = pair === first;
+  for (const change of person.unsureChanges ?? []) change.outcome = isDone ? 'done' : 'none';
+  const gone = isDone ? others : [];
+  person.account?.former.push(...gone.filter(({ password }) => password !== undefined));
+  person.holds = [pair];
+  person.unsureChanges = undefined;
+}
+
+/** Returns true if nothing of the account is in doubt or on its way. */
+export function isSettled({ holds, errand, wantedAddress, deletion }: Person): boolean {
+  const isOpen = errand !== undefined || wantedAddress !== undefined || deletion !== undefined;
+  return !isOpen && holds.length === 1;
+}
+
+const hourMs = 3_600_000;
+
+/** Returns true if the account is erased as soon as a worker sees it. */
+export function isDue({ deletesAt }: { readonly deletesAt: number | undefined }): boolean {
+  return deletesAt !== undefined && deletesAt < Date.now() + hourMs;
+}
+
+function lastOrder({ account }: Person): ChangeRecord | undefined {
+  return account?.changes.findLast(({ kind }) => kind === 'deletion_scheduled');
+}
+
+/** A login was successful: the account is not about to go. */
+export function meetLogin({ world, person }: App): void {
+  const { deletion } = person;
+  if (deletion === undefined) return;
+  if (deletion.deletesAt !== undefined) {
+    world.history.violate('a deleted account let somebody in', { person: person.id, deletion });
+  }
+  const ordered = lastOrder(person);
+  if (ordered?.outcome === 'perhaps') ordered.outcome = 'none';
+  person.deletion = undefined;
+}
+
+/** A login was refused for the sake of a deletion: with the time of the erasure, or because the account is gone. */
+export function meetDeletion({ world, person }: App, { status, details }: Reply): void {
+  const { deletion } = person;
+  const isGone = status === 401;
+  const deletesAt = isGone ? 0 : Date.parse(String(details.deletes_at));
+  const told = deletion?.deletesAt;
+  const detail = { person: person.id, told, deletesAt };
+  if (deletion === undefined) world.history.violate('an account is deleted that nobody has deleted', detail);
+  else if (told !== undefined && (isGone ? !isDue(deletion) : told !== deletesAt)) {
+    world.history.violate('an account is deleted at another time than told', detail);
+  }
+  const ordered = lastOrder(person);
+  if (ordered !== undefined) ordered.outcome = 'done';
+  person.deletion = { deletesAt };
+}
+
+/** Logs in with a pair that holds no more: it must be refused. */
+export async function tryFormer(app: App): Promise<void> {
+  const { world, person, device } = app;
+  const pair = person.account?.former.at(-1);
+  if (pair === undefined) return;
+  const body = { ...pair, device_id: device.deviceId };
+  const request = () => ({ method: 'POST', path: '/api/v1/auth/login', body }) as const;
+  const { reply } = await callUntilAnswered(app, { kind: 'login, void', sort: 'write', request });
+  if (reply === undefined || reply.status === 401) return;
+  world.history.violate('a void password was not refused', { person: person.id, status: reply.status });
+}

@@ -1,0 +1,49 @@
+import { type App, callUntilAnswered, type Errand, type Person } from './app.ts';
+import { isDoubtful } from './codes.ts';
+import { adopt, beginChange, doubt, heldBy } from './credentials.ts';
+import type { Credentials } from './ledger.ts';
+import { callAuthorized, doubtSessions, endSessions, pick } from './sessions.ts';
+
+function withNewPassword(person: Person): Credentials {
+  const { email } = heldBy(person);
+  return { email, password: `password ${person.account?.changes.length} of ${person.id}` };
+}
+
+/** Changes the password: the user's other sessions end. */
+export async function changePassword(app: App): Promise<void> {
+  const { world, person, device } = app;
+  const to = withNewPassword(person);
+  const body = { current_password: heldBy(person).password, new_password: to.password };
+  const changes = [beginChange(person, 'changed')];
+  doubtSessions(app, device);
+  const request = () => ({ method: 'POST', path: '/api/v1/account/password', body }) as const;
+  const answered = await callAuthorized(app, { kind: 'password', sort: 'write', request });
+  if (answered?.reply.status === 200) {
+    adopt(person, { to, changes });
+    endSessions(app, device);
+    return;
+  }
+  doubt(person, { to, changes });
+  // The old password is wrong if an earlier attempt has taken effect.
+  const isRight = answered === undefined || (answered.reply.status === 403 && answered.wasUnsure);
+  if (!isRight) {
+    world.history.violate('a change of password was refused', { person: person.id, ...pick(answered.reply) });
+  }
+}
+
+/** Resets the password with a code: all sessions end. */
+export async function resetPassword(app: App, errand: Errand, code: string): Promise<void> {
+  const { person } = app;
+  person.errand = undefined;
+  const to = withNewPassword(person);
+  const body = { challenge_id: errand.challengeId, code, new_password: to.password };
+  const changes = [beginChange(person, 'reset')];
+  doubtSessions(app);
+  const request = () => ({ method: 'POST', path: '/api/v1/auth/password-reset/confirm', body }) as const;
+  const { reply, wasUnsure } = await callUntilAnswered(app, { kind: 'reset', sort: 'write', request });
+  if (reply?.status === 200) {
+    adopt(person, { to, changes });
+    endSessions(app);
+  } else if (reply === undefined || isDoubtful(app, errand, wasUnsure, reply)) doubt(person, { to, changes });
+  else for (const change of changes) change.outcome = 'none';
+}

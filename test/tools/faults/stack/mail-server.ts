@@ -1,0 +1,31 @@
+import { startMailSink } from '@auth-account/local-stack/mail-sink';
+import { type Cut, startCuttableProxy } from './cuttable-proxy.ts';
+import type { FilledMailbox } from './mailbox.ts';
+
+/** A mail server that fills users' mailboxes: subscriber of the kind `smtp`. */
+export interface MailServer {
+  /** Its entry in `EVENT_SUBSCRIBERS`. */
+  readonly configuration: object;
+  cut(how: Cut): void;
+  mend(): void;
+  close(): Promise<void>;
+}
+
+export async function startMailServer(mailbox: Pick<FilledMailbox, 'take'>): Promise<MailServer> {
+  const sink = await startMailSink(() => {
+    // It prints a line for each mail that it has just taken.
+    const [mail] = sink.mails();
+    if (mail !== undefined) mailbox.take(mail);
+  });
+  const proxy = await startCuttableProxy(sink.port);
+  const url = `smtp://127.0.0.1:${proxy.port}`;
+  return {
+    configuration: { name: 'mail', kind: 'smtp', url, from: 'faults@example.com', starttls: false },
+    cut: (how) => proxy.cut(how),
+    mend: proxy.mend,
+    async close() {
+      await proxy.close();
+      await sink.stop();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
+import { compactDecrypt, exportJWK, generateKeyPair, type JWK } from 'jose';
+import type { Mailbox } from '../load/app.ts';
+
+/** A mailbox that a webhook with a key of its own fills, and a mail server. */
+export interface FilledMailbox extends Mailbox {
+  /** Public key: `encrypt_to` of the webhook. */
+  readonly encryptTo: JWK;
+  /** Takes the secret out of an event, if it has one. */
+  open(event: AuthEvent): Promise<void>;
+  /** Takes a mail. */
+  take(mail: { readonly to: string; readonly text: string }): void;
+}
+
+type Secret = { readonly email: string; readonly code?: string; readonly undo_token?: string };
+
+export async function createMailbox(): Promise<FilledMailbox> {
+  const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { crv: 'P-256' });
+  const codes = new Map<string, { readonly email: string; readonly code: string }>();
+  const undoTokens = new Map<string, string>();
+  /** Address → text of its mails. */
+  const mails = new Map<string, string>();
+  return {
+    encryptTo: await exportJWK(publicKey),
+    async open({ data }) {
+      if (!('secret' in data) || data.secret === undefined) return;
+      const { plaintext } = await compactDecrypt(data.secret, privateKey);
+      const { email, code, undo_token }: Secret = JSON.parse(new TextDecoder().decode(plaintext));
+      if (code !== undefined && 'challenge_id' in data) codes.set(data.challenge_id, { email, code });
+      if (undo_token !== undefined) undoTokens.set(email, undo_token);
+    },
+    take: ({ to, text }) => void mails.set(to, `${mails.get(to) ?? ''}${text}`),
+    wasMailed: (email, code) => mails.get(email)?.includes(code) ?? false,
+    codeOf: (challengeId) => codes.get(challengeId),
+    undoTokenTo: (email) => undoTokens.get(email),
+  };
+}

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { typeAssertions } from './assert-types.ts';
+
+/**
+ * `npm run test:long clients`: generates clients from docs/openapi.json for TypeScript (openapi-typescript), Kotlin and
+ * Swift (openapi-generator), compiles the first two with code as an app has it, and fails if one cannot be
+ * generated or does not compile. Needs `java` and `mvn`.
+ */
+const here = fileURLToPath(new URL('.', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const document = join(root, 'docs/openapi.json');
+const work = mkdtempSync(join(tmpdir(), 'generated-clients-'));
+
+function run(command: string, args: readonly string[], cwd: string): void {
+  execFileSync(command, args, { cwd, stdio: 'inherit' });
+}
+
+/** openapi-typescript has a separate install, which is created when it is needed. */
+function generateTypes(): void {
+  const install = join(here, 'install');
+  const program = join(install, 'node_modules/openapi-typescript/bin/cli.js');
+  if (!existsSync(program)) run('npm', ['ci', '--ignore-scripts'], install);
+  const directory = join(work, 'typescript');
+  mkdirSync(directory);
+  run(process.execPath, [program, document, '-o', join(directory, 'api.d.ts')], root);
+  writeFileSync(join(directory, 'assertions.ts'), typeAssertions(JSON.parse(readFileSync(document, 'utf8'))));
+  const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--allowImportingTsExtensions'];
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  run(process.execPath, [tsc, ...strict, '--ignoreConfig', join(directory, 'assertions.ts')], directory);
+}
+
+function generateKotlinAndSwift(): void {
+  cpSync(join(here, 'pom.xml'), join(work, 'pom.xml'));
+  cpSync(join(here, 'kotlin'), join(work, 'kotlin'), { recursive: true });
+  run('mvn', ['-B', '-q', '-ntp', `-Dopenapi=${document}`, 'compile'], work);
+}
+
+try {
+  generateTypes();
+  generateKotlinAndSwift();
+  console.log('Clients: types, Kotlin and Swift were generated; the types are exact, and the Kotlin client compiles');
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
