@@ -136,7 +136,10 @@ describe('an order with a code', () => {
       { event: 'account.deletion_scheduled', user_id: user._id, session_id: undefined },
       scene.origin,
     ]);
-    expect([scene.told, scene.verdicts]).toEqual([['try', ['deletion', user.email]], [false, true]]);
+    expect([scene.told, scene.verdicts]).toEqual([
+      ['try', ['deletion', user.email]],
+      [false, true],
+    ]);
   });
 
   test('is committed by its code if it is not the first one', async () => {

@@ -58,6 +58,18 @@ describe('codes for one account in a day', () => {
     expect(await statuses(6, () => ask(email, newAddress(), { device_id }))).toEqual([...five, refused]);
   });
 
+  test('are five for all known devices at one network: no new session opens a new count', async () => {
+    const { email, device_id } = await knownAt(newAddress());
+    const away = newAddress();
+    const askOnNewDevice = async () => {
+      const device = { device_id: randomUUID() };
+      await api.post('/api/v1/auth/login', { email, password, ...device }, from(newAddress()));
+      return ask(email, away, device);
+    };
+    expect(await statuses(7, askOnNewDevice)).toEqual([...five, refused, refused]);
+    expect((await ask(email, newAddress(), { device_id })).status).toBe(202);
+  });
+
   test('do not count a known address among strangers once it has used up its own', async () => {
     const home = newAddress();
     const { email } = await knownAt(home);

@@ -31,7 +31,8 @@ export interface CodeLimitDeps {
 
 /**
  * KEYS: 1 what the account knows (sorted set: tag of a device or network → time of its last success; logins write it),
- * then lists of the times of requests, newest first: 2 the device's, 3 the network's, 4 that of all strangers.
+ * then lists of the times of requests, newest first: 2 the device's, 3 that of all known devices at this network, 4 the
+ * network's, 5 that of all strangers.
  *
  * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 requests a day, 6 a
  * day.
@@ -44,21 +45,30 @@ local function is_known(tag)
   local at = redis.call('ZSCORE', KEYS[1], tag)
   return at and at + tonumber(ARGV[4]) > now
 end
-local list = KEYS[4]
-if is_known(ARGV[2]) then list = KEYS[2] elseif is_known(ARGV[3]) then list = KEYS[3] end
-local at = redis.call('LINDEX', list, allowance - 1)
-if at and at + day > now then return at + day - now end
-redis.call('LPUSH', list, ARGV[1])
-redis.call('LTRIM', list, 0, allowance - 1)
-redis.call('PEXPIRE', list, day)
+local lists = {KEYS[5]}
+if is_known(ARGV[2]) then lists = {KEYS[2], KEYS[3]} elseif is_known(ARGV[3]) then lists = {KEYS[4]} end
+local wait = 0
+for _, list in ipairs(lists) do
+  local at = redis.call('LINDEX', list, allowance - 1)
+  if at then wait = math.max(wait, at + day - now) end
+end
+if wait > 0 then return wait end
+for _, list in ipairs(lists) do
+  redis.call('LPUSH', list, ARGV[1])
+  redis.call('LTRIM', list, 0, allowance - 1)
+  redis.call('PEXPIRE', list, day)
+end
 return 0`;
+
+/** A tag that no account knows. */
+const unknown = '';
 
 type CodeScript = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
 
 /**
  * Creates the limit of codes for an account and purpose (docs/decisions.md, "Codes by e-mail"). A device or network
- * that the account knows by a login has a count of its own, which no stranger can use up; all others share one. An
- * address without an account knows nobody, so that its limit is the one that a stranger meets at any account.
+ * that the account knows by a login has a count of its own, which no stranger can use up; all others share one. Known
+ * devices at one network have no more together than one has, or each new session would open a new count. An address without an account knows nobody, so that its limit is the one that a stranger meets at any account.
  *
  * While Redis is away each process counts for itself, and knows nobody.
  */
@@ -72,14 +82,17 @@ export function createCodeLimit({ redis, keys, perDay, now }: CodeLimitDeps): Co
       const account = keys.tagOf('account', emailKey);
       const device = keys.tagOf('account-device', emailKey, deviceId);
       const network = keys.tagOf('account-address', emailKey, prefix);
-      const all = keys.tagOf('account', counted);
-      const tags = isShared
-        ? [all, all, all]
-        : [keys.tagOf('account-device', counted, deviceId), keys.tagOf('account-address', counted, prefix), all];
-      const lists = tags.map((tag) => keys.nameOf(`code-${purpose}:${tag}`));
-      const names = [keys.knownOf(account), ...lists];
+      const place = keys.tagOf('account-address', counted, prefix);
+      const names = [
+        keys.knownOf(account),
+        keys.nameOf(`code-${purpose}:${keys.tagOf('account-device', counted, deviceId)}`),
+        keys.nameOf(`code-devices-${purpose}:${place}`),
+        keys.nameOf(`code-${purpose}:${place}`),
+        keys.nameOf(`code-${purpose}:${keys.tagOf('account', counted)}`),
+      ];
+      const source = isShared ? [unknown, unknown] : [device, network];
       try {
-        return await countCode(names.length, ...names, now(), device, network, knownMs, perDay, dayMs);
+        return await countCode(names.length, ...names, now(), ...source, knownMs, perDay, dayMs);
       } catch {
         return (await waitOf(insurance.consume(JSON.stringify([purpose, counted])))) ?? 0;
       }
