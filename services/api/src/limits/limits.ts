@@ -9,7 +9,7 @@ import type { RequestOrigin } from '../request/request-origin.ts';
 import { type AddressLimit, createAddressLimit } from './address-limit.ts';
 import { createCodeLimit } from './code-limit.ts';
 import type { LimitRules } from './limit-config.ts';
-import { createLoginLimits, type Refusal } from './login-limits.ts';
+import { createLoginLimits, type LoginIdentity, type Refusal } from './login-limits.ts';
 
 /** The account that a code is asked for, by whom, and what it is for. */
 export interface CodeOrder extends Login {
@@ -135,16 +135,8 @@ function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) 
   };
 }
 
-/**
- * Creates the rate limits (docs/decisions.md, "Guessing"). While Redis is away they refuse nobody for that, and do not
- * wait.
- */
-export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
-  const keys = createLimitKeys(keyPrefix, secret);
-  const counters = createCounters(redis, keys, rules);
-  const accountCodes = createCodeLimit({ redis, keys, perDay: rules.codePerAccount, now });
-  const logins = createLoginLimits({ redis, keys, addresses: counters.addresses, rules: rules.login, now, onInsured });
-
+/** Creates the counting of requests, which refuses those past a limit. */
+function createCounting(audit: Audit) {
   function refuse({ rule, waitMs }: Refusal, origin: RequestOrigin): never {
     audit({ event: 'limit.exceeded', reason: rule }, origin);
     throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
@@ -155,11 +147,27 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
 
-  const identityOf = ({ email, deviceId }: Login, origin: RequestOrigin) => ({
-    emailKey: emailKey(email),
-    deviceId,
-    prefix: addressPrefix(origin.address, subscriberPrefix),
-  });
+  const byAccount = (limit: AddressLimit, rule: LimitRule) => async (account: string, origin: RequestOrigin) => {
+    const waitMs = await limit.count(account);
+    if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
+  };
+  return { refuse, byAddress, byAccount };
+}
+
+function identityOf({ email, deviceId }: Login, origin: RequestOrigin): LoginIdentity {
+  return { emailKey: emailKey(email), deviceId, prefix: addressPrefix(origin.address, subscriberPrefix) };
+}
+
+/**
+ * Creates the rate limits (docs/decisions.md, "Guessing"). While Redis is away they refuse nobody for that, and do not
+ * wait.
+ */
+export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
+  const keys = createLimitKeys(keyPrefix, secret);
+  const counters = createCounters(redis, keys, rules);
+  const accountCodes = createCodeLimit({ redis, keys, perDay: rules.codePerAccount, now });
+  const logins = createLoginLimits({ redis, keys, addresses: counters.addresses, rules: rules.login, now, onInsured });
+  const { refuse, byAddress, byAccount } = createCounting(audit);
 
   async function attempt(first: 'check' | 'checkGuess', login: Login, origin: RequestOrigin): Promise<LoginAttempt> {
     const identity = identityOf(login, origin);
@@ -170,11 +178,6 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     await take(first);
     return { fail: () => take('fail'), succeed: () => take('succeed') };
   }
-
-  const byAccount = (limit: AddressLimit, rule: LimitRule) => async (account: string, origin: RequestOrigin) => {
-    const waitMs = await limit.count(account);
-    if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
-  };
 
   const countCode = byAddress(counters.codes, 'code_address');
   const countDeletion = byAccount(counters.deletions, 'deletion_account');

@@ -172,6 +172,8 @@ function environment(
     INVITE_LIMIT_PER_ADDRESS: unlimited,
     INVITE_CREATE_LIMIT_PER_USER: unlimited,
     MOVE_LIMIT_PER_USER: unlimited,
+    PASSWORD_CHANGE_LIMIT_PER_USER: unlimited,
+    DELETION_LIMIT_PER_USER: unlimited,
     LOGIN_LIMIT_PER_ADDRESS: unlimited,
     LOGIN_FREE_FAILURES: '15',
     LOGIN_KNOWN_FAILURES_PER_DAY: '100',
