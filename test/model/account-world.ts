@@ -160,6 +160,7 @@ const toldReasons: Readonly<Record<string, string>> = { logout: 'logged_out', re
 /** Reads the same from MongoDB. */
 async function look({ scene, userId, groups, ...world }: World): Promise<ReturnType<typeof shownOf>> {
   const { users, sessions, challenges } = scene.api.collections;
+  const now = new Date();
   const [user, stored, open] = await Promise.all([
     users.findOne({ _id: userId }),
     sessions.find({ user_id: userId }).toArray(),
@@ -177,7 +178,8 @@ async function look({ scene, userId, groups, ...world }: World): Promise<ReturnT
     isDisabled: user?.disabled_at !== undefined,
     isLeaving: user?.deletes_at !== undefined,
     group: nameOf(user?.home_group_id),
-    addresses: (user?.former_emails ?? []).map(({ email }) => email),
+    // Those that an undo has taken away wait for the worker.
+    addresses: (user?.former_emails ?? []).filter(({ until }) => until > now).map(({ email }) => email),
     sessions: ends.sort(),
     codes: open.map(({ _id }) => codeNames.get(_id) ?? _id).sort(),
   };
