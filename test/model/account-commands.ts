@@ -11,7 +11,7 @@ type Kind = Operation['kind'];
 const plans: Readonly<Record<Kind, Plan>> = { ...sessionPlans, ...changePlans };
 const kinds = Object.keys(plans) as Kind[];
 
-/** What an operation needs before it, if nothing at hand allows it. */
+/** Step that an operation needs before it, if nothing at hand allows it. */
 const needs: Partial<Readonly<Record<Kind, readonly Kind[]>>> = {
   'reset the password': ['ask for a reset'],
   'order the deletion by code': ['ask for a deletion'],

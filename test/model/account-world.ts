@@ -54,7 +54,7 @@ export interface World {
   names: number;
   /** Outcomes of all courses: how often an operation of that kind, alone or in a race, ended so. */
   readonly figures: Map<string, number>;
-  /** What has happened so far, for a failure's message. */
+  /** Events so far, for a failure's message. */
   readonly story: string[];
 }
 

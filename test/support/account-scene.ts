@@ -49,7 +49,7 @@ export interface AccountScene extends UseCaseScene {
   rows(): Promise<OutboxDocument[]>;
 }
 
-/** What the holder of the mailbox sends. */
+/** Body that the holder of the mailbox sends. */
 export interface AskedCode {
   readonly challenge_id: string;
   readonly code: string;

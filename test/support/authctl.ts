@@ -67,3 +67,9 @@ export function authctlProcess(args: readonly string[], env: Readonly<Record<str
   });
   return promise;
 }
+
+/** Returns the lines of the audit log, which a command writes to stderr as JSON. */
+export function auditLinesOf(stderr: string): Record<string, unknown>[] {
+  const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line));
+}

@@ -1,7 +1,7 @@
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { FormerEmail, UserDocument } from './documents.ts';
-import { type Credentials, emailKey, holderOf } from './user-store.ts';
+import { type Credentials, emailKey, holderOf, unchangedSince } from './user-store.ts';
 
 /** The account that has an address, or had it so recently that it can get it back. */
 export type EmailHolder = Pick<UserDocument, '_id' | 'email_key' | 'locale'>;
@@ -70,12 +70,12 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
     },
     async request(seen, email, until, session) {
       const update = { $set: { pending_email: email, pending_email_until: until }, $inc: { touches: 1 } };
-      return (await users.updateOne(unchanged(seen), update, { session })).matchedCount === 1;
+      return (await users.updateOne(unchangedSince(seen), update, { session })).matchedCount === 1;
     },
     change(seen, { email, former, known_devices, at }, session) {
       const former_emails = [...(seen.former_emails ?? []), former];
       const fields = { email, email_key: emailKey(email), email_verified_at: at, former_emails, known_devices };
-      return isChanged({ ...unchanged(seen), pending_email: email }, fields, session);
+      return isChanged({ ...unchangedSince(seen), pending_email: email }, fields, session);
     },
     async findByChange(changeId) {
       return (await users.findOne({ 'former_emails.change_id': changeId })) ?? undefined;
@@ -83,7 +83,7 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
     undo(seen, { former, others, password_hash, at }, session) {
       const { email, email_key } = former;
       const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
-      return isChanged(unchanged(seen), { ...address, password_hash, password_changed_at: at }, session);
+      return isChanged(unchangedSince(seen), { ...address, password_hash, password_changed_at: at }, session);
     },
     async listLapsed(by, most) {
       const options = { projection: { former_emails: 1 }, limit: most } as const;
@@ -103,8 +103,4 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
       await users.updateMany({ pending_email_until: { $lte: by } }, { $unset: pending });
     },
   };
-}
-
-function unchanged({ _id, email_key, password_changed_at }: Credentials): Filter<UserDocument> {
-  return { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
 }

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password } from '../../support/accounts.ts';
-import { type AuthctlOptions, authctl, authctlJson } from '../../support/authctl.ts';
+import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
 import { startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
 import { serviceEnvironment, testEnvironment } from '../../support/test-api.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
@@ -24,11 +24,6 @@ const disable = (user: string) => authctl(['user', 'disable', user, ...why], opt
 const login = (email: string, given = password) => stack.post('/api/v1/auth/login', { email, password: given });
 const stored = (_id: string) => stack.collections.users.findOne({ _id });
 const live = (user_id: string) => stack.collections.sessions.countDocuments({ user_id, is_revoked: false });
-const linesOf = (stderr: string) =>
-  stderr
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line): Record<string, unknown> => JSON.parse(line));
 
 async function eventsOf(user_id: string, topic: string) {
   const rows = await stack.collections.outbox.find({ 'event.subject': user_id, topic }).toArray();
@@ -69,14 +64,14 @@ describe('user delete', () => {
       operator: 'Ольга',
       request_id: expect.stringMatching(/^authctl-/),
     };
-    expect(linesOf(ordered.stderr)).toMatchObject([
+    expect(auditLinesOf(ordered.stderr)).toMatchObject([
       { ...shared, event: 'account.deletion_scheduled', operator_reason: 'asked by letter' },
       { ...shared, event: 'session.revoked', session_id: phone.session_id, reason: 'account_deleted' },
     ]);
     const session = await stack.collections.sessions.findOne({ _id: phone.session_id });
-    expect(session?.revoked_request_id).toBe(linesOf(ordered.stderr)[0]?.request_id);
+    expect(session?.revoked_request_id).toBe(auditLinesOf(ordered.stderr)[0]?.request_id);
     const restored = await restore(phone.email);
-    expect(linesOf(restored.stderr)).toMatchObject([
+    expect(auditLinesOf(restored.stderr)).toMatchObject([
       {
         ...shared,
         event: 'account.deletion_cancelled',
@@ -181,7 +176,7 @@ describe('user delete', () => {
     for (const run of late) {
       const told = `is ordered already: it will be erased at ${before?.deletes_at?.toISOString()}`;
       expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(told) });
-      expect(linesOf(run.stderr)).toEqual([]);
+      expect(auditLinesOf(run.stderr)).toEqual([]);
     }
     expect(await stored(user_id)).toEqual(before);
     expect(await eventsOf(user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
@@ -211,7 +206,7 @@ describe('user delete', () => {
     };
     const run = await authctl(['user', 'delete', user_id, ...why], { ...options, answer });
     expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('was changed or erased') });
-    expect(linesOf(run.stderr)).toEqual([]);
+    expect(auditLinesOf(run.stderr)).toEqual([]);
     expect(await stored(user_id)).not.toHaveProperty('deletes_at');
     expect(await live(user_id)).toBe(1);
   });

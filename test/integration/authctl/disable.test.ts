@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password } from '../../support/accounts.ts';
-import { type AuthctlOptions, authctl, authctlJson } from '../../support/authctl.ts';
+import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 
@@ -19,11 +19,6 @@ const enable = (user: string, ...more: string[]) => authctl(['user', 'enable', u
 const show = (user: string) => authctlJson(['user', 'show', user], options);
 const login = (email: string, given = password) => stack.post('/api/v1/auth/login', { email, password: given });
 const live = (user_id: string) => stack.collections.sessions.countDocuments({ user_id, is_revoked: false });
-const linesOf = (stderr: string) =>
-  stderr
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line): Record<string, unknown> => JSON.parse(line));
 
 describe('user disable', () => {
   test('ends the sessions, closes the streams, and lets nobody log in', async () => {
@@ -53,19 +48,19 @@ describe('user disable', () => {
       operator: 'Ольга',
       request_id: expect.stringMatching(/^authctl-/),
     };
-    expect(linesOf(run.stderr)).toMatchObject([
+    expect(auditLinesOf(run.stderr)).toMatchObject([
       { ...shared, event: 'account.disabled', operator_reason: 'spam' },
       { ...shared, event: 'session.revoked', session_id: phone.session_id, reason: 'account_disabled' },
     ]);
     const seen = await show(phone.user_id);
     expect(seen).toMatchObject({ disabled_at: expect.any(String), disabled_by: 'Ольга', disabled_reason: 'spam' });
     const session = await stack.collections.sessions.findOne({ _id: phone.session_id });
-    expect(session?.revoked_request_id).toBe(linesOf(run.stderr)[0]?.request_id);
+    expect(session?.revoked_request_id).toBe(auditLinesOf(run.stderr)[0]?.request_id);
   });
 
   test('names the user of the operating system if nobody else is named', async () => {
     const { user_id } = await newSession(stack);
-    expect(linesOf((await disable(user_id)).stderr)[0]).toMatchObject({ operator: userInfo().username });
+    expect(auditLinesOf((await disable(user_id)).stderr)[0]).toMatchObject({ operator: userInfo().username });
     expect(await show(user_id)).toMatchObject({ disabled_by: userInfo().username });
   });
 
@@ -92,7 +87,7 @@ describe('user disable', () => {
     await disable(user_id, '--as', 'first');
     const run = await disable(user_id, '--as', 'second');
     expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('is disabled already') });
-    expect(linesOf(run.stderr)).toEqual([]);
+    expect(auditLinesOf(run.stderr)).toEqual([]);
     expect(await show(user_id)).toMatchObject({ disabled_by: 'first' });
   });
 });
@@ -103,7 +98,7 @@ describe('user enable', () => {
     await disable(phone.user_id);
     const run = await enable(phone.email, '--as', 'olga');
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Enabled.') });
-    expect(linesOf(run.stderr)).toMatchObject([
+    expect(auditLinesOf(run.stderr)).toMatchObject([
       { event: 'account.enabled', operator: 'olga', operator_reason: 'spam', user_id: phone.user_id },
     ]);
     expect(await show(phone.user_id)).toMatchObject({ disabled_at: null, disabled_by: null, disabled_reason: null });

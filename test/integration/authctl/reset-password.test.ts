@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
-import { type AuthctlOptions, authctl, authctlJson } from '../../support/authctl.ts';
+import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
 import { codeOf, confirmReset, requestChange, requestReset } from '../../support/codes.ts';
 import { seedAccounts } from '../../support/seed-accounts.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
@@ -23,11 +23,6 @@ const reset = (user: string, ...more: string[]) => authctl([...command(user), '-
 const login = (email: string, given = password) => stack.post('/api/v1/auth/login', { email, password: given });
 const stored = (_id: string) => stack.collections.users.findOne({ _id });
 const live = (user_id: string) => stack.collections.sessions.countDocuments({ user_id, is_revoked: false });
-const linesOf = (stderr: string) =>
-  stderr
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line): Record<string, unknown> => JSON.parse(line));
 
 test('ends the sessions, closes the streams, and lets nobody in until the holder sets another password', async () => {
   const phone = await newSession(stack);
@@ -59,7 +54,7 @@ test('is in the audit log with the name of the operator, without the address', a
     operator: 'olga',
     request_id: expect.stringMatching(/^authctl-/),
   };
-  expect(linesOf(stderr)).toMatchObject([
+  expect(auditLinesOf(stderr)).toMatchObject([
     { ...shared, event: 'account.password_voided', operator_reason: 'the phone was stolen' },
     { ...shared, event: 'session.revoked', session_id: phone.session_id, reason: 'password_changed' },
   ]);
@@ -158,7 +153,7 @@ test('of an account that changes while the operator is asked does nothing', asyn
   };
   const run = await authctl(command(user_id), { ...options, answer });
   expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('was changed or erased') });
-  expect(linesOf(run.stderr)).toEqual([]);
+  expect(auditLinesOf(run.stderr)).toEqual([]);
   expect(await stored(user_id)).toMatchObject({ password_hash: before, password_changed_at });
   expect(await live(user_id)).toBe(1);
 });

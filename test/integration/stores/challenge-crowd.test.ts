@@ -3,6 +3,7 @@ import { collectionsOf, createStores, ensureIndexes, runTransaction } from '@aut
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ClientSession, type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
+import { newChallengeDocument } from '../../support/challenge-document.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 
 let mongo: MongoClient;
@@ -25,25 +26,8 @@ afterAll(async () => {
   await mongo.close();
 });
 
-function newChallenge(fields: Partial<ChallengeDocument> = {}): ChallengeDocument {
-  return {
-    _id: randomUUID(),
-    purpose,
-    user_id: randomUUID(),
-    kid: 'k1',
-    tries_left: 5,
-    resends_left: 3,
-    resend_at: after(60),
-    created_at: now,
-    expires_at: after(600),
-    ended_at: null,
-    purge_at: after(86_400),
-    ...fields,
-  };
-}
-
 async function insert(fields: Partial<ChallengeDocument> = {}): Promise<ChallengeDocument> {
-  const challenge = newChallenge(fields);
+  const challenge = newChallengeDocument(now, fields);
   await transaction((session) => store().insert(challenge, session));
   return challenge;
 }
@@ -56,7 +40,7 @@ test('of a thousand simultaneous tries five are counted', async () => {
 });
 
 test('every query and update looks at the challenges of one user at most', async () => {
-  const [user_id, others] = [randomUUID(), Array.from({ length: 500 }, () => newChallenge())];
+  const [user_id, others] = [randomUUID(), Array.from({ length: 500 }, () => newChallengeDocument(now))];
   await collectionsOf(db).challenges.insertMany(others);
   const own = await insert({ user_id });
   const commands: Document[] = [];

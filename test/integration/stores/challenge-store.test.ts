@@ -4,6 +4,7 @@ import { challengeState } from '@auth-account/stores/challenges';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, type Db, MongoClient } from 'mongodb';
+import { newChallengeDocument } from '../../support/challenge-document.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 
 let mongo: MongoClient;
@@ -26,25 +27,8 @@ afterAll(async () => {
   await mongo.close();
 });
 
-function newChallenge(fields: Partial<ChallengeDocument> = {}): ChallengeDocument {
-  return {
-    _id: randomUUID(),
-    purpose,
-    user_id: randomUUID(),
-    kid: 'k1',
-    tries_left: 5,
-    resends_left: 3,
-    resend_at: after(60),
-    created_at: now,
-    expires_at: after(600),
-    ended_at: null,
-    purge_at: after(86_400),
-    ...fields,
-  };
-}
-
 async function insert(fields: Partial<ChallengeDocument> = {}): Promise<ChallengeDocument> {
-  const challenge = newChallenge(fields);
+  const challenge = newChallengeDocument(now, fields);
   await transaction((session) => store().insert(challenge, session));
   return challenge;
 }
@@ -55,7 +39,10 @@ test.each([
   ['has expired', { expires_at: now }, 'expired'],
   ['had ended before it expired', { ended_at: now, expires_at: now }, 'dead'],
 ] as const)('a challenge that %s takes no try and no resend', async (_, fields, state) => {
-  expect([challengeState(newChallenge(), now), challengeState(newChallenge(fields), now)]).toEqual(['open', state]);
+  expect([
+    challengeState(newChallengeDocument(now), now),
+    challengeState(newChallengeDocument(now, fields), now),
+  ]).toEqual(['open', state]);
   const challenge = await insert({ resend_at: now, ...fields });
   expect(await store().takeTry(challenge, now)).toBeUndefined();
   const resend = { resent_by: randomUUID(), resend_at: after(60) };

@@ -3,7 +3,7 @@ import { type DetailTypes, errorBodyOf } from '../http/error-body.ts';
 import type { DocumentedErrors } from './documented-error.ts';
 import { type JsonObject, publishSchema } from './publish-schema.ts';
 
-/** What an operation answers with one status: the codes, any of which may be in the body. */
+/** Error answer of an operation with one status: the codes, any of which may be in the body. */
 export interface ErrorAnswer {
   readonly operationId: string;
   readonly status: number;

@@ -28,7 +28,7 @@ const tags = {
   Keys: 'Public keys with which other services verify access tokens.',
 } satisfies Record<Route['tag'], string>;
 
-/** What a row of the error catalogue asks of a client. */
+/** The part of an error catalogue's row that a client acts upon. */
 export interface ErrorReaction {
   readonly http: number;
   readonly reaction: JsonObject;

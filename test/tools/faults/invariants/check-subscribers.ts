@@ -51,7 +51,7 @@ export function checkSubscribers(
   return repeated;
 }
 
-/** What has happened arrives, nothing else does, and only a subscriber with a key is told what is mailed. */
+/** Whatever has happened arrives, nothing else does, and only a subscriber with a key learns what is mailed. */
 function checkArrivals({ name, received, hasKey }: Subscriber, history: History, { rows }: Facts): void {
   const written = new Map(rows.map((row) => [row._id, row]));
   for (const [id, { event }] of received) {
