@@ -22,7 +22,12 @@ const limits = {
 };
 
 /** The worker only makes good what is lost: it need not hurry. */
-const calm = { RELAY_INTERVAL_MS: '1000', DENY_LIST_INTERVAL_MS: '1000', ERASURE_INTERVAL_MS: '10000' };
+const calm = {
+  RELAY_INTERVAL_MS: '1000',
+  DENY_LIST_INTERVAL_MS: '1000',
+  ERASURE_INTERVAL_MS: '10000',
+  ERASURE_DELAY_SECONDS: '0',
+};
 
 export async function openAccountScene(): Promise<AccountScene> {
   const api = await startTestApi({ ...cheapHashes, ...limits });

@@ -16,7 +16,12 @@ export interface TestWorker {
 }
 
 /** Short intervals, so that tests need not wait. */
-const quick = { RELAY_INTERVAL_MS: '50', DENY_LIST_INTERVAL_MS: '50', ERASURE_INTERVAL_MS: '50' };
+const quick = {
+  RELAY_INTERVAL_MS: '50',
+  DENY_LIST_INTERVAL_MS: '50',
+  ERASURE_INTERVAL_MS: '50',
+  ERASURE_DELAY_SECONDS: '0',
+};
 
 /** Starts a worker in this process. `env`: the result of `serviceEnvironment`, and more. */
 export async function startTestWorker(

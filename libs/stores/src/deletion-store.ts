@@ -51,9 +51,9 @@ export interface DeletionStore {
   cancel(seen: Credentials, now: Date, session: ClientSession, which?: CancelledDeletion): Promise<boolean>;
   /**
    * Leases the account that has been due for longest, so that no other worker takes it until `until`; undefined if none
-   * is due and free.
+   * was due by `dueBy` and is free.
    */
-  claim(claim: { readonly lease: string; readonly now: Date; readonly until: Date }): Promise<DueAccount | undefined>;
+  claim(claim: ErasureClaim): Promise<DueAccount | undefined>;
   /**
    * Removes sessions of the account that have ended, except for `keep`, so that the transaction of the erasure stays
    * small however often the account has logged in.
@@ -69,6 +69,13 @@ export interface DeletionStore {
   erase(due: DueAccount, { now, lifetimeMs }: ErasureTime, session: ClientSession): Promise<ErasedAccount | undefined>;
   /** Returns the number of accounts whose time had come by then, counted up to `limit`. */
   countDue(at: Date, limit: number): Promise<number>;
+}
+
+export interface ErasureClaim {
+  readonly lease: string;
+  readonly now: Date;
+  readonly dueBy: Date;
+  readonly until: Date;
 }
 
 export interface ErasureTime {
@@ -98,11 +105,11 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       const update = { $unset: { deletes_at: true as const }, $inc: { touches: 1 } };
       return (await users.updateOne(waiting, update, { session })).matchedCount === 1;
     },
-    async claim({ lease, now, until }) {
+    async claim({ lease, now, dueBy, until }) {
       const free = [{ erasure: { $exists: false } }, { 'erasure.until': { $lte: now } }];
       const update = { $set: { erasure: { lease, until } } };
       const options = { sort: { deletes_at: 1 }, returnDocument: 'after' } as const;
-      const user = await users.findOneAndUpdate({ deletes_at: { $lte: now }, $or: free }, update, options);
+      const user = await users.findOneAndUpdate({ deletes_at: { $lte: dueBy }, $or: free }, update, options);
       return user === null ? undefined : { user, lease };
     },
     async removeEndedSessions(user_id, keep) {
@@ -131,9 +138,9 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       await keepEnds(collections, { userId: _id, now, lifetimeMs }, session);
       await eraseTraces(collections, _id, session);
       const left = await memberships.end({ userId: _id, groupId: user.home_group_id, at: now }, session);
-      // Nobody is left whose name it could be.
-      const named = { name: true, import_key: true } as const;
-      if (left.isClosed) await groups.updateOne({ _id: user.home_group_id }, { $unset: named }, { session });
+      // Nobody is left whose import it could be.
+      const imported = { import_key: true } as const;
+      if (left.isClosed) await groups.updateOne({ _id: user.home_group_id }, { $unset: imported }, { session });
       return { user, ...left };
     },
     countDue: (at, limit) => users.countDocuments({ deletes_at: { $lte: at } }, { limit }),

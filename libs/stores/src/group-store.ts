@@ -48,8 +48,13 @@ export function createGroupStore({ groups }: Collections): GroupStore {
       return (await groups.findOne({ _id: groupId })) ?? undefined;
     },
     async removeMember(groupId, at, session) {
-      const closedAt = { $cond: [{ $lte: ['$member_count', 1] }, at, '$closed_at'] };
-      const update = [{ $set: { member_count: { $subtract: ['$member_count', 1] }, closed_at: closedAt } }];
+      const isLast = { $lte: ['$member_count', 1] };
+      const left = {
+        member_count: { $subtract: ['$member_count', 1] },
+        closed_at: { $cond: [isLast, at, '$closed_at'] },
+      };
+      // Nobody is left whose name it could be.
+      const update = [{ $set: { ...left, name: { $cond: [isLast, '$$REMOVE', '$name'] } } }];
       const options = { session, returnDocument: 'after' } as const;
       return (await groups.findOneAndUpdate({ _id: groupId }, update, options)) ?? undefined;
     },

@@ -61,6 +61,11 @@ export function holderOf(email: string, now: Date): Filter<UserDocument> {
   return { $or: [{ email_key }, { former_emails: { $elemMatch: { email_key, until: { $gt: now } } } }] };
 }
 
+/** Returns true if the time of the account's erasure has come: nobody can use it or restore it any more. */
+export function isDue({ deletes_at }: Pick<UserDocument, 'deletes_at'>, now: Date): boolean {
+  return deletes_at !== undefined && deletes_at <= now;
+}
+
 /** Devices that an account remembers. */
 const knownDevices = 20;
 

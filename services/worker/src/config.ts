@@ -113,6 +113,13 @@ export const workerConfig = Type.Object({
     description:
       'Milliseconds between two looks for accounts whose time of deletion has come, and for addresses that have lapsed',
   }),
+  ERASURE_DELAY_SECONDS: Type.Integer({
+    minimum: 0,
+    maximum: 86_400,
+    default: 60,
+    description:
+      'Seconds between the time of a deletion and the erasure: by then a login under way has ended, and the holder has been mailed that the deletion was ordered',
+  }),
 });
 export type WorkerConfig = Static<typeof workerConfig>;
 

@@ -35,7 +35,7 @@ describe('a request to verify the address', () => {
     const user = await scene.user();
     const session = await scene.session({ user_id: user._id });
     expect(await request(session)).toBe(answer);
-    expect(scene.told).toEqual([{ email: user.email, deviceId: session.document.device_id, purpose }]);
+    expect(scene.told).toEqual([{ email: user.email, deviceId: session.document.device_id, purpose, isShared: true }]);
     expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'ru' }, russian()]]);
   });
 

@@ -43,6 +43,18 @@ describe('a check of address and password', () => {
     expect(scene.told).toHaveLength(4);
   });
 
+  test('knows no account whose time of erasure has come, and lets the limits learn nothing of it', async () => {
+    const [due, waiting] = [
+      await scene.user({ deletes_at: scene.now() }),
+      await scene.user({ deletes_at: inAMinute() }),
+    ];
+    await expect(check({ email: due.email })).rejects.toMatchObject({ ...refused, details: {} });
+    expect(scene.told).toEqual([{ email: due.email, deviceId }, 'failed']);
+    const event = { event: 'login.failed', user_id: due._id, reason: 'unknown_account' };
+    expect(scene.audited.map(([one]) => one)).toEqual([event]);
+    expect(await check({ email: waiting.email })).toEqual(waiting);
+  });
+
   test('hashes the password of an unknown address too, and believes no answer to it', async () => {
     const hashed: unknown[] = [];
     const hasher: AuthenticateDeps['hasher'] = {

@@ -11,7 +11,12 @@ const dayMs = 86_400_000;
 let stack: TestStack;
 let options: AuthctlOptions;
 beforeAll(async () => {
-  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', ERASURE_INTERVAL_MS: '100' });
+  stack = await startTestStack({
+    ARGON2_MEMORY_KIB: '8',
+    ARGON2_PASSES: '1',
+    ERASURE_INTERVAL_MS: '100',
+    ERASURE_DELAY_SECONDS: '0',
+  });
   options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
 });
 afterAll(() => stack.close());

@@ -76,7 +76,7 @@ async function expectBounded(work: () => Promise<unknown>, bounds: readonly numb
 }
 
 test('the look for accounts that are due reads no account that waits or stays', async () => {
-  const claim = { lease: 'lease', now: minuteAgo, until: minuteAgo };
+  const claim = { lease: 'lease', now: minuteAgo, dueBy: minuteAgo, until: minuteAgo };
   // The account is leased by the first one, and free at once.
   await expectBounded(() => deletions().claim(claim), [1]);
   await expectBounded(() => deletions().countDue(now, 1_000), [1]);
@@ -89,7 +89,7 @@ test('the removal of lapsed addresses reads no account whose addresses count, or
 });
 
 test('an erasure reads what it removes, and nothing of anybody else', async () => {
-  const due = await deletions().claim({ lease: 'mine', now, until: now });
+  const due = await deletions().claim({ lease: 'mine', now, dueBy: now, until: now });
   if (due === undefined) throw new Error('nothing is due');
   // Rolled back, so that the plans are those of a database that still has everything.
   const failed = async () => {

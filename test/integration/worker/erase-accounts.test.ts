@@ -26,10 +26,12 @@ const erase = (given: Partial<EraseAccountsDeps> = {}) =>
   createEraseAccounts({
     ...scene.deps,
     lifetimeMs,
+    delayMs: 0,
     denyList: { denyAndClose: async (entries) => void steps.push(entries) },
     forgetPlaces: async (emailKeys) => void steps.push(['forgotten', emailKeys]),
     onErased: (erased: ErasedAccount, requestId: string) => steps.push(['erased', erased, requestId]),
     onFailed: (userId: string) => steps.push(['failed', userId]),
+    onNotForgotten: (userId: string, error: unknown) => steps.push(['not forgotten', userId, error]),
     newEventId: randomUUID,
     newLease: randomUUID,
     ...given,
@@ -91,12 +93,12 @@ describe('a round', () => {
         denied(ended, 'LOGOUT_CONFIRMED', 'request-2', ago(1)),
       ],
       ['forgotten', [user.email_key, 'old@example.com']],
-      ['forgotten', [user.email_key, 'old@example.com']],
       [
         'erased',
         { user: expect.objectContaining({ _id: user_id }), isClosed: true, heir: undefined },
         rows[0]?.event.requestid,
       ],
+      ['forgotten', [user.email_key, 'old@example.com']],
     ]);
     expect(scene.verdicts).toEqual([false, true]);
   });
@@ -112,6 +114,29 @@ describe('a round', () => {
     expect(left).toEqual([waiting, staying]);
     const erased = steps.flatMap((step) => (Array.isArray(step) && step[0] === 'erased' ? [step[1].user._id] : []));
     expect(erased).toEqual([first._id, later._id]);
+  });
+
+  test('leaves an account alone for as long as it is told, so that what is under way ends', async () => {
+    const delayMs = 60_000;
+    const [early, ripe] = [
+      await dueAccount({ deletes_at: ago(delayMs - 1) }),
+      await dueAccount({ deletes_at: ago(delayMs) }),
+    ];
+    await erase({ delayMs });
+    expect([await scene.storedUser(early._id), await scene.storedUser(ripe._id)]).toEqual([early, null]);
+  });
+
+  test('tells of the erasure although Redis is away afterwards, and calls it no failure', async () => {
+    const user = await dueAccount();
+    const away = new Error('Redis is away');
+    const forgetPlaces = async () => {
+      if ((await scene.storedUser(user._id)) === null) throw away;
+    };
+    await erase({ forgetPlaces });
+    expect(steps).toEqual([
+      ['erased', expect.objectContaining({ isClosed: true }), expect.anything()],
+      ['not forgotten', user._id, away],
+    ]);
   });
 
   test('leaves the group to its longest-standing member, and the name and the invites with it', async () => {

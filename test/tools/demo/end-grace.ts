@@ -11,10 +11,9 @@ export async function endGrace(userId: string): Promise<void> {
   const mongo = new MongoClient(mongodbUri);
   try {
     const users = mongo.db(MONGODB_DATABASE).collection<UserDocument>('users');
-    const due = await users.updateOne(
-      { _id: userId, deletes_at: { $exists: true } },
-      { $set: { deletes_at: new Date() } },
-    );
+    // Long enough ago for the worker, which waits a while (`ERASURE_DELAY_SECONDS`).
+    const deletes_at = new Date(Date.now() - 3_600_000);
+    const due = await users.updateOne({ _id: userId, deletes_at: { $exists: true } }, { $set: { deletes_at } });
     if (due.modifiedCount === 0) throw new Error('no account is to be deleted');
   } finally {
     await mongo.close();

@@ -6,7 +6,7 @@ import { deletionCancelledEvent } from '@auth-account/messaging/account-events';
 import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
 import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
-import { hasSameCredentials } from '@auth-account/stores/users';
+import { hasSameCredentials, isDue } from '@auth-account/stores/users';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import type { Ids } from '../request/ids.ts';
@@ -64,7 +64,7 @@ export function createRestoreAccount(deps: RestoreAccountDeps) {
     if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
     if (user.disabled_at !== undefined) throw new AppError('ERR-ACCOUNT-DISABLED');
     // It is as good as erased.
-    if (user.deletes_at !== undefined && user.deletes_at <= now()) throw new AppError('ERR-INVALID-CREDENTIALS');
+    if (isDue(user, now())) throw new AppError('ERR-INVALID-CREDENTIALS');
     return user;
   }
 

@@ -11,6 +11,7 @@ import { v7 } from 'uuid';
 import { CommandError } from '../cli/command-error.ts';
 import type { Outcome, Shell } from '../cli/shell.ts';
 import { type AccountChange, changeAccount, changedMeanwhile, type OperatorOptions } from './change-account.ts';
+import { describeAccount } from './describe-account.ts';
 import { reportChange } from './report-change.ts';
 
 const { minimum, maximum } = graceDaysLimits;
@@ -42,10 +43,12 @@ const reason = 'account_deleted';
  */
 export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptions): Promise<Outcome> {
   const days = options.graceDays ?? shell.config(Type.Object(deletionConfig)).ACCOUNT_DELETION_GRACE_DAYS;
-  const before = async ({ _id, deletes_at }: UserDocument) => {
+  const before = async (user: UserDocument) => {
+    const { _id, deletes_at } = user;
     if (deletes_at !== undefined) throw scheduledAlready(_id, deletes_at);
     const when = days === 0 ? 'at once, for good' : `in ${days} days, and can be restored until then`;
-    if (!options.yes) await shell.confirm(`Delete the account ${_id}? Its sessions end now. It is erased ${when}.`);
+    if (!options.yes)
+      await shell.confirm(`Delete the account ${describeAccount(user)}? Its sessions end now. It is erased ${when}.`);
   };
   const change = async (made: AccountChange) => {
     const { client, stores, user, at, requestId } = made;

@@ -7,6 +7,7 @@ import type { ClientSession } from 'mongodb';
 import { v7 } from 'uuid';
 import type { Outcome, Shell } from '../cli/shell.ts';
 import { type AccountChange, changeAccount, changedMeanwhile, type OperatorOptions } from './change-account.ts';
+import { describeAccount } from './describe-account.ts';
 import { reportChange } from './report-change.ts';
 import { voidHash } from './void-hash.ts';
 
@@ -22,8 +23,8 @@ const reason = 'password_changed';
  * user's document, like every login, so that no login slips past.
  */
 export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPasswordOptions): Promise<Outcome> {
-  const before = async ({ _id }: UserDocument) => {
-    const question = `Make the password of the account ${_id} void? Its sessions end now.`;
+  const before = async (user: UserDocument) => {
+    const question = `Make the password of the account ${describeAccount(user)} void? Its sessions end now.`;
     if (!options.yes) await shell.confirm(question);
   };
   const change = async (made: AccountChange) => {

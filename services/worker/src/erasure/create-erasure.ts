@@ -4,6 +4,7 @@ import type { RedisClient } from '@auth-account/redis';
 import type { RunTransaction, Stores } from '@auth-account/stores';
 import { createAuditLog, type Logger, type Metrics } from '@auth-account/telemetry';
 import { v7 } from 'uuid';
+import type { WorkerConfig } from '../config.ts';
 import { createErrorLog } from '../jobs/error-log.ts';
 import { createOverdueGauge, type WorkerMetrics } from '../jobs/metrics.ts';
 import { createPoller, type Poller } from '../jobs/poller.ts';
@@ -12,7 +13,9 @@ import { createForgetPlaces } from './forget-places.ts';
 import { createRemoveLapsedEmails } from './remove-lapsed-emails.ts';
 
 export interface ErasureDeps {
-  readonly config: { readonly ERASURE_INTERVAL_MS: number; readonly KEY_PREFIX: string };
+  readonly config: Pick<WorkerConfig, 'ERASURE_DELAY_SECONDS' | 'ERASURE_INTERVAL_MS'> & {
+    readonly KEY_PREFIX: string;
+  };
   readonly stores: Pick<Stores, 'deletions' | 'emailChanges' | 'outbox'>;
   readonly transaction: RunTransaction;
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
@@ -47,6 +50,7 @@ export function createErasure(deps: ErasureDeps): Erasure {
     ...deps,
     ...stores,
     forgetPlaces,
+    delayMs: config.ERASURE_DELAY_SECONDS * 1_000,
     onErased({ user: { _id: user_id, home_group_id }, isClosed, heir }, request_id) {
       metrics.erasures.inc({ outcome: 'erased' });
       const success = { outcome: 'success', request_id } as const;
@@ -58,6 +62,8 @@ export function createErasure(deps: ErasureDeps): Erasure {
       metrics.erasures.inc({ outcome: 'failed' });
       logger.warn({ user_id }, 'account not erased: it is tried again in a minute');
     },
+    onNotForgotten: (user_id, err) =>
+      logger.warn({ err, user_id }, 'account erased, but Redis may keep what a login under way has made known of it'),
     newEventId: () => v7(),
     newLease: randomUUID,
   });

@@ -13,9 +13,13 @@ export interface EraseAccountsDeps {
   readonly forgetPlaces: ForgetPlaces;
   /** Time for which the end of a session matters, in milliseconds. */
   readonly lifetimeMs: number;
+  /** Time between an account's deletion and its erasure, in milliseconds, in which whatever was under way ends. */
+  readonly delayMs: number;
   /** Called after the commit. */
   readonly onErased: (erased: ErasedAccount, requestId: string) => void;
   readonly onFailed: (userId: string) => void;
+  /** Called if Redis could not be told once more, after the commit. */
+  readonly onNotForgotten: (userId: string, error: unknown) => void;
   /** UUIDv7. */
   readonly newEventId: () => string;
   readonly newLease: () => string;
@@ -40,7 +44,7 @@ const pageSize = 500;
  * and the account that caused it is free again after a minute, so that the next round goes on with the others.
  */
 export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void> {
-  const { deletions, forgetPlaces, onErased, onFailed, newLease, now } = deps;
+  const { deletions, forgetPlaces, delayMs, onErased, onFailed, onNotForgotten, newLease, now } = deps;
 
   async function erase(due: DueAccount): Promise<void> {
     await announceEnds(deps, due.user._id);
@@ -50,15 +54,17 @@ export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void
     const requestId = newLease();
     const erased = await eraseInTransaction(deps, due, requestId);
     if (erased === undefined) return;
-    // A login that was under way may have made a place known again.
-    await forgetPlaces(addressesOf(erased.user));
     onErased(erased, requestId);
+    // A login that was under way may have made a place known again.
+    const { _id: userId } = erased.user;
+    await forgetPlaces(addressesOf(erased.user)).catch((error: unknown) => onNotForgotten(userId, error));
   }
 
   return async () => {
     for (;;) {
       const at = now();
-      const claim = { lease: newLease(), now: at, until: new Date(at.getTime() + leaseMs) };
+      const [dueBy, until] = [new Date(at.getTime() - delayMs), new Date(at.getTime() + leaseMs)];
+      const claim = { lease: newLease(), now: at, dueBy, until };
       const due = await deletions.claim(claim);
       if (due === undefined) return;
       await erase(due).catch((error: unknown) => {

@@ -182,5 +182,6 @@ function environment(
     CODE_LIMIT_PER_ACCOUNT: '100',
     CODE_TRY_LIMIT_PER_ADDRESS: unlimited,
     ERASURE_INTERVAL_MS: '500',
+    ERASURE_DELAY_SECONDS: '0',
   };
 }
