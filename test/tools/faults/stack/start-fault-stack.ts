@@ -29,6 +29,7 @@ import { startWebhookSubscriber, type WebhookSubscriber } from './webhook-subscr
 export interface FaultStack {
   readonly replicaSet: ReplicaSet;
   readonly redis: LocalRedis;
+  readonly redisDir: string;
   /** Disk of Redis's file, if it can be filled. */
   readonly redisDisk: SmallDisk | undefined;
   readonly services: readonly ServiceInstance[];
@@ -126,6 +127,7 @@ async function startParts(
   return {
     replicaSet,
     redis,
+    redisDir,
     redisDisk,
     services,
     subscribers,
