@@ -280,6 +280,8 @@ async function newMember(): Promise<TokenPair> {
 }
 
 /** Logs in to an account whose document has these fields. */
+const inAnHour = () => new Date(Date.now() + 3_600_000);
+
 async function logInTo(set: Partial<UserDocument>): Promise<Answer> {
   const { email, user_id } = await registerAccount(api);
   await api.collections.users.updateOne({ _id: user_id }, { $set: set });
@@ -440,7 +442,7 @@ const ownProvocations: {
     'ERR-INTERNAL': () => refusedWrite('login', 'sessions'),
     'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),
     'ERR-ACCOUNT-DISABLED': () => logInTo({ disabled_at: new Date() }),
-    'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInTo({ deletes_at: new Date() }),
+    'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInTo({ deletes_at: inAnHour() }),
     'ERR-RATE-LIMITED': () => pastTheLimit('login'),
     'ERR-OVERLOADED': () => overload('login'),
   },

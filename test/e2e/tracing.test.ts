@@ -18,6 +18,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_BSP_SCHEDULE_DELAY: '100',
     ACCOUNT_DELETION_GRACE_DAYS: '0',
+    ERASURE_DELAY_SECONDS: '0',
   });
 });
 afterAll(async () => {

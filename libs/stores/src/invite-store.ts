@@ -49,11 +49,14 @@ export interface InviteStore {
   revoke(token: string, groupId: string, at: Date): Promise<boolean>;
   /** Revokes those of a group's invites that have not expired, in the transaction that closes the group. */
   revokeOfGroup(groupId: string, at: Date, session: ClientSession): Promise<void>;
-  /** Revokes those that the user has made, in whatever group, and that have not expired. */
+  /**
+   * Revokes those that the user has made, in whatever group, and that have not expired; also one that is being made, if
+   * the user's document was written before in the same transaction.
+   */
   revokeMadeBy(userId: string, at: Date, session: ClientSession): Promise<void>;
 }
 
-export function createInviteStore({ invites }: Collections): InviteStore {
+export function createInviteStore({ invites, users, groups }: Collections): InviteStore {
   // In the order of the index: with the id too, every tombstone of the group would have to be read and sorted.
   const newestFirst = { created_at: -1 } as const;
   return {
@@ -106,6 +109,9 @@ export function createInviteStore({ invites }: Collections): InviteStore {
       await invites.updateMany(open, { $set: { revoked_at: at } }, { session });
     },
     async revokeMadeBy(userId, at, session) {
+      const user = await users.findOne({ _id: userId }, { session, projection: { home_group_id: 1 } });
+      // An invite that is being made counts itself in the same document: one of the two transactions comes later.
+      await groups.updateOne({ _id: user?.home_group_id ?? '' }, { $inc: { invites_made: 1 } }, { session });
       const open = { created_by: userId, revoked_at: null, expires_at: { $gt: at } };
       await invites.updateMany(open, { $set: { revoked_at: at } }, { session });
     },

@@ -1,6 +1,7 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
+import { confirmReset, requestReset } from '../../support/codes.ts';
 import { accept, bearer, expectSound, joinByInvite, leave } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import type { Answer } from '../../support/http-client.ts';
@@ -202,6 +203,23 @@ describe('an invite is made', () => {
       },
     );
     expect([answer.status, (await left)?.status]).toEqual([201, 200]);
+    expect((await stored(answer.json.data.invite_token))?.revoked_at).not.toBeNull();
+  });
+
+  test('before its maker’s account is taken back by a first reset, and then dies too', async () => {
+    const squatter = await newSession(api);
+    const asked = await requestReset(api, squatter.email);
+    let reset: Promise<Answer> | undefined;
+    const answer = await heldAt(
+      'invites_made',
+      () => create(squatter, held),
+      async () => {
+        const before = await api.metric('auth_transaction_retries_total');
+        reset = confirmReset(api, asked);
+        await transactionRetried(before);
+      },
+    );
+    expect([answer.status, (await reset)?.status]).toEqual([201, 200]);
     expect((await stored(answer.json.data.invite_token))?.revoked_at).not.toBeNull();
   });
 
