@@ -5,7 +5,8 @@ import { tellMainPath } from './main-path.ts';
 import { startOwn } from './own-stack.ts';
 import { followRunning } from './running-stack.ts';
 
-// `npm run demo`: the main path, a household and the life of an account as a story, against the running stack, or one that it starts and ends.
+// `npm run demo`: the main path, a household and the life of an account as a story, against the running stack, or one
+// that it starts and ends.
 const stack = (await isRunning()) ? await followRunning() : await startOwn();
 try {
   await tellMainPath(stack);

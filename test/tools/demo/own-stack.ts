@@ -9,7 +9,10 @@ import { startEventReceiver } from '../../support/event-receiver.ts';
 import { apiUrl as api, type DemoStack, findArrival, findMail, poll } from './demo-stack.ts';
 import { type Kitchen, openKitchen } from './kitchen.ts';
 
-/** Starts a stack that ends with the story, with separate data and the demo's subscribers: a webhook, a consumer of a queue, a mail sink. */
+/**
+ * Starts a stack that ends with the story, with separate data and the demo's subscribers: a webhook, a consumer of a
+ * queue, a mail sink.
+ */
 export async function startOwn(): Promise<DemoStack> {
   console.log('No stack runs: one is started for the story (npm run up keeps one running).');
   const receiver = await startEventReceiver();

@@ -68,7 +68,8 @@ type CodeScript = (keyCount: number, ...args: (string | number)[]) => Promise<nu
 /**
  * Creates the limit of codes for an account and purpose (docs/decisions.md, "Codes by e-mail"). A device or network
  * that the account knows by a login has a count of its own, which no stranger can use up; all others share one. Known
- * devices at one network have no more together than one has, or each new session would open a new count. An address without an account knows nobody, so that its limit is the one that a stranger meets at any account.
+ * devices at one network have no more together than one has, or each new session would open a new count. An address
+ * without an account knows nobody, so that its limit is the one that a stranger meets at any account.
  *
  * While Redis is away each process counts for itself, and knows nobody.
  */

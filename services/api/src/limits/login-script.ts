@@ -7,11 +7,11 @@
  * the next try may be) and a list of failures (times, newest first): 3, 4 the device's, 5, 6 the network's, 7, 8 the
  * account's. Times are milliseconds since the epoch, by the clock of the api.
  *
- * ARGV: 1 the step (`check` before the hash, `fail` or `succeed` after it, `register` of a new account, `prove` of its mailbox), 2 now, 3 tag
- * of the device, 4 tag of the network, 5 for how long a success is remembered, 6 number of successes remembered, 7
- * requests of a network, 8 a day, 9 failures a day of a known device or network, 10 of all unknown ones, 11 failures of
- * a source before it is delayed, 12 its longest delay, 13 and 14 the same for the account, 15 time without a failure
- * after which a delay is forgotten.
+ * ARGV: 1 the step (`check` before the hash, `fail` or `succeed` after it, `register` of a new account, `prove` of its
+ * mailbox), 2 now, 3 tag of the device, 4 tag of the network, 5 for how long a success is remembered, 6 number of
+ * successes remembered, 7 requests of a network, 8 a day, 9 failures a day of a known device or network, 10 of all
+ * unknown ones, 11 failures of a source before it is delayed, 12 its longest delay, 13 and 14 the same for the account,
+ * 15 time without a failure after which a delay is forgotten.
  *
  * Returns the rule that refuses (or '') and the milliseconds to wait. A step that is refused changes nothing.
  */

@@ -21,8 +21,9 @@ export interface LogOutAllDeps {
 
 /**
  * Ends the caller's sessions, all of them or all others. It writes the user's document, like every login, so that it
- * misses no login. The account knows no other device than the caller's from then on. Streams close with 4001, the caller's own with 1000. If the caller's session was over already it is
- * announced again: the request that ended it may have been answered 503.
+ * misses no login. The account knows no other device than the caller's from then on. Streams close with 4001, the
+ * caller's own with 1000. If the caller's session was over already it is announced again: the request that ended it may
+ * have been answered 503.
  */
 export function createLogOutAll(deps: LogOutAllDeps) {
   const { users, sessions, transaction, announce, audit, now } = deps;

@@ -33,8 +33,8 @@ const mostTries = 3;
  * Cancels the deletion of the account with that password, and opens no session. An account that is not about to be
  * deleted stays as it is: the answer to an earlier try may have been lost.
  *
- * Raises the errors of {@link Authenticate}, `ERR-INVALID-CREDENTIALS` also if the time of the erasure has come, `ERR-ACCOUNT-DISABLED`,
- * and `ERR-DEPENDENCY-UNAVAILABLE` if deletions are ordered again and again meanwhile.
+ * Raises the errors of {@link Authenticate}, `ERR-INVALID-CREDENTIALS` also if the time of the erasure has come,
+ * `ERR-ACCOUNT-DISABLED`, and `ERR-DEPENDENCY-UNAVAILABLE` if deletions are ordered again and again meanwhile.
  */
 export function createRestoreAccount(deps: RestoreAccountDeps) {
   const { users, deletions, outbox, authenticate, transaction, publishEvent, audit, ids, now } = deps;

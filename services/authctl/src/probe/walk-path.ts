@@ -41,7 +41,8 @@ const requestGraceMs = 2_000;
 
 /**
  * Walks the main path as an app does: registers (optional), logs in, opens the push stream, logs out and waits for the
- * close with 1000 `LOGOUT_CONFIRMED`; then the path through the mailbox (optional). It ends at the first step that violates the contract.
+ * close with 1000 `LOGOUT_CONFIRMED`; then the path through the mailbox (optional). It ends at the first step that
+ * violates the contract.
  */
 export async function walkPath(options: WalkOptions): Promise<Walk> {
   const { plan, credentials, deviceId, mail, requestId, stop } = options;
