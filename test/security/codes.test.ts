@@ -13,6 +13,7 @@ import {
 } from '../support/codes.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { dumpRedis } from './secret-search.ts';
 
 /** 300 unless `CODE_WRONG_IDS` says 10000. */
 const wrongIds = Number(process.env.CODE_WRONG_IDS || 300);
@@ -128,29 +129,8 @@ test('neither a code nor an address is in challenges, outbox, Redis or the log',
 async function dumpOf(prefix: string): Promise<string> {
   const redis = new Redis(testEnvironment().redisUrl);
   try {
-    const keys = (await redis.keys('*')).filter((key) => key.includes(prefix));
-    const values = await Promise.all(keys.map((key) => readKey(redis, key)));
-    return JSON.stringify(keys.map((key, i) => [key, values[i]]));
+    return JSON.stringify(await dumpRedis(redis, `*${prefix}*`));
   } finally {
     redis.disconnect();
-  }
-}
-
-async function readKey(redis: Redis, key: string): Promise<unknown> {
-  switch (await redis.type(key)) {
-    case 'string':
-      return redis.get(key);
-    case 'hash':
-      return redis.hgetall(key);
-    case 'list':
-      return redis.lrange(key, 0, -1);
-    case 'set':
-      return redis.smembers(key);
-    case 'zset':
-      return redis.zrange(key, '0', '-1', 'WITHSCORES');
-    case 'stream':
-      return redis.xrange(key, '-', '+');
-    default:
-      return undefined;
   }
 }

@@ -77,7 +77,7 @@ export interface App {
   readonly device: Device;
 }
 
-/** Whoever sends a request. */
+/** Sender of a request. */
 export interface Caller {
   readonly world: World;
   readonly person: Pick<Person, 'id' | 'random' | 'timeoutMs'>;
