@@ -16,8 +16,8 @@ test('/ says where to go', async () => {
   const answer = await get('/');
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toBe('application/json');
-  const { docs, openapi } = answer.json;
-  for (const path of [docs, openapi]) expect((await get(path)).status).toBe(200);
+  const { docs, openapi, asyncapi } = answer.json;
+  for (const path of [docs, openapi, asyncapi]) expect((await get(path)).status).toBe(200);
 });
 
 describe('/docs', () => {

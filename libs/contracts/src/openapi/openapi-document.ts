@@ -18,7 +18,8 @@ const description = `Accounts and sessions of a multi-tenant system.
 - A path that does not exist answers 404 \`ERR-ROUTE-NOT-FOUND\`; a method that a path does not have answers 405
   \`ERR-METHOD-NOT-ALLOWED\` with \`Allow\`.
 - Bodies are JSON objects in UTF-8 of at most 16 KiB, without duplicate keys and not compressed.
-- The tokens of the examples are shortened and open nothing.`;
+- The tokens of the examples are shortened and open nothing.
+- The device's push stream, its frames and its close codes are described in [asyncapi.json](/asyncapi.json).`;
 
 const tags = {
   Accounts: 'Users and the spaces that they live in.',
