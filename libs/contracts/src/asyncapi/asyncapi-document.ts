@@ -15,19 +15,19 @@ import { type DocumentedMessage, fromApp, fromServices, toApp } from './stream-m
 
 const description = `One WebSocket per device, and the channel on which other services publish to it.
 
-- The document describes the push-gateway: what it *sends* goes to the app, what it *receives* comes from the app or from
-  another service.
+- The document describes the push-gateway: what it *sends* goes to the app, what it *receives* comes from the app or
+  from another service.
 - A frame is one JSON object, as text. An app ignores a \`type\`, and a \`topic\`, that it does not know.
 - \`x-close-codes\` of the channel has every close code with its reason and a reaction for programs;
-  \`x-handshake-errors\` the error codes that come before the upgrade, \`x-errors\` those of the \`error\` frame, with the
-  reaction of the error catalogue.
+  \`x-handshake-errors\` the error codes that come before the upgrade, \`x-errors\` those of the \`error\` frame, with
+  the reaction of the error catalogue.
 - The HTTP API has an OpenAPI document. The access token of the examples is shortened and opens nothing.`;
 
 type Reactions = Readonly<Record<string, ErrorReaction>>;
 
 /**
- * Returns the AsyncAPI 3.0 document of the push streams. `reactions` has every code of the error catalogue; throws if it
- * lacks one that a stream answers.
+ * Returns the AsyncAPI 3.0 document of the push streams. `reactions` has every code of the error catalogue; throws if
+ * it lacks one that a stream answers.
  */
 export function asyncApiDocument(reactions: Reactions): JsonObject {
   return {
@@ -76,8 +76,8 @@ function pushStreamChannel(reactions: Reactions): JsonObject {
     address: pushStreamPath('{session_id}'),
     title: 'Push stream',
     description:
-      'Opened by a handshake of RFC 6455, version 13, without extensions. One stream per session: a newer one replaces ' +
-      'it. Nothing is sent after the close frame.',
+      'Opened by a handshake of RFC 6455, version 13, without extensions. One stream per session: a newer one ' +
+      'replaces it. Nothing is sent after the close frame.',
     servers: [{ $ref: '#/servers/pushGateway' }],
     parameters: {
       session_id: {
@@ -104,9 +104,9 @@ const appMessages: JsonObject = {
   address: '{key_prefix}:messages',
   title: 'Messages to apps',
   description:
-    'Redis pub/sub; on a Redis Cluster it is a sharded channel. Each message is delivered at most once, to the streams ' +
-    `that are open. It has at most ${maxPushMessageBytes} bytes of UTF-8, as published and as the frame made of it. A ` +
-    'longer or malformed one is dropped and counted.',
+    'Redis pub/sub; on a Redis Cluster it is a sharded channel. Each message is delivered at most once, to the ' +
+    `streams that are open. It has at most ${maxPushMessageBytes} bytes of UTF-8, as published and as the frame made ` +
+    'of it. A longer or malformed one is dropped and counted.',
   servers: [{ $ref: '#/servers/redis' }],
   parameters: {
     key_prefix: {

@@ -14,8 +14,8 @@ export const securitySchemes: JsonObject = {
     in: 'header',
     name: 'Sec-WebSocket-Protocol',
     description:
-      'For clients that cannot set headers: the access token as the second of two subprotocols, `bearer, <token>`. The ' +
-      'answer names `bearer` only.',
+      'For clients that cannot set headers: the access token as the second of two subprotocols, `bearer, <token>`. ' +
+      'The answer names `bearer` only.',
   },
 };
 

@@ -54,7 +54,8 @@ export const toApp = {
     schema: NewDeviceFrame,
     title: 'Login on a new device',
     summary:
-      "this service: somebody logged in on a device that the account did not know. It goes to the account's other sessions",
+      'this service: somebody logged in on a device that the account did not know. It goes to the other sessions of ' +
+      'the account',
     examples: {
       'new device': {
         type: 'message',
