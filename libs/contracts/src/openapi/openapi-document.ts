@@ -19,7 +19,7 @@ const description = `Accounts and sessions of a multi-tenant system.
   \`ERR-METHOD-NOT-ALLOWED\` with \`Allow\`.
 - Bodies are JSON objects in UTF-8 of at most 16 KiB, without duplicate keys and not compressed.
 - The tokens of the examples are shortened and open nothing.
-- The device's push stream, its frames and its close codes are described in [asyncapi.json](/asyncapi.json).`;
+- [The push stream](/docs/stream) of a device has a document of its own, in AsyncAPI 3.0: frames and close codes.`;
 
 const tags = {
   Accounts: 'Users and the spaces that they live in.',

@@ -4,6 +4,7 @@ import type { Express, RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
 import { apiDocument } from './api-document.ts';
 import { streamDocument } from './stream-document.ts';
+import { streamPage } from './stream-page.ts';
 
 /** A file of the documentation page: its type and its bytes. */
 interface Page {
@@ -69,7 +70,7 @@ const entrance = JSON.stringify({
 
 /**
  * Serves the OpenAPI document at `/openapi.json`, its page at `/docs`, the AsyncAPI document of the push streams at
- * `/asyncapi.json`, and links to them at `/`, all from this host.
+ * `/asyncapi.json`, its page at `/docs/stream`, and links to them at `/`, all from this host.
  */
 export function mountDocs(app: Express): void {
   const document = apiDocument();
@@ -79,6 +80,7 @@ export function mountDocs(app: Express): void {
     '/openapi.json': { type: 'application/json', read: () => document },
     '/asyncapi.json': { type: 'application/json', read: () => streams },
     '/docs': { type: 'text/html; charset=utf-8', read: () => docsPage },
+    '/docs/stream': { type: 'text/html; charset=utf-8', read: () => streamPage(streams) },
     '/docs/start.js': { type: javascript, read: () => docsStart },
     '/docs/swagger-ui.js': {
       type: javascript,
