@@ -54,6 +54,18 @@ describe('a logout that waits for the network', () => {
   });
 });
 
+test('a leave whose answer was lost gets 401, and repeated after the refresh it leaves the new household too', async () => {
+  const member = await newSession(services.api);
+  const leave = (tokens: TokenPair) => services.api.post('/api/v1/groups/leave', {}, bearer(tokens));
+  const lost = await leave(member);
+  expect([lost.status, (await leave(member)).status]).toEqual([200, 401]);
+  const { data } = (await refresh(member)).json;
+  expect(data.home_group_id).toBe(lost.json.data.home_group_id);
+  const again = await leave(data);
+  expect(again.status).toBe(200);
+  expect(again.json.data.home_group_id).not.toBe(data.home_group_id);
+});
+
 test('ending the session of another device that has ended is a 404, and the own session goes on', async () => {
   const mine = await newSession(services.api);
   const path = `/api/v1/auth/sessions/${randomUUID()}`;
