@@ -62,7 +62,16 @@ export function createAuthClient(options: AuthClientOptions): AuthClient {
   const parts = assemble(options);
   const { keeper, logouts, stream, tabs, waking, device, events } = parts;
   const deviceId = () => device.id();
-  const logIn = createLogIn({ ...parts, about: options.device ?? {} });
+  const send = createLogIn({ ...parts, about: options.device ?? {} });
+  const logIn = async (credentials: Credentials) => {
+    stream.pause();
+    try {
+      return await send(credentials);
+    } finally {
+      stream.resume();
+      void logouts.flush();
+    }
+  };
   waking.wake().catch(() => undefined);
 
   return {
@@ -70,16 +79,8 @@ export function createAuthClient(options: AuthClientOptions): AuthClient {
     state: keeper.state,
     ready: waking.wake,
     subscribe: events.subscribe,
-    register: createRegister(parts),
-    async logIn(credentials) {
-      stream.pause();
-      try {
-        return await logIn(credentials);
-      } finally {
-        stream.resume();
-        void logouts.flush();
-      }
-    },
+    register: createRegister({ ...parts, logIn }),
+    logIn,
     async logOut() {
       const held = keeper.heldAccess();
       stream.pause();

@@ -13,6 +13,8 @@ export interface CallInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly idempotencyKey?: string;
+  /** Is asked after a refresh: false if the work must not be done again. */
+  readonly isRepeatable?: () => boolean;
 }
 
 /** Calls an operation, with the access token if it wants one and with one transparent refresh. */
@@ -20,12 +22,13 @@ export type Call = <N extends OperationName>(name: N, input?: CallInput) => Prom
 
 /**
  * Does the work with an access token, and once more with another one if the service refuses the first. Raises
- * `CLIENT_SUPERSEDED` if somebody else has logged in meanwhile: the work was not theirs.
+ * `CLIENT_SUPERSEDED` if somebody else has logged in meanwhile, whose work it is not, or if it is not repeatable.
  */
 export async function withAccess<T>(
   keeper: Keeper,
   work: (access: Access) => Promise<T>,
   isRefused: (error: unknown) => boolean = wantsRefresh,
+  isRepeatable: () => boolean = () => true,
 ): Promise<T> {
   const access = await keeper.access();
   try {
@@ -34,7 +37,7 @@ export async function withAccess<T>(
     if (!isRefused(error)) throw error;
   }
   const next = await keeper.renew(access.token);
-  if (next.era !== access.era) throw new AuthError('CLIENT_SUPERSEDED');
+  if (next.era !== access.era || !isRepeatable()) throw new AuthError('CLIENT_SUPERSEDED');
   return work(next);
 }
 
@@ -43,9 +46,9 @@ export function wantsRefresh(error: unknown): boolean {
 }
 
 export function createCall(exchange: Exchange, keeper: Keeper): Call {
-  return async <N extends OperationName>(name: N, input: CallInput = {}): Promise<Data<N>> => {
+  return async <N extends OperationName>(name: N, { isRepeatable, ...input }: CallInput = {}): Promise<Data<N>> => {
     const send = async (access?: Access) =>
       (await exchange<Data<N>>(name, { ...input, ...(access && { accessToken: access.token }) })).data;
-    return operations[name][2] === 1 ? withAccess(keeper, send) : send();
+    return operations[name][2] === 1 ? withAccess(keeper, send, wantsRefresh, isRepeatable) : send();
   };
 }

@@ -19,7 +19,12 @@ test('has a method for every operation of the route table', async () => {
     access: async () => ({ token: '' }),
     renew: async () => undefined,
   } as unknown as Keeper;
-  const made = createOperations({ platform: { randomUUID: () => 'a' }, call, keeper, deviceId: async () => 'device' });
+  const made = createOperations({
+    platform: { randomUUID: () => 'a', now: () => 0 },
+    call,
+    keeper,
+    deviceId: async () => 'device',
+  });
   await callAll(made);
   expect([...called].sort()).toEqual(Object.keys(all).sort());
 });

@@ -1,3 +1,4 @@
+import type { SessionInfo } from '../events.ts';
 import { isLost } from '../http/auth-error.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Keeper } from '../session/keeper.ts';
@@ -7,7 +8,7 @@ import type { Body, Call, Data } from './call.ts';
 export type Operations = ReturnType<typeof createOperations>;
 
 export interface OperationsDeps {
-  readonly platform: Pick<Platform, 'randomUUID'>;
+  readonly platform: Pick<Platform, 'randomUUID' | 'now'>;
   readonly call: Call;
   readonly keeper: Keeper;
   readonly deviceId: () => Promise<string>;
@@ -47,7 +48,12 @@ async function renewClaims(keeper: Keeper): Promise<void> {
   await keeper.renew(token).catch(() => undefined);
 }
 
-function groupOf({ call, keeper }: OperationsDeps) {
+function sessionOf(keeper: Keeper): SessionInfo | undefined {
+  const state = keeper.state();
+  return state.status === 'signed_in' ? state.session : undefined;
+}
+
+function groupOf({ call, keeper, platform }: OperationsDeps) {
   return {
     find: (): Promise<Data<'findCurrentGroup'>> => call('findCurrentGroup'),
     /** Null removes the name. */
@@ -55,9 +61,18 @@ function groupOf({ call, keeper }: OperationsDeps) {
     handOver: (user_id: string): Promise<Data<'handOverGroup'>> => call('handOverGroup', { body: { user_id } }),
     /** Leaves the group for a new household. */
     async leave(): Promise<Data<'leaveGroup'>> {
-      const data = await call('leaveGroup');
-      await renewClaims(keeper);
-      return data;
+      const before = sessionOf(keeper)?.home_group_id;
+      const hasMoved = () => sessionOf(keeper)?.home_group_id !== before;
+      try {
+        const data = await call('leaveGroup', { isRepeatable: () => !hasMoved() });
+        await renewClaims(keeper);
+        return data;
+      } catch (error) {
+        const { home_group_id, account_type } = sessionOf(keeper) ?? {};
+        // The answer of an earlier try was lost: a repeated one would leave the new household too.
+        if (home_group_id === undefined || account_type === undefined || !hasMoved()) throw error;
+        return { home_group_id, account_type, role: 'owner', timestamp: new Date(platform.now()).toISOString() };
+      }
     },
     removeMember: (user_id: string): Promise<Data<'removeMember'>> => call('removeMember', { params: { user_id } }),
   };

@@ -1,19 +1,30 @@
+import { type CloseReaction, closeReactions, otherCloseReaction } from '../generated/close-reactions.ts';
+
 /**
- * What the client does when the gateway closes the stream. `renew`: the service is asked by a refresh what the end
- * means. `stop`: another connection has the stream now. `reconnect`: after a pause.
+ * What the client does at the end of its stream. `renew`: a refresh asks the service what the end means, because a close
+ * code alone ends no session. `stop`: another connection has the stream now, and would lose it again. `reconnect`: after
+ * a pause, the gateway's own if it has named one.
  */
-export type CloseReaction = 'renew' | 'stop' | 'reconnect';
+export type EndOfStream = 'renew' | 'stop' | 'reconnect';
 
-/** By close code (docs/push.md, "Close codes"). 4005 is no logout: a newer login on this device has taken over. */
-const reactions: Readonly<Record<number, CloseReaction>> = {
-  1000: 'renew',
-  4001: 'renew',
-  4002: 'renew',
-  4003: 'stop',
-  4004: 'renew',
-  4005: 'stop',
-};
+export function reactionToClose(code: number): EndOfStream {
+  return stepOf((closeReactions as Readonly<Record<number, CloseReaction>>)[code] ?? otherCloseReaction);
+}
 
-export function reactionToClose(code: number): CloseReaction {
-  return reactions[code] ?? 'reconnect';
+/** Exhaustive, as the reactions to errors are. */
+function stepOf(reaction: CloseReaction): EndOfStream {
+  switch (reaction) {
+    case 'log_in':
+    case 'refresh_and_reconnect':
+      return 'renew';
+    case 'none':
+    case 'stop':
+      return 'stop';
+    case 'reconnect':
+    case 'reconnect_after_notice':
+    case 'app_error':
+      return 'reconnect';
+    default:
+      return reaction satisfies never;
+  }
 }

@@ -79,8 +79,20 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
   return { state, again, attempt, open };
 }
 
+/** Renews a token that the gateway has refused; once for each connection, which else ends with 4002. */
+function createRenewRefused({ keeper, log }: StreamDeps) {
+  let renewedFor: Connection | undefined;
+  return (connection: Connection | undefined, code: string): void => {
+    log({ event: 'stream_auth_refused', code });
+    if (connection === undefined || renewedFor === connection || !code.startsWith('IAD_JWT_ACCESS_')) return;
+    renewedFor = connection;
+    keeper.renew(connection.token()).catch(() => undefined);
+  };
+}
+
 export function createStream(deps: StreamDeps): Stream {
   const { keeper, vault, call, leadership, isAwake, tell, log } = deps;
+  const renewRefused = createRenewRefused(deps);
   let pauses = 0;
   /** Era whose stream another connection has taken over: opening again would take it back for ever. */
   let takenOver: string | undefined;
@@ -119,7 +131,7 @@ export function createStream(deps: StreamDeps): Stream {
     onFrame(frame) {
       const event = eventOf(frame);
       if (event) tell(event);
-      else if (frame.type === 'error') log({ event: 'stream_auth_refused', code: String(frame.error_code) });
+      else if (frame.type === 'error') renewRefused(state.connection, String(frame.error_code));
     },
     // Without an answer the stream ends with 4002, and the next one asks again.
     onExpiring: () => void (isAwake() && keeper.access().catch(() => undefined)),
