@@ -114,7 +114,7 @@ describe('8. the stream follows the session', () => {
   });
 });
 
-test('9. errors are for people and for programs', async () => {
+test('errors are for people and for programs (rule 9)', async () => {
   const app = scene.app({ language: () => 'ru' });
   const wrong = await app.client.logIn({ email: newEmail(), password: 'wrong' }).catch((error) => error);
   expect(wrong).toBeInstanceOf(AuthError);
@@ -132,7 +132,7 @@ test('9. errors are for people and for programs', async () => {
   expect(invalid.details.length).toBeGreaterThan(1);
 });
 
-test('10. events are told outside any lock, and a throwing listener breaks nothing', async () => {
+test('events are told outside any lock, and a throwing listener breaks nothing (rule 10)', async () => {
   const app = await withStream();
   const seen: string[] = [];
   app.client.subscribe(() => {
@@ -149,7 +149,7 @@ test('10. events are told outside any lock, and a throwing listener breaks nothi
   expect(app.log.map(({ event }) => event)).toContain('listener_failed');
 });
 
-test('11. no token, address or password is in a log line or an error', async () => {
+test('no token, address or password is in a log line or an error (rule 11)', async () => {
   const errors: unknown[] = [];
   const noted = (work: Promise<unknown>) => work.catch((error) => errors.push(error));
   const app = await withStream();
