@@ -39,12 +39,15 @@ export interface ClientScene {
   app(options?: Partial<AuthClientOptions>, storage?: MemoryStorage): TestApp;
   /** An app whose user has registered and logged in. */
   signedIn(options?: Partial<AuthClientOptions>): Promise<TestApp & { readonly email: string }>;
+  /** Starts another gateway and stops the first. */
+  replaceGateway(): Promise<void>;
   close(): Promise<void>;
 }
 
 async function startServices(env: Readonly<Record<string, string>>) {
   const name = uniqueName();
-  const gateway = await startTestGateway({ env: { ...serviceEnvironment(name), DRAIN_SECONDS: '0' } });
+  const gatewayEnv = { ...serviceEnvironment(name), DRAIN_SECONDS: '0' };
+  const gateway = await startTestGateway({ env: gatewayEnv });
   const api = await startTestApi({
     ...cheapHashes,
     MONGODB_DATABASE: name,
@@ -60,11 +63,12 @@ async function startServices(env: Readonly<Record<string, string>>) {
     DENY_LIST_INTERVAL_MS: '1000',
   });
   await eventually('the gateway is ready', async () => (await gateway.unreadiness()).length === 0);
-  return { gateway, api, worker };
+  return { gateway, gatewayEnv, api, worker };
 }
 
 export async function openClientScene(env: Readonly<Record<string, string>> = {}): Promise<ClientScene> {
-  const { gateway, api, worker } = await startServices(env);
+  const { gatewayEnv, api, worker, ...started } = await startServices(env);
+  let { gateway } = started;
   const clients: AuthClient[] = [];
 
   function app(options: Partial<AuthClientOptions> = {}, storage = createMemoryStorage()): TestApp {
@@ -105,7 +109,9 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
 
   return {
     api,
-    gateway,
+    get gateway() {
+      return gateway;
+    },
     app,
     async signedIn(options) {
       const made = app(options);
@@ -113,6 +119,11 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
       await made.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
       await made.client.logIn({ email, password });
       return { ...made, email };
+    },
+    async replaceGateway() {
+      const former = gateway;
+      gateway = await startTestGateway({ env: gatewayEnv });
+      await former.close();
     },
     async close() {
       for (const client of clients) client.close();

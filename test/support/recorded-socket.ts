@@ -8,6 +8,8 @@ export interface RecordedSockets {
   live(): number;
   /** While true, every handshake fails. */
   isRefused: boolean;
+  /** Where a load balancer leads from now on: `ws://…`. */
+  base: string | undefined;
 }
 
 /** Node's own WebSocket, whose steps are recorded. */
@@ -18,9 +20,12 @@ export function recordSockets(): RecordedSockets {
     steps,
     live: () => live.size,
     isRefused: false,
+    base: undefined,
     WebSocket: class extends WebSocket {
       constructor(url: string, protocols: string[]) {
-        super(recorded.isRefused ? url.replace('/ws/push-stream/', '/ws/nowhere/') : url, protocols);
+        const path = new URL(url).pathname;
+        const target = recorded.base === undefined ? url : `${recorded.base}${path}`;
+        super(recorded.isRefused ? target.replace('/ws/push-stream/', '/ws/nowhere/') : target, protocols);
         live.add(this);
         this.addEventListener('open', () => steps.push('open'));
         this.addEventListener('close', ({ code }) => {

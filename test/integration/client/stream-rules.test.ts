@@ -175,3 +175,16 @@ test('no token, address or password is in a log line or an error (rule 11)', asy
   );
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
 });
+
+// Last: the api goes on naming the gateway that has stopped.
+test('a gateway that stops says when to come back, and the app comes back', async () => {
+  const before = scene.gateway.base;
+  const app = await withStream();
+  const replaced = scene.replaceGateway();
+  await eventually('there is another gateway', async () => scene.gateway.base !== before);
+  app.sockets.base = scene.gateway.base;
+  await replaced;
+  await eventually('the stream is new', async () => app.sockets.steps.filter((step) => step === 'open').length === 2);
+  expect(app.sockets.steps.slice(0, 2)).toEqual(['open', 'closed 1001']);
+  expect(app.client.state().status).toBe('signed_in');
+});
