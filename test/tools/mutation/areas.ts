@@ -162,12 +162,10 @@ const erasure: Area = {
   aim: 95,
   parts: [
     {
-      sources: ['services/worker/src/erasure/erase-accounts.ts', 'libs/stores/src/deletion-store.ts'],
-      tests: [
-        'test/integration/worker/erase-accounts.test.ts',
-        'test/integration/api/{account-deletion,restore-account}.test.ts',
-      ],
+      sources: ['services/worker/src/erasure/erase-accounts.ts'],
+      tests: ['test/integration/worker/erase-accounts.test.ts'],
     },
+    { sources: ['libs/stores/src/deletion-store.ts'], tests: ['test/integration/stores/deletion-store.test.ts'] },
     { sources: ['libs/stores/src/challenge-store.ts'], tests: ['test/integration/stores/challenge-store.test.ts'] },
   ],
 };
