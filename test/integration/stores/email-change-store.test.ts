@@ -182,8 +182,8 @@ describe('former addresses', () => {
   test('leave the account alone or all together, and no other account', async () => {
     const [one, two, three] = [after(1), after(2), after(3)].map((until) => formerOf('a@example.com', until));
     if (!one || !two || !three) throw new Error('three were made');
-    const { former_emails, ...user } = await scene.user({ former_emails: [one, two, three] });
     const other = await scene.user({ former_emails: [one] });
+    const { former_emails, ...user } = await scene.user({ former_emails: [one, two, three] });
     const remove = (...former: FormerEmail[]) => store.removeFormer({ userId: user._id, former });
     await remove(one, three);
     expect(await scene.storedUser(user._id)).toEqual({ ...user, former_emails: [two] });
