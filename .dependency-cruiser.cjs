@@ -35,6 +35,13 @@ module.exports = {
       to: { path: '(^|/)libs/', pathNot: '^libs/$1/' },
     },
     {
+      name: 'client-alone',
+      comment: 'Apps install it alone: at run time it needs nothing; its adapter for Node needs files.',
+      severity: 'error',
+      from: { path: '^libs/client/src/', pathNot: '[.]test[.]ts$' },
+      to: { pathNot: ['^libs/client/src/', '^(node:)?(fs/promises|path)$'] },
+    },
+    {
       name: 'usecases-without-http',
       comment: 'A use case takes an input and gives an output; Express and the routes are around it.',
       severity: 'error',

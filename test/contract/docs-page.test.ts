@@ -16,8 +16,8 @@ test('/ says where to go', async () => {
   const answer = await get('/');
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toBe('application/json');
-  const { docs, openapi } = answer.json;
-  for (const path of [docs, openapi]) expect((await get(path)).status).toBe(200);
+  const { docs, openapi, asyncapi } = answer.json;
+  for (const path of [docs, openapi, asyncapi]) expect((await get(path)).status).toBe(200);
 });
 
 describe('/docs', () => {
@@ -49,6 +49,23 @@ describe('/docs', () => {
     const answer = await api.send({ path: '/docs' });
     expect(answer.status).toBe(405);
     expect(answer.json.error_code).toBe('ERR-METHOD-NOT-ALLOWED');
+  });
+});
+
+describe('/docs/stream', () => {
+  test('shows every message and every close code of the AsyncAPI document', async () => {
+    const page = await get('/docs/stream');
+    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    const { channels, components } = (await get('/asyncapi.json')).json;
+    const messages = Object.keys(components.messages);
+    const { codes } = channels.pushStream['x-close-codes'];
+    expect([messages.length, codes.length]).toEqual([11, 10]);
+    for (const name of messages) expect(page.text).toContain(`<section id="${name}">`);
+    for (const { code, reason } of codes) {
+      expect(page.text).toContain(`<tr><td>${code}</td><td><code>${reason}</code></td>`);
+    }
+    expect(page.text).not.toContain('<script');
+    expect(page.text).not.toContain('undefined');
   });
 });
 
@@ -85,6 +102,22 @@ describe('/docs', () => {
     const picture = await page.screenshot();
     expect(picture.length).toBeGreaterThan(20_000);
     if (DOCS_SCREENSHOT) await writeFile(DOCS_SCREENSHOT, picture);
+  });
+
+  test('leads to the page of the stream', async () => {
+    const [link] = await page.locator('.info a[href$="/docs/stream"]').all();
+    expect(await link?.textContent()).toContain('The push stream');
+    const stream = await browser.newPage({ viewport: { width: 390, height: 900 } });
+    stream.on('console', (message) => messages.push(message.text()));
+    stream.on('request', (request) => requests.push(request.url()));
+    await stream.goto(`${api.base}/docs/stream`);
+    await stream.getByText('Schema', { exact: true }).first().click();
+    expect(await stream.locator('#hello pre').last().isVisible()).toBe(true);
+    const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+    expect(await stream.evaluate(isTooWide)).toBe(false);
+    const { STREAM_SCREENSHOT } = process.env;
+    if (STREAM_SCREENSHOT) await stream.screenshot({ path: STREAM_SCREENSHOT, fullPage: true });
+    await stream.close();
   });
 
   test('writes no error to the console', () => {

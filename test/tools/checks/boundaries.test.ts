@@ -42,6 +42,7 @@ describe('the boundaries', () => {
       ({ rule, from }: { rule: { name: string }; from: string }) => `${rule.name}: ${from}`,
     );
     expect(found.sort()).toEqual([
+      'client-alone: libs/client/src/imports-contracts.ts',
       'contracts-and-errors-alone: libs/contracts/src/http/imports-errors.ts',
       'contracts-and-errors-alone: libs/errors/src/imports-config.ts',
       'contracts-and-errors-alone: libs/errors/src/imports-contracts.ts',

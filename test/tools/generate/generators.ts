@@ -4,8 +4,10 @@
 export const generators: Readonly<Record<string, string>> = {
   config: 'test/tools/generate/configuration-docs.ts',
   errors: 'libs/errors/bin/generate.ts',
-  openapi: 'services/api/bin/generate-openapi.ts',
+  documents: 'services/api/bin/generate-documents.ts',
+  client: 'libs/client/bin/generate.ts',
   endpoints: 'test/tools/generate/endpoints-docs.ts',
+  streams: 'test/tools/generate/stream-docs.ts',
   authctl: 'services/authctl/bin/generate-docs.ts',
   metrics: 'test/tools/generate/metrics-docs.ts',
   dashboards: 'test/tools/generate/dashboards.ts',

@@ -18,7 +18,8 @@ const description = `Accounts and sessions of a multi-tenant system.
 - A path that does not exist answers 404 \`ERR-ROUTE-NOT-FOUND\`; a method that a path does not have answers 405
   \`ERR-METHOD-NOT-ALLOWED\` with \`Allow\`.
 - Bodies are JSON objects in UTF-8 of at most 16 KiB, without duplicate keys and not compressed.
-- The tokens of the examples are shortened and open nothing.`;
+- The tokens of the examples are shortened and open nothing.
+- [The push stream](/docs/stream) of a device has a document of its own, in AsyncAPI 3.0: frames and close codes.`;
 
 const tags = {
   Accounts: 'Users and the spaces that they live in.',

@@ -1,13 +1,6 @@
 /**
  * Close codes of a push stream (decisions, "Push stream"). 1000 to 1009 are RFC 6455's, 4000 to 4999 are for
  * applications.
- *
- * - `LOGOUT_CONFIRMED`, `SESSION_REVOKED`: log in.
- * - `SESSION_REPLACED`: do nothing, a newer login on this device has taken over.
- * - `TOKEN_EXPIRED`, `GROUP_CHANGED`: refresh, reconnect.
- * - `STREAM_REPLACED`: stop, another connection of this session took over.
- * - `SERVER_DRAINING`, `SLOW_CONSUMER`: reconnect with jitter.
- * - `UNSUPPORTED_DATA`, `MESSAGE_TOO_BIG`: the app sent a frame that the contract does not have.
  */
 export const closeCodes = {
   LOGOUT_CONFIRMED: 1000,
@@ -24,6 +17,52 @@ export const closeCodes = {
 
 /** Reason text of the close frame; each has exactly one code. */
 export type CloseReason = keyof typeof closeCodes;
+
+/**
+ * Reaction of an app to the end of its stream, for programs: a `switch` over it is exhaustive for the compiler.
+ *
+ * - `log_in`: the session is over.
+ * - `refresh_and_reconnect`: refresh first, then open a new stream.
+ * - `reconnect`: after a random, growing pause.
+ * - `reconnect_after_notice`: after the time of the `reconnect` frame before the close.
+ * - `none`: a newer login on this device has taken over. No logout.
+ * - `stop`: another connection of this session has taken over, so open no new one.
+ * - `app_error`: the app sent what the contract does not have. Report it.
+ */
+export type CloseReaction =
+  | 'log_in'
+  | 'refresh_and_reconnect'
+  | 'reconnect'
+  | 'reconnect_after_notice'
+  | 'none'
+  | 'stop'
+  | 'app_error';
+
+/** Reaction to each close. */
+export const closeReactions = {
+  LOGOUT_CONFIRMED: 'log_in',
+  SERVER_DRAINING: 'reconnect_after_notice',
+  UNSUPPORTED_DATA: 'app_error',
+  MESSAGE_TOO_BIG: 'app_error',
+  SESSION_REVOKED: 'log_in',
+  TOKEN_EXPIRED: 'refresh_and_reconnect',
+  STREAM_REPLACED: 'stop',
+  GROUP_CHANGED: 'refresh_and_reconnect',
+  SESSION_REPLACED: 'none',
+  SLOW_CONSUMER: 'reconnect',
+} as const satisfies Record<CloseReason, CloseReaction>;
+
+/** Reaction to every other end of a stream: 1006, when the connection was lost, and codes that the table lacks. */
+export const otherCloseReaction = 'reconnect' satisfies CloseReaction;
+
+const reactionsByCode: ReadonlyMap<number, CloseReaction> = new Map(
+  (Object.keys(closeCodes) as CloseReason[]).map((reason) => [closeCodes[reason], closeReactions[reason]]),
+);
+
+/** Returns the reaction to a close code, as an app's WebSocket reports it. */
+export function closeReactionOf(code: number): CloseReaction {
+  return reactionsByCode.get(code) ?? otherCloseReaction;
+}
 
 /** Path of a session's push stream; `{id}` is the session. */
 export function pushStreamPath(sessionId: string): string {

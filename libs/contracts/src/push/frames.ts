@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
-import { MessageId, MessageTopic } from './push-message.ts';
+import { MessageId, MessageTopic, NewDevicePayload, newDeviceTopic } from './push-message.ts';
 
 /** First frame to the client: the stream is open, with the time until which the present access token keeps it open. */
 export const HelloFrame = Type.Object({
@@ -37,6 +37,14 @@ export const MessageFrame = Type.Object({
 });
 export type MessageFrame = Type.Static<typeof MessageFrame>;
 
+/** The message of this service to an account's other sessions after a login on a new device. */
+export const NewDeviceFrame = Type.Object({
+  ...MessageFrame.properties,
+  topic: Type.Literal(newDeviceTopic),
+  payload: NewDevicePayload,
+});
+export type NewDeviceFrame = Type.Static<typeof NewDeviceFrame>;
+
 /**
  * Last frame before a close with 1001: the app reconnects that many milliseconds later, without further delay. The
  * pauses differ from stream to stream, so that the other gateways are not flooded.
@@ -49,9 +57,11 @@ export type ReconnectFrame = Type.Static<typeof ReconnectFrame>;
 
 /** Client's frame: a check of liveness by the app (RFC 6455 pings are the gateway's own). */
 export const PingFrame = Type.Object({ type: Type.Literal('ping') });
+export type PingFrame = Type.Static<typeof PingFrame>;
 
 /** Client's frame: extends the stream after a refresh, for the same session and group. */
 export const AuthFrame = Type.Object({ type: Type.Literal('auth'), access_token: Type.String({ minLength: 1 }) });
+export type AuthFrame = Type.Static<typeof AuthFrame>;
 
-export type ClientFrame = Type.Static<typeof PingFrame> | Type.Static<typeof AuthFrame>;
+export type ClientFrame = PingFrame | AuthFrame;
 export type ServerFrame = HelloFrame | PongFrame | AuthOkFrame | ErrorFrame | MessageFrame | ReconnectFrame;

@@ -14,9 +14,11 @@ export const MessageTopic = Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,127}$
 const content = { id: MessageId, topic: MessageTopic, payload: Type.Unknown(), timestamp: Timestamp };
 
 /** Addresses every stream of the group. */
-const GroupMessage = Type.Object({ home_group_id: Uuid, ...content });
+export const GroupMessage = Type.Object({ home_group_id: Uuid, ...content });
+export type GroupMessage = Type.Static<typeof GroupMessage>;
 /** Addresses the stream of one device. */
-const SessionMessage = Type.Object({ session_id: Uuid, ...content });
+export const SessionMessage = Type.Object({ session_id: Uuid, ...content });
+export type SessionMessage = Type.Static<typeof SessionMessage>;
 
 /**
  * A message to apps, published on the channel `{KEY_PREFIX}:messages`: to a group or to a session, never both. The

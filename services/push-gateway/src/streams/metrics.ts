@@ -1,4 +1,5 @@
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import { handshakeErrors } from '@auth-account/contracts/push/stream-errors';
 import { rowOf } from '@auth-account/errors';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
@@ -14,21 +15,10 @@ const foreignEnds: readonly (readonly [reason: string, code: string])[] = [
   ...['IDLE', 'INVALID_UTF8', 'MESSAGE_TOO_BIG', 'CONNECTION_LOST'].map((reason) => [reason, '1006'] as const),
 ];
 
-/** Errors that can be the answer to a handshake. */
-const refusals = [
-  'IAD_JWT_ACCESS_INVALID',
-  'IAD_JWT_ACCESS_EXPIRED',
-  'ERR-STREAM-SESSION-MISMATCH',
-  'ERR-RATE-LIMITED',
-  'ERR-VALIDATION-FAILED',
-  'ERR-OVERLOADED',
-  'ERR-DEPENDENCY-UNAVAILABLE',
-  'ERR-ROUTE-NOT-FOUND',
-  'ERR-INTERNAL',
-] as const;
-
 /** Codes that refuse authorization. */
-export const authorizationCodes: readonly string[] = refusals.filter((code) => [401, 403].includes(rowOf(code).http));
+export const authorizationCodes: readonly string[] = handshakeErrors.filter((code) =>
+  [401, 403].includes(rowOf(code).http),
+);
 
 /** Creates the push gateway's own metrics. `openStreams` is read at each scrape. */
 export function createPushMetrics({ registry }: Metrics, openStreams: () => number) {
@@ -68,7 +58,7 @@ function createHandshakeMetrics(registry: Metrics['registry']) {
       registry,
       name: 'push_upgrades_refused_total',
       help: 'Handshakes answered with an error, by its code',
-      values: { code: refusals },
+      values: { code: handshakeErrors },
     }),
     authorizationFailures: createZeroedCounter({
       registry,

@@ -3,6 +3,8 @@ import { AppError } from '@auth-account/errors';
 import type { Express, RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
 import { apiDocument } from './api-document.ts';
+import { streamDocument } from './stream-document.ts';
+import { streamPage } from './stream-page.ts';
 
 /** A file of the documentation page: its type and its bytes. */
 interface Page {
@@ -58,17 +60,27 @@ const docsStart = `SwaggerUIBundle({
 const javascript = 'text/javascript; charset=utf-8';
 
 /** The answer at `/`, for a person who has only the address. */
-const entrance = JSON.stringify({ name: 'auth-account', docs: '/docs', openapi: '/openapi.json', api: '/api/v1' });
+const entrance = JSON.stringify({
+  name: 'auth-account',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  asyncapi: '/asyncapi.json',
+  api: '/api/v1',
+});
 
 /**
- * Serves the OpenAPI document at `/openapi.json`, its page at `/docs`, and links to both at `/`, all from this host.
+ * Serves the OpenAPI document at `/openapi.json`, its page at `/docs`, the AsyncAPI document of the push streams at
+ * `/asyncapi.json`, its page at `/docs/stream`, and links to them at `/`, all from this host.
  */
 export function mountDocs(app: Express): void {
   const document = apiDocument();
+  const streams = streamDocument();
   const pages: Record<string, Page> = {
     '/': { type: 'application/json', read: () => entrance },
     '/openapi.json': { type: 'application/json', read: () => document },
+    '/asyncapi.json': { type: 'application/json', read: () => streams },
     '/docs': { type: 'text/html; charset=utf-8', read: () => docsPage },
+    '/docs/stream': { type: 'text/html; charset=utf-8', read: () => streamPage(streams) },
     '/docs/start.js': { type: javascript, read: () => docsStart },
     '/docs/swagger-ui.js': {
       type: javascript,

@@ -1,0 +1,49 @@
+/** The part of JSON Schema that the contract uses. */
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly description?: string;
+}
+
+const simple: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+};
+
+/** The TypeScript type of the values that the schema accepts, indented by that many levels. Throws if it knows no type. */
+export function typeOf(schema: Schema, level: number): string {
+  if (schema.anyOf) return schema.anyOf.map((option) => typeOf(option, level)).join(' | ');
+  if (schema.enum) return schema.enum.map(literal).join(' | ');
+  if (schema.const !== undefined) return literal(schema.const);
+  if (schema.items) return `readonly ${itemType(schema.items, level)}[]`;
+  if (schema.properties) return objectType(schema, level);
+  const types = [schema.type ?? []].flat().map((type) => simple[type]);
+  if (types.length === 0 || types.includes(undefined)) throw new Error(`no type for ${JSON.stringify(schema)}`);
+  return types.join(' | ');
+}
+
+function itemType(schema: Schema, level: number): string {
+  const type = typeOf(schema, level);
+  return schema.properties || !type.includes(' | ') ? type : `(${type})`;
+}
+
+function objectType({ properties = {}, required = [] }: Schema, level: number): string {
+  const indent = '  '.repeat(level + 1);
+  const members = Object.entries(properties).flatMap(([name, member]) => [
+    ...(member.description ? [`${indent}/** ${member.description} */`] : []),
+    `${indent}readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(member, level + 1)};`,
+  ]);
+  return `{\n${members.join('\n')}\n${'  '.repeat(level)}}`;
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value);
+}

@@ -1,0 +1,49 @@
+import type { Channel, DeviceSignal, Locks, Platform } from '../platform/platform.ts';
+import { type Databases, indexedStorage } from './indexed-storage.ts';
+
+/** The parts of a page that the adapter uses. */
+interface Page {
+  readonly indexedDB: Databases;
+  readonly navigator: { readonly onLine?: boolean; readonly locks?: Locks };
+  readonly document: Target & { readonly visibilityState: string };
+  readonly BroadcastChannel?: new (name: string) => Channel;
+}
+interface Target {
+  addEventListener(type: string, listener: () => void): void;
+  removeEventListener(type: string, listener: () => void): void;
+}
+
+/**
+ * What a page gives to `createAuthClient`: a storage in IndexedDB, the network's and the page's state, and what the tabs of one
+ * page need to share a session. Whoever can run a script in the page can read its tokens: a strict Content Security
+ * Policy is the defence.
+ */
+export function browserPlatform(): Pick<Platform, 'storage' | 'connectivity' | 'appState' | 'locks' | 'openChannel'> {
+  const page = globalThis as unknown as Page & Target;
+  const { navigator, document, BroadcastChannel } = page;
+  return {
+    // Named late: a browser that forbids it throws already then.
+    storage: indexedStorage(() => page.indexedDB, 'auth-account'),
+    connectivity: signalOf(page, ['online', 'offline'], () => navigator.onLine !== false),
+    appState: signalOf(document, ['visibilitychange'], () => document.visibilityState === 'visible'),
+    locks: navigator.locks && locksOf(navigator.locks),
+    openChannel: BroadcastChannel && ((name) => new BroadcastChannel(name)),
+  };
+}
+
+function locksOf(locks: Locks): Locks {
+  return { request: (name, options, work) => locks.request(name, options, work) };
+}
+
+function signalOf(target: Target, types: readonly string[], read: () => boolean): DeviceSignal {
+  return {
+    subscribe(listener) {
+      const report = () => listener(read());
+      for (const type of types) target.addEventListener(type, report);
+      report();
+      return () => {
+        for (const type of types) target.removeEventListener(type, report);
+      };
+    },
+  };
+}

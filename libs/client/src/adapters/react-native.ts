@@ -1,0 +1,114 @@
+import type { AuthStorage, DeviceSignal, Platform } from '../platform/platform.ts';
+
+/** The part of `expo-secure-store` that the adapter uses. */
+export interface SecureStore {
+  readonly AFTER_FIRST_UNLOCK?: number;
+  getItemAsync(key: string, options?: SecureStoreOptions): Promise<string | null>;
+  setItemAsync(key: string, value: string, options?: SecureStoreOptions): Promise<void>;
+  deleteItemAsync(key: string, options?: SecureStoreOptions): Promise<void>;
+}
+interface SecureStoreOptions {
+  keychainAccessible?: number;
+  keychainService?: string;
+}
+
+/** The part of `react-native-keychain` that the adapter uses. */
+export interface Keychain {
+  readonly ACCESSIBLE: { readonly AFTER_FIRST_UNLOCK: string };
+  getGenericPassword(options: { service: string }): Promise<false | { readonly password: string }>;
+  setGenericPassword(
+    username: string,
+    password: string,
+    options: { service: string; accessible: never },
+  ): Promise<unknown>;
+  resetGenericPassword(options: { service: string }): Promise<unknown>;
+}
+
+/** The part of `@react-native-community/netinfo` that the adapter uses. */
+export interface NetInfo {
+  addEventListener(listener: (state: { readonly isConnected: boolean | null }) => void): () => void;
+}
+
+/** The part of React Native's `AppState` that the adapter uses. */
+export interface AppState {
+  readonly currentState: string;
+  addEventListener(type: 'change', listener: (state: never) => void): { remove(): void };
+}
+
+export interface ReactNativeParts {
+  /** `expo-secure-store`, or {@link keychainStorage} of `react-native-keychain`. */
+  readonly storage: AuthStorage;
+  readonly appState: AppState;
+  readonly netInfo?: NetInfo;
+  /** `randomUUID` of `expo-crypto`; not needed where `crypto.getRandomValues` exists. */
+  readonly randomUUID?: () => string;
+}
+
+/** What an app on React Native gives to `createAuthClient`, made of the packages that it has. */
+export function reactNativePlatform({
+  storage,
+  appState,
+  netInfo,
+  randomUUID,
+}: ReactNativeParts): Pick<Platform, 'storage' | 'appState'> & Partial<Pick<Platform, 'connectivity' | 'randomUUID'>> {
+  return {
+    storage,
+    appState: appStateSignal(appState),
+    ...(netInfo && { connectivity: networkSignal(netInfo) }),
+    ...(randomUUID && { randomUUID }),
+  };
+}
+
+/** Names in the key store: letters, digits, `.`, `-` and `_` only. */
+const nameOf = (key: string) => key.replace(/[^\w.-]/g, '_');
+
+/**
+ * A storage in `expo-secure-store`. Readable after the first unlock: a refresh in the background of a locked phone must
+ * find its token, and would else take the user for signed out.
+ */
+export function secureStorage(store: SecureStore): AuthStorage {
+  const { AFTER_FIRST_UNLOCK } = store;
+  const options = AFTER_FIRST_UNLOCK === undefined ? {} : { keychainAccessible: AFTER_FIRST_UNLOCK };
+  return {
+    get: (key) => store.getItemAsync(nameOf(key), options),
+    set: (key, value) => store.setItemAsync(nameOf(key), value, options),
+    remove: (key) => store.deleteItemAsync(nameOf(key), options),
+  };
+}
+
+/** A storage in `react-native-keychain`, readable after the first unlock for the same reason. */
+export function keychainStorage(keychain: Keychain): AuthStorage {
+  const accessible = keychain.ACCESSIBLE.AFTER_FIRST_UNLOCK as never;
+  return {
+    async get(key) {
+      const found = await keychain.getGenericPassword({ service: nameOf(key) });
+      return found ? found.password : undefined;
+    },
+    async set(key, value) {
+      const service = nameOf(key);
+      // It reports a refusal by `false`.
+      if (!(await keychain.setGenericPassword(service, value, { service, accessible }))) {
+        throw new Error('the keychain has refused a value');
+      }
+    },
+    async remove(key) {
+      await keychain.resetGenericPassword({ service: nameOf(key) });
+    },
+  };
+}
+
+function networkSignal(netInfo: NetInfo): DeviceSignal {
+  // Null: not known yet.
+  return { subscribe: (listener) => netInfo.addEventListener(({ isConnected }) => listener(isConnected !== false)) };
+}
+
+function appStateSignal(appState: AppState): DeviceSignal {
+  return {
+    subscribe(listener) {
+      const report = (state: string) => listener(state === 'active');
+      const subscription = appState.addEventListener('change', report);
+      report(appState.currentState);
+      return () => subscription.remove();
+    },
+  };
+}

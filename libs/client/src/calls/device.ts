@@ -1,0 +1,39 @@
+import { AuthError } from '../http/auth-error.ts';
+import type { LogEntry, Platform } from '../platform/platform.ts';
+
+/** This installation of the app, as the service knows it. */
+export interface Device {
+  /**
+   * The id that all logins of this installation have, made at the first of them. It is no secret and outlives a logout:
+   * by it the account knows the device again. Raises `CLIENT_STATE_UNKNOWN` if the storage can't be read.
+   */
+  id(): Promise<string>;
+}
+
+export function createDevice(
+  { storage, randomUUID }: Pick<Platform, 'storage' | 'randomUUID'>,
+  prefix: string,
+  log: (entry: Omit<LogEntry, 'at'>) => void,
+): Device {
+  const slot = `${prefix}.device`;
+  let id: string | undefined;
+
+  async function find(): Promise<string> {
+    try {
+      const stored = await storage.get(slot);
+      if (stored) return stored;
+    } catch {
+      throw new AuthError('CLIENT_STATE_UNKNOWN');
+    }
+    const made = randomUUID();
+    await storage.set(slot, made).catch(() => log({ event: 'storage_failed' }));
+    return made;
+  }
+
+  return {
+    async id() {
+      id ??= await find();
+      return id;
+    },
+  };
+}

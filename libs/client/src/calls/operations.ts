@@ -1,0 +1,161 @@
+import type { SessionInfo } from '../events.ts';
+import { isLost } from '../http/auth-error.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { Keeper } from '../session/keeper.ts';
+import type { Body, Call, Data } from './call.ts';
+
+/** Operations of the service, grouped as an app's screens are. Each raises `AuthError` with the codes of docs/api.md. */
+export type Operations = ReturnType<typeof createOperations>;
+
+export interface OperationsDeps {
+  readonly platform: Pick<Platform, 'randomUUID' | 'now'>;
+  readonly call: Call;
+  readonly keeper: Keeper;
+  readonly deviceId: () => Promise<string>;
+}
+
+export function createOperations(deps: OperationsDeps) {
+  return { sessions: sessionsOf(deps), group: groupOf(deps), invites: invitesOf(deps), account: accountOf(deps) };
+}
+
+function sessionsOf({ call, keeper }: OperationsDeps) {
+  return {
+    /** The devices that are logged in. */
+    list: async (): Promise<Data<'listSessions'>['sessions']> => (await call('listSessions')).sessions,
+    /** Ends the session of a device. If it is this one, it is signed out here too. */
+    async revoke(session_id: string): Promise<void> {
+      await call('revokeSession', { params: { session_id } });
+      const state = keeper.state();
+      if (state.status === 'signed_in' && state.session.session_id === session_id)
+        await keeper.end('logged_out', false);
+    },
+    /** Ends all sessions but this one. Returns their number. */
+    async revokeOthers(): Promise<number> {
+      return (await call('logOutAll', { body: { except_current: true } })).terminated_sessions;
+    },
+    /** Ends all sessions, this one too. */
+    async revokeAll(): Promise<number> {
+      const { terminated_sessions } = await call('logOutAll', { body: {} });
+      await keeper.end('logged_out', false);
+      return terminated_sessions;
+    },
+  };
+}
+
+/** Gets the claims of the new group; if there is no answer, the next call that is refused gets them. */
+async function renewClaims(keeper: Keeper): Promise<void> {
+  const { token } = await keeper.access();
+  await keeper.renew(token).catch(() => undefined);
+}
+
+function sessionOf(keeper: Keeper): SessionInfo | undefined {
+  const state = keeper.state();
+  return state.status === 'signed_in' ? state.session : undefined;
+}
+
+function groupOf({ call, keeper, platform }: OperationsDeps) {
+  return {
+    find: (): Promise<Data<'findCurrentGroup'>> => call('findCurrentGroup'),
+    /** Null removes the name. */
+    rename: (name: string | null): Promise<Data<'renameGroup'>> => call('renameGroup', { body: { name } }),
+    handOver: (user_id: string): Promise<Data<'handOverGroup'>> => call('handOverGroup', { body: { user_id } }),
+    /** Leaves the group for a new household. */
+    async leave(): Promise<Data<'leaveGroup'>> {
+      const before = sessionOf(keeper)?.home_group_id;
+      const hasMoved = () => sessionOf(keeper)?.home_group_id !== before;
+      try {
+        const data = await call('leaveGroup', { isRepeatable: () => !hasMoved() });
+        await renewClaims(keeper);
+        return data;
+      } catch (error) {
+        const { home_group_id, account_type } = sessionOf(keeper) ?? {};
+        // The answer of an earlier try was lost: a repeated one would leave the new household too.
+        if (home_group_id === undefined || account_type === undefined || !hasMoved()) throw error;
+        return { home_group_id, account_type, role: 'owner', timestamp: new Date(platform.now()).toISOString() };
+      }
+    },
+    removeMember: (user_id: string): Promise<Data<'removeMember'>> => call('removeMember', { params: { user_id } }),
+  };
+}
+
+function invitesOf({ call, keeper, platform }: OperationsDeps) {
+  return {
+    async create(input: Body<'createInvite'> = {}): Promise<Data<'createInvite'>> {
+      const outgoing = { body: input, idempotencyKey: platform.randomUUID() };
+      return call('createInvite', outgoing).catch((error) => {
+        // With the same key it is the same invite.
+        if (isLost(error)) return call('createInvite', outgoing);
+        throw error;
+      });
+    },
+    list: (): Promise<Data<'listInvites'>> => call('listInvites'),
+    /** What the invite leads to; nobody needs to be signed in. */
+    find: (token: string): Promise<Data<'findInvite'>> => call('findInvite', { params: { token } }),
+    revoke: (token: string): Promise<Data<'revokeInvite'>> => call('revokeInvite', { params: { token } }),
+    /** Moves into the group of the invite. */
+    async accept(token: string, input: Body<'acceptInvite'> = {}): Promise<Data<'acceptInvite'>> {
+      const data = await call('acceptInvite', { params: { token }, body: input });
+      await renewClaims(keeper);
+      return data;
+    },
+  };
+}
+
+/** The three steps of a code by e-mail. */
+type Codes = 'EmailVerification' | 'EmailChange';
+
+function accountOf(deps: OperationsDeps) {
+  const { call, keeper, deviceId } = deps;
+  const resend = (name: `resend${Codes | 'PasswordReset' | 'Deletion'}`) => (challenge_id: string) =>
+    call(name, { body: { challenge_id } });
+  return {
+    find: (): Promise<Data<'findAccount'>> => call('findAccount'),
+    change: (input: Body<'changeAccount'>): Promise<Data<'changeAccount'>> => call('changeAccount', { body: input }),
+    /** Ends all other sessions. */
+    changePassword: (input: Body<'changePassword'>): Promise<Data<'changePassword'>> =>
+      call('changePassword', { body: input }),
+    exportData: (current_password: string): Promise<Data<'exportAccount'>> =>
+      call('exportAccount', { body: { current_password } }),
+    /** Deletes the account after the time of grace, and signs out. */
+    async delete(current_password: string): Promise<Data<'scheduleDeletion'>> {
+      const data = await call('scheduleDeletion', { body: { current_password } });
+      await keeper.end('account_deleted', false);
+      return data;
+    },
+    /** Keeps an account that is about to be deleted. */
+    restore: async (input: Omit<Body<'restoreAccount'>, 'device_id'>): Promise<Data<'restoreAccount'>> =>
+      call('restoreAccount', { body: { ...input, device_id: await deviceId() } }),
+    /** For whoever has forgotten the password. */
+    passwordReset: {
+      request: async (email: string): Promise<Data<'requestPasswordReset'>> =>
+        call('requestPasswordReset', { body: { email, device_id: await deviceId() } }),
+      resend: resend('resendPasswordReset'),
+      confirm: (input: Body<'confirmPasswordReset'>): Promise<Data<'confirmPasswordReset'>> =>
+        call('confirmPasswordReset', { body: input }),
+    },
+    emailVerification: {
+      request: (): Promise<Data<'requestEmailVerification'>> => call('requestEmailVerification'),
+      resend: resend('resendEmailVerification'),
+      confirm: (input: Body<'confirmEmailVerification'>): Promise<Data<'confirmEmailVerification'>> =>
+        call('confirmEmailVerification', { body: input }),
+    },
+    emailChange: {
+      request: (input: Body<'requestEmailChange'>): Promise<Data<'requestEmailChange'>> =>
+        call('requestEmailChange', { body: input }),
+      resend: resend('resendEmailChange'),
+      confirm: (input: Body<'confirmEmailChange'>): Promise<Data<'confirmEmailChange'>> =>
+        call('confirmEmailChange', { body: input }),
+      /** "Not me", from the mail to the former address. */
+      undo: (input: Body<'undoEmailChange'>): Promise<Data<'undoEmailChange'>> =>
+        call('undoEmailChange', { body: input }),
+    },
+    /** For whoever can't log in any more. */
+    deletion: {
+      request: async (email: string): Promise<Data<'requestDeletion'>> =>
+        call('requestDeletion', { body: { email, device_id: await deviceId() } }),
+      resend: resend('resendDeletion'),
+      confirm: (input: Body<'confirmDeletion'>): Promise<Data<'confirmDeletion'>> =>
+        call('confirmDeletion', { body: input }),
+    },
+  };
+}

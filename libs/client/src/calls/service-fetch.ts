@@ -1,0 +1,69 @@
+import { AuthError } from '../http/auth-error.ts';
+import { parseJson, readError } from '../http/exchange.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { Keeper } from '../session/keeper.ts';
+import { wantsRefresh, withAccess } from './call.ts';
+
+/** `fetch` with the access token and `X-Request-ID`, and with one transparent refresh. */
+export type ServiceFetch = (url: string, init?: RequestInit) => Promise<Response>;
+
+/** An answer that asks for another access token. */
+class Refused extends Error {
+  readonly response: Response;
+  constructor(response: Response) {
+    super('refused');
+    this.response = response;
+  }
+}
+
+/**
+ * Creates the `fetch` for the services of the family. A path goes to the api; an address must belong to one of
+ * `origins`, because whoever gets the access token can act for the user until it expires. Raises `CLIENT_FOREIGN_URL`
+ * for any other, and what a refresh raises; every answer is returned as it is.
+ */
+export function createServiceFetch(
+  { fetch, randomUUID }: Pick<Platform, 'fetch' | 'randomUUID'>,
+  keeper: Keeper,
+  baseUrl: string,
+  origins: readonly string[],
+): ServiceFetch {
+  const own = [baseUrl, ...origins.map((origin) => origin.replace(/\/+$/, ''))];
+  const isOwn = (url: string) =>
+    own.some((origin) => url === origin || url.startsWith(`${origin}/`) || url.startsWith(`${origin}?`));
+
+  return async (input, init = {}) => {
+    const url = input.startsWith('/') ? `${baseUrl}${input}` : input;
+    if (!isOwn(url)) throw new AuthError('CLIENT_FOREIGN_URL');
+
+    async function send(token: string): Promise<Response> {
+      const headers = new Headers(init.headers);
+      headers.set('Authorization', `Bearer ${token}`);
+      if (!headers.has('X-Request-ID')) headers.set('X-Request-ID', randomUUID());
+      // A redirect could lead the token elsewhere; a caller who expects one says so.
+      const response = await fetch(url, { redirect: 'error', ...init, headers });
+      if (response.status === 401 && isReplayable(init.body) && (await asksForRefresh(response)))
+        throw new Refused(response);
+      return response;
+    }
+
+    try {
+      return await withAccess(
+        keeper,
+        ({ token }) => send(token),
+        (error) => error instanceof Refused,
+      );
+    } catch (error) {
+      if (error instanceof Refused) return error.response;
+      throw error;
+    }
+  };
+}
+
+async function asksForRefresh(response: Response): Promise<boolean> {
+  return wantsRefresh(readError(response, parseJson(await response.clone().text())));
+}
+
+/** A stream can be read once only. */
+function isReplayable(body: unknown): boolean {
+  return typeof body !== 'object' || body === null || !('getReader' in body);
+}

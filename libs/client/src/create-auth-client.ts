@@ -1,0 +1,152 @@
+import { createCall } from './calls/call.ts';
+import { createDevice } from './calls/device.ts';
+import { type Credentials, createLogIn } from './calls/log-in.ts';
+import { createOperations, type Operations } from './calls/operations.ts';
+import { createRegister, type Register } from './calls/register.ts';
+import { createServiceFetch, type ServiceFetch } from './calls/service-fetch.ts';
+import { type AuthListener, type AuthState, createEvents, type SessionInfo } from './events.ts';
+import { completePlatform } from './platform/default-platform.ts';
+import type { AuthStorage, Platform } from './platform/platform.ts';
+import { changesOf } from './session/changes.ts';
+import { openSession } from './session/open-session.ts';
+import type { SessionRecord } from './session/session-record.ts';
+import { openTabs } from './session/tabs.ts';
+import { createLeadership } from './stream/leadership.ts';
+import { createStream, type Stream } from './stream/stream.ts';
+import { createWaking, type Waking } from './waking.ts';
+
+/** What the app says of itself and its surroundings; everything but the first two has a default. */
+export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
+  /** Address of the api: `https://auth.example.com`. */
+  readonly baseUrl: string;
+  readonly storage: AuthStorage;
+  /** Origins of the other services that may get the access token: `https://inventory.example.com`. */
+  readonly services?: readonly string[];
+  /** Language of messages, as `Accept-Language`: `ru`. */
+  readonly language?: () => string;
+  /** Longest time for an answer, in milliseconds: 15,000, at most 20,000. */
+  readonly timeoutMs?: number;
+  /** The device as the user sees it in the list of sessions. */
+  readonly device?: { readonly name?: string; readonly platform?: 'ios' | 'android' | 'web' | 'other' };
+  /** False: the app wants no push stream. */
+  readonly stream?: boolean;
+  /** Prefix of the names in the storage: `auth-account`. */
+  readonly prefix?: string;
+}
+
+/** The client of the authentication and account service: one for each app, or for each tab of a page. */
+export interface AuthClient extends Operations {
+  /** The present state, without waiting: `unknown` until the storage was read. */
+  state(): AuthState;
+  /** Reads the storage if need be. Raises `CLIENT_STATE_UNKNOWN` if that fails; the client goes on trying. */
+  ready(): Promise<AuthState>;
+  /** Reports every event from now on. Returns the function that ends the reports. */
+  subscribe(listener: AuthListener): () => void;
+  /** Registers an account; logging in is a step of its own. A retry is safe, also after the app was killed. */
+  readonly register: Register;
+  /** Opens a session. Raises the codes of the operation, and `CLIENT_SUPERSEDED` if the user has logged out meanwhile. */
+  logIn(credentials: Credentials): Promise<SessionInfo>;
+  /** Ends the session: here at once and offline too; the service is told as soon as there is a network. */
+  logOut(): Promise<void>;
+  /** `fetch` for the services of the family: with the access token, a request id and one transparent refresh. */
+  readonly fetch: ServiceFetch;
+  /** An access token that lasts a while, for what `fetch` can't send. */
+  accessToken(): Promise<string>;
+  readonly stream: { isOpen(): boolean };
+  /** Ends timers, the stream and the channel to other tabs; no state changes. */
+  close(): void;
+}
+
+/** Creates the client, which begins at once to read the storage. */
+export function createAuthClient(options: AuthClientOptions): AuthClient {
+  const parts = assemble(options);
+  const { keeper, logouts, stream, tabs, waking, device, events } = parts;
+  const deviceId = () => device.id();
+  const send = createLogIn({ ...parts, about: options.device ?? {} });
+  const logIn = async (credentials: Credentials) => {
+    stream.pause();
+    try {
+      return await send(credentials);
+    } finally {
+      stream.resume();
+      void logouts.flush();
+    }
+  };
+  waking.wake().catch(() => undefined);
+
+  return {
+    ...createOperations({ ...parts, deviceId }),
+    state: keeper.state,
+    ready: waking.wake,
+    subscribe: events.subscribe,
+    register: createRegister({ ...parts, logIn }),
+    logIn,
+    async logOut() {
+      const held = keeper.heldAccess();
+      stream.pause();
+      try {
+        await keeper.end('logged_out', true);
+        void logouts.flush(held);
+      } finally {
+        stream.resume();
+      }
+    },
+    fetch: createServiceFetch(parts.platform, keeper, parts.baseUrl, options.services ?? []),
+    accessToken: async () => (await keeper.access()).token,
+    stream: { isOpen: stream.isOpen },
+    close() {
+      waking.close();
+      stream.pause();
+      logouts.close();
+      tabs.close();
+    },
+  };
+}
+
+function assemble(options: AuthClientOptions) {
+  const { language, timeoutMs, prefix = 'auth-account' } = options;
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const platform = completePlatform(options);
+  const onChange = (before: SessionRecord | undefined, after: SessionRecord) => {
+    for (const event of changesOf(before, after)) events.tell(event);
+    if (before?.era === after.era) return;
+    tabs.tellChange();
+    // Whatever has ended the session, its stream ends too.
+    if (before?.session) stream.pause();
+    if (before?.session) stream.resume();
+    else stream.wake();
+  };
+  const parts = openSession(
+    platform,
+    { baseUrl, language, timeoutMs, prefix },
+    {
+      onChange,
+      onAccess(access) {
+        tabs.tellAccess(access);
+        stream.extend(access);
+      },
+    },
+  );
+  const { log, exchange, keeper, vault, holder } = parts;
+  const events = createEvents(log);
+  const tabs = openTabs(platform, prefix, {
+    onChange: () => void vault.read().catch(() => undefined),
+    onAccess: holder.adopt,
+    onEvent: events.tell,
+  });
+  const call = createCall(exchange, keeper);
+  const waking: Waking = createWaking(platform, parts, () => stream);
+  const stream: Stream = createStream({
+    ...parts,
+    platform: options.stream === false ? { ...platform, WebSocket: undefined } : platform,
+    call,
+    leadership: createLeadership(platform, prefix),
+    isAwake: waking.isAwake,
+    tell(event) {
+      events.tell(event);
+      tabs.tellEvent(event);
+    },
+  });
+  const device = createDevice(platform, prefix, log);
+  return { ...parts, platform, baseUrl, prefix, events, tabs, call, waking, stream, device };
+}

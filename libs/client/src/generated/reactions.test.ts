@@ -1,0 +1,17 @@
+import type { Reaction as CatalogueReaction, Retry as CatalogueRetry } from '@auth-account/errors';
+import { catalogue } from '@auth-account/errors';
+import { expect, test } from '@jest/globals';
+import { type Reaction, type Retry, reactions } from './reactions.ts';
+
+/** Holds at compile time: what the client knows is a reaction of the catalogue. */
+const isCatalogues: (reaction: Reaction, retry: Retry) => [CatalogueReaction, CatalogueRetry] = (reaction, retry) => [
+  reaction,
+  retry,
+];
+
+test('has reaction and retry of every row of the catalogue', () => {
+  const rows = Object.entries(catalogue).map(([code, { reaction, retry }]) => [code, [reaction, retry]]);
+  expect(Object.fromEntries(rows)).toEqual(reactions);
+  expect(Object.keys(reactions).length).toBeGreaterThan(35);
+  expect(isCatalogues(...reactions.IAD_JWT_ACCESS_EXPIRED)[1]).toBe('after_refresh');
+});

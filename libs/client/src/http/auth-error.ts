@@ -1,0 +1,82 @@
+import { type ErrorCode, type Reaction, type Retry, reactions } from '../generated/reactions.ts';
+
+/**
+ * Errors of the client itself, which no answer of the service stands for.
+ *
+ * - `CLIENT_NETWORK`: no answer came. `CLIENT_TIMEOUT`: none came in time.
+ * - `CLIENT_UNEXPECTED_ANSWER`: the answer is not the service's, such as a captive portal's page.
+ * - `CLIENT_SIGNED_OUT`: there is no session. `CLIENT_SUPERSEDED`: a later login or logout has overtaken the call.
+ * - `CLIENT_STATE_UNKNOWN`: the storage can't be read now.
+ * - `CLIENT_FOREIGN_URL`: the address is not among the services that may get the access token.
+ * - `CLIENT_CLOSED`: the client was closed.
+ */
+export type ClientErrorCode = keyof typeof clientReactions;
+
+const clientReactions = {
+  CLIENT_NETWORK: ['No answer came from the service.', 'RETRY_WITH_BACKOFF', 'after_delay'],
+  CLIENT_TIMEOUT: ['The service did not answer in time.', 'RETRY_WITH_BACKOFF', 'after_delay'],
+  CLIENT_UNEXPECTED_ANSWER: ['The answer did not come from the service.', 'RETRY_WITH_BACKOFF', 'after_delay'],
+  CLIENT_SIGNED_OUT: ['Nobody is signed in.', 'LOGIN', 'never'],
+  CLIENT_SUPERSEDED: ['A later login or logout has overtaken this call.', 'FIX_REQUEST', 'never'],
+  CLIENT_STATE_UNKNOWN: ['The storage of this device cannot be read now.', 'RETRY_WITH_BACKOFF', 'after_delay'],
+  CLIENT_FOREIGN_URL: ['This address must not get the access token.', 'FIX_REQUEST', 'never'],
+  CLIENT_CLOSED: ['The client was closed.', 'FIX_REQUEST', 'never'],
+} as const;
+
+/** A code that this version does not know has the reaction of its status. */
+export type AnyErrorCode = ErrorCode | ClientErrorCode | (string & {});
+
+export interface AuthErrorInit {
+  readonly status?: number;
+  readonly message?: string;
+  readonly details?: AuthError['details'];
+  readonly requestId?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A call that failed, and what to do about it. It never has a token, an address or a password. */
+export class AuthError extends Error {
+  override readonly name = 'AuthError';
+  readonly code: AnyErrorCode;
+  /** HTTP status; 0 if there was no answer. */
+  readonly status: number;
+  /** The answer's `details`; for `ERR-VALIDATION-FAILED` every violation. */
+  readonly details: Readonly<Record<string, unknown>> | readonly unknown[];
+  readonly requestId: string | undefined;
+  /** Shortest pause before the next try, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+  readonly reaction: Reaction;
+  /** Time at which the same call may succeed. */
+  readonly retry: Retry;
+
+  constructor(code: AnyErrorCode, init: AuthErrorInit = {}) {
+    const { status = 0, message, details = {}, requestId, retryAfterMs } = init;
+    const [text, reaction, retry] = rowOf(code, status);
+    super(message ?? text);
+    this.code = code;
+    this.status = status;
+    this.details = details;
+    this.requestId = requestId;
+    this.retryAfterMs = retryAfterMs;
+    this.reaction = reaction;
+    this.retry = retry;
+  }
+}
+
+/** Returns true if the catalogue that this client was built with has the code. */
+export function isCatalogueCode(code: string): code is ErrorCode {
+  return Object.hasOwn(reactions, code);
+}
+
+function rowOf(code: string, status: number): readonly [text: string, Reaction, Retry] {
+  if (isCatalogueCode(code)) return [code, ...reactions[code]];
+  const own = Object.hasOwn(clientReactions, code) && clientReactions[code as ClientErrorCode];
+  if (own) return [own[0], { type: own[1] }, own[2]];
+  const passes = status === 408 || status === 429 || status >= 500;
+  return passes ? [code, { type: 'RETRY_WITH_BACKOFF' }, 'after_delay'] : [code, { type: 'FIX_REQUEST' }, 'never'];
+}
+
+/** Returns true if the answer was lost, so that nobody knows whether the service did the work. */
+export function isLost(error: unknown): boolean {
+  return error instanceof AuthError && (error.code === 'CLIENT_NETWORK' || error.code === 'CLIENT_TIMEOUT');
+}

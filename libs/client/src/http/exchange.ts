@@ -1,0 +1,143 @@
+import { type Operation, type OperationName, operations } from '../generated/operations.ts';
+import type { Platform } from '../platform/platform.ts';
+import { AuthError, isCatalogueCode } from './auth-error.ts';
+
+/** Longest time for an answer, in milliseconds: a refresh that is sent again later must not meet its elder (decisions, "Refresh"). */
+const maxTimeoutMs = 20_000;
+
+export interface ExchangeConfig {
+  /** Address of the api, without a path: `https://auth.example.com`. */
+  readonly baseUrl: string;
+  /** `Accept-Language` of the errors' texts. */
+  readonly language: (() => string) | undefined;
+  readonly timeoutMs: number | undefined;
+}
+
+/** One request. */
+export interface Outgoing {
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+  readonly accessToken?: string;
+  readonly idempotencyKey?: string | undefined;
+  /** Ends the exchange early; it then fails with `CLIENT_SUPERSEDED`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Incoming<T> {
+  readonly data: T;
+  readonly requestId: string;
+}
+
+/**
+ * One request and its answer. Raises {@link AuthError}: the answer's own code only if the answer has the contract's
+ * shape, so that no other server on the way speaks for the service.
+ */
+export type Exchange = <T>(name: OperationName, outgoing: Outgoing) => Promise<Incoming<T>>;
+
+export function createExchange(
+  platform: Platform,
+  { baseUrl, language, timeoutMs = 15_000 }: ExchangeConfig,
+): Exchange {
+  const { fetch, randomUUID, timers, log, now } = platform;
+  const limit = Math.min(timeoutMs, maxTimeoutMs);
+
+  function requestOf(operation: Operation, outgoing: Outgoing, requestId: string, signal: AbortSignal) {
+    const { accessToken, idempotencyKey, body } = outgoing;
+    const [method, path] = operation;
+    const filled = path.replace(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(outgoing.params?.[param] ?? ''));
+    const headers: Record<string, string> = { Accept: 'application/json', 'X-Request-ID': requestId };
+    if (language) headers['Accept-Language'] = language();
+    if (accessToken) headers.Authorization = `Bearer ${accessToken}`;
+    if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey;
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    const init: RequestInit = { method, headers, signal, credentials: 'omit', redirect: 'error' };
+    if (body !== undefined) init.body = JSON.stringify(body);
+    return [`${baseUrl}${filled}`, init] as const;
+  }
+
+  return async <T>(name: OperationName, outgoing: Outgoing): Promise<Incoming<T>> => {
+    const requestId = randomUUID();
+    const abort = new AbortController();
+    const stop = () => abort.abort();
+    const { signal } = outgoing;
+    if (signal?.aborted) throw new AuthError('CLIENT_SUPERSEDED', { requestId });
+    signal?.addEventListener('abort', stop);
+    let isLate = false;
+    const cancel = timers.after(limit, () => {
+      isLate = true;
+      stop();
+    });
+    try {
+      const response = await fetch(...requestOf(operations[name], outgoing, requestId, abort.signal));
+      // The body counts too: an answer whose body never ends is none.
+      return { data: readAnswer<T>(response, await response.text(), requestId), requestId };
+    } catch (error) {
+      const failure = error instanceof AuthError ? error : new AuthError(codeOf(isLate, signal), { requestId });
+      log({
+        at: now(),
+        event: 'call_failed',
+        operation: name,
+        status: failure.status,
+        code: failure.code,
+        request_id: requestId,
+      });
+      throw failure;
+    } finally {
+      cancel();
+      signal?.removeEventListener('abort', stop);
+    }
+  };
+}
+
+/** The platform's own error is dropped: its text may hold the address, and the address an invite's token. */
+function codeOf(isLate: boolean, signal: AbortSignal | undefined) {
+  if (signal?.aborted) return 'CLIENT_SUPERSEDED';
+  return isLate ? 'CLIENT_TIMEOUT' : 'CLIENT_NETWORK';
+}
+
+function readAnswer<T>(response: Response, text: string, requestId: string): T {
+  const { status } = response;
+  const body = parseJson(text);
+  if (response.ok && isRecord(body) && body.status === 'success' && isRecord(body.data)) return body.data as T;
+  throw (
+    readError(response, body) ??
+    new AuthError('CLIENT_UNEXPECTED_ANSWER', { status, requestId, retryAfterMs: pauseOf(response) })
+  );
+}
+
+/** Returns the error that the body tells of; undefined if it is not the contract's. */
+export function readError(response: Response, body: unknown): AuthError | undefined {
+  const { status } = response;
+  if (response.ok || !isRecord(body)) return undefined;
+  const { error_code: code, message, details } = body;
+  if (typeof code !== 'string' || typeof message !== 'string' || typeof details !== 'object' || details === null)
+    return undefined;
+  const requestId = response.headers.get('X-Request-ID') ?? undefined;
+  const init = { status, message, details: withoutInput(details), requestId, retryAfterMs: pauseOf(response) };
+  return new AuthError(isCatalogueCode(code) ? code : `${code}`, init);
+}
+
+/** The address or token that was refused is the caller's own input, and must not lie in an error that is logged. */
+function withoutInput(details: object): AuthError['details'] {
+  if (Array.isArray(details)) return details;
+  const { rejected_email: _email, provided_token: _token, ...kept } = details as Record<string, unknown>;
+  return kept;
+}
+
+/** `Retry-After` in milliseconds; the service sends whole seconds. */
+function pauseOf({ headers }: Response): number | undefined {
+  const seconds = headers.get('Retry-After');
+  return seconds !== null && /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,44 @@
+import type { Timers } from './platform.ts';
+
+export interface Backoff {
+  /** Plans the next try: after a random time that grows with each, and never before `atLeastMs`. */
+  schedule(atLeastMs?: number): void;
+  /** Plans it after exactly that time. */
+  scheduleAt(ms: number): void;
+  cancel(): void;
+  /** The next pause is the shortest again. */
+  reset(): void;
+}
+
+/**
+ * Runs `work` after growing random pauses: 0 to 1 s, to 2 s, to 4 s … to `mostMs` (docs/push.md, "Reconnecting"). The
+ * full range is random, so that apps which failed together do not come back together.
+ */
+export function createBackoff(timers: Timers, mostMs: number, work: () => unknown): Backoff {
+  let tries = 0;
+  let cancelTimer: (() => void) | undefined;
+
+  function scheduleAt(ms: number): void {
+    cancelTimer?.();
+    cancelTimer = timers.after(ms, () => {
+      cancelTimer = undefined;
+      void work();
+    });
+  }
+
+  return {
+    schedule(atLeastMs = 0) {
+      const range = Math.min(mostMs, 1000 * 2 ** tries);
+      tries = Math.min(tries + 1, 20);
+      scheduleAt(atLeastMs + Math.random() * range);
+    },
+    scheduleAt,
+    cancel() {
+      cancelTimer?.();
+      cancelTimer = undefined;
+    },
+    reset() {
+      tries = 0;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/** Where the client keeps what must survive a restart: a keychain, a key store, IndexedDB. */
+export interface AuthStorage {
+  /** Resolves to null or undefined if nothing is kept under the key. Rejects if that can't be known now: a locked store. */
+  get(key: string): Promise<string | null | undefined>;
+  set(key: string, value: string): Promise<void>;
+  remove(key: string): Promise<void>;
+}
+
+/** A fact about the device that changes. */
+export interface DeviceSignal {
+  /** Reports each change, and the present value if it is known at once. Returns the function that ends the reports. */
+  subscribe(listener: (value: boolean) => void): () => void;
+}
+
+/** The part of `WebSocket` that the client uses. */
+export interface StreamSocket {
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: { readonly data: unknown }) => void) | null;
+  onclose: ((event: { readonly code: number; readonly reason: string }) => void) | null;
+  onerror: ((event: never) => void) | null;
+  send(data: string): void;
+  close(code?: number): void;
+}
+
+/** The part of the Web Locks API that the client uses. */
+export interface Locks {
+  request<T>(name: string, options: { readonly signal?: AbortSignal }, work: () => Promise<T>): Promise<T>;
+}
+
+/** The part of `BroadcastChannel` that the client uses. */
+export interface Channel {
+  onmessage: ((event: { readonly data: unknown }) => void) | null;
+  postMessage(data: unknown): void;
+  close(): void;
+}
+
+/** One line for the app's log. It never has a token, an address or a password. */
+export interface LogEntry {
+  /** Wall clock, in milliseconds since 1970. */
+  readonly at: number;
+  readonly event: string;
+  readonly operation?: string;
+  readonly status?: number;
+  readonly code?: string;
+  readonly request_id?: string;
+}
+
+/** Timers that a test can wind. */
+export interface Timers {
+  /** Runs the work after so many milliseconds. Returns the function that prevents it. */
+  after(ms: number, work: () => void): () => void;
+}
+
+/** Everything that the client takes from the platform. */
+export interface Platform {
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  /** Undefined if the platform has none: then there is no stream. */
+  readonly WebSocket: (new (url: string, protocols: string[]) => StreamSocket) | undefined;
+  readonly storage: AuthStorage;
+  /** Wall clock, in milliseconds since 1970; only for the log, because a phone's clock may be wrong. */
+  readonly now: () => number;
+  /** A clock in milliseconds that nobody can set. */
+  readonly monotonic: () => number;
+  /** Must be unguessable: idempotency keys and the device's id are made of it. */
+  readonly randomUUID: () => string;
+  readonly timers: Timers;
+  /** True while there is a network. */
+  readonly connectivity: DeviceSignal | undefined;
+  /** True while the app is in the foreground. */
+  readonly appState: DeviceSignal | undefined;
+  readonly log: (entry: LogEntry) => void;
+  /** For a page that is open in several tabs. */
+  readonly locks: Locks | undefined;
+  readonly openChannel: ((name: string) => Channel) | undefined;
+}

@@ -1,0 +1,98 @@
+import type { SignedOutReason } from '../events.ts';
+import type { Reaction } from '../generated/reactions.ts';
+import { AuthError, isCatalogueCode } from '../http/auth-error.ts';
+
+/** What the client itself does about an error; every other reaction is the app's. */
+export type OwnReaction = 'end_session' | 'refresh' | 'none';
+
+/** The reactions that are the app's: a type, and so no byte of the bundle. */
+type AppsReaction =
+  | 'ABORT_JOB_AND_ALERT'
+  | 'ASK_CODE'
+  | 'ASK_GROUP_OWNER'
+  | 'ASK_PASSWORD'
+  | 'AUDIT_AND_RESET_CACHE'
+  | 'BLOCK_BATCH'
+  | 'BLOCK_PANTRY_AND_WAIT'
+  | 'BLOCK_WRITE_OFF'
+  | 'CHECK_CREDENTIALS'
+  | 'CHECK_INVITE'
+  | 'CHOOSE_ALLOWED_REASON'
+  | 'CLOSE_STREAM_AND_CLEAR_BUFFER'
+  | 'CONTACT_SUPPORT'
+  | 'CUT_STREAM'
+  | 'DISABLE_LIVE_LOGS'
+  | 'FIX_INPUT'
+  | 'FIX_REQUEST'
+  | 'FORCE_LOGOUT'
+  | 'HIDE_HINTS'
+  | 'HIDE_MAP_AND_ALERT'
+  | 'HIGHLIGHT_EMAIL_FIELD'
+  | 'HIGHLIGHT_SCAN_ERROR'
+  | 'INJECT_TRACE_ID'
+  | 'LEAVE_GROUP_MODAL'
+  | 'LOCK_AND_REPORT'
+  | 'LOG_AND_ABORT'
+  | 'MANUAL_MODERATION'
+  | 'OFFER_RESTORE'
+  | 'RECONNECT_WITH_OWN_SESSION'
+  | 'REFRESH_SCREEN_AND_RESELECT'
+  | 'REPEAT_DICTATION'
+  | 'REPORT'
+  | 'REQUEST_NEW_CODE'
+  | 'REQUEST_NEW_INVITE'
+  | 'REQUEUE_WITH_BACKOFF'
+  | 'RESET_WEIGHTS'
+  | 'RETRY_WITH_BACKOFF'
+  | 'RETURN_EMPTY_LIST'
+  | 'RETURN_TO_COOKBOOK'
+  | 'REVOKE_INVITE'
+  | 'SHOW_LOADER_WITH_RETRY'
+  | 'SHOW_ZERO_STOCK'
+  | 'START_BARCODE_PROCESSING'
+  | 'SWITCH_TO_PHOTO_MODE'
+  | 'USE_NEW_IDEMPOTENCY_KEY';
+
+/** Exhaustive: a reaction that is new in the catalogue does not compile until it is decided here whose it is. */
+export function ownReactionTo(reaction: Reaction['type']): OwnReaction {
+  switch (reaction) {
+    case 'CLEAR_STORAGE_AND_LOGIN':
+    case 'LOGIN':
+      return 'end_session';
+    case 'REFRESH_AND_RETRY':
+      return 'refresh';
+    default: {
+      reaction satisfies AppsReaction;
+      return 'none';
+    }
+  }
+}
+
+/**
+ * Returns what ended the session, if the error of a refresh says that it has ended; undefined for every other error.
+ * Only a code of the catalogue with its own status does: no time-out, no 429, no 5xx, no captive portal.
+ */
+export function endReasonOf(error: unknown): SignedOutReason | undefined {
+  if (!(error instanceof AuthError) || error.status !== 401 || !isCatalogueCode(error.code)) return undefined;
+  if (ownReactionTo(error.reaction.type) !== 'end_session') return undefined;
+  if (error.code === 'IAD_JWT_REFRESH_EXPIRED') return 'expired';
+  const { reason } = error.details as { readonly reason?: string };
+  return isToldReason(reason) ? reason : 'revoked';
+}
+
+const toldReasons: ReadonlySet<string> = new Set<SignedOutReason>([
+  'logged_out',
+  'revoked',
+  'replaced',
+  'session_limit',
+  'forced',
+  'password_changed',
+  'account_disabled',
+  'account_deleted',
+  'reused',
+]);
+
+/** A newer service may tell a word that this version does not know. */
+function isToldReason(reason: string | undefined): reason is SignedOutReason {
+  return reason !== undefined && toldReasons.has(reason);
+}

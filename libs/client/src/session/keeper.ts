@@ -1,0 +1,152 @@
+import type { AuthState, SessionInfo, SignedOutReason } from '../events.ts';
+import type { Access, AccessHolder } from './access.ts';
+import { endReasonOf } from './end-reason.ts';
+import type { Renewal } from './renew.ts';
+import {
+  endedRecord,
+  noRecord,
+  type PendingLogout,
+  type SessionRecord,
+  sessionOf,
+  type TokenPair,
+  withLogout,
+} from './session-record.ts';
+import type { Vault } from './vault.ts';
+
+export interface KeeperDeps {
+  readonly monotonic: () => number;
+  readonly randomUUID: () => string;
+  readonly vault: Vault;
+  readonly holder: AccessHolder;
+  readonly renewal: Renewal;
+}
+
+/** A login under way. */
+export interface LoginTicket {
+  /** Sessions that this client had ended when the login was asked for. */
+  readonly endings: number;
+  /** The era when it was sent. */
+  readonly era: string;
+}
+
+/** The session from its login to its end. */
+export interface Keeper {
+  state(): AuthState;
+  /** Reads the storage if that has not succeeded yet. Raises `CLIENT_STATE_UNKNOWN`. */
+  load(): Promise<SessionRecord>;
+  /** Returns an access token that lasts a while. Raises `CLIENT_SIGNED_OUT` and whatever a refresh raises. */
+  access(): Promise<Access>;
+  /** Returns another access token than `refused`. One refresh is in flight at most. */
+  renew(refused?: string): Promise<Access>;
+  /** The access token of this moment, if it has not expired, and its session; it may be refused all the same. */
+  heldAccess(): { readonly session_id: string; readonly token: string } | undefined;
+  /** Number of sessions that this client has ended. */
+  endings(): number;
+  /** Stores the session of a login. False if a later login or logout has overtaken it: its session is to be logged out. */
+  adoptLogin(pair: TokenPair, ticket: LoginTicket, sentAt: number): Promise<boolean>;
+  /** Ends the session here, at once; the promise is about the storage. With `isLogout` the service is to be told. */
+  end(reason: SignedOutReason, isLogout: boolean): Promise<void>;
+  /** Keeps a session to be logged out that never was this client's. */
+  orphan(session: PendingLogout): Promise<void>;
+}
+
+export function createKeeper(deps: KeeperDeps): Keeper {
+  const { monotonic, vault, holder, renewal } = deps;
+  const ending = createEnding(deps);
+
+  async function load(): Promise<SessionRecord> {
+    const record = vault.current() ?? (await vault.read());
+    if (!ending.isWanted()) return record;
+    await ending.end('logged_out', true);
+    return vault.current() ?? record;
+  }
+
+  const renew = async (refused?: string) => renewal.renew(await load(), refused);
+
+  return {
+    load,
+    renew,
+    ...createLogin(deps, ending.endings),
+    endings: ending.endings,
+    end: ending.end,
+    state: () => (ending.isWanted() ? { status: 'signed_out', reason: 'logged_out' } : stateOf(vault.current())),
+    async access() {
+      const { era } = await load();
+      const fresh = holder.freshOf(era);
+      if (fresh) return fresh;
+      try {
+        return await renew();
+      } catch (error) {
+        // It lasts a little longer, and may do while there is no answer.
+        const held = vault.current()?.era === era ? holder.of(era) : undefined;
+        if (held && held.expiresAt > monotonic() && endReasonOf(error) === undefined) return held;
+        throw error;
+      }
+    },
+    heldAccess() {
+      const { era, session } = vault.current() ?? noRecord;
+      const held = holder.of(era);
+      return session && held && held.expiresAt > monotonic()
+        ? { session_id: session.session_id, token: held.token }
+        : undefined;
+    },
+  };
+}
+
+function createEnding({ randomUUID, vault, renewal }: KeeperDeps) {
+  let endings = 0;
+  let isWanted = false;
+  return {
+    endings: () => endings,
+    /** True if the user has logged out while the storage could not be read: it is done as soon as it can. */
+    isWanted: () => isWanted,
+    async end(reason: SignedOutReason, isLogout: boolean): Promise<void> {
+      endings += 1;
+      let newest = vault.current();
+      if (newest === undefined) {
+        isWanted = isLogout;
+        newest = await vault.read();
+      }
+      isWanted = false;
+      renewal.abort();
+      // In memory first: nobody waits for a storage to be logged out.
+      const ended = endedRecord(newest, randomUUID(), reason, isLogout);
+      vault.accept(ended);
+      await vault.update((held) => (held.era === ended.era ? { next: { ...held, n: held.n + 1 } } : undefined));
+    },
+  };
+}
+
+function createLogin({ randomUUID, vault, holder }: KeeperDeps, endings: () => number) {
+  return {
+    async adoptLogin(pair: TokenPair, ticket: LoginTicket, sentAt: number): Promise<boolean> {
+      const era = randomUUID();
+      const session = sessionOf(pair);
+      const isAdopted = await vault.update((newest) => {
+        if (ticket.endings !== endings() || newest.era !== ticket.era) return;
+        const before = newest.session;
+        // The service itself ends the session that this user had on this device.
+        const isReplaced = before?.user_id === session.user_id && before.device_id === session.device_id;
+        const logouts = before && !isReplaced ? withLogout(newest.logouts, before) : newest.logouts;
+        return { next: { n: newest.n + 1, era, session, logouts } };
+      });
+      if (isAdopted) holder.hold(pair, era, sentAt);
+      return isAdopted;
+    },
+    async orphan(session: PendingLogout): Promise<void> {
+      await vault.update((held) => ({ next: { ...held, n: held.n + 1, logouts: withLogout(held.logouts, session) } }));
+    },
+  };
+}
+
+/** The state as the app may see it. */
+export function stateOf(record: SessionRecord | undefined): AuthState {
+  if (record === undefined) return { status: 'unknown' };
+  const { session, reason = 'no_session' } = record;
+  return session ? { status: 'signed_in', session: infoOf(session) } : { status: 'signed_out', reason };
+}
+
+/** The session without its token. */
+export function infoOf({ session_id, user_id, home_group_id, account_type, device_id }: SessionInfo): SessionInfo {
+  return { session_id, user_id, home_group_id, account_type, device_id };
+}

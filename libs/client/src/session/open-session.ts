@@ -1,0 +1,34 @@
+import { createExchange, type ExchangeConfig } from '../http/exchange.ts';
+import type { LogEntry, Platform } from '../platform/platform.ts';
+import { type Access, createAccessHolder } from './access.ts';
+import { createExclusive } from './exclusive.ts';
+import { createKeeper } from './keeper.ts';
+import { createPendingLogouts } from './pending-logouts.ts';
+import { createRenewal } from './renew.ts';
+import { createVault, type VaultDeps } from './vault.ts';
+
+export interface SessionHooks {
+  readonly onChange: VaultDeps['onChange'];
+  readonly onAccess: (access: Access) => void;
+}
+
+/** The parts that keep the session, wired to one another. */
+export type SessionParts = ReturnType<typeof openSession>;
+
+export function openSession(
+  platform: Platform,
+  config: ExchangeConfig & { readonly prefix: string },
+  { onChange, onAccess }: SessionHooks,
+) {
+  const { prefix } = config;
+  const { monotonic, randomUUID } = platform;
+  const log = (entry: Omit<LogEntry, 'at'>) => platform.log({ at: platform.now(), ...entry });
+  const exchange = createExchange(platform, config);
+  const exclusive = createExclusive(platform, prefix);
+  const vault = createVault({ platform, exclusive, prefix, log, onChange });
+  const holder = createAccessHolder(monotonic, onAccess);
+  const renewal = createRenewal({ platform, exchange, exclusive, vault, holder });
+  const keeper = createKeeper({ monotonic, randomUUID, vault, holder, renewal });
+  const logouts = createPendingLogouts({ platform, exchange, exclusive, vault });
+  return { log, exchange, exclusive, vault, holder, keeper, logouts };
+}

@@ -1,0 +1,102 @@
+import { AuthError } from '../http/auth-error.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { createBackoff } from '../platform/backoff.ts';
+import type { Platform } from '../platform/platform.ts';
+import { endReasonOf } from './end-reason.ts';
+import type { Exclusive } from './exclusive.ts';
+import { isTokenPair, type PendingLogout, type TokenPair, withLogout } from './session-record.ts';
+import type { Vault } from './vault.ts';
+
+export interface PendingLogoutsDeps {
+  readonly platform: Pick<Platform, 'timers'>;
+  readonly exchange: Exchange;
+  readonly exclusive: Exclusive;
+  readonly vault: Vault;
+}
+
+export interface PendingLogouts {
+  /** Sends what is pending, now; what fails is sent again later. `access` spares the session it belongs to a refresh. */
+  flush(access?: { readonly session_id: string; readonly token: string }): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Tells the service of the logouts that it does not know of yet, until it says 200 or 404 or that the session is over.
+ * Any genuine refresh token of a session is enough to end it, whatever became of it since.
+ */
+export function createPendingLogouts({ platform, exchange, exclusive, vault }: PendingLogoutsDeps): PendingLogouts {
+  const again = createBackoff(platform.timers, 300_000, () => flush());
+
+  async function logOut({ refresh_token }: PendingLogout, accessToken: string): Promise<void> {
+    try {
+      await exchange('logOut', { body: { refresh_token }, accessToken });
+    } catch (error) {
+      if (!(error instanceof AuthError && error.code === 'ERR-LOGOUT-TARGET-NOT-FOUND')) throw error;
+    }
+  }
+
+  /** Returns false if the access token is refused. */
+  async function logOutDirectly(logout: PendingLogout, accessToken: string): Promise<boolean> {
+    try {
+      await logOut(logout, accessToken);
+      return true;
+    } catch (error) {
+      if (error instanceof AuthError && error.retry === 'after_refresh') return false;
+      throw error;
+    }
+  }
+
+  /** Returns undefined if the session is over. */
+  async function renew({ refresh_token }: PendingLogout): Promise<TokenPair | undefined> {
+    try {
+      const { data } = await exchange<TokenPair>('refreshTokens', { body: { refresh_token } });
+      if (!isTokenPair(data)) throw new AuthError('CLIENT_UNEXPECTED_ANSWER', { status: 200 });
+      return data;
+    } catch (error) {
+      if (endReasonOf(error) === undefined) throw error;
+      return undefined;
+    }
+  }
+
+  /** Settles when the session is over. */
+  async function deliver(logout: PendingLogout, accessToken: string | undefined): Promise<void> {
+    if (accessToken !== undefined && (await logOutDirectly(logout, accessToken))) return;
+    const pair = await renew(logout);
+    if (pair === undefined) return;
+    const renewed = { ...logout, refresh_token: pair.refresh_token };
+    // Before it is used, as with every new pair.
+    await vault.update((held) => ({ next: { ...held, n: held.n + 1, logouts: withLogout(held.logouts, renewed) } }));
+    await logOut(renewed, pair.access_token);
+  }
+
+  /** One that fails does not keep the others back. */
+  async function flushAll(access: Parameters<PendingLogouts['flush']>[0]): Promise<void> {
+    const failures: unknown[] = [];
+    for (const logout of (await vault.read()).logouts) {
+      const { session_id } = logout;
+      try {
+        await deliver(logout, access?.session_id === session_id ? access.token : undefined);
+        await vault.update((held) => ({
+          next: { ...held, n: held.n + 1, logouts: held.logouts.filter((other) => other.session_id !== session_id) },
+        }));
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async function flush(access?: Parameters<PendingLogouts['flush']>[0]): Promise<void> {
+    again.cancel();
+    try {
+      await vault.rewrite();
+      if ((await vault.read()).logouts.length > 0) await exclusive('logouts', () => flushAll(access));
+      again.reset();
+    } catch (error) {
+      if (!(error instanceof AuthError)) throw error;
+      again.schedule(error.retryAfterMs);
+    }
+  }
+
+  return { flush, close: () => again.cancel() };
+}

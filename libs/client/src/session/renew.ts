@@ -1,0 +1,134 @@
+import { AuthError, isLost } from '../http/auth-error.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { Access, AccessHolder } from './access.ts';
+import { endReasonOf } from './end-reason.ts';
+import type { Exclusive } from './exclusive.ts';
+import { endedRecord, isTokenPair, type SessionRecord, sessionOf, type TokenPair } from './session-record.ts';
+import type { Vault } from './vault.ts';
+
+export interface RenewDeps {
+  readonly platform: Pick<Platform, 'monotonic' | 'randomUUID' | 'timers'>;
+  readonly exchange: Exchange;
+  readonly exclusive: Exclusive;
+  readonly vault: Vault;
+  readonly holder: AccessHolder;
+}
+
+/** What a caller knew when it asked. */
+interface Before {
+  /** The access token that was refused. */
+  readonly refused: string | undefined;
+  readonly refreshToken: string;
+}
+
+/** Renewal of the access token, one at a time. */
+export interface Renewal {
+  /** Returns another access token than `refused`. */
+  renew(record: SessionRecord, refused?: string): Promise<Access>;
+  /** Gives up the renewal in flight, whose session is over. */
+  abort(): void;
+}
+
+/** Wait for the access token that another tab has got; its message may come after its lock is free. */
+const neighbourMs = 250;
+
+/** Pause before the second try of a refresh whose answer was lost. */
+const secondTryMs = 1_000;
+
+/** Creates the request itself. A lost answer is asked for again with the same token: the service then hands out the same pair. */
+function createAsk({ platform: { monotonic, timers }, exchange }: RenewDeps) {
+  async function ask(refresh_token: string, signal: AbortSignal): Promise<{ pair: TokenPair; sentAt: number }> {
+    const sentAt = monotonic();
+    const { data } = await exchange<TokenPair>('refreshTokens', { body: { refresh_token }, signal });
+    if (!isTokenPair(data)) throw new AuthError('CLIENT_UNEXPECTED_ANSWER', { status: 200 });
+    return { pair: data, sentAt };
+  }
+
+  return async (refresh_token: string, signal: AbortSignal) => {
+    try {
+      return await ask(refresh_token, signal);
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      await new Promise<void>((resolve) => timers.after(secondTryMs, resolve));
+      return ask(refresh_token, signal);
+    }
+  };
+}
+
+/** Creates what becomes of an answer: a stored pair, or the end of the session. */
+function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
+  return {
+    /** Stores the new pair, then hands out its access token. */
+    async keepPair(pair: TokenPair, era: string, sentAt: number): Promise<Access> {
+      const isKept = await vault.update((newest) => {
+        if (newest.era !== era || newest.session === undefined) return;
+        const session = { ...newest.session, ...sessionOf(pair) };
+        // If the storage refuses the new token, the next refresh presents the one before it again: the service takes that
+        // until the new one has been used. If the new one were used, and the app killed then, it would be taken for theft.
+        const { refresh_token } = newest.session;
+        const unwritten = { ...newest, session: { ...session, refresh_token } };
+        return { next: { ...newest, n: newest.n + 1, session }, unwritten };
+      });
+      if (!isKept) throw new AuthError('CLIENT_SUPERSEDED');
+      return holder.hold(pair, era, sentAt);
+    },
+    /** Ends the session whose token was refused. False if that is not the newest any more: another tab has renewed it. */
+    conclude: (refused: string, era: string, error: unknown): Promise<boolean> | true => {
+      const reason = endReasonOf(error);
+      if (reason === undefined) return true;
+      return vault.update((newest) => {
+        const isNewest = newest.era === era && newest.session?.refresh_token === refused;
+        return isNewest ? { next: endedRecord(newest, randomUUID(), reason, false) } : undefined;
+      });
+    },
+  };
+}
+
+export function createRenewal(deps: RenewDeps): Renewal {
+  const { exclusive, vault, holder } = deps;
+  const { timers } = deps.platform;
+  const ask = createAsk(deps);
+  const { keepPair, conclude } = createKeep(deps);
+  let inFlight: { readonly era: string; readonly done: Promise<Access>; readonly abort: AbortController } | undefined;
+
+  async function renewOnce(era: string, before: Before, signal: AbortSignal): Promise<Access> {
+    // Another tab may have renewed it, or ended it, while this one waited.
+    const { session, era: presentEra } = await vault.read();
+    if (presentEra !== era || signal.aborted) throw new AuthError('CLIENT_SUPERSEDED');
+    if (session === undefined) throw new AuthError('CLIENT_SIGNED_OUT');
+    const { refused } = before;
+    if (session.refresh_token !== before.refreshToken && holder.freshOf(era, refused) === undefined) {
+      await Promise.race([holder.adopted(), new Promise<void>((resolve) => timers.after(neighbourMs, resolve))]);
+    }
+    const fresh = holder.freshOf(era, refused);
+    if (fresh) return fresh;
+    try {
+      const { pair, sentAt } = await ask(session.refresh_token, signal);
+      return await keepPair(pair, era, sentAt);
+    } catch (error) {
+      if (await conclude(session.refresh_token, era, error)) throw error;
+      return renewOnce(era, before, signal);
+    }
+  }
+
+  return {
+    async renew({ era, session }, refused) {
+      if (session === undefined) throw new AuthError('CLIENT_SIGNED_OUT');
+      const fresh = holder.freshOf(era, refused);
+      if (fresh) return fresh;
+      if (inFlight?.era === era) return inFlight.done;
+      inFlight?.abort.abort();
+      const abort = new AbortController();
+      const before = { refused, refreshToken: session.refresh_token };
+      const own = { era, abort, done: exclusive('refresh', () => renewOnce(era, before, abort.signal)) };
+      inFlight = own;
+      try {
+        return await own.done;
+      } finally {
+        if (inFlight === own) inFlight = undefined;
+      }
+    },
+    abort: () => inFlight?.abort.abort(),
+  };
+}

@@ -1,0 +1,44 @@
+import type { AuthStorage, LogEntry } from '../platform/platform.ts';
+import { parseRecord, type SessionRecord } from './session-record.ts';
+
+/** The record in the storage. */
+export interface Slots {
+  /** Returns undefined if there is none. Rejects if that can't be known now. */
+  read(): Promise<SessionRecord | undefined>;
+  write(record: SessionRecord): Promise<void>;
+  /** Removes all that can be removed. */
+  clear(): Promise<void>;
+}
+
+/**
+ * Two slots are written in turn, so that the record before stays whole until the next one is: a write that is cut short
+ * costs one step and not the session. A record without a session empties the other slot: no secret outlives a logout.
+ */
+export function createSlots(storage: AuthStorage, prefix: string, log: (entry: Omit<LogEntry, 'at'>) => void): Slots {
+  const slotOf = (n: number) => `${prefix}.session.${n % 2}`;
+
+  /** Empties a slot in one of two ways, since a storage that refuses one may accept the other. */
+  async function empty(slot: string): Promise<void> {
+    try {
+      await storage.remove(slot);
+    } catch {
+      await storage.set(slot, '').catch(() => log({ event: 'storage_failed' }));
+    }
+  }
+
+  return {
+    async read() {
+      const texts = await Promise.all([storage.get(slotOf(0)), storage.get(slotOf(1))]);
+      const [even, odd] = texts.map(parseRecord);
+      if (even && odd) return even.n > odd.n ? even : odd;
+      return even ?? odd;
+    },
+    async write(record) {
+      await storage.set(slotOf(record.n), JSON.stringify(record));
+      if (record.session === undefined) await empty(slotOf(record.n + 1));
+    },
+    async clear() {
+      await Promise.all([empty(slotOf(0)), empty(slotOf(1))]);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { AuthEvent } from '../events.ts';
+import { isRecord } from '../http/exchange.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { Access } from './access.ts';
+
+/** The other tabs of the page. Messages are hints: what they say is in the storage too. */
+export interface Tabs {
+  /** The record has changed. */
+  tellChange(): void;
+  /** They need not refresh. The time left is told, since each tab has a monotonic clock of its own. */
+  tellAccess(access: Access): void;
+  /** An event of the stream, which one tab holds for all. */
+  tellEvent(event: AuthEvent): void;
+  close(): void;
+}
+
+export interface TabListener {
+  onChange(): void;
+  onAccess(access: Access): void;
+  onEvent(event: AuthEvent): void;
+}
+
+export function openTabs(
+  { openChannel, monotonic }: Pick<Platform, 'openChannel' | 'monotonic'>,
+  prefix: string,
+  listener: TabListener,
+): Tabs {
+  const channel = openChannel?.(prefix);
+  if (channel) {
+    channel.onmessage = ({ data }) => {
+      if (!isRecord(data)) return;
+      if (data.kind === 'event') return listener.onEvent(data.event as AuthEvent);
+      if (data.kind === 'access') {
+        const { leftMs, ...access } = data.access as Access & { readonly leftMs: number };
+        listener.onAccess({ ...access, expiresAt: monotonic() + leftMs });
+      }
+      listener.onChange();
+    };
+  }
+  return {
+    tellChange: () => channel?.postMessage({ kind: 'change' }),
+    tellAccess: (access) =>
+      channel?.postMessage({ kind: 'access', access: { ...access, leftMs: access.expiresAt - monotonic() } }),
+    tellEvent: (event) => channel?.postMessage({ kind: 'event', event }),
+    close: () => channel?.close(),
+  };
+}

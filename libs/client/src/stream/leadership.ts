@@ -1,0 +1,41 @@
+import type { Platform } from '../platform/platform.ts';
+
+/** Decides which tab of a page holds the stream: two would take it from each other. */
+export interface Leadership {
+  /** Resolves to true when this tab leads, and to false if it has resigned before. */
+  lead(): Promise<boolean>;
+  /** Lets another tab lead. */
+  resign(): void;
+}
+
+/** The lock is held as long as the tab leads or lives; without locks every client leads. */
+export function createLeadership({ locks }: Pick<Platform, 'locks'>, prefix: string): Leadership {
+  let turn: { readonly begun: Promise<boolean>; readonly end: () => void } | undefined;
+
+  function takeTurn(all: NonNullable<Platform['locks']>) {
+    const wait = new AbortController();
+    let release = () => wait.abort();
+    const begun = new Promise<boolean>((resolve) => {
+      const hold = () =>
+        new Promise<void>((done) => {
+          release = done;
+          resolve(true);
+        });
+      all.request(`${prefix}.stream`, { signal: wait.signal }, hold).catch(() => resolve(false));
+    });
+    return { begun, end: () => release() };
+  }
+
+  return {
+    async lead() {
+      if (!locks) return true;
+      turn ??= takeTurn(locks);
+      const own = turn;
+      return (await own.begun) && own === turn;
+    },
+    resign() {
+      turn?.end();
+      turn = undefined;
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import type { Call } from '../calls/call.ts';
+import type { AuthEvent } from '../events.ts';
+import { AuthError } from '../http/auth-error.ts';
+import { createBackoff } from '../platform/backoff.ts';
+import type { LogEntry, Platform } from '../platform/platform.ts';
+import type { Access } from '../session/access.ts';
+import type { Keeper } from '../session/keeper.ts';
+import type { Vault } from '../session/vault.ts';
+import { reactionToClose } from './close-reactions.ts';
+import { type Connection, type ConnectionEnd, type ConnectionListener, connect } from './connection.ts';
+import { eventOf } from './frame-events.ts';
+import type { Leadership } from './leadership.ts';
+
+export interface StreamDeps {
+  readonly platform: Pick<Platform, 'WebSocket' | 'timers' | 'monotonic'>;
+  readonly keeper: Keeper;
+  readonly vault: Vault;
+  readonly call: Call;
+  readonly leadership: Leadership;
+  /** False while there is no network or the app is in the background: then nothing is opened. */
+  readonly isAwake: () => boolean;
+  readonly tell: (event: AuthEvent) => void;
+  readonly log: (entry: Omit<LogEntry, 'at'>) => void;
+}
+
+/** The push stream of the session (docs/push.md). It opens and closes by itself. */
+export interface Stream {
+  /** Opens the stream if there is a session and it should be open, at once. */
+  wake(): void;
+  /** Closes it before a login or logout begins, and keeps it closed until as many calls of `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Lets the open stream last as long as the new access token. */
+  extend(access: Access): void;
+  isOpen(): boolean;
+}
+
+/** Opens the stream, one attempt at a time, until there is a connection or nobody wants one. */
+function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: ConnectionListener) {
+  const { platform, leadership, keeper, vault } = deps;
+  const again = createBackoff(platform.timers, 30_000, () => open());
+  const state: { connection?: Connection | undefined } = {};
+  let isOpening = false;
+  let isAskedAgain = false;
+
+  /** Runs a step towards an open stream. If it fails, the next one follows after a pause; not if the session is over. */
+  async function attempt(step: () => Promise<unknown>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      const isOver = error instanceof AuthError && (error.code === 'CLIENT_SIGNED_OUT' || error.status === 401);
+      if (!isOver) again.schedule(error instanceof AuthError ? error.retryAfterMs : undefined);
+    }
+  }
+
+  async function open(): Promise<void> {
+    if (platform.WebSocket === undefined || state.connection !== undefined || !canOpen()) return;
+    if (isOpening) {
+      isAskedAgain = true;
+      return;
+    }
+    isOpening = true;
+    isAskedAgain = false;
+    await attempt(openOnce);
+    isOpening = false;
+    if (isAskedAgain) await open();
+  }
+
+  async function openOnce(): Promise<void> {
+    if (!(await leadership.lead())) return;
+    const access = await keeper.access();
+    const record = vault.current();
+    // Much may have happened since it was asked for.
+    if (!platform.WebSocket || !record?.session || record.era !== access.era || !canOpen()) return;
+    const socket = new platform.WebSocket(record.session.push_stream_url, ['bearer', access.token]);
+    state.connection = connect(socket, access, platform, listener);
+  }
+
+  return { state, again, attempt, open };
+}
+
+/** Renews a token that the gateway has refused; once for each connection, which else ends with 4002. */
+function createRenewRefused({ keeper, log }: StreamDeps) {
+  let renewedFor: Connection | undefined;
+  return (connection: Connection | undefined, code: string): void => {
+    log({ event: 'stream_auth_refused', code });
+    if (connection === undefined || renewedFor === connection || !code.startsWith('IAD_JWT_ACCESS_')) return;
+    renewedFor = connection;
+    keeper.renew(connection.token()).catch(() => undefined);
+  };
+}
+
+export function createStream(deps: StreamDeps): Stream {
+  const { keeper, vault, call, leadership, isAwake, tell, log } = deps;
+  const renewRefused = createRenewRefused(deps);
+  let pauses = 0;
+  /** Era whose stream another connection has taken over: opening again would take it back for ever. */
+  let takenOver: string | undefined;
+
+  function canOpen(): boolean {
+    const record = vault.current();
+    return record?.session !== undefined && record.era !== takenOver && pauses === 0 && isAwake();
+  }
+
+  /** Asks by HTTP why a handshake failed: a WebSocket does not tell its status. */
+  async function askWhy(): Promise<void> {
+    await call('findAccount');
+    again.schedule();
+  }
+
+  function onEnd({ code, wasOpen, pauseMs }: ConnectionEnd): void {
+    const { connection } = state;
+    state.connection = undefined;
+    log({ event: 'stream_closed', status: code });
+    if (wasOpen) tell({ type: 'stream', status: 'closed' });
+    const reaction = reactionToClose(code);
+    if (reaction === 'stop') takenOver = connection?.era;
+    // The service says what the end means: a close code alone ends no session.
+    else if (reaction === 'renew') void attempt(() => keeper.renew(connection?.token()).then(open));
+    else if (pauseMs !== undefined) again.scheduleAt(pauseMs);
+    else if (wasOpen) again.schedule();
+    else void attempt(askWhy);
+  }
+
+  const { state, again, attempt, open } = createOpening(deps, canOpen, {
+    onEnd,
+    onOpen() {
+      again.reset();
+      tell({ type: 'stream', status: 'open' });
+    },
+    onFrame(frame) {
+      const event = eventOf(frame);
+      if (event) tell(event);
+      else if (frame.type === 'error') renewRefused(state.connection, String(frame.error_code));
+    },
+    // Without an answer the stream ends with 4002, and the next one asks again.
+    onExpiring: () => void (isAwake() && keeper.access().catch(() => undefined)),
+  });
+
+  return {
+    wake() {
+      if (state.connection !== undefined || !canOpen()) return;
+      again.cancel();
+      void open();
+    },
+    pause() {
+      pauses += 1;
+      again.cancel();
+      const wasOpen = state.connection?.isOpen();
+      state.connection?.close();
+      state.connection = undefined;
+      leadership.resign();
+      if (wasOpen) tell({ type: 'stream', status: 'closed' });
+    },
+    resume() {
+      pauses -= 1;
+      void open();
+    },
+    extend(access) {
+      if (state.connection?.era === access.era) state.connection.extend(access);
+    },
+    isOpen: () => state.connection?.isOpen() === true,
+  };
+}

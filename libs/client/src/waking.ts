@@ -1,0 +1,51 @@
+import type { AuthState } from './events.ts';
+import { AuthError } from './http/auth-error.ts';
+import { createBackoff } from './platform/backoff.ts';
+import type { Platform } from './platform/platform.ts';
+import type { SessionParts } from './session/open-session.ts';
+import type { Stream } from './stream/stream.ts';
+
+/** Does what has waited for the network, the storage or the app's return to the foreground. */
+export interface Waking {
+  /** Raises `CLIENT_STATE_UNKNOWN` if the storage can't be read, and tries again later. */
+  wake(): Promise<AuthState>;
+  /** True if there is a network and the app is in the foreground, as far as anybody knows. */
+  isAwake(): boolean;
+  close(): void;
+}
+
+export function createWaking(platform: Platform, { keeper, logouts }: SessionParts, stream: () => Stream): Waking {
+  const signals = { isOnline: true, isActive: true, isClosed: false };
+  const again = createBackoff(platform.timers, 30_000, () => wake().catch(() => undefined));
+
+  async function wake(): Promise<AuthState> {
+    if (signals.isClosed) throw new AuthError('CLIENT_CLOSED');
+    try {
+      await keeper.load();
+    } catch (error) {
+      again.schedule();
+      throw error;
+    }
+    again.reset();
+    stream().wake();
+    if (signals.isOnline) void logouts.flush();
+    return keeper.state();
+  }
+
+  const follow = (name: 'isOnline' | 'isActive') => (value: boolean) => {
+    const isBetter = value && !signals[name];
+    signals[name] = value;
+    if (isBetter) wake().catch(() => undefined);
+  };
+  const ends = [platform.connectivity?.subscribe(follow('isOnline')), platform.appState?.subscribe(follow('isActive'))];
+
+  return {
+    wake,
+    isAwake: () => signals.isOnline && signals.isActive && !signals.isClosed,
+    close() {
+      signals.isClosed = true;
+      again.cancel();
+      for (const end of ends) end?.();
+    },
+  };
+}

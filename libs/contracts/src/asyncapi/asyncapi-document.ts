@@ -1,0 +1,204 @@
+import type { ErrorReaction } from '../openapi/openapi-document.ts';
+import { type Json, type JsonObject, publishNamedSchemas, publishSchema } from '../openapi/publish-schema.ts';
+import {
+  type CloseReason,
+  closeCodes,
+  closeReactions,
+  otherCloseReaction,
+  pushStreamPath,
+} from '../push/close-codes.ts';
+import { maxPushMessageBytes } from '../push/push-message.ts';
+import { frameErrors, handshakeErrors } from '../push/stream-errors.ts';
+import { closeCodeTexts, otherCloseText } from './close-code-texts.ts';
+import { handshakeBinding, securitySchemes } from './handshake-binding.ts';
+import { type DocumentedMessage, fromApp, fromServices, toApp } from './stream-messages.ts';
+
+const description = `One WebSocket per device, and the channel on which other services publish to it.
+
+- The document describes the push-gateway: what it *sends* goes to the app, what it *receives* comes from the app or
+  from another service.
+- A frame is one JSON object, as text. An app ignores a \`type\`, and a \`topic\`, that it does not know.
+- \`x-close-codes\` of the channel has every close code with its reason and a reaction for programs;
+  \`x-handshake-errors\` the error codes that come before the upgrade, \`x-errors\` those of the \`error\` frame, with
+  the reaction of the error catalogue.
+- The HTTP API has an OpenAPI document. The access token of the examples is shortened and opens nothing.`;
+
+type Reactions = Readonly<Record<string, ErrorReaction>>;
+
+/**
+ * Returns the AsyncAPI 3.0 document of the push streams. `reactions` has every code of the error catalogue; throws if
+ * it lacks one that a stream answers.
+ */
+export function asyncApiDocument(reactions: Reactions): JsonObject {
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Push streams of the Authentication and Account Service',
+      version: '1.0.0',
+      description,
+      license: { name: 'Apache-2.0' },
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      pushGateway: {
+        host: '{host}',
+        protocol: 'wss',
+        protocolVersion: '13',
+        description: 'The push-gateway. A login returns the whole address of its stream as `push_stream_url`.',
+        variables: {
+          host: { default: 'push.example.com', description: 'Host of `PUSH_PUBLIC_URL`.' },
+        },
+        security: Object.keys(securitySchemes).map((name) => ({ $ref: `#/components/securitySchemes/${name}` })),
+      },
+      redis: {
+        host: '{host}',
+        protocol: 'redis',
+        description: 'The Redis of this service.',
+        variables: { host: { default: 'redis.example.com:6379', description: 'Host of `REDIS_URL`.' } },
+      },
+    },
+    channels: { pushStream: pushStreamChannel(reactions), appMessages },
+    operations,
+    components: {
+      schemas: { ...messageSchemas(), Platform: publishNamedSchemas().Platform ?? {} },
+      messages: Object.fromEntries(
+        Object.entries(allMessages).map(([name, message]) => [name, messageOf(name, message, reactions)]),
+      ),
+      securitySchemes,
+    },
+  };
+}
+
+const allMessages: Readonly<Record<string, DocumentedMessage>> = { ...toApp, ...fromApp, ...fromServices };
+
+function pushStreamChannel(reactions: Reactions): JsonObject {
+  return {
+    address: pushStreamPath('{session_id}'),
+    title: 'Push stream',
+    description:
+      'Opened by a handshake of RFC 6455, version 13, without extensions. One stream per session: a newer one ' +
+      'replaces it. Nothing is sent after the close frame.',
+    servers: [{ $ref: '#/servers/pushGateway' }],
+    parameters: {
+      session_id: {
+        description: 'The `session_id` of the login, a UUID. It must be the `sid` of the access token.',
+        examples: [toApp.hello.examples.hello.session_id],
+      },
+    },
+    messages: channelMessages({ ...toApp, ...fromApp }),
+    bindings: { ws: handshakeBinding },
+    'x-handshake-errors': errorsOf(handshakeErrors, reactions),
+    'x-close-codes': {
+      codes: (Object.keys(closeCodeTexts) as CloseReason[]).map((reason) => ({
+        code: closeCodes[reason],
+        reason,
+        reaction: closeReactions[reason],
+        description: closeCodeTexts[reason],
+      })),
+      other: { reaction: otherCloseReaction, description: otherCloseText },
+    },
+  };
+}
+
+const appMessages: JsonObject = {
+  address: '{key_prefix}:messages',
+  title: 'Messages to apps',
+  description:
+    'Redis pub/sub; on a Redis Cluster it is a sharded channel. Each message is delivered at most once, to the ' +
+    `streams that are open. It has at most ${maxPushMessageBytes} bytes of UTF-8, as published and as the frame made ` +
+    'of it. A longer or malformed one is dropped and counted.',
+  servers: [{ $ref: '#/servers/redis' }],
+  parameters: {
+    key_prefix: {
+      description: '`KEY_PREFIX` of the deployment, in braces. The braces are part of the name.',
+      default: '{auth}',
+    },
+  },
+  messages: channelMessages(fromServices),
+};
+
+const operations: JsonObject = {
+  openStream: sending('Says that the stream is open', ['hello']),
+  deliverMessage: sending('Delivers a message', ['message', 'newDevice']),
+  announceClose: sending('Says when to come back, before it stops', ['reconnect']),
+  answerPing: receiving('Answers a ping', ['ping'], ['pong']),
+  extendStream: receiving('Extends the stream by a new access token', ['auth'], ['authOk', 'error']),
+  takeMessage: {
+    action: 'receive',
+    summary: 'Takes a message of another service',
+    channel: { $ref: '#/channels/appMessages' },
+    messages: references('appMessages', Object.keys(fromServices)),
+  },
+};
+
+function sending(summary: string, messages: readonly (keyof typeof toApp)[]): JsonObject {
+  return {
+    action: 'send',
+    summary,
+    channel: { $ref: '#/channels/pushStream' },
+    messages: references('pushStream', messages),
+  };
+}
+
+function receiving(
+  summary: string,
+  messages: readonly (keyof typeof fromApp)[],
+  answers: readonly (keyof typeof toApp)[],
+): JsonObject {
+  return {
+    action: 'receive',
+    summary,
+    channel: { $ref: '#/channels/pushStream' },
+    messages: references('pushStream', messages),
+    reply: { channel: { $ref: '#/channels/pushStream' }, messages: references('pushStream', answers) },
+  };
+}
+
+function references(channel: string, messages: readonly string[]): JsonObject[] {
+  return messages.map((name) => ({ $ref: `#/channels/${channel}/messages/${name}` }));
+}
+
+function channelMessages(messages: Readonly<Record<string, DocumentedMessage>>): JsonObject {
+  return Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]));
+}
+
+function messageOf(name: string, message: DocumentedMessage, reactions: Reactions): JsonObject {
+  const { schemaName, title, summary, examples } = message;
+  return {
+    name,
+    title,
+    summary,
+    payload: { $ref: `#/components/schemas/${schemaName}` },
+    examples: Object.entries(examples).map(([example, payload]) => ({ name: example, payload: payload as Json })),
+    ...(name === 'error' ? { 'x-errors': errorsOf(frameErrors, reactions) } : {}),
+  };
+}
+
+/**
+ * Returns the schemas of the messages. A message fits exactly one of them: `security.…` topics are this service's own,
+ * and nothing is addressed to a group and a session at once.
+ */
+function messageSchemas(): JsonObject {
+  const schemas = Object.fromEntries(
+    Object.values(allMessages).map(({ schemaName, schema }) => [schemaName, publishSchema(schema)]),
+  );
+  return {
+    ...schemas,
+    MessageFrame: {
+      ...schemas.MessageFrame,
+      not: { properties: { topic: { type: 'string', pattern: '^security\\.' } } },
+    },
+    GroupMessage: { ...schemas.GroupMessage, not: { required: ['session_id'] } },
+    SessionMessage: { ...schemas.SessionMessage, not: { required: ['home_group_id'] } },
+  };
+}
+
+function errorsOf(codes: readonly string[], reactions: Reactions): JsonObject {
+  return Object.fromEntries(
+    codes.map((code) => {
+      const row = reactions[code];
+      if (row === undefined) throw new Error(`the error catalogue has no ${code}`);
+      return [code, { ...row }];
+    }),
+  );
+}

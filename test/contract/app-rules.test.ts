@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, logOut, newSession, type TokenPair } from '../support/accounts.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
+import { openStream } from '../support/push-client.ts';
+import { startTestServices, type TestServices } from '../support/test-services.ts';
+
+/** Facts that docs/apps.md builds upon and that no other test shows. */
+
+let services: TestServices;
+beforeAll(async () => {
+  services = await startTestServices(cheapHashes);
+});
+afterAll(() => services.close());
+
+const refresh = ({ refresh_token }: Pick<TokenPair, 'refresh_token'>) =>
+  services.api.post('/api/v1/auth/refresh', { refresh_token });
+
+/** Opens the session's stream, and returns it after its `hello`. */
+async function streamOf({ session_id, access_token }: TokenPair) {
+  const stream = await openStream(services.gateway.base, { sessionId: session_id, token: access_token });
+  expect(await stream.next()).toMatchObject({ type: 'hello', session_id });
+  return stream;
+}
+
+describe('a logout that waits for the network', () => {
+  test('needs the refresh token only, whatever answers are lost on the way', async () => {
+    const waiting = await newSession(services.api);
+    const lost = await refresh(waiting);
+    const repeated = await refresh(waiting);
+    expect([lost.status, repeated.status]).toEqual([200, 200]);
+    const { access_token } = repeated.json.data;
+    expect((await logOut(services.api, { ...waiting, access_token })).status).toBe(200);
+    expect((await logOut(services.api, { ...waiting, access_token })).status).toBe(404);
+    const after = await refresh(waiting);
+    expect(after.status).toBe(401);
+    expect(after.json).toMatchObject({ error_code: 'IAD_JWT_REFRESH_STOLEN', details: { reason: 'logged_out' } });
+  });
+
+  test('closes the stream of a newer session too, if it is sent with the access token of that', async () => {
+    const waiting = await newSession(services.api);
+    const newer = await logIn(services.api, waiting.email);
+    const stream = await streamOf(newer);
+    expect((await logOut(services.api, { ...waiting, access_token: newer.access_token })).status).toBe(200);
+    expect(await stream.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
+    expect((await refresh(newer)).status).toBe(200);
+  });
+
+  test('is a 404 that ends nothing, if it is sent with the access token of another user', async () => {
+    const waiting = await newSession(services.api);
+    const { access_token } = await newSession(services.api);
+    expect((await logOut(services.api, { ...waiting, access_token })).status).toBe(404);
+    expect((await refresh(waiting)).status).toBe(200);
+  });
+});
+
+test('a leave whose answer was lost gets 401, and repeated after the refresh it leaves the new household too', async () => {
+  const member = await newSession(services.api);
+  const leave = (tokens: TokenPair) => services.api.post('/api/v1/groups/leave', {}, bearer(tokens));
+  const lost = await leave(member);
+  expect([lost.status, (await leave(member)).status]).toEqual([200, 401]);
+  const { data } = (await refresh(member)).json;
+  expect(data.home_group_id).toBe(lost.json.data.home_group_id);
+  const again = await leave(data);
+  expect(again.status).toBe(200);
+  expect(again.json.data.home_group_id).not.toBe(data.home_group_id);
+});
+
+test('ending the session of another device that has ended is a 404, and the own session goes on', async () => {
+  const mine = await newSession(services.api);
+  const path = `/api/v1/auth/sessions/${randomUUID()}`;
+  const answer = await services.api.send({ method: 'DELETE', path, headers: bearer(mine) });
+  expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-LOGOUT-TARGET-NOT-FOUND']);
+  expect((await refresh(mine)).status).toBe(200);
+});
+
+test('the gateway answers a plain request to a stream in the same way, whatever its token', async () => {
+  const { access_token, push_stream_path } = await newSession(services.api);
+  const url = services.gateway.base.replace('ws:', 'http:') + push_stream_path;
+  for (const token of [access_token, 'no-token']) {
+    const answer = await fetch(url, { headers: { Authorization: `Bearer ${token}`, Connection: 'close' } });
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ error_code: 'ERR-ROUTE-NOT-FOUND' });
+  }
+});

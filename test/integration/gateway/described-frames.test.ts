@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type NewDevicePayload, newDeviceTopic } from '@auth-account/contracts';
+import { createPushMessagePublisher, type PushMessagePublisher } from '@auth-account/messaging';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { asyncApiChecker } from '../../support/asyncapi-checker.ts';
+import {
+  type Device,
+  type GatewayScene,
+  newDevice,
+  openGatewayScene,
+  signToken,
+  startTestGateway,
+  type TestGateway,
+  type TokenOptions,
+} from '../../support/gateway-scene.ts';
+import { openStream, type PushClient } from '../../support/push-client.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+const document = JSON.parse(await readFile(new URL('../../../docs/asyncapi.json', import.meta.url), 'utf8'));
+const checker = asyncApiChecker(document);
+
+let scene: GatewayScene;
+let gateway: TestGateway;
+let push: PushMessagePublisher;
+
+beforeAll(async () => {
+  scene = await openGatewayScene();
+  gateway = await startTestGateway(scene);
+  push = createPushMessagePublisher(scene.redis, scene.keys);
+  const isListening = async () => (await scene.redis.pubsub('NUMSUB', scene.keys.messages))[1] === 1;
+  await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
+  await eventually('the subscription', isListening);
+});
+afterAll(async () => {
+  await gateway.close();
+  await scene.close();
+});
+
+/** Returns the name that the document has for a frame. Throws if it has none, or if a member is not described. */
+function nameOf(frame: object): string {
+  const [name, ...others] = checker.namesOf('pushStream', frame);
+  if (name === undefined || others.length > 0) throw new Error(`${JSON.stringify(frame)} is ${[name, ...others]}`);
+  const unknown = checker.unknownMembers(name, frame);
+  if (unknown.length > 0) throw new Error(`${name} has members that are not described: ${unknown}`);
+  return name;
+}
+
+/** Sends a frame, which must be one of the document's, and returns the name of its answer. */
+async function ask(client: PushClient, frame: object): Promise<string> {
+  nameOf(frame);
+  client.send(frame);
+  return nameOf(await client.next());
+}
+
+const authFrame = async (device: Device, options?: TokenOptions) => ({
+  type: 'auth',
+  access_token: await signToken(scene.env, device, options),
+});
+
+test('every frame that the gateway sends is one that the AsyncAPI document has', async () => {
+  const device = newDevice();
+  const client = await openStream(gateway.base, { ...device, token: await signToken(scene.env, device) });
+  expect(nameOf(await client.next())).toBe('hello');
+  expect(await ask(client, { type: 'ping' })).toBe('pong');
+  expect(await ask(client, await authFrame(device))).toBe('authOk');
+  expect(await ask(client, await authFrame(newDevice()))).toBe('error');
+
+  await push.toGroup(device.groupId, { topic: 'inventory.item.changed', payload: { item_id: randomUUID() } });
+  expect(nameOf(await client.next())).toBe('message');
+  const created_at = new Date().toISOString();
+  const payload: NewDevicePayload = { session_id: randomUUID(), device_name: null, platform: 'ios', created_at };
+  await push.toSession(device.sessionId, { topic: newDeviceTopic, payload });
+  expect(nameOf(await client.next())).toBe('newDevice');
+
+  const stopping = await startTestGateway(scene, { DRAIN_SECONDS: '0' });
+  await eventually('readiness', async () => (await stopping.unreadiness()).length === 0);
+  const last = await stopping.open(newDevice());
+  const stopped = stopping.close();
+  expect(nameOf(await last.next())).toBe('reconnect');
+  await stopped;
+});
+
+test('every error code of a refused auth frame is one that the document has', async () => {
+  const device = newDevice();
+  const client = await gateway.open(device);
+  const refuse = async (frame: object) => {
+    client.send(frame);
+    return (await client.next()).error_code;
+  };
+  const anHourAgo = () => Date.now() - 3_600_000;
+  const codes = [
+    await refuse({ type: 'auth', access_token: 'no-token' }),
+    await refuse(await authFrame(device, { now: anHourAgo })),
+    await refuse(await authFrame(newDevice())),
+  ];
+  expect(codes).toEqual(['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED', 'ERR-STREAM-SESSION-MISMATCH']);
+  expect(Object.keys(document.components.messages.error['x-errors'])).toEqual(expect.arrayContaining(codes));
+});
+
+test('a close has a code and a reason that the document has', async () => {
+  const device = newDevice();
+  const client = await gateway.open(device);
+  await scene.publishClose(device, 'LOGOUT_CONFIRMED');
+  const { code, reason } = await client.closed;
+  expect(document.channels.pushStream['x-close-codes'].codes).toContainEqual(
+    expect.objectContaining({ code, reason, reaction: 'log_in' }),
+  );
+});

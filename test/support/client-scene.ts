@@ -1,0 +1,124 @@
+import {
+  type AuthClient,
+  type AuthClientOptions,
+  type AuthEvent,
+  createAuthClient,
+  type LogEntry,
+} from '@auth-account/client';
+import { newEmail, password } from './accounts.ts';
+import { startTestGateway, type TestGateway } from './gateway-scene.ts';
+import { cheapHashes } from './groups.ts';
+import { createHurriedTimers } from './hurried-timers.ts';
+import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts';
+import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
+import { type RecordedSockets, recordSockets } from './recorded-socket.ts';
+import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
+import { eventually } from './worker-scene.ts';
+import { startTestWorker } from './worker-service.ts';
+
+/** An app: a client, its storage and its network. */
+export interface TestApp {
+  readonly client: AuthClient;
+  readonly storage: MemoryStorage;
+  readonly network: LossyNetwork;
+  readonly events: AuthEvent[];
+  readonly log: LogEntry[];
+  readonly sockets: RecordedSockets;
+  /** Milliseconds by which the app's clocks are ahead of the real ones. */
+  readonly clock: { wall: number; monotonic: number };
+  /** Lets the time-outs that are running pass now. */
+  giveUpWaiting(): void;
+  /** Kills the app and starts it again, with the same storage. */
+  restart(options?: Partial<AuthClientOptions>): TestApp;
+}
+
+/** The real api, gateway and worker, and apps that use the client. */
+export interface ClientScene {
+  readonly api: TestApi;
+  readonly gateway: TestGateway;
+  app(options?: Partial<AuthClientOptions>, storage?: MemoryStorage): TestApp;
+  /** An app whose user has registered and logged in. */
+  signedIn(options?: Partial<AuthClientOptions>): Promise<TestApp & { readonly email: string }>;
+  close(): Promise<void>;
+}
+
+async function startServices(env: Readonly<Record<string, string>>) {
+  const name = uniqueName();
+  const gateway = await startTestGateway({ env: { ...serviceEnvironment(name), DRAIN_SECONDS: '0' } });
+  const api = await startTestApi({
+    ...cheapHashes,
+    MONGODB_DATABASE: name,
+    KEY_PREFIX: name,
+    PUSH_PUBLIC_URL: gateway.base,
+    LOGIN_ACCOUNT_FREE_FAILURES: '1000000',
+    LOGIN_FREE_FAILURES: '15',
+    ...env,
+  });
+  const worker = await startTestWorker({
+    ...serviceEnvironment(name),
+    EVENT_SUBSCRIBERS: '[]',
+    DENY_LIST_INTERVAL_MS: '1000',
+  });
+  await eventually('the gateway is ready', async () => (await gateway.unreadiness()).length === 0);
+  return { gateway, api, worker };
+}
+
+export async function openClientScene(env: Readonly<Record<string, string>> = {}): Promise<ClientScene> {
+  const { gateway, api, worker } = await startServices(env);
+  const clients: AuthClient[] = [];
+
+  function app(options: Partial<AuthClientOptions> = {}, storage = createMemoryStorage()): TestApp {
+    const network = createLossyNetwork();
+    const events: AuthEvent[] = [];
+    const log: LogEntry[] = [];
+    const sockets = recordSockets();
+    const clock = { wall: 0, monotonic: 0 };
+    const timers = createHurriedTimers();
+    const client = createAuthClient({
+      baseUrl: api.base,
+      storage,
+      fetch: network.fetch,
+      WebSocket: sockets.WebSocket,
+      log: (entry) => log.push(entry),
+      now: () => Date.now() + clock.wall,
+      monotonic: () => performance.now() + clock.monotonic,
+      timers,
+      ...options,
+    });
+    clients.push(client);
+    client.subscribe((event) => events.push(event));
+    return {
+      client,
+      storage,
+      network,
+      events,
+      log,
+      sockets,
+      clock,
+      giveUpWaiting: timers.runLong,
+      restart(changed = {}) {
+        client.close();
+        return app({ ...options, ...changed }, storage);
+      },
+    };
+  }
+
+  return {
+    api,
+    gateway,
+    app,
+    async signedIn(options) {
+      const made = app(options);
+      const email = newEmail();
+      await made.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+      await made.client.logIn({ email, password });
+      return { ...made, email };
+    },
+    async close() {
+      for (const client of clients) client.close();
+      await worker.close();
+      await api.close();
+      await gateway.close();
+    },
+  };
+}
