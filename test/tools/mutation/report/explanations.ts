@@ -560,4 +560,21 @@ export const explanations: readonly Explanation[] = [
       ],
     ],
   },
+  {
+    file: 'services/api/src/usecases/undo-email-change.ts',
+    why: 'An account that is found by a change has that change: it is there for the type alone.',
+    mutants: [
+      [
+        'if (user === undefined || former === undefined) throw codeInvalid();',
+        'user === undefined || former === undefined',
+        'user === undefined && former === undefined',
+      ],
+      ['if (user === undefined || former === undefined) throw codeInvalid();', 'former === undefined', 'false'],
+    ],
+  },
+  {
+    file: 'services/api/src/usecases/undo-email-change.ts',
+    why: 'Without an id no change is found, and the next check refuses that alike.',
+    mutants: [['if (found === undefined) throw codeInvalid();', 'found === undefined', 'false']],
+  },
 ];
