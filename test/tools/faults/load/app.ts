@@ -9,8 +9,8 @@ export interface Mailbox {
   codeOf(challengeId: string): { readonly email: string; readonly code: string } | undefined;
   /** Returns true if a mail to the address had the text. */
   wasMailed(email: string, text: string): boolean;
-  /** Returns the token of the newest notice to that address of a change that can be undone. */
-  undoTokenTo(email: string): string | undefined;
+  /** Takes out the token of the newest notice to that address of a change that can be undone; none comes twice. */
+  takeUndoToken(email: string): string | undefined;
 }
 
 /** Objects that all apps share. */

@@ -95,14 +95,16 @@ async function runErrand(app: App): Promise<boolean> {
   const { world, person, device } = app;
   const code = arrivedCode(app);
   const { errand, wantedAddress } = person;
-  const token = wantedAddress === undefined ? undefined : world.mailbox.undoTokenTo(wantedAddress);
   if (errand !== undefined && code !== undefined) {
     if (errand.purpose === 'password_reset') await resetPassword(app, errand, code);
     else if (errand.purpose === 'account_deletion') await confirmDeletion(app, errand, code);
     else if (device.session?.state === 'live') await changeAddress(app, errand, code);
     else return false;
-  } else if (wantedAddress !== undefined && token !== undefined) await undoAddress(app, wantedAddress, token);
-  else return false;
+    return true;
+  }
+  const token = wantedAddress === undefined ? undefined : world.mailbox.takeUndoToken(wantedAddress);
+  if (wantedAddress === undefined || token === undefined) return false;
+  await undoAddress(app, wantedAddress, token);
   return true;
 }
 

@@ -18,6 +18,8 @@ export async function createMailbox(): Promise<FilledMailbox> {
   const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { crv: 'P-256' });
   const codes = new Map<string, { readonly email: string; readonly code: string }>();
   const undoTokens = new Map<string, string>();
+  /** Tokens that were used: their notice may be delivered once more. */
+  const usedTokens = new Set<string>();
   /** Address → text of its mails. */
   const mails = new Map<string, string>();
   return {
@@ -27,11 +29,16 @@ export async function createMailbox(): Promise<FilledMailbox> {
       const { plaintext } = await compactDecrypt(data.secret, privateKey);
       const { email, code, undo_token }: Secret = JSON.parse(new TextDecoder().decode(plaintext));
       if (code !== undefined && 'challenge_id' in data) codes.set(data.challenge_id, { email, code });
-      if (undo_token !== undefined) undoTokens.set(email, undo_token);
+      if (undo_token !== undefined && !usedTokens.has(undo_token)) undoTokens.set(email, undo_token);
     },
     take: ({ to, text }) => void mails.set(to, `${mails.get(to) ?? ''}${text}`),
     wasMailed: (email, code) => mails.get(email)?.includes(code) ?? false,
     codeOf: (challengeId) => codes.get(challengeId),
-    undoTokenTo: (email) => undoTokens.get(email),
+    takeUndoToken(email) {
+      const token = undoTokens.get(email);
+      undoTokens.delete(email);
+      if (token !== undefined) usedTokens.add(token);
+      return token;
+    },
   };
 }
