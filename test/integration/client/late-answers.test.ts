@@ -32,3 +32,68 @@ test.each([
   expect(app.client.state().status).toBe('signed_in');
   expect((await app.client.account.find()).email).toBe(other.email);
 });
+
+/** A storage whose next write of a session waits. */
+function holdWrite({ storage }: TestApp): { isWaiting: () => boolean; release: () => void } {
+  const { set } = storage;
+  let release: (() => void) | undefined;
+  storage.set = async (key, value) => {
+    if (key.includes('.session.')) {
+      storage.set = set;
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    }
+    return set(key, value);
+  };
+  return { isWaiting: () => release !== undefined, release: () => release?.() };
+}
+
+const liveSessionsOf = async (email: string) => {
+  const user_id = (await scene.api.collections.users.findOne({ email_key: email }))?._id ?? '';
+  return scene.api.collections.sessions.countDocuments({ user_id, is_revoked: false });
+};
+
+test('a logout while the session of a login is written is not forgotten', async () => {
+  const app = await scene.signedIn(noStream);
+  await app.client.logOut();
+  const textOf = () => JSON.stringify([...app.storage.content]);
+  await eventually('the logout is delivered', async () => !textOf().includes('refresh_token'));
+  const write = holdWrite(app);
+  const late = outcomeOf(app.client.logIn({ email: app.email, password }));
+  await eventually('the session is being written', async () => write.isWaiting());
+  const done = app.client.logOut();
+  write.release();
+  await done;
+  expect(await late).toMatchObject({ code: 'CLIENT_SUPERSEDED' });
+  expect(app.client.state().status).toBe('signed_out');
+  await expect(app.restart().client.ready()).resolves.toMatchObject({ status: 'signed_out' });
+  await eventually('no session lives', async () => (await liveSessionsOf(app.email)) === 0);
+});
+
+test('nothing is sent with a token that came while the user logged out', async () => {
+  const app = await scene.signedIn(noStream);
+  app.clock.monotonic += 3_600_000;
+  const write = holdWrite(app);
+  const late = outcomeOf(app.client.account.find());
+  await eventually('the pair is being written', async () => write.isWaiting());
+  const done = app.client.logOut();
+  write.release();
+  await done;
+  expect(await late).toMatchObject({ code: 'CLIENT_SUPERSEDED' });
+  expect(app.network.to('/account')).toHaveLength(0);
+  await eventually('no session lives', async () => (await liveSessionsOf(app.email)) === 0);
+});
+
+test('a login succeeds whose own effect on the session before is heard of first', async () => {
+  const app = await scene.signedIn(noStream);
+  app.clock.monotonic += 3_600_000;
+  app.network.plan('/login', 'answer_held');
+  const again = outcomeOf(app.client.logIn({ email: app.email, password }));
+  await untilHeld(app);
+  await outcomeOf(app.client.account.find());
+  expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'replaced' });
+  await app.network.release();
+  expect(await again).toHaveProperty('session_id');
+  expect((await app.client.account.find()).email).toBe(app.email);
+});
