@@ -66,16 +66,17 @@ function groupOf({ call, keeper, platform }: OperationsDeps) {
     handOver: (user_id: string): Promise<Data<'handOverGroup'>> => call('handOverGroup', { body: { user_id } }),
     /** Leaves the group for a new household. */
     async leave(): Promise<Data<'leaveGroup'>> {
-      const before = sessionOf(keeper)?.home_group_id;
+      const before = (await keeper.load()).session?.home_group_id;
       const hasMoved = () => sessionOf(keeper)?.home_group_id !== before;
       try {
-        const data = await call('leaveGroup', { isRepeatable: () => !hasMoved() });
+        const data = await call('leaveGroup', { isWanted: () => !hasMoved() });
         await renewClaims(keeper);
         return data;
       } catch (error) {
         const { home_group_id, account_type } = sessionOf(keeper) ?? {};
         // The answer of an earlier try was lost: a repeated one would leave the new household too.
-        if (home_group_id === undefined || account_type === undefined || !hasMoved()) throw error;
+        if (before === undefined || home_group_id === undefined || account_type === undefined || !hasMoved())
+          throw error;
         return { home_group_id, account_type, role: 'owner', timestamp: new Date(platform.now()).toISOString() };
       }
     },
