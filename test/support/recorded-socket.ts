@@ -8,6 +8,8 @@ export interface RecordedSockets {
   live(): number;
   /** While true, every handshake fails. */
   isRefused: boolean;
+  /** Ends every stream as a lost connection does. */
+  cut(): void;
 }
 
 /** Node's own WebSocket, whose steps are recorded. */
@@ -18,6 +20,14 @@ export function recordSockets(): RecordedSockets {
     steps,
     live: () => live.size,
     isRefused: false,
+    cut() {
+      for (const socket of live) {
+        const { onclose } = socket as unknown as StreamSocket;
+        WebSocket.prototype.close.call(socket);
+        live.delete(socket);
+        onclose?.({ code: 1006, reason: '' });
+      }
+    },
     WebSocket: class extends WebSocket {
       constructor(url: string, protocols: string[]) {
         super(recorded.isRefused ? url.replace('/ws/push-stream/', '/ws/nowhere/') : url, protocols);
