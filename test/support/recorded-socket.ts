@@ -10,6 +10,8 @@ export interface RecordedSockets {
   isRefused: boolean;
   /** Where a load balancer leads from now on: `ws://…`. */
   base: string | undefined;
+  /** Ends every stream as a lost connection does. */
+  cut(): void;
 }
 
 /** Node's own WebSocket, whose steps are recorded. */
@@ -21,6 +23,14 @@ export function recordSockets(): RecordedSockets {
     live: () => live.size,
     isRefused: false,
     base: undefined,
+    cut() {
+      for (const socket of live) {
+        const { onclose } = socket as unknown as StreamSocket;
+        WebSocket.prototype.close.call(socket);
+        live.delete(socket);
+        onclose?.({ code: 1006, reason: '' });
+      }
+    },
     WebSocket: class extends WebSocket {
       constructor(url: string, protocols: string[]) {
         const path = new URL(url).pathname;

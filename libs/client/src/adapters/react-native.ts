@@ -2,7 +2,7 @@ import type { AuthStorage, DeviceSignal, Platform } from '../platform/platform.t
 
 /** The part of `expo-secure-store` that the adapter uses. */
 export interface SecureStore {
-  readonly AFTER_FIRST_UNLOCK?: number;
+  readonly AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY?: number;
   getItemAsync(key: string, options?: SecureStoreOptions): Promise<string | null>;
   setItemAsync(key: string, value: string, options?: SecureStoreOptions): Promise<void>;
   deleteItemAsync(key: string, options?: SecureStoreOptions): Promise<void>;
@@ -14,7 +14,7 @@ interface SecureStoreOptions {
 
 /** The part of `react-native-keychain` that the adapter uses. */
 export interface Keychain {
-  readonly ACCESSIBLE: { readonly AFTER_FIRST_UNLOCK: string };
+  readonly ACCESSIBLE: { readonly AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY: string };
   getGenericPassword(options: { service: string }): Promise<false | { readonly password: string }>;
   setGenericPassword(
     username: string,
@@ -32,7 +32,7 @@ export interface NetInfo {
 /** The part of React Native's `AppState` that the adapter uses. */
 export interface AppState {
   readonly currentState: string;
-  addEventListener(type: 'change', listener: (state: never) => void): { remove(): void };
+  addEventListener(type: 'change', listener: (state: string) => void): { remove(): void };
 }
 
 export interface ReactNativeParts {
@@ -64,11 +64,12 @@ const nameOf = (key: string) => key.replace(/[^\w.-]/g, '_');
 
 /**
  * A storage in `expo-secure-store`. Readable after the first unlock: a refresh in the background of a locked phone must
- * find its token, and would else take the user for signed out.
+ * find its token, and would else take the user for signed out. On this device only: a backup on a second phone would be a
+ * second holder of the tokens, which is theft.
  */
 export function secureStorage(store: SecureStore): AuthStorage {
-  const { AFTER_FIRST_UNLOCK } = store;
-  const options = AFTER_FIRST_UNLOCK === undefined ? {} : { keychainAccessible: AFTER_FIRST_UNLOCK };
+  const { AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY: keychainAccessible } = store;
+  const options = keychainAccessible === undefined ? {} : { keychainAccessible };
   return {
     get: (key) => store.getItemAsync(nameOf(key), options),
     set: (key, value) => store.setItemAsync(nameOf(key), value, options),
@@ -76,9 +77,9 @@ export function secureStorage(store: SecureStore): AuthStorage {
   };
 }
 
-/** A storage in `react-native-keychain`, readable after the first unlock for the same reason. */
+/** A storage in `react-native-keychain`, readable when and where that one is. */
 export function keychainStorage(keychain: Keychain): AuthStorage {
-  const accessible = keychain.ACCESSIBLE.AFTER_FIRST_UNLOCK as never;
+  const accessible = keychain.ACCESSIBLE.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY as never;
   return {
     async get(key) {
       const found = await keychain.getGenericPassword({ service: nameOf(key) });

@@ -13,8 +13,8 @@ export interface CallInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly idempotencyKey?: string;
-  /** Is asked after a refresh: false if the work must not be done again. */
-  readonly isRepeatable?: () => boolean;
+  /** Is asked before each request: false if the work must not be done any more. */
+  readonly isWanted?: () => boolean;
 }
 
 /** Calls an operation, with the access token if it wants one and with one transparent refresh. */
@@ -22,22 +22,23 @@ export type Call = <N extends OperationName>(name: N, input?: CallInput) => Prom
 
 /**
  * Does the work with an access token, and once more with another one if the service refuses the first. Raises
- * `CLIENT_SUPERSEDED` if somebody else has logged in meanwhile, whose work it is not, or if it is not repeatable.
+ * `CLIENT_SUPERSEDED` if somebody else has logged in meanwhile, whose work it is not, or if it is not wanted any more.
  */
 export async function withAccess<T>(
   keeper: Keeper,
   work: (access: Access) => Promise<T>,
   isRefused: (error: unknown) => boolean = wantsRefresh,
-  isRepeatable: () => boolean = () => true,
+  isWanted: () => boolean = () => true,
 ): Promise<T> {
   const access = await keeper.access();
+  if (!isWanted()) throw new AuthError('CLIENT_SUPERSEDED');
   try {
     return await work(access);
   } catch (error) {
     if (!isRefused(error)) throw error;
   }
   const next = await keeper.renew(access.token);
-  if (next.era !== access.era || !isRepeatable()) throw new AuthError('CLIENT_SUPERSEDED');
+  if (next.era !== access.era || !isWanted()) throw new AuthError('CLIENT_SUPERSEDED');
   return work(next);
 }
 
@@ -46,9 +47,9 @@ export function wantsRefresh(error: unknown): boolean {
 }
 
 export function createCall(exchange: Exchange, keeper: Keeper): Call {
-  return async <N extends OperationName>(name: N, { isRepeatable, ...input }: CallInput = {}): Promise<Data<N>> => {
+  return async <N extends OperationName>(name: N, { isWanted, ...input }: CallInput = {}): Promise<Data<N>> => {
     const send = async (access?: Access) =>
       (await exchange<Data<N>>(name, { ...input, ...(access && { accessToken: access.token }) })).data;
-    return operations[name][2] === 1 ? withAccess(keeper, send, wantsRefresh, isRepeatable) : send();
+    return operations[name][2] === 1 ? withAccess(keeper, send, wantsRefresh, isWanted) : send();
   };
 }

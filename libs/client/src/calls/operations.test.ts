@@ -14,6 +14,7 @@ test('has a method for every operation of the route table', async () => {
     return {};
   }) as unknown as Call;
   const keeper = {
+    load: async () => ({ era: '', logouts: [] }),
     state: () => ({ status: 'unknown' }),
     end: async () => undefined,
     access: async () => ({ token: '' }),

@@ -1,4 +1,4 @@
-import type { SessionInfo } from '../events.ts';
+import type { SessionInfo, SignedOutReason } from '../events.ts';
 import { isLost } from '../http/auth-error.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Keeper } from '../session/keeper.ts';
@@ -25,9 +25,7 @@ function sessionsOf({ call, keeper }: OperationsDeps) {
     /** Ends the session of a device. If it is this one, it is signed out here too. */
     async revoke(session_id: string): Promise<void> {
       await call('revokeSession', { params: { session_id } });
-      const state = keeper.state();
-      if (state.status === 'signed_in' && state.session.session_id === session_id)
-        await keeper.end('logged_out', false);
+      if (sessionOf(keeper)?.session_id === session_id) await keeper.end('logged_out', false);
     },
     /** Ends all sessions but this one. Returns their number. */
     async revokeOthers(): Promise<number> {
@@ -35,11 +33,18 @@ function sessionsOf({ call, keeper }: OperationsDeps) {
     },
     /** Ends all sessions, this one too. */
     async revokeAll(): Promise<number> {
-      const { terminated_sessions } = await call('logOutAll', { body: {} });
-      await keeper.end('logged_out', false);
-      return terminated_sessions;
+      const logOutAll = () => call('logOutAll', { body: {} });
+      return (await endWith(keeper, 'logged_out', logOutAll)).terminated_sessions;
     },
   };
+}
+
+/** Does what ends the present session, and ends it here too; not one that has followed it meanwhile. */
+async function endWith<T>(keeper: Keeper, reason: SignedOutReason, work: () => Promise<T>): Promise<T> {
+  const { era } = await keeper.load();
+  const data = await work();
+  if ((await keeper.load()).era === era) await keeper.end(reason, false);
+  return data;
 }
 
 /** Gets the claims of the new group; if there is no answer, the next call that is refused gets them. */
@@ -61,16 +66,17 @@ function groupOf({ call, keeper, platform }: OperationsDeps) {
     handOver: (user_id: string): Promise<Data<'handOverGroup'>> => call('handOverGroup', { body: { user_id } }),
     /** Leaves the group for a new household. */
     async leave(): Promise<Data<'leaveGroup'>> {
-      const before = sessionOf(keeper)?.home_group_id;
+      const before = (await keeper.load()).session?.home_group_id;
       const hasMoved = () => sessionOf(keeper)?.home_group_id !== before;
       try {
-        const data = await call('leaveGroup', { isRepeatable: () => !hasMoved() });
+        const data = await call('leaveGroup', { isWanted: () => !hasMoved() });
         await renewClaims(keeper);
         return data;
       } catch (error) {
         const { home_group_id, account_type } = sessionOf(keeper) ?? {};
         // The answer of an earlier try was lost: a repeated one would leave the new household too.
-        if (home_group_id === undefined || account_type === undefined || !hasMoved()) throw error;
+        if (before === undefined || home_group_id === undefined || account_type === undefined || !hasMoved())
+          throw error;
         return { home_group_id, account_type, role: 'owner', timestamp: new Date(platform.now()).toISOString() };
       }
     },
@@ -117,11 +123,8 @@ function accountOf(deps: OperationsDeps) {
     exportData: (current_password: string): Promise<Data<'exportAccount'>> =>
       call('exportAccount', { body: { current_password } }),
     /** Deletes the account after the time of grace, and signs out. */
-    async delete(current_password: string): Promise<Data<'scheduleDeletion'>> {
-      const data = await call('scheduleDeletion', { body: { current_password } });
-      await keeper.end('account_deleted', false);
-      return data;
-    },
+    delete: (current_password: string): Promise<Data<'scheduleDeletion'>> =>
+      endWith(keeper, 'account_deleted', () => call('scheduleDeletion', { body: { current_password } })),
     /** Keeps an account that is about to be deleted. */
     restore: async (input: Omit<Body<'restoreAccount'>, 'device_id'>): Promise<Data<'restoreAccount'>> =>
       call('restoreAccount', { body: { ...input, device_id: await deviceId() } }),

@@ -45,7 +45,11 @@ export function createRegister({ platform, call, device, logIn, prefix, log }: R
 
   async function begin(intent: string): Promise<Intent> {
     if (held?.intent === intent) return { ...held, isRepeated: true };
-    const stored = parseJson((await storage.get(slot).catch(() => undefined)) ?? '');
+    const text = await storage.get(slot).catch(() => {
+      // There may be a key, without which the user would read that their own address is taken.
+      throw new AuthError('CLIENT_STATE_UNKNOWN');
+    });
+    const stored = parseJson(text ?? '');
     const isRepeated = isRecord(stored) && stored.intent === intent && typeof stored.key === 'string';
     held = { intent, key: isRepeated ? (stored.key as string) : randomUUID() };
     if (!isRepeated) await storage.set(slot, JSON.stringify(held)).catch(() => log({ event: 'storage_failed' }));
@@ -67,7 +71,7 @@ export function createRegister({ platform, call, device, logIn, prefix, log }: R
     await storage.remove(slot).catch(() => log({ event: 'storage_failed' }));
   }
 
-  return async (input) => {
+  async function register(input: Registration): Promise<Data<'registerAccount'>> {
     const { email, space_creation_mode, invite_token = null } = input;
     const { key, isRepeated } = await begin(JSON.stringify([email.toLowerCase(), space_creation_mode, invite_token]));
     const body = { ...input, device_id: await device.id() };
@@ -82,6 +86,15 @@ export function createRegister({ platform, call, device, logIn, prefix, log }: R
       if (isTaken && isRepeated) return claim(input, error);
       throw error;
     }
+  }
+
+  const running = new Map<string, ReturnType<Register>>();
+  return (input) => {
+    const form = JSON.stringify(input);
+    // A button that is tapped twice registers once.
+    const done = running.get(form) ?? register(input).finally(() => running.delete(form));
+    running.set(form, done);
+    return done;
   };
 }
 

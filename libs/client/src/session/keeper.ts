@@ -123,8 +123,10 @@ function createLogin({ randomUUID, vault, holder }: KeeperDeps, endings: () => n
       const era = randomUUID();
       const session = sessionOf(pair);
       const isAdopted = await vault.update((newest) => {
-        if (ticket.endings !== endings() || newest.era !== ticket.era) return;
         const before = newest.session;
+        // The service may have ended the session before, and said so first: that is no reason to refuse this one.
+        const isEndedBefore = before === undefined && newest.reason !== 'logged_out';
+        if (ticket.endings !== endings() || (newest.era !== ticket.era && !isEndedBefore)) return;
         // The service itself ends the session that this user had on this device.
         const isReplaced = before?.user_id === session.user_id && before.device_id === session.device_id;
         const logouts = before && !isReplaced ? withLogout(newest.logouts, before) : newest.logouts;

@@ -25,7 +25,7 @@ export function openTabs(
   prefix: string,
   listener: TabListener,
 ): Tabs {
-  const channel = openChannel?.(prefix);
+  let channel = openChannel?.(prefix);
   if (channel) {
     channel.onmessage = ({ data }) => {
       if (!isRecord(data)) return;
@@ -42,6 +42,10 @@ export function openTabs(
     tellAccess: (access) =>
       channel?.postMessage({ kind: 'access', access: { ...access, leftMs: access.expiresAt - monotonic() } }),
     tellEvent: (event) => channel?.postMessage({ kind: 'event', event }),
-    close: () => channel?.close(),
+    close() {
+      channel?.close();
+      // A closed channel throws, in the middle of a change.
+      channel = undefined;
+    },
   };
 }

@@ -21,7 +21,7 @@ export interface Vault {
   accept(record: SessionRecord): void;
   /**
    * Changes the newest record, in memory and in the storage; nothing if `change` returns undefined. Returns whether it
-   * was changed.
+   * was changed, and not overtaken by a logout while it was written.
    */
   update(change: (newest: SessionRecord) => RecordChange | undefined): Promise<boolean>;
   /** Writes the record again if the storage refused it. */
@@ -76,18 +76,22 @@ export function createVault({ platform, exclusive, prefix, log, onChange }: Vaul
 
   async function update(change: Parameters<Vault['update']>[0]): Promise<boolean> {
     return exclusive('store', async () => {
-      const changed = change(await read());
+      const newest = await read();
+      const changed = change(newest);
       if (changed === undefined) return false;
+      let { next } = changed;
       isUnwritten = false;
       try {
-        await slots.write(changed.next);
-        hold(changed.next);
+        await slots.write(next);
       } catch {
         isUnwritten = true;
         log({ event: 'storage_failed' });
-        if (changed.next.session === undefined) await slots.clear();
-        hold(changed.unwritten ?? changed.next);
+        if (next.session === undefined) await slots.clear();
+        next = changed.unwritten ?? next;
       }
+      // A logout is in memory at once, and writes over this one next.
+      if (current?.era !== newest.era && current?.era !== next.era) return false;
+      hold(next);
       return true;
     });
   }

@@ -35,6 +35,9 @@ export interface Stream {
   isOpen(): boolean;
 }
 
+/** Time after which a stream has lasted: one that ends earlier, again and again, must not come back without a pause. */
+const steadyMs = 10_000;
+
 /** Opens the stream, one attempt at a time, until there is a connection or nobody wants one. */
 function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: ConnectionListener) {
   const { platform, leadership, keeper, vault } = deps;
@@ -43,18 +46,19 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
   let isOpening = false;
   let isAskedAgain = false;
 
-  /** Runs a step towards an open stream. If it fails, the next one follows after a pause; not if the session is over. */
+  /** Runs a step towards an open stream. If it fails, the next one follows after a pause, as long as one is wanted. */
   async function attempt(step: () => Promise<unknown>): Promise<void> {
     try {
       await step();
     } catch (error) {
-      const isOver = error instanceof AuthError && (error.code === 'CLIENT_SIGNED_OUT' || error.status === 401);
-      if (!isOver) again.schedule(error instanceof AuthError ? error.retryAfterMs : undefined);
+      if (canOpen()) again.schedule(error instanceof AuthError ? error.retryAfterMs : undefined);
     }
   }
 
   async function open(): Promise<void> {
-    if (platform.WebSocket === undefined || state.connection !== undefined || !canOpen()) return;
+    if (platform.WebSocket === undefined || state.connection !== undefined) return;
+    // A tab that is hidden or signed out must not keep the stream from the others.
+    if (!canOpen()) return leadership.resign();
     if (isOpening) {
       isAskedAgain = true;
       return;
@@ -63,7 +67,7 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
     isAskedAgain = false;
     await attempt(openOnce);
     isOpening = false;
-    if (isAskedAgain) await open();
+    if (isAskedAgain || !canOpen()) await open();
   }
 
   async function openOnce(): Promise<void> {
@@ -92,7 +96,9 @@ function createRenewRefused({ keeper, log }: StreamDeps) {
 
 export function createStream(deps: StreamDeps): Stream {
   const { keeper, vault, call, leadership, isAwake, tell, log } = deps;
+  const { monotonic } = deps.platform;
   const renewRefused = createRenewRefused(deps);
+  let openedAt = 0;
   let pauses = 0;
   /** Era whose stream another connection has taken over: opening again would take it back for ever. */
   let takenOver: string | undefined;
@@ -113,10 +119,13 @@ export function createStream(deps: StreamDeps): Stream {
     state.connection = undefined;
     log({ event: 'stream_closed', status: code });
     if (wasOpen) tell({ type: 'stream', status: 'closed' });
+    const hasLasted = wasOpen && monotonic() - openedAt > steadyMs;
+    if (hasLasted) again.reset();
     const reaction = reactionToClose(code);
     if (reaction === 'stop') takenOver = connection?.era;
     // The service says what the end means: a close code alone ends no session.
-    else if (reaction === 'renew') void attempt(() => keeper.renew(connection?.token()).then(open));
+    else if (reaction === 'renew')
+      void attempt(() => keeper.renew(connection?.token()).then(() => (hasLasted ? open() : again.schedule())));
     else if (pauseMs !== undefined) again.scheduleAt(pauseMs);
     else if (wasOpen) again.schedule();
     else void attempt(askWhy);
@@ -125,7 +134,7 @@ export function createStream(deps: StreamDeps): Stream {
   const { state, again, attempt, open } = createOpening(deps, canOpen, {
     onEnd,
     onOpen() {
-      again.reset();
+      openedAt = monotonic();
       tell({ type: 'stream', status: 'open' });
     },
     onFrame(frame) {
@@ -134,8 +143,13 @@ export function createStream(deps: StreamDeps): Stream {
       else if (frame.type === 'error') renewRefused(state.connection, String(frame.error_code));
     },
     // Without an answer the stream ends with 4002, and the next one asks again.
-    onExpiring: () => void (isAwake() && keeper.access().catch(() => undefined)),
+    onExpiring: () => void (isAwake() && keeper.access().then(extend, () => undefined)),
   });
+
+  /** Also with a token that another tab has got. */
+  function extend(access: Access): void {
+    if (state.connection?.era === access.era) state.connection.extend(access);
+  }
 
   return {
     wake() {
@@ -156,9 +170,7 @@ export function createStream(deps: StreamDeps): Stream {
       pauses -= 1;
       void open();
     },
-    extend(access) {
-      if (state.connection?.era === access.era) state.connection.extend(access);
-    },
+    extend,
     isOpen: () => state.connection?.isOpen() === true,
   };
 }

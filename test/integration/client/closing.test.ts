@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { password } from '../../support/accounts.ts';
+import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: ClientScene;
+
+beforeAll(async () => {
+  scene = await openClientScene();
+});
+
+afterAll(() => scene.close());
+
+test('a login that ends after the client was closed is whole', async () => {
+  const openChannel = () => new BroadcastChannel('closing-test');
+  const app = await scene.signedIn({ stream: false, openChannel: openChannel as never });
+  await app.client.logOut();
+  app.network.plan('/login', 'answer_held');
+  const late = app.client.logIn({ email: app.email, password });
+  late.catch(() => undefined);
+  await eventually('the answer is held', async () => app.network.held() === 1);
+  app.client.close();
+  await app.network.release();
+  expect(await late).toHaveProperty('session_id');
+  expect(app.log.map(({ event }) => event)).not.toContain('storage_failed');
+});

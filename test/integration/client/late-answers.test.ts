@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { password } from '../../support/accounts.ts';
+import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: ClientScene;
+
+beforeAll(async () => {
+  scene = await openClientScene();
+});
+
+afterAll(() => scene.close());
+
+const noStream = { stream: false } as const;
+const untilHeld = (app: TestApp) => eventually('the answer is held', async () => app.network.held() === 1);
+/** What became of the work: its error, or its result. */
+const outcomeOf = (work: Promise<unknown>) => work.catch((error) => error);
+
+test.each([
+  ['revokeAll', '/logout-all', (app: TestApp) => app.client.sessions.revokeAll()],
+  ['delete', '/account/deletion', (app: TestApp) => app.client.account.delete(password)],
+])('the late answer to %s ends nobody who has logged in meanwhile', async (_name, path, end) => {
+  const app = await scene.signedIn(noStream);
+  const other = await scene.signedIn(noStream);
+  app.network.plan(path, 'answer_held');
+  const late = outcomeOf(end(app));
+  await untilHeld(app);
+  await app.client.logOut();
+  await app.client.logIn({ email: other.email, password });
+  await app.network.release();
+  await late;
+  expect(app.client.state().status).toBe('signed_in');
+  expect((await app.client.account.find()).email).toBe(other.email);
+});
+
+/** A storage whose next write of a session waits. */
+function holdWrite({ storage }: TestApp): { isWaiting: () => boolean; release: () => void } {
+  const { set } = storage;
+  let release: (() => void) | undefined;
+  storage.set = async (key, value) => {
+    if (key.includes('.session.')) {
+      storage.set = set;
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    }
+    return set(key, value);
+  };
+  return { isWaiting: () => release !== undefined, release: () => release?.() };
+}
+
+const liveSessionsOf = async (email: string) => {
+  const user_id = (await scene.api.collections.users.findOne({ email_key: email }))?._id ?? '';
+  return scene.api.collections.sessions.countDocuments({ user_id, is_revoked: false });
+};
+
+test('a logout while the session of a login is written is not forgotten', async () => {
+  const app = await scene.signedIn(noStream);
+  await app.client.logOut();
+  const textOf = () => JSON.stringify([...app.storage.content]);
+  await eventually('the logout is delivered', async () => !textOf().includes('refresh_token'));
+  const write = holdWrite(app);
+  const late = outcomeOf(app.client.logIn({ email: app.email, password }));
+  await eventually('the session is being written', async () => write.isWaiting());
+  const done = app.client.logOut();
+  write.release();
+  await done;
+  expect(await late).toMatchObject({ code: 'CLIENT_SUPERSEDED' });
+  expect(app.client.state().status).toBe('signed_out');
+  await expect(app.restart().client.ready()).resolves.toMatchObject({ status: 'signed_out' });
+  await eventually('no session lives', async () => (await liveSessionsOf(app.email)) === 0);
+});
+
+test('nothing is sent with a token that came while the user logged out', async () => {
+  const app = await scene.signedIn(noStream);
+  app.clock.monotonic += 3_600_000;
+  const write = holdWrite(app);
+  const late = outcomeOf(app.client.account.find());
+  await eventually('the pair is being written', async () => write.isWaiting());
+  const done = app.client.logOut();
+  write.release();
+  await done;
+  expect(await late).toMatchObject({ code: 'CLIENT_SUPERSEDED' });
+  expect(app.network.to('/account')).toHaveLength(0);
+  await eventually('no session lives', async () => (await liveSessionsOf(app.email)) === 0);
+});
+
+test('a login succeeds whose own effect on the session before is heard of first', async () => {
+  const app = await scene.signedIn(noStream);
+  app.clock.monotonic += 3_600_000;
+  app.network.plan('/login', 'answer_held');
+  const again = outcomeOf(app.client.logIn({ email: app.email, password }));
+  await untilHeld(app);
+  await outcomeOf(app.client.account.find());
+  expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'replaced' });
+  await app.network.release();
+  expect(await again).toHaveProperty('session_id');
+  expect((await app.client.account.find()).email).toBe(app.email);
+});

@@ -1,0 +1,65 @@
+import type { AuthError } from '@auth-account/client';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newEmail, password } from '../../support/accounts.ts';
+import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
+
+let scene: ClientScene;
+
+beforeAll(async () => {
+  scene = await openClientScene();
+});
+
+afterAll(() => scene.close());
+
+const noStream = { stream: false } as const;
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'none',
+    (error: AuthError) => error.code,
+  );
+const form = () => ({ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }) as const;
+
+describe('a registration', () => {
+  test('that is tapped twice is one', async () => {
+    const app = scene.app(noStream);
+    const input = form();
+    const [one, two] = await Promise.all([app.client.register(input), app.client.register({ ...input })]);
+    expect(two).toEqual(one);
+    expect(app.network.to('/register')).toHaveLength(1);
+  });
+
+  test('keeps its key while the storage cannot be read', async () => {
+    const app = scene.app(noStream);
+    const input = form();
+    app.network.plan('/register', 'answer_lost', 'answer_lost');
+    expect(await codeOf(app.client.register(input))).toBe('CLIENT_NETWORK');
+    const again = app.restart();
+    const { get } = app.storage;
+    app.storage.get = async (key) => {
+      if (key.endsWith('.registration')) throw new Error('the storage is locked');
+      return get(key);
+    };
+    expect(await codeOf(again.client.register(input))).toBe('CLIENT_STATE_UNKNOWN');
+    app.storage.get = get;
+    expect(await codeOf(again.client.register(input))).toBe('none');
+  });
+});
+
+describe('leaving a group', () => {
+  test('does not succeed offline, also right after a start', async () => {
+    const app = await scene.signedIn(noStream);
+    const again = app.restart();
+    again.network.isOnline = false;
+    expect(await codeOf(again.client.group.leave())).toBe('CLIENT_NETWORK');
+  });
+
+  test('leaves one group, also if the answer is lost and the token expires', async () => {
+    const app = await scene.signedIn(noStream);
+    app.network.plan('/leave', 'answer_lost');
+    expect(await codeOf(app.client.group.leave())).toBe('CLIENT_NETWORK');
+    app.clock.monotonic += 3_600_000;
+    const { home_group_id } = await app.client.group.leave();
+    expect(app.network.to('/leave')).toHaveLength(1);
+    expect((await app.client.group.find()).home_group_id).toBe(home_group_id);
+  });
+});

@@ -1,0 +1,95 @@
+import type { AuthClientOptions, DeviceSignal } from '@auth-account/client';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newEmail, password } from '../../support/accounts.ts';
+import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { createMemoryStorage } from '../../support/memory-storage.ts';
+import { createSharedTabs } from '../../support/shared-tabs.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: ClientScene;
+
+beforeAll(async () => {
+  scene = await openClientScene();
+});
+
+afterAll(() => scene.close());
+
+const untilOpen = (app: TestApp) => eventually('the stream is open', async () => app.client.stream.isOpen());
+
+/** Two tabs of a page, of which the first has the stream. */
+async function twoTabs(options: Partial<AuthClientOptions> = {}): Promise<[TestApp, TestApp]> {
+  const shared = createSharedTabs();
+  const storage = createMemoryStorage();
+  const [one, two] = [scene.app({ ...shared, ...options }, storage), scene.app(shared, storage)];
+  const email = newEmail();
+  await one.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await one.client.logIn({ email, password });
+  await untilOpen(one);
+  await eventually('the other tab knows', async () => two.client.state().status === 'signed_in');
+  return [one, two];
+}
+
+test('a hidden tab whose stream has ended leaves it to the others', async () => {
+  let report: (value: boolean) => void = () => undefined;
+  const appState: DeviceSignal = {
+    subscribe(listener) {
+      report = listener;
+      return () => undefined;
+    },
+  };
+  const [one, two] = await twoTabs({ appState });
+  report(false);
+  one.sockets.cut();
+  await untilOpen(two);
+  expect(one.client.stream.isOpen()).toBe(false);
+});
+
+test('a stream lasts longer with the token that another tab has got', async () => {
+  const [one, two] = await twoTabs();
+  for (const tab of [one, two]) tab.clock.monotonic += 3_600_000;
+  await two.client.account.find();
+  one.giveUpWaiting();
+  await eventually('it is sent', async () => one.sockets.steps.includes('sent auth'));
+  expect(one.network.to('/refresh')).toHaveLength(0);
+  expect(one.client.stream.isOpen()).toBe(true);
+});
+
+test("a portal's 401 in answer to the question why does not end the stream", async () => {
+  const app = await scene.signedIn();
+  await untilOpen(app);
+  app.sockets.isRefused = true;
+  app.network.plan('/account', 'foreign_401');
+  app.sockets.cut();
+  await eventually('it has asked twice', async () => app.network.to('/account').length >= 2);
+  app.sockets.isRefused = false;
+  await untilOpen(app);
+});
+
+test('a stream that always ends at once comes back after growing pauses', async () => {
+  const pauses: number[] = [];
+  /** Says hello, and that the token has expired. */
+  class Faulty {
+    onopen = null;
+    onmessage: ((event: { data: unknown }) => void) | null = null;
+    onclose: ((event: { code: number; reason: string }) => void) | null = null;
+    onerror = null;
+    constructor() {
+      setTimeout(() => this.onmessage?.({ data: '{"type":"hello"}' }), 1);
+      setTimeout(() => this.onclose?.({ code: 4002, reason: 'TOKEN_EXPIRED' }), 2);
+    }
+    send() {}
+    close() {}
+  }
+  const timers = {
+    after(ms: number, work: () => void) {
+      // Those of the connection itself are longer.
+      if (ms < 9_000) pauses.push(ms);
+      const timer = setTimeout(work, ms < 9_000 ? 0 : ms);
+      return () => clearTimeout(timer);
+    },
+  };
+  const app = await scene.signedIn({ WebSocket: Faulty, timers });
+  await eventually('it has come back', async () => app.network.to('/refresh').length >= 3);
+  app.client.close();
+  expect(pauses.length).toBeGreaterThanOrEqual(2);
+});
