@@ -31,6 +31,8 @@ export async function withAccess<T>(
   isRepeatable: () => boolean = () => true,
 ): Promise<T> {
   const access = await keeper.access();
+  // The user may have logged out since it was handed out.
+  keeper.assertHeld(access);
   try {
     return await work(access);
   } catch (error) {
@@ -38,6 +40,7 @@ export async function withAccess<T>(
   }
   const next = await keeper.renew(access.token);
   if (next.era !== access.era || !isRepeatable()) throw new AuthError('CLIENT_SUPERSEDED');
+  keeper.assertHeld(next);
   return work(next);
 }
 

@@ -17,6 +17,7 @@ export function completePlatform(given: Partial<Platform> & Pick<Platform, 'stor
     now: () => Date.now(),
     monotonic: performance ? () => performance.now() : () => Date.now(),
     randomUUID: () => uuidOf(crypto),
+    random: () => Math.random(),
     timers: { after: afterMs },
     connectivity: undefined,
     appState: undefined,

@@ -24,8 +24,8 @@ export interface Vault {
    * was changed.
    */
   update(change: (newest: SessionRecord) => RecordChange | undefined): Promise<boolean>;
-  /** Writes the record again if the storage refused it. */
-  rewrite(): Promise<void>;
+  /** Writes the record again if the storage refused it. Returns false if it refuses it still. */
+  rewrite(): Promise<boolean>;
 }
 
 export interface VaultDeps {
@@ -35,18 +35,23 @@ export interface VaultDeps {
   readonly log: (entry: Omit<LogEntry, 'at'>) => void;
   /** Is told every change in memory, in the same turn. */
   readonly onChange: (before: SessionRecord | undefined, after: SessionRecord) => void;
+  /** Is told when the storage has a change, so that other tabs can read it. */
+  readonly onWritten: () => void;
 }
 
 /** Creates the vault: what is in memory holds, and the storage follows. */
-export function createVault({ platform, exclusive, prefix, log, onChange }: VaultDeps): Vault {
+export function createVault({ platform, exclusive, prefix, log, onChange, onWritten }: VaultDeps): Vault {
   let isUnwritten = false;
   const slots = createSlots(platform.storage, prefix, log);
   let current: SessionRecord | undefined;
   // A late write of another tab, or a storage that could not be written, must not bring them back.
   const endedEras = new Set<string>();
+  const knownEras = new Set<string>();
 
   function accept(record: SessionRecord): void {
-    if (current === undefined || record.n > current.n) hold(record);
+    // An era that this tab has not known is another tab's later one, whatever its count: the storage may have been wiped.
+    const isForeign = !isUnwritten && !knownEras.has(record.era);
+    if (current === undefined || record.n > current.n || isForeign) hold(record);
   }
 
   function hold(record: SessionRecord): void {
@@ -58,6 +63,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange }: Vaul
     }
     if (before?.session && before.era !== record.era) endedEras.add(before.era);
     current = record;
+    knownEras.add(record.era);
     onChange(before, record);
   }
 
@@ -82,6 +88,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange }: Vaul
       try {
         await slots.write(changed.next);
         hold(changed.next);
+        onWritten();
       } catch {
         isUnwritten = true;
         log({ event: 'storage_failed' });
@@ -99,6 +106,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange }: Vaul
     update,
     async rewrite() {
       if (isUnwritten) await update((held) => ({ next: { ...held, n: held.n + 1 } }));
+      return !isUnwritten;
     },
   };
 }

@@ -12,7 +12,7 @@ import { eventOf } from './frame-events.ts';
 import type { Leadership } from './leadership.ts';
 
 export interface StreamDeps {
-  readonly platform: Pick<Platform, 'WebSocket' | 'timers' | 'monotonic'>;
+  readonly platform: Pick<Platform, 'WebSocket' | 'timers' | 'random' | 'monotonic'>;
   readonly keeper: Keeper;
   readonly vault: Vault;
   readonly call: Call;
@@ -38,7 +38,7 @@ export interface Stream {
 /** Opens the stream, one attempt at a time, until there is a connection or nobody wants one. */
 function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: ConnectionListener) {
   const { platform, leadership, keeper, vault } = deps;
-  const again = createBackoff(platform.timers, 30_000, () => open());
+  const again = createBackoff(platform, 30_000, () => open());
   const state: { connection?: Connection | undefined } = {};
   let isOpening = false;
   let isAskedAgain = false;
