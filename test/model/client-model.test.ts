@@ -45,7 +45,7 @@ async function describe(seed: number): Promise<string> {
     const { violations, story } = await walkOne(steps);
     if (violations.length > 0) throw new Error([...story, ...violations].join('\n'));
   });
-  const outcome = await fc.check(property, { seed, numRuns: 1, interruptAfterTimeLimit: 60_000 });
+  const outcome = await fc.check(property, { seed, numRuns: 1, interruptAfterTimeLimit: 15_000 });
   return `${JSON.stringify(outcome.counterexample)}\n${(outcome.errorInstance as Error | null)?.message}`;
 }
 
