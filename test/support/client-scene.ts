@@ -8,8 +8,10 @@ import {
 import { newEmail, password } from './accounts.ts';
 import { startTestGateway, type TestGateway } from './gateway-scene.ts';
 import { cheapHashes } from './groups.ts';
+import { createHurriedTimers } from './hurried-timers.ts';
 import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
+import { type RecordedSockets, recordSockets } from './recorded-socket.ts';
 import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
 import { eventually } from './worker-scene.ts';
 import { startTestWorker } from './worker-service.ts';
@@ -21,6 +23,11 @@ export interface TestApp {
   readonly network: LossyNetwork;
   readonly events: AuthEvent[];
   readonly log: LogEntry[];
+  readonly sockets: RecordedSockets;
+  /** Milliseconds by which the app's clocks are ahead of the real ones. */
+  readonly clock: { wall: number; monotonic: number };
+  /** Lets the time-outs that are running pass now. */
+  giveUpWaiting(): void;
   /** Kills the app and starts it again, with the same storage. */
   restart(options?: Partial<AuthClientOptions>): TestApp;
 }
@@ -29,15 +36,18 @@ export interface TestApp {
 export interface ClientScene {
   readonly api: TestApi;
   readonly gateway: TestGateway;
-  app(options?: Partial<AuthClientOptions>): TestApp;
+  app(options?: Partial<AuthClientOptions>, storage?: MemoryStorage): TestApp;
   /** An app whose user has registered and logged in. */
   signedIn(options?: Partial<AuthClientOptions>): Promise<TestApp & { readonly email: string }>;
+  /** Starts another gateway and stops the first. */
+  replaceGateway(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openClientScene(env: Readonly<Record<string, string>> = {}): Promise<ClientScene> {
+async function startServices(env: Readonly<Record<string, string>>) {
   const name = uniqueName();
-  const gateway = await startTestGateway({ env: { ...serviceEnvironment(name), DRAIN_SECONDS: '0' } });
+  const gatewayEnv = { ...serviceEnvironment(name), DRAIN_SECONDS: '0' };
+  const gateway = await startTestGateway({ env: gatewayEnv });
   const api = await startTestApi({
     ...cheapHashes,
     MONGODB_DATABASE: name,
@@ -53,17 +63,30 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
     DENY_LIST_INTERVAL_MS: '1000',
   });
   await eventually('the gateway is ready', async () => (await gateway.unreadiness()).length === 0);
+  return { gateway, gatewayEnv, api, worker };
+}
+
+export async function openClientScene(env: Readonly<Record<string, string>> = {}): Promise<ClientScene> {
+  const { gatewayEnv, api, worker, ...started } = await startServices(env);
+  let { gateway } = started;
   const clients: AuthClient[] = [];
 
   function app(options: Partial<AuthClientOptions> = {}, storage = createMemoryStorage()): TestApp {
     const network = createLossyNetwork();
     const events: AuthEvent[] = [];
     const log: LogEntry[] = [];
+    const sockets = recordSockets();
+    const clock = { wall: 0, monotonic: 0 };
+    const timers = createHurriedTimers();
     const client = createAuthClient({
       baseUrl: api.base,
       storage,
       fetch: network.fetch,
+      WebSocket: sockets.WebSocket,
       log: (entry) => log.push(entry),
+      now: () => Date.now() + clock.wall,
+      monotonic: () => performance.now() + clock.monotonic,
+      timers,
       ...options,
     });
     clients.push(client);
@@ -74,6 +97,9 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
       network,
       events,
       log,
+      sockets,
+      clock,
+      giveUpWaiting: timers.runLong,
       restart(changed = {}) {
         client.close();
         return app({ ...options, ...changed }, storage);
@@ -83,14 +109,21 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
 
   return {
     api,
-    gateway,
-    app: (options) => app(options),
+    get gateway() {
+      return gateway;
+    },
+    app,
     async signedIn(options) {
       const made = app(options);
       const email = newEmail();
       await made.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
       await made.client.logIn({ email, password });
       return { ...made, email };
+    },
+    async replaceGateway() {
+      const former = gateway;
+      gateway = await startTestGateway({ env: gatewayEnv });
+      await former.close();
     },
     async close() {
       for (const client of clients) client.close();

@@ -1,15 +1,32 @@
 /** What becomes of one request. */
-export type Fate = 'passes' | 'request_lost' | 'answer_lost' | 'captive_portal' | 'unavailable' | 'throttled' | 'hangs';
+export type Fate =
+  | 'passes'
+  | 'request_lost'
+  | 'answer_lost'
+  | 'captive_portal'
+  | 'foreign_401'
+  | 'unavailable'
+  | 'throttled'
+  | 'hangs'
+  | 'answer_held';
 
 /** The way between an app and the services: real requests, each with a fate of its own. */
 export interface LossyNetwork {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** Fates of the next requests whose address contains the text; then they pass again. */
   plan(part: string, ...fates: readonly Fate[]): void;
+  /** Drops what is planned. */
+  mend(): void;
+  /** Delivers the answers that were held back, also to whoever has given up. */
+  release(): Promise<void>;
+  /** Number of answers that are held back. */
+  held(): number;
   /** While false, no request gets through. */
   isOnline: boolean;
-  /** Method and path of each request that the app has sent, and its headers and body. */
+  /** Every request that the app has sent. */
   readonly sent: readonly SentCall[];
+  /** Those whose path contains the text. */
+  to(part: string): readonly SentCall[];
 }
 
 export interface SentCall {
@@ -21,6 +38,7 @@ export interface SentCall {
 export function createLossyNetwork(): LossyNetwork {
   const planned: { readonly part: string; readonly fate: Fate }[] = [];
   const sent: SentCall[] = [];
+  const held: (() => void)[] = [];
 
   function nextFate(url: string): Fate {
     const found = planned.findIndex(({ part }) => url.includes(part));
@@ -28,6 +46,7 @@ export function createLossyNetwork(): LossyNetwork {
   }
 
   async function meet(fate: Fate, url: string, init: RequestInit): Promise<Response> {
+    const html = { headers: { 'Content-Type': 'text/html' } };
     switch (fate) {
       case 'passes':
         return fetch(url, init);
@@ -37,10 +56,9 @@ export function createLossyNetwork(): LossyNetwork {
         await (await fetch(url, { ...init, signal: null })).text();
         throw new TypeError('network request failed');
       case 'captive_portal':
-        return new Response('<html>Log in to the hotel</html>', {
-          status: 200,
-          headers: { 'Content-Type': 'text/html' },
-        });
+        return new Response('<html>Log in to the hotel</html>', { status: 200, ...html });
+      case 'foreign_401':
+        return new Response('<html>Log in to the hotel</html>', { status: 401, ...html });
       case 'unavailable':
         return new Response('upstream connect error', { status: 503 });
       case 'throttled':
@@ -49,13 +67,26 @@ export function createLossyNetwork(): LossyNetwork {
         return new Promise((_, reject) =>
           init.signal?.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError'))),
         );
+      case 'answer_held': {
+        const answer = await fetch(url, { ...init, signal: null });
+        await new Promise<void>((resolve) => held.push(resolve));
+        return answer;
+      }
     }
   }
 
   const network: LossyNetwork & { isOnline: boolean } = {
     isOnline: true,
     sent,
+    to: (part) => sent.filter(({ path }) => path.includes(part)),
     plan: (part, ...fates) => planned.push(...fates.map((fate) => ({ part, fate }))),
+    mend: () => void planned.splice(0),
+    held: () => held.length,
+    async release() {
+      for (const deliver of held.splice(0)) deliver();
+      // What follows in the client takes some turns of the event loop.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    },
     async fetch(url, init = {}) {
       if (!network.isOnline) throw new TypeError('network request failed');
       sent.push({ path: new URL(url).pathname, headers: new Headers(init.headers), body: String(init.body ?? '') });

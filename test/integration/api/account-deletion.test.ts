@@ -90,6 +90,8 @@ describe('an order to delete the account', () => {
     expect(await scene.storedUser(user._id)).toEqual({ ...user, touches: 1 });
     expect(await scene.asStored(phone.document._id)).toMatchObject({ is_revoked: false });
     expect([await scene.rows(), scene.published, scene.announced, scene.audited]).toEqual([[], [], [], []]);
+    // Nor does it count as an order of the day.
+    expect(scene.told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'succeeded']);
   });
 
   test('is refused with a wrong password', async () => {

@@ -205,3 +205,13 @@ describe('a change of the password', () => {
     expect(told).toEqual([]);
   });
 });
+
+test('an end of all sessions of an account spares none', async () => {
+  const { user, phone, tablet } = await account();
+  const { revoke } = createEndSessions(scene);
+  const end = { userId: user._id, reason: 'account_deleted', at: scene.now() } as const;
+  const ended = await scene.mongo.withSession((session) =>
+    session.withTransaction(() => revoke(end, scene.origin, session)),
+  );
+  expect(ended.toSorted()).toEqual([phone.document._id, tablet.document._id].toSorted());
+});

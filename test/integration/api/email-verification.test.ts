@@ -39,6 +39,12 @@ describe('a request to verify the address', () => {
     expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'ru' }, russian()]]);
   });
 
+  test('of an address that is verified already is counted with those of its device and network', async () => {
+    const user = await scene.user({ email_verified_at: new Date(0) });
+    await request(await scene.session({ user_id: user._id }));
+    expect(scene.told).toMatchObject([{ email: user.email, isShared: false }]);
+  });
+
   test('of an account that is gone makes the app refresh', async () => {
     await expect(request(await scene.session())).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
     expect([scene.told, asked]).toEqual([[], []]);
@@ -56,6 +62,15 @@ describe('a request for a code to an address', () => {
     expect(await request({ email: user.email, device_id })).toBe(answer);
     expect(scene.told).toEqual([{ email: user.email, deviceId: device_id.toLowerCase(), purpose }]);
     expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'en' }, russian()]]);
+  });
+
+  test('asks for nobody’s if the account is due for its erasure', async () => {
+    const [due, waiting] = [
+      await scene.user({ deletes_at: scene.now() }),
+      await scene.user({ deletes_at: new Date(scene.now().getTime() + 1) }),
+    ];
+    for (const { email } of [due, waiting]) await request({ email });
+    expect(asked).toMatchObject([[{ userId: undefined }], [{ userId: waiting._id }]].map(([code]) => [code, {}]));
   });
 
   test('asks for nobody’s if there is no account, and makes up a device if none is named', async () => {

@@ -65,6 +65,20 @@ describe('a check of address and password', () => {
     expect(hashed).toEqual([[undefined, password]]);
   });
 
+  test('makes no other hash of a password whose hash is good', async () => {
+    const user = await scene.user();
+    let places = 0;
+    const hasher: AuthenticateDeps['hasher'] = {
+      ...scene.deps.hasher,
+      admit(client, use) {
+        places += 1;
+        return scene.deps.hasher.admit(client, use);
+      },
+    };
+    await check({ email: user.email }, { hasher });
+    expect(places).toBe(1);
+  });
+
   const weak = `weak ${passwordHashOf(password)}`;
 
   test('replaces a weak hash of the right password', async () => {
@@ -135,7 +149,9 @@ describe('a restore', () => {
 
   test('leaves an account that nobody deletes as it is', async () => {
     const user = await scene.user();
-    expect(await restore(user)).toEqual(restored());
+    // An order that comes now is not the one that its user wants to have cancelled.
+    const deletions = { cancel: () => Promise.reject(new Error('asked to cancel')) };
+    expect(await restore(user, {}, undefined, { deletions })).toEqual(restored());
     expect([await scene.storedUser(user._id), scene.audited]).toEqual([user, []]);
     await expectNothingTold();
   });
@@ -169,9 +185,17 @@ describe('a restore', () => {
   test('gives up if deletions are ordered again and again', async () => {
     const user = await scene.user({ deletes_at: inAMinute() });
     const deletions = { cancel: async () => false };
-    await expect(restore(user, {}, undefined, { deletions })).rejects.toMatchObject({
+    let reads = 0;
+    const users: RestoreAccountDeps['users'] = {
+      find(userId) {
+        reads += 1;
+        return scene.users.find(userId);
+      },
+    };
+    await expect(restore(user, {}, undefined, { deletions, users })).rejects.toMatchObject({
       code: 'ERR-DEPENDENCY-UNAVAILABLE',
     });
+    expect(reads).toBe(3);
     await expectNothingTold();
   });
 

@@ -1,44 +1,43 @@
 import { randomUUID } from 'node:crypto';
-import { createStores } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import { createEmailChangeTokens, generateSecretKey } from '@auth-account/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createEndSessions } from '../../../services/api/src/usecases/end-sessions.ts';
 import {
   createUndoEmailChange,
   type UndoEmailChangeDeps,
 } from '../../../services/api/src/usecases/undo-email-change.ts';
-import { openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 
 const emailChangeTokens = {
   ...createEmailChangeTokens({ keys: [generateSecretKey()] }),
   rereadKeys: async () => undefined,
 };
 
-let scene: UseCaseScene;
-let hashes: number;
+let scene: AccountScene;
+/** Passwords that were hashed. */
+let hashed: string[];
 beforeAll(async () => {
-  scene = await openUseCaseScene();
+  scene = await openAccountScene();
+  await scene.collections.users.createIndex({ email_key: 1 }, { unique: true, name: 'email_key_unique' });
 });
 beforeEach(async () => {
-  hashes = 0;
+  hashed = [];
   await scene.clear();
 });
 afterAll(() => scene.close());
 
 /** These tests are not about hashes: one is the number of its call. */
 const hasher: UndoEmailChangeDeps['hasher'] = {
-  admit: (_client, use) => {
-    hashes += 1;
-    return use({ hash: async () => `hash ${hashes}`, verify: async () => false });
-  },
+  admit: (_client, use) => use({ hash: async (text) => `hash ${hashed.push(text)}`, verify: async () => false }),
 };
-const limits: UndoEmailChangeDeps['limits'] = { tryCode: async () => undefined, registered: async () => undefined };
 
 /** Undoes the change, and calls `meanwhile` each time that it has read the account. */
-function undo(undo_token: string, meanwhile: () => Promise<unknown>) {
-  const { collections, sessions, users, announce, audit, transaction, origin, now } = scene;
-  const { emailChanges, ...stores } = createStores(collections);
+function undo(
+  undo_token: string,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+  given: Partial<UndoEmailChangeDeps> = {},
+) {
+  const { emailChanges, ...deps } = scene.deps;
   const read: UndoEmailChangeDeps['emailChanges'] = {
     ...emailChanges,
     async findByChange(changeId) {
@@ -47,28 +46,151 @@ function undo(undo_token: string, meanwhile: () => Promise<unknown>) {
       return user;
     },
   };
-  const deps = { ...stores, users, emailChangeTokens, hasher, limits, transaction, audit, now };
-  const endSessions = createEndSessions({ sessions, announce, audit });
-  const ids = { entityId: () => randomUUID(), groupId: () => randomUUID() };
-  const publishEvent = () => undefined;
-  return createUndoEmailChange({ ...deps, emailChanges: read, endSessions, ids, publishEvent })({ undo_token }, origin);
+  return createUndoEmailChange({ ...deps, emailChanges: read, emailChangeTokens, hasher, ...given })(
+    { undo_token },
+    scene.origin,
+  );
 }
 
-/** Stores an account that has changed its address. */
-async function changedAccount() {
-  const change_id = randomUUID();
-  const old = `old-${change_id}@example.com`;
-  const until = new Date(scene.now().getTime() + 3_600_000);
-  const former = { change_id, email: old, email_key: old, verified_at: scene.now(), until };
+const after = (ms: number) => new Date(scene.now().getTime() + ms);
+const formerOf = (email: string, fields: Partial<FormerEmail> = {}): FormerEmail => ({
+  ...{ change_id: randomUUID(), email, email_key: email.toLowerCase(), until: after(3_600_000), ...fields },
+});
+
+/** Stores an account that has changed its address, which was verified unless the fields say otherwise. */
+async function changedAccount(fields: Partial<FormerEmail> = { verified_at: scene.now() }) {
+  const old = `old-${randomUUID()}@example.com`;
+  const former = formerOf(old, fields);
   const user = await scene.user({ former_emails: [former], known_devices: [randomUUID()] });
-  return { user, old, token: emailChangeTokens.issue(change_id) };
+  return { user, old, token: emailChangeTokens.issue(former.change_id) };
 }
 
 const set = (user: UserDocument, fields: Partial<UserDocument>) =>
   scene.collections.users.updateOne({ _id: user._id }, { $set: fields });
-const stored = ({ _id }: UserDocument) => scene.collections.users.findOne({ _id });
+const stored = ({ _id }: UserDocument) => scene.storedUser(_id);
+const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
 
 describe('an undo of a change of the address', () => {
+  test('gives it back, ends all that a thief may have, and tells of it afterwards', async () => {
+    const [older, later] = [formerOf('Older@example.com'), formerOf('Later@example.com')];
+    const former = formerOf('Old@example.com', { verified_at: new Date(0) });
+    const pending = { pending_email: 'next@example.com', pending_email_until: after(1), deletes_at: after(1) };
+    const given = { former_emails: [older, former, later], known_devices: ['phone'], ...pending };
+    const user = await scene.user(given);
+    const { _id: user_id } = user;
+    const session = await scene.session({ user_id });
+    const { challenge_id } = await scene.challenge(user, 'password_reset');
+    const { home_group_id, account_type } = user;
+    const place = { home_group_id, account_type, created_at: scene.now(), expires_at: after(1) };
+    const invite = { _id: randomUUID(), ...place, created_by: user_id, max_uses: null, uses: 0, revoked_at: null };
+    await scene.collections.invites.insertOne(invite);
+    const at = scene.now();
+    const [time, { requestId }] = [at.toISOString(), scene.origin];
+    const answer = { message: 'EMAIL_CHANGE_UNDONE', timestamp: time };
+    expect(await undo(emailChangeTokens.issue(former.change_id))).toEqual(answer);
+
+    const { pending_email, pending_email_until, deletes_at, ...left } = user;
+    const after_undo = await stored(user);
+    const lost = (address: { email: string; email_key: string }) => ({
+      ...{ email: address.email, email_key: address.email_key, change_id: expect.any(String), until: at },
+    });
+    expect(after_undo).toEqual({
+      ...{ ...left, email: 'Old@example.com', email_key: 'old@example.com', email_verified_at: at },
+      ...{ former_emails: [older, lost(later), lost(user)], known_devices: [] },
+      ...{ password_hash: 'hash 1', password_changed_at: at, touches: 2 },
+    });
+    // No token leads to what was lost.
+    expect(after_undo?.former_emails?.map(({ change_id }) => change_id)).not.toContain(later.change_id);
+    const end = { is_revoked: true, revoked_at: at, revoked_reason: 'password_changed' };
+    expect(await scene.asStored(session.document._id)).toMatchObject(end);
+    expect(await scene.storedChallenge(challenge_id)).toMatchObject({ ended_at: at });
+    expect(await scene.collections.invites.findOne({ _id: invite._id })).toMatchObject({ revoked_at: at });
+    const rows = await scene.rows();
+    expect(rows.map(({ event: { type, data, time, requestid } }) => [type, data, time, requestid]).toSorted()).toEqual(
+      [
+        ['service.auth.events.deletion_cancelled', { user_id, cancelled_at: time }],
+        ['service.auth.events.email_changed', { user_id, changed_at: time, is_undone: true }],
+        ['service.auth.events.password_changed', { user_id, changed_at: time, reason: 'undone' }],
+      ].map((row) => [...row, time, requestId]),
+    );
+    expect(scene.published.map(({ id }) => id).toSorted()).toEqual(rows.map(({ event }) => event.id).toSorted());
+    expect(scene.audited).toEqual([
+      [{ event: 'account.email_change_undone', user_id }, scene.origin],
+      [{ event: 'account.deletion_cancelled', user_id }, scene.origin],
+      [
+        { event: 'session.revoked', user_id, session_id: session.document._id, reason: 'password_changed' },
+        scene.origin,
+      ],
+    ]);
+    expect(scene.announced).toMatchObject([{ sessionIds: [session.document._id], requestId, at }]);
+    expect([scene.told, scene.verdicts]).toEqual([['try'], [false, true]]);
+  });
+
+  test('to an address that was never verified makes the limits forget who logged in with it', async () => {
+    const { old, token } = await changedAccount({});
+    await undo(token);
+    const deviceId = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(scene.told).toEqual(['try', ['registered', { email: old, deviceId }]]);
+  });
+
+  test('cancels no deletion where none waits, and tells of none', async () => {
+    const { user, token } = await changedAccount();
+    await undo(token);
+    expect((await scene.rows()).map(({ topic }) => topic).toSorted()).toEqual([
+      'service.auth.events.email_changed',
+      'service.auth.events.password_changed',
+    ]);
+    expect(scene.audited).toEqual([[{ event: 'account.email_change_undone', user_id: user._id }, scene.origin]]);
+  });
+
+  test('is too late when its time is over', async () => {
+    const { user, token } = await changedAccount({ until: scene.now() });
+    await expect(undo(token)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
+    expect([await stored(user), hashed]).toEqual([user, []]);
+    const open = await changedAccount({ until: after(1) });
+    expect(await undo(open.token)).toMatchObject({ message: 'EMAIL_CHANGE_UNDONE' });
+  });
+
+  test('needs a genuine token, of a change that an account has', async () => {
+    const { user } = await changedAccount();
+    for (const token of [emailChangeTokens.issue(randomUUID()), 'x']) {
+      await expect(undo(token)).rejects.toMatchObject(invalid);
+    }
+    expect([await stored(user), hashed]).toEqual([user, []]);
+  });
+
+  test('takes a token whose key has just been made, once the key has come', async () => {
+    const newer = createEmailChangeTokens({ keys: [generateSecretKey()] });
+    const [former, other] = [formerOf('old@example.com'), formerOf('other@example.com')];
+    await scene.user({ former_emails: [former] });
+    await scene.user({ former_emails: [other] });
+    let rereads = 0;
+    const arriving: UndoEmailChangeDeps['emailChangeTokens'] = {
+      verify: (token) => (rereads > 0 ? newer : emailChangeTokens).verify(token),
+      rereadKeys: async () => {
+        rereads += 1;
+      },
+    };
+    const given = { emailChangeTokens: arriving };
+    await undo(newer.issue(former.change_id), undefined, given);
+    await undo(newer.issue(other.change_id), undefined, given);
+    expect(rereads).toBe(1);
+  });
+
+  test('is refused if an import has given the address to another account', async () => {
+    const { user, old, token } = await changedAccount();
+    await scene.user({ email: old, email_key: old });
+    await expect(undo(token)).rejects.toMatchObject(invalid);
+    expect([await stored(user), await scene.rows()]).toEqual([user, []]);
+  });
+
+  test('that fails for another reason says so', async () => {
+    const { user, token } = await changedAccount();
+    const outbox = { append: () => Promise.reject(new Error('no room')) };
+    await expect(undo(token, undefined, { outbox })).rejects.toThrow('no room');
+    expect([await stored(user), scene.published, scene.audited]).toEqual([user, [], []]);
+  });
+
   test.each<[string, (n: number) => Partial<UserDocument>]>([
     ['a change of the password', (n) => ({ password_changed_at: new Date(n) })],
     ['another change of the address', (n) => ({ email_key: `thief-${n}@example.com` })],
@@ -81,7 +203,9 @@ describe('an undo of a change of the address', () => {
     });
     expect(answer).toMatchObject({ message: 'EMAIL_CHANGE_UNDONE' });
     expect(await stored(user)).toMatchObject({ email: old, email_key: old, password_hash: 'hash 1' });
-    expect([reads, hashes]).toEqual([5, 1]);
+    expect(reads).toBe(5);
+    // Nobody can guess it.
+    expect(hashed).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
     expect(await scene.collections.outbox.countDocuments()).toBe(2);
   });
 
@@ -99,7 +223,8 @@ describe('an undo of a change of the address', () => {
       reads += 1;
       await set(user, { password_changed_at: new Date(reads) });
     });
-    await expect(lost).rejects.toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
+    await expect(lost).rejects.toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE', retryAfterSeconds: 1 });
+    expect(reads).toBe(5);
     expect((await stored(user))?.email).toBe(user.email);
     expect(await scene.collections.outbox.countDocuments()).toBe(0);
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { collectionsOf, createStores, ensureIndexes, runTransaction } from '@auth-account/stores';
-import { challengeState } from '@auth-account/stores/challenges';
+import { challengeState, codeAddress } from '@auth-account/stores/challenges';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClientSession, type Db, MongoClient } from 'mongodb';
@@ -51,10 +51,56 @@ test.each([
   expect(await store().find(challenge)).toEqual(challenge);
 });
 
-test('the id alone opens no challenge of another purpose', async () => {
-  const { _id } = await insert();
+test('the id alone opens no challenge of another purpose, or of another caller', async () => {
+  const challenge = await insert();
+  const { _id, user_id } = challenge;
   const other = { _id, purpose: 'account_deletion' } as const;
   expect([await store().takeTry(other, now), await store().find(other)]).toEqual([undefined, undefined]);
+  expect(await store().find({ _id, purpose, user_id: randomUUID() })).toBeUndefined();
+  expect(await store().find({ _id, purpose, user_id })).toEqual(challenge);
+  expect(await store().find({ _id, purpose })).toEqual(challenge);
+});
+
+test('a code for a change of the address goes to the new one, and any other to the present one', () => {
+  const [email, pending_email] = ['Old@example.com', 'New@example.com'];
+  const old = { email, emailKey: 'old@example.com' };
+  expect(codeAddress({ email, pending_email }, 'email_change')).toEqual({
+    email: pending_email,
+    emailKey: 'new@example.com',
+  });
+  expect(codeAddress({ email, pending_email }, purpose)).toEqual(old);
+  expect(codeAddress({ email }, purpose)).toEqual(old);
+  expect(codeAddress({ email }, 'email_change')).toBeUndefined();
+});
+
+test('of the tries each counts, and the last one too', async () => {
+  const challenge = await insert({ tries_left: 2 });
+  expect(await store().takeTry(challenge, now)).toEqual({ ...challenge, tries_left: 1 });
+  expect(await store().takeTry(challenge, now)).toEqual({ ...challenge, tries_left: 0 });
+  expect(await store().takeTry(challenge, now)).toBeUndefined();
+});
+
+test('every write falls with its transaction', async () => {
+  const [made, waiting] = [newChallengeDocument(now), await insert({ resend_at: now })];
+  const inVain = transaction(async (session) => {
+    await store().insert(made, session);
+    expect(await store().use(waiting._id, randomUUID(), now, session)).toBe(true);
+    throw new Error('in vain');
+  });
+  await expect(inVain).rejects.toThrow('in vain');
+  expect([await store().exists(made._id), await store().exists(waiting._id)]).toEqual([false, true]);
+  const ended = transaction(async (session) => {
+    await store().endAll(waiting.user_id, now, session);
+    throw new Error('in vain');
+  });
+  await expect(ended).rejects.toThrow('in vain');
+  const resend = { resent_by: randomUUID(), resend_at: after(60) };
+  const resent = transaction(async (session) => {
+    expect(await store().takeResend(waiting, resend, now, session)).toMatchObject(resend);
+    throw new Error('in vain');
+  });
+  await expect(resent).rejects.toThrow('in vain');
+  expect(await store().find(waiting)).toEqual(waiting);
 });
 
 describe('a resend', () => {
@@ -106,8 +152,21 @@ describe('a challenge', () => {
 
   test('stays if only those of another purpose are made void', async () => {
     const { _id, user_id } = await insert();
+    const other = await insert({ user_id, purpose: 'email_change' });
     await transaction((session) => store().endAll(user_id, now, session, 'email_change'));
-    expect(await use(_id, randomUUID())).toBe(true);
+    expect([await use(_id, randomUUID()), await use(other._id, randomUUID())]).toEqual([true, false]);
+  });
+
+  test('is shown to its user, the newest first, with no more than its purpose and times', async () => {
+    const { user_id } = await insert({ ended_at: now });
+    for (const seconds of [2, 1]) await insert({ user_id, purpose: 'email_change', created_at: after(seconds) });
+    await insert();
+    const expires_at = after(600);
+    expect(await store().listOf(user_id)).toEqual([
+      { purpose: 'email_change', created_at: after(2), expires_at },
+      { purpose: 'email_change', created_at: after(1), expires_at },
+      { purpose, created_at: now, expires_at },
+    ]);
   });
 
   test('is found by user and purpose while it is open, the newest first', async () => {

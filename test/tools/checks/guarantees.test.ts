@@ -49,6 +49,15 @@ describe('docs/guarantees.md', () => {
   });
 });
 
+test('docs/client.md shows what it says of each pain by tests that there are', () => {
+  const client = read('docs/client.md');
+  const pains = client.split('\n').filter((line) => /^\| \d+\./.test(line));
+  expect(pains).toHaveLength(10);
+  expect(pains.filter((row) => proofsIn(row).length === 0)).toEqual([]);
+  expect(client.match(/›/g)).toHaveLength(proofsIn(client).length);
+  expect(proofsIn(client).filter((proof) => !hasTitle(proof))).toEqual([]);
+});
+
 test('docs/operations.md names only test files and runbooks that there are', () => {
   const operations = read('docs/operations.md');
   const tests = [...operations.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, file = '']) => file);

@@ -7,6 +7,7 @@ export const installScripts: Readonly<Record<string, string>> = {
   '@swc/core':
     'checks if its binary loads and fetches another form of it if it does not; the binaries are optional dependencies',
   argon2: 'builds from source if there is no binary; the package carries them, and the api prefers @node-rs/argon2',
+  esbuild: 'checks its binary and makes it start without Node; the binary itself is an optional dependency',
   'msgpackr-extract': 'builds from source if there is no binary; msgpackr does without it',
   protobufjs: 'only warns of version ranges in the package.json that uses it',
   'redis-memory-server':

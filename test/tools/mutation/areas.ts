@@ -162,13 +162,48 @@ const erasure: Area = {
   aim: 95,
   parts: [
     {
-      sources: ['services/worker/src/erasure/erase-accounts.ts', 'libs/stores/src/deletion-store.ts'],
-      tests: [
-        'test/integration/worker/erase-accounts.test.ts',
-        'test/integration/api/{account-deletion,restore-account}.test.ts',
-      ],
+      sources: ['services/worker/src/erasure/erase-accounts.ts'],
+      tests: ['test/integration/worker/erase-accounts.test.ts'],
     },
+    { sources: ['libs/stores/src/deletion-store.ts'], tests: ['test/integration/stores/deletion-store.test.ts'] },
     { sources: ['libs/stores/src/challenge-store.ts'], tests: ['test/integration/stores/challenge-store.test.ts'] },
+  ],
+};
+
+const address: Area = {
+  name: 'address',
+  covers: 'the change of an address, its undo, and the removal of addresses that have lapsed, with their store',
+  needsServers: true,
+  aim: 95,
+  parts: [
+    {
+      sources: ['libs/stores/src/email-change-store.ts'],
+      tests: ['test/integration/stores/email-change-store.test.ts'],
+    },
+    {
+      sources: [`${useCases}/{request-email-change,change-email}.ts`],
+      tests: ['test/integration/api/email-change.test.ts'],
+    },
+    {
+      sources: [`${useCases}/undo-email-change.ts`],
+      tests: ['test/integration/api/undo-email-change.test.ts'],
+    },
+    {
+      sources: ['services/worker/src/erasure/remove-lapsed-emails.ts'],
+      tests: ['test/integration/worker/remove-lapsed-emails.test.ts'],
+    },
+  ],
+};
+
+const holder: Area = {
+  name: 'holder',
+  covers: 'the use cases of an export, of a login on a new device, and of a group that is handed over',
+  needsServers: true,
+  aim: 95,
+  parts: [
+    { sources: [`${useCases}/export-account.ts`], tests: ['test/integration/api/export-account.test.ts'] },
+    { sources: [`${useCases}/new-device.ts`], tests: ['test/integration/api/new-device.test.ts'] },
+    { sources: [`${useCases}/hand-over-group.ts`], tests: ['test/integration/api/hand-over-group.test.ts'] },
   ],
 };
 
@@ -224,4 +259,4 @@ const outbox: Area = {
   ],
 };
 
-export const areas: readonly Area[] = [tokens, sessions, account, erasure, outbox, errors, validation];
+export const areas: readonly Area[] = [tokens, sessions, account, address, holder, erasure, outbox, errors, validation];

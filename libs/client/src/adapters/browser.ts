@@ -1,12 +1,9 @@
-import type { AuthStorage, Channel, DeviceSignal, Locks, Platform } from '../platform/platform.ts';
+import type { Channel, DeviceSignal, Locks, Platform } from '../platform/platform.ts';
+import { type Databases, indexedStorage } from './indexed-storage.ts';
 
 /** The parts of a page that the adapter uses. */
 interface Page {
-  readonly localStorage: {
-    getItem(key: string): string | null;
-    setItem(key: string, value: string): void;
-    removeItem(key: string): void;
-  };
+  readonly indexedDB: Databases;
   readonly navigator: { readonly onLine?: boolean; readonly locks?: Locks };
   readonly document: Target & { readonly visibilityState: string };
   readonly BroadcastChannel?: new (name: string) => Channel;
@@ -17,7 +14,7 @@ interface Target {
 }
 
 /**
- * What a page gives to `createAuthClient`: `localStorage`, the network's and the page's state, and what the tabs of one
+ * What a page gives to `createAuthClient`: a storage in IndexedDB, the network's and the page's state, and what the tabs of one
  * page need to share a session. Whoever can run a script in the page can read its tokens: a strict Content Security
  * Policy is the defence.
  */
@@ -25,20 +22,12 @@ export function browserPlatform(): Pick<Platform, 'storage' | 'connectivity' | '
   const page = globalThis as unknown as Page & Target;
   const { navigator, document, BroadcastChannel } = page;
   return {
-    storage: storageOf(page),
+    // Named late: a browser that forbids it throws already then.
+    storage: indexedStorage(() => page.indexedDB, 'auth-account'),
     connectivity: signalOf(page, ['online', 'offline'], () => navigator.onLine !== false),
     appState: signalOf(document, ['visibilitychange'], () => document.visibilityState === 'visible'),
     locks: navigator.locks && locksOf(navigator.locks),
     openChannel: BroadcastChannel && ((name) => new BroadcastChannel(name)),
-  };
-}
-
-/** Each access is a call of its own: a browser that forbids the storage throws already when it is named. */
-function storageOf(page: Page): AuthStorage {
-  return {
-    get: async (key) => page.localStorage.getItem(key),
-    set: async (key, value) => page.localStorage.setItem(key, value),
-    remove: async (key) => page.localStorage.removeItem(key),
   };
 }
 

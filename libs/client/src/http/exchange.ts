@@ -113,14 +113,14 @@ export function readError(response: Response, body: unknown): AuthError | undefi
   if (typeof code !== 'string' || typeof message !== 'string' || typeof details !== 'object' || details === null)
     return undefined;
   const requestId = response.headers.get('X-Request-ID') ?? undefined;
-  const init = { status, message, details: withoutAddress(details), requestId, retryAfterMs: pauseOf(response) };
+  const init = { status, message, details: withoutInput(details), requestId, retryAfterMs: pauseOf(response) };
   return new AuthError(isCatalogueCode(code) ? code : `${code}`, init);
 }
 
-/** The address that was refused is the caller's own input, and must not lie in an error that is logged. */
-function withoutAddress(details: object): AuthError['details'] {
+/** The address or token that was refused is the caller's own input, and must not lie in an error that is logged. */
+function withoutInput(details: object): AuthError['details'] {
   if (Array.isArray(details)) return details;
-  const { rejected_email: _, ...kept } = details as Record<string, unknown>;
+  const { rejected_email: _email, provided_token: _token, ...kept } = details as Record<string, unknown>;
   return kept;
 }
 

@@ -19,10 +19,13 @@ export interface AccessHolder {
   hold(pair: TokenPair, era: string, sentAt: number): Access;
   /** Takes the token of another tab if it lasts longer. */
   adopt(access: Access): void;
+  /** Settles when another tab's token has come. */
+  adopted(): Promise<void>;
 }
 
 export function createAccessHolder(monotonic: () => number, onAccess: (access: Access) => void): AccessHolder {
   let held: Access | undefined;
+  let waiting: (() => void)[] = [];
   const of = (era: string | undefined) => (held?.era === era ? held : undefined);
   return {
     of,
@@ -41,6 +44,9 @@ export function createAccessHolder(monotonic: () => number, onAccess: (access: A
     adopt(access) {
       const own = of(access.era);
       if (own === undefined || own.expiresAt < access.expiresAt) held = access;
+      for (const settle of waiting) settle();
+      waiting = [];
     },
+    adopted: () => new Promise((resolve) => waiting.push(resolve)),
   };
 }

@@ -81,7 +81,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
         return await renew();
       } catch (error) {
         // It lasts a little longer, and may do while there is no answer.
-        const held = holder.of(vault.current()?.era);
+        const held = vault.current()?.era === era ? holder.of(era) : undefined;
         if (held && held.expiresAt > monotonic() && endReasonOf(error) === undefined) return held;
         throw error;
       }

@@ -15,6 +15,13 @@ export interface RenewDeps {
   readonly holder: AccessHolder;
 }
 
+/** What a caller knew when it asked. */
+interface Before {
+  /** The access token that was refused. */
+  readonly refused: string | undefined;
+  readonly refreshToken: string;
+}
+
 /** Renewal of the access token, one at a time. */
 export interface Renewal {
   /** Returns another access token than `refused`. */
@@ -22,6 +29,9 @@ export interface Renewal {
   /** Gives up the renewal in flight, whose session is over. */
   abort(): void;
 }
+
+/** Wait for the access token that another tab has got; its message may come after its lock is free. */
+const neighbourMs = 250;
 
 /** Pause before the second try of a refresh whose answer was lost. */
 const secondTryMs = 1_000;
@@ -77,15 +87,20 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
 
 export function createRenewal(deps: RenewDeps): Renewal {
   const { exclusive, vault, holder } = deps;
+  const { timers } = deps.platform;
   const ask = createAsk(deps);
   const { keepPair, conclude } = createKeep(deps);
   let inFlight: { readonly era: string; readonly done: Promise<Access>; readonly abort: AbortController } | undefined;
 
-  async function renewOnce(era: string, refused: string | undefined, signal: AbortSignal): Promise<Access> {
+  async function renewOnce(era: string, before: Before, signal: AbortSignal): Promise<Access> {
     // Another tab may have renewed it, or ended it, while this one waited.
     const { session, era: presentEra } = await vault.read();
     if (presentEra !== era || signal.aborted) throw new AuthError('CLIENT_SUPERSEDED');
     if (session === undefined) throw new AuthError('CLIENT_SIGNED_OUT');
+    const { refused } = before;
+    if (session.refresh_token !== before.refreshToken && holder.freshOf(era, refused) === undefined) {
+      await Promise.race([holder.adopted(), new Promise<void>((resolve) => timers.after(neighbourMs, resolve))]);
+    }
     const fresh = holder.freshOf(era, refused);
     if (fresh) return fresh;
     try {
@@ -93,7 +108,7 @@ export function createRenewal(deps: RenewDeps): Renewal {
       return await keepPair(pair, era, sentAt);
     } catch (error) {
       if (await conclude(session.refresh_token, era, error)) throw error;
-      return renewOnce(era, refused, signal);
+      return renewOnce(era, before, signal);
     }
   }
 
@@ -105,7 +120,8 @@ export function createRenewal(deps: RenewDeps): Renewal {
       if (inFlight?.era === era) return inFlight.done;
       inFlight?.abort.abort();
       const abort = new AbortController();
-      const own = { era, abort, done: exclusive('refresh', () => renewOnce(era, refused, abort.signal)) };
+      const before = { refused, refreshToken: session.refresh_token };
+      const own = { era, abort, done: exclusive('refresh', () => renewOnce(era, before, abort.signal)) };
       inFlight = own;
       try {
         return await own.done;

@@ -34,6 +34,8 @@ export interface ConnectionListener {
 
 /** Time for a handshake and its `hello`, in milliseconds. */
 const handshakeMs = 15_000;
+/** Time for the close that follows an error. */
+const errorMs = 1_000;
 
 export function connect(
   socket: StreamSocket,
@@ -54,6 +56,8 @@ export function connect(
   function forget(): void {
     for (const cancel of cancels) cancel();
     socket.onmessage = socket.onclose = null;
+    // Not null: some platforms throw errors that nobody listens to.
+    socket.onerror = () => undefined;
   }
 
   function end(code: number, isGivenUp = false): void {
@@ -64,8 +68,8 @@ export function connect(
   }
 
   socket.onclose = ({ code }) => end(code);
-  // A close follows; some platforms throw errors that nobody listens to.
-  socket.onerror = () => undefined;
+  // A close should follow, but Node tells of a failed handshake only so.
+  socket.onerror = () => cancels.push(timers.after(errorMs, () => end(1006, true)));
   socket.onmessage = ({ data }) => {
     const frame = parseJson(String(data));
     if (!isRecord(frame)) return;

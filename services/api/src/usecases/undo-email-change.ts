@@ -157,7 +157,7 @@ function othersOf({ email, email_key, former_emails = [] }: UserDocument, former
   const lost = [...former_emails.slice(undone + 1), { email, email_key }];
   return [
     ...former_emails.slice(0, undone),
-    ...lost.map((address) => ({ ...address, change_id: randomUUID(), until: at })),
+    ...lost.map(({ email, email_key }) => ({ email, email_key, change_id: randomUUID(), until: at })),
   ];
 }
 

@@ -8,7 +8,7 @@ export const explanations: readonly Explanation[] = [
     why: 'The newest key is always there.',
     mutants: [
       [
-        "if (mac === undefined || id.length !== idLength) throw new TypeError('the id of a change must be a UUID');",
+        "if (mac === undefined || id.length !== idLength) throw new TypeError('the id of a change …",
         'mac === undefined',
         'false',
       ],
@@ -489,5 +489,92 @@ export const explanations: readonly Explanation[] = [
     file: 'services/api/src/usecases/log-out.ts',
     why: 'No session has no id: MongoDB is asked twice in vain, and the answer is the same.',
     mutants: [['sessionId !== undefined &&', 'sessionId !== undefined', 'true']],
+  },
+  {
+    file: 'services/api/src/codes/check-code.ts',
+    why: 'Any text will do: without an address no code is right.',
+    mutants: [["const nobodysEmailKey = 'nobody';", "'nobody'", '""']],
+  },
+  {
+    file: 'services/api/src/codes/check-code.ts',
+    why: 'Without an account no code is right: it is there for the type alone.',
+    mutants: [['if (user === undefined || !isRight) {', 'user === undefined', 'false']],
+  },
+  {
+    file: 'services/api/src/codes/request-code.ts',
+    why: 'Only that it is not `user` counts.',
+    mutants: [["const to = userId === undefined || isWithheld ? 'nobody' : 'user';", "'nobody'", '""']],
+  },
+  {
+    file: 'services/api/src/codes/resend-code.ts',
+    why: 'Only that it is not `user` counts.',
+    mutants: [
+      ["const to = user !== undefined && (await isRecipient(user, purpose)) ? 'user' : 'nobody';", "'nobody'", '""'],
+    ],
+  },
+  {
+    file: 'services/api/src/codes/resend-code.ts',
+    why: 'The catalogue has the same time for this code, as a default.',
+    mutants: [
+      [
+        "if (taken === undefined) throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: code…",
+        '{ retryAfterSeconds: codeResendSeconds }',
+        '{}',
+      ],
+    ],
+  },
+  {
+    file: 'libs/stores/src/deletion-store.ts',
+    why: 'It spares MongoDB the rest of the document; nobody looks at that.',
+    mutants: [
+      [
+        'const live = await sessions.find({ user_id, is_revoked: false }, { session, projection: {…',
+        '{ _id: 1 }',
+        '{}',
+      ],
+    ],
+  },
+  {
+    file: 'libs/stores/src/email-change-store.ts',
+    why: 'Every document that is found has the list: its type alone says otherwise.',
+    mutants: [['return found.map(({ _id, former_emails = [] }) => ({', '[]', '["Stryker was here"]']],
+  },
+  {
+    file: 'services/api/src/usecases/undo-email-change.ts',
+    why: 'Without an account there is no such change: it is there for the type alone.',
+    mutants: [['if (user === undefined || former === undefined) throw codeInvalid();', 'user === undefined', 'false']],
+  },
+  {
+    file: 'services/api/src/usecases/undo-email-change.ts',
+    why: 'Every account that is found has the list: its type alone says otherwise.',
+    mutants: [
+      [
+        'const former = user?.former_emails?.find(({ change_id }) => change_id === changeId);',
+        'user?.former_emails?.find',
+        'user?.former_emails.find',
+      ],
+      [
+        'function othersOf({ email, email_key, former_emails = [] }: UserDocument, former: FormerE…',
+        '[]',
+        '["Stryker was here"]',
+      ],
+    ],
+  },
+  {
+    file: 'services/api/src/usecases/undo-email-change.ts',
+    why: 'An account that is found by a change has that change: it is there for the type alone.',
+    mutants: [
+      [
+        'if (user === undefined || former === undefined) throw codeInvalid();',
+        'user === undefined || former === undefined',
+        'user === undefined && former === undefined',
+      ],
+      ['if (user === undefined || former === undefined) throw codeInvalid();', 'former === undefined', 'false'],
+    ],
+  },
+  {
+    file: 'services/api/src/usecases/undo-email-change.ts',
+    why: 'Without an id no change is found, and the next check refuses that alike.',
+    mutants: [['if (found === undefined) throw codeInvalid();', 'found === undefined', 'false']],
   },
 ];

@@ -1,0 +1,175 @@
+import type { Body, Data } from '../calls/call.ts';
+import type { OperationName } from '../generated/operations.ts';
+import type { ErrorCode } from '../generated/reactions.ts';
+import {
+  accessSeconds,
+  type FakeRecords,
+  type FakeSession,
+  type FakeUser,
+  newAccessToken,
+  parseRefreshToken,
+  refreshTokenOf,
+  rotate,
+  userByEmail,
+} from './fake-records.ts';
+
+/** A refusal, with the code and the status of the contract. */
+export class FakeRefusal extends Error {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly details: object;
+  constructor(status: number, code: ErrorCode, details: object = {}) {
+    super(`The fake service answers ${code}.`);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export interface FakeCall {
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: never;
+  readonly idempotencyKey: string | undefined;
+  /** The caller; only where the operation wants an access token. */
+  readonly session: FakeSession;
+}
+
+export interface FakeOperationsDeps {
+  readonly records: FakeRecords;
+  readonly endSession: (session: FakeSession, reason: NonNullable<FakeSession['ended']>) => void;
+  readonly pushUrl: string;
+}
+
+export type FakeOperation = (call: FakeCall) => { readonly status: number; readonly data: object };
+
+/** The operations that the fake service has; it answers any other with 404. */
+export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
+  return { ...entranceOf(deps), ...sessionsOf(deps), ...accountOf(deps) };
+}
+
+function entranceOf({
+  records,
+  endSession,
+  pushUrl,
+}: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
+  const { users, sessions, answers, newId, now } = records;
+
+  function tokens(session: FakeSession): Data<'logIn'> {
+    const user = users.get(session.user_id) as FakeUser;
+    const path = `/ws/push-stream/${session.session_id}`;
+    return {
+      access_token: newAccessToken(records, session),
+      token_type: 'Bearer',
+      expires_in: accessSeconds,
+      refresh_token: refreshTokenOf(session),
+      refresh_expires_in: 2_592_000,
+      user_id: user.user_id,
+      home_group_id: user.home_group_id,
+      account_type: user.account_type,
+      session_id: session.session_id,
+      device_id: session.device_id,
+      push_stream_path: path,
+      push_stream_url: `${pushUrl}${path}`,
+      timestamp: now().toISOString(),
+    };
+  }
+
+  return {
+    registerAccount({ body, idempotencyKey }) {
+      const input = body as Body<'registerAccount'>;
+      const text = JSON.stringify(input);
+      const earlier = answers.get(idempotencyKey ?? '');
+      if (earlier && earlier.body !== text) throw new FakeRefusal(422, 'ERR-IDEMPOTENCY-KEY-REUSED');
+      if (earlier) return { status: 201, data: earlier.data };
+      const rejected_email = input.email;
+      if (userByEmail(records, input.email)) throw new FakeRefusal(409, 'ERR-EMAIL-ALREADY-EXISTS', { rejected_email });
+      const at = now().toISOString();
+      const account_type = input.space_creation_mode === 'CREATE_NEW_OFFICE' ? 'OFFICE' : 'HOME';
+      const ids = { user_id: newId(), home_group_id: newId(), account_type } as const;
+      const { email, password } = input;
+      users.set(ids.user_id, { ...ids, email, password, display_name: null, locale: null, created_at: at });
+      const data = { ...ids, timestamp: at };
+      if (idempotencyKey) answers.set(idempotencyKey, { body: text, data });
+      return { status: 201, data };
+    },
+    logIn({ body }) {
+      const { email, password, device_id = newId(), device_name, platform } = body as Body<'logIn'>;
+      const user = userByEmail(records, email);
+      if (user?.password !== password) throw new FakeRefusal(401, 'ERR-INVALID-CREDENTIALS');
+      const { user_id } = user;
+      for (const session of sessions.values()) {
+        const isSame = session.user_id === user_id && session.device_id === device_id && !session.ended;
+        if (isSame) endSession(session, 'replaced');
+      }
+      const about = { device_id, device_name: device_name ?? null, platform: platform ?? null };
+      const ids = { session_id: newId(), user_id, created_at: now().toISOString() };
+      const session = { ...ids, ...about, generation: 1, parent: 0, floor: 0, accessTokens: new Set<string>() };
+      sessions.set(session.session_id, session);
+      return { status: 200, data: tokens(session) };
+    },
+    refreshTokens({ body }) {
+      const found = parseRefreshToken(records, (body as Body<'refreshTokens'>).refresh_token);
+      if (!found) throw new FakeRefusal(401, 'IAD_JWT_REFRESH_EXPIRED');
+      const { session, generation } = found;
+      if (!session.ended && !rotate(session, generation)) endSession(session, 'reused');
+      if (session.ended) throw new FakeRefusal(401, 'IAD_JWT_REFRESH_STOLEN', { reason: session.ended });
+      return { status: 200, data: tokens(session) };
+    },
+  };
+}
+
+function sessionsOf({ records, endSession }: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
+  const { sessions, now } = records;
+  const liveOf = (user_id: string) => [...sessions.values()].filter((one) => one.user_id === user_id && !one.ended);
+  const timestamp = () => now().toISOString();
+  return {
+    logOut({ body, session: { user_id } }) {
+      const found = parseRefreshToken(records, (body as Body<'logOut'>).refresh_token)?.session;
+      if (found?.user_id !== user_id || found.ended) throw new FakeRefusal(404, 'ERR-LOGOUT-TARGET-NOT-FOUND');
+      endSession(found, 'logged_out');
+      const details = 'The refresh token has been revoked and the push WebSocket of this device has been closed.';
+      return { status: 200, data: { message: 'SESSION_TERMINATED', details, timestamp: timestamp() } };
+    },
+    logOutAll({ body, session }) {
+      const { except_current = false } = (body ?? {}) as Body<'logOutAll'>;
+      const ended = liveOf(session.user_id).filter((one) => !(except_current && one === session));
+      for (const one of ended) endSession(one, 'logged_out');
+      const terminated_sessions = ended.length;
+      return { status: 200, data: { message: 'SESSIONS_TERMINATED', terminated_sessions, timestamp: timestamp() } };
+    },
+    listSessions({ session }) {
+      const list = liveOf(session.user_id).map(({ session_id, device_id, device_name, platform, created_at }) => ({
+        ...{ session_id, device_id, device_name, platform, created_at },
+        last_used_at: created_at,
+        expires_at: new Date(now().getTime() + 2_592_000_000).toISOString(),
+        is_current: session_id === session.session_id,
+      }));
+      return { status: 200, data: { sessions: list, timestamp: timestamp() } };
+    },
+    revokeSession({ params: { session_id = '' }, session }) {
+      const found = sessions.get(session_id);
+      if (found?.user_id !== session.user_id || found.ended) throw new FakeRefusal(404, 'ERR-LOGOUT-TARGET-NOT-FOUND');
+      endSession(found, 'revoked');
+      return { status: 200, data: { message: 'SESSION_TERMINATED', session_id, timestamp: timestamp() } };
+    },
+  };
+}
+
+function accountOf({ records }: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
+  const { users, now } = records;
+  const userOf = ({ session }: FakeCall) => users.get(session.user_id) as FakeUser;
+  const shown = (user: FakeUser): Data<'findAccount'> => {
+    const { password: _, ...own } = user;
+    const facts = { email_verified: false, pending_email: null, role: 'owner' } as const;
+    return { ...own, ...facts, password_changed_at: own.created_at, timestamp: now().toISOString() };
+  };
+  return {
+    findAccount: (call) => ({ status: 200, data: shown(userOf(call)) }),
+    changeAccount(call) {
+      const user = userOf(call);
+      const { display_name = user.display_name, locale = user.locale } = call.body as Body<'changeAccount'>;
+      Object.assign(user, { display_name, locale });
+      return { status: 200, data: shown(user) };
+    },
+  };
+}

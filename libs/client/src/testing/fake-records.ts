@@ -1,0 +1,78 @@
+import type { SignedOutReason } from '../events.ts';
+
+export interface FakeUser {
+  readonly user_id: string;
+  readonly email: string;
+  password: string;
+  display_name: string | null;
+  locale: 'en' | 'ru' | null;
+  home_group_id: string;
+  account_type: 'HOME' | 'OFFICE';
+  readonly created_at: string;
+}
+
+export interface FakeSession {
+  readonly session_id: string;
+  readonly user_id: string;
+  readonly device_id: string;
+  readonly device_name: string | null;
+  readonly platform: 'ios' | 'android' | 'web' | 'other' | null;
+  readonly created_at: string;
+  /** Generations of its refresh tokens, as the service keeps them: see docs/decisions.md, "What refresh cannot promise". */
+  generation: number;
+  parent: number;
+  floor: number;
+  /** What ended it. */
+  ended?: SignedOutReason;
+  /** Access tokens that are good. */
+  readonly accessTokens: Set<string>;
+}
+
+/** Everything that the fake service keeps. */
+export interface FakeRecords {
+  readonly users: Map<string, FakeUser>;
+  readonly sessions: Map<string, FakeSession>;
+  /** Answers by idempotency key. */
+  readonly answers: Map<string, { readonly body: string; readonly data: object }>;
+  readonly newId: () => string;
+  readonly now: () => Date;
+}
+
+/** Seconds that an access token lasts. */
+export const accessSeconds = 600;
+
+export function userByEmail({ users }: FakeRecords, email: string): FakeUser | undefined {
+  return [...users.values()].find((user) => user.email.toLowerCase() === email.toLowerCase());
+}
+
+/** Returns the live session that the token is of. */
+export function sessionOfAccess({ sessions }: FakeRecords, token: string): FakeSession | undefined {
+  return [...sessions.values()].find((session) => !session.ended && session.accessTokens.has(token));
+}
+
+export const refreshTokenOf = ({ session_id, generation }: FakeSession) => `${session_id}.${generation}`;
+
+/** Reads a refresh token; undefined if it is none of this service. */
+export function parseRefreshToken({ sessions }: FakeRecords, token: string) {
+  const [id = '', generation] = token.split('.');
+  const session = sessions.get(id);
+  return session && /^\d+$/.test(generation ?? '') ? { session, generation: Number(generation) } : undefined;
+}
+
+/** Makes the session's next access token. */
+export function newAccessToken({ newId }: FakeRecords, session: FakeSession): string {
+  const token = `access-${newId()}`;
+  session.accessTokens.add(token);
+  return token;
+}
+
+/** Moves the generations as the service does. False if the token is void: its session ends. */
+export function rotate(session: FakeSession, presented: number): boolean {
+  if (presented === session.parent) session.generation += 1;
+  else if (presented > session.floor) {
+    session.parent = presented;
+    session.floor = Math.max(session.generation, presented);
+    session.generation = session.floor + 1;
+  } else return false;
+  return true;
+}

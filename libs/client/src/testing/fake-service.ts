@@ -1,0 +1,121 @@
+import type { SignedOutReason } from '../events.ts';
+import { type OperationName, operations } from '../generated/operations.ts';
+import type { Platform } from '../platform/platform.ts';
+import { createFakeOperations, type FakeCall, FakeRefusal } from './fake-operations.ts';
+import { type FakeRecords, type FakeSession, sessionOfAccess } from './fake-records.ts';
+import { createFakeStreams, type FakeStreams } from './fake-streams.ts';
+
+/** Gives the service's answers without a service, for the tests of an app. */
+export interface FakeService extends Pick<Platform, 'fetch'> {
+  readonly baseUrl: string;
+  readonly WebSocket: FakeStreams['WebSocket'];
+  /** While false, no request gets through. */
+  isOnline: boolean;
+  /** The service does what the next request asks for, and its answer is lost. */
+  loseNextAnswer(): void;
+  /** Ends a session as another device or an operator does; its stream closes. */
+  endSession(session_id: string, reason: NonNullable<FakeSession['ended']>): void;
+  /** Lets every access token expire. */
+  expireAccessTokens(): void;
+  /** Sends a message to the streams of a group. */
+  push(home_group_id: string, topic: string, payload: unknown): void;
+}
+
+/** Close codes of ends that are not 4001. */
+const closes: Readonly<Partial<Record<SignedOutReason, number>>> = { replaced: 4005, logged_out: 1000 };
+
+/**
+ * Creates a service in memory that keeps the contract where it has the operation: registration, login, refresh with its
+ * rotation, logout, sessions, the caller's account, the stream. Any other operation is answered with 404
+ * `ERR-ROUTE-NOT-FOUND`. It checks neither the form of bodies nor limits.
+ */
+export function createFakeService(): FakeService {
+  const records: FakeRecords = {
+    users: new Map(),
+    sessions: new Map(),
+    answers: new Map(),
+    newId: fakeUuid,
+    now: () => new Date(),
+  };
+  const baseUrl = 'https://auth.test';
+  const streams = createFakeStreams(records);
+  const fates = { answersToLose: 0 };
+
+  function end(session: FakeSession, reason: NonNullable<FakeSession['ended']>): void {
+    session.ended = reason;
+    streams.close(session.session_id, closes[reason] ?? 4001);
+  }
+
+  const known = createFakeOperations({ records, endSession: end, pushUrl: 'wss://auth.test' });
+
+  function answer(method: string, path: string, headers: Headers, body: unknown): Response {
+    const found = find(method, path);
+    const operation = found && known[found.name];
+    if (!found || !operation) return refusal(new FakeRefusal(404, 'ERR-ROUTE-NOT-FOUND'), headers);
+    const session = sessionOfAccess(records, (headers.get('Authorization') ?? '').replace('Bearer ', ''));
+    if (operations[found.name][2] === 1 && !session) {
+      return refusal(new FakeRefusal(401, 'IAD_JWT_ACCESS_INVALID'), headers);
+    }
+    try {
+      const idempotencyKey = headers.get('Idempotency-Key') ?? undefined;
+      const call = { params: found.params, body, idempotencyKey, session } as FakeCall;
+      const { status, data } = operation(call);
+      return json(status, { status: 'success', data }, headers);
+    } catch (error) {
+      if (error instanceof FakeRefusal) return refusal(error, headers);
+      throw error;
+    }
+  }
+
+  const service: FakeService = {
+    baseUrl,
+    WebSocket: streams.WebSocket,
+    isOnline: true,
+    async fetch(url, init = {}) {
+      await Promise.resolve();
+      if (!service.isOnline || !url.startsWith(baseUrl)) throw new TypeError('network request failed');
+      const body = init.body === undefined || init.body === null ? undefined : JSON.parse(String(init.body));
+      const response = answer(init.method ?? 'GET', url.slice(baseUrl.length), new Headers(init.headers), body);
+      if (fates.answersToLose === 0) return response;
+      fates.answersToLose -= 1;
+      throw new TypeError('network request failed');
+    },
+    loseNextAnswer() {
+      fates.answersToLose += 1;
+    },
+    endSession(session_id, reason) {
+      const session = records.sessions.get(session_id);
+      if (session) end(session, reason);
+    },
+    expireAccessTokens() {
+      for (const { accessTokens } of records.sessions.values()) accessTokens.clear();
+    },
+    push: streams.push,
+  };
+  return service;
+}
+
+/** Finds the operation of a request, and its parameters. */
+function find(method: string, path: string): { name: OperationName; params: Record<string, string> } | undefined {
+  for (const [name, [ownMethod, template]] of Object.entries(operations)) {
+    const form = new RegExp(`^${template.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+    const match = ownMethod === method ? form.exec(path) : null;
+    if (match) return { name: name as OperationName, params: { ...match.groups } };
+  }
+  return undefined;
+}
+
+function refusal({ status, code, message, details }: FakeRefusal, headers: Headers): Response {
+  return json(status, { error_code: code, message, details: { ...details, action: 'This is a test.' } }, headers);
+}
+
+function json(status: number, body: object, sent: Headers): Response {
+  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': sent.get('X-Request-ID') ?? '' };
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+/** A test's ids need not be unguessable, and not every platform has `crypto`. */
+function fakeUuid(): string {
+  const hex = Array.from({ length: 32 }, () => Math.floor(Math.random() * 16).toString(16)).join('');
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
+}

@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '@auth-account/errors';
+import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ChangeEmailDeps, createChangeEmail } from '../../../services/api/src/usecases/change-email.ts';
+import {
+  createRequestEmailChange,
+  type RequestEmailChangeDeps,
+} from '../../../services/api/src/usecases/request-email-change.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { bearerOf, type StoredSession } from '../../support/use-case-scene.ts';
+
+let scene: AccountScene;
+beforeAll(async () => {
+  scene = await openAccountScene();
+  await scene.collections.users.createIndex({ email_key: 1 }, { unique: true, name: 'email_key_unique' });
+});
+beforeEach(() => scene.clear());
+afterAll(() => scene.close());
+
+const purpose = 'email_change';
+const new_email = 'New@example.com';
+const after = (seconds: number) => new Date(scene.now().getTime() + seconds * 1_000);
+const threeDays = 259_200;
+const pending = () => ({ pending_email: new_email, pending_email_until: after(600) });
+const formerOf = (email: string, until: Date): FormerEmail => ({
+  ...{ change_id: randomUUID(), email, email_key: email.toLowerCase(), until },
+});
+const challenges = (filter: object = {}) => scene.collections.challenges.find(filter).toArray();
+/** Events of codes that other tests asked for may come late: they are other people's. */
+const publishedTo = ({ _id }: UserDocument) => scene.published.filter(({ subject }) => subject === _id);
+
+/** Stores an account with the session that asks. */
+async function account(fields: Partial<UserDocument> = {}) {
+  const user = await scene.user(fields);
+  return { user, phone: await scene.session({ user_id: user._id }) };
+}
+
+/** Changes of an account after which what was seen of it no longer counts. */
+const changes: [string, Partial<UserDocument>][] = [
+  ['password', { password_changed_at: new Date('2026-11-20T10:00:00.000Z') }],
+  ['address', { email_key: 'other@example.com' }],
+];
+const write = ({ _id }: UserDocument, fields: Partial<UserDocument>) =>
+  scene.collections.users.updateOne({ _id }, { $set: fields });
+
+describe('a request to change the address', () => {
+  const request = (phone: StoredSession, given: Partial<RequestEmailChangeDeps> = {}) => {
+    const body = { current_password: 'correct horse battery', new_email };
+    return createRequestEmailChange({ ...scene.deps, ...given })(body, bearerOf(phone), scene.origin);
+  };
+  /** Expects that nothing was written. */
+  const expectUnchanged = async (user: UserDocument) =>
+    expect([await scene.storedUser(user._id), await challenges(), await scene.rows()]).toEqual([user, [], []]);
+
+  test('notes it and asks for a code, under the limits of the account', async () => {
+    const { user, phone } = await account({ locale: 'ru' });
+    const { challenge_id } = await request(phone);
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, ...pending(), touches: 1 });
+    expect(await challenges()).toMatchObject([{ _id: challenge_id, purpose, user_id: user._id, ended_at: null }]);
+    const data = { challenge_id, user_id: user._id, purpose, locale: 'ru' };
+    expect(await scene.rows()).toMatchObject([{ state: 'pending', event: { data } }]);
+    const login = { email: user.email, deviceId: phone.document.device_id };
+    const order = { ...login, purpose, change: { userId: user._id, to: new_email } };
+    expect(scene.told).toEqual([login, 'succeeded', order]);
+  });
+
+  test('makes void the code of an earlier one, and no other', async () => {
+    const { user, phone } = await account();
+    const [earlier, other] = [await scene.challenge(user, purpose), await scene.challenge(user, 'password_reset')];
+    const { challenge_id } = await request(phone);
+    const open = await challenges({ ended_at: null });
+    expect(open.map(({ _id }) => _id).toSorted()).toEqual([challenge_id, other.challenge_id].toSorted());
+    expect(await scene.storedChallenge(earlier.challenge_id)).toMatchObject({ ended_at: scene.now() });
+  });
+
+  test('for an address of another account does the same, and tells that one in place of a code', async () => {
+    const { user, phone } = await account();
+    const key = new_email.toLowerCase();
+    const holder = await scene.user({ email: key, email_key: key, locale: 'ru' });
+    await request(phone);
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, ...pending(), touches: 1 });
+    expect(await challenges()).toMatchObject([{ purpose, user_id: user._id, ended_at: null }]);
+    const rows = await scene.rows();
+    const data = { user_id: holder._id, purpose: 'address_in_use', locale: 'ru' };
+    const { requestId } = scene.origin;
+    expect(rows.map(({ topic, state, event }) => [topic, state, event.data, event.time, event.requestid])).toEqual([
+      ['service.auth.events.notice', 'pending', data, scene.now().toISOString(), requestId],
+    ]);
+  });
+
+  test('for an address that another account can get back tells nobody', async () => {
+    const { user, phone } = await account();
+    await scene.user({ former_emails: [formerOf(new_email, after(1))] });
+    await request(phone);
+    expect(await scene.rows()).toMatchObject([{ state: 'delivered', event: { data: { user_id: user._id, purpose } } }]);
+  });
+
+  test('for another spelling of the account’s own address asks for a code', async () => {
+    const key = new_email.toLowerCase();
+    const { phone } = await account({ email: key, email_key: key });
+    await request(phone);
+    expect(await scene.rows()).toMatchObject([{ state: 'pending', event: { data: { purpose } } }]);
+  });
+
+  test.each(changes)('is refused if the %s was changed since it was checked', async (_, fields) => {
+    const { user, phone } = await account();
+    const reauthenticate: RequestEmailChangeDeps['reauthenticate'] = async (...given) => {
+      const seen = await scene.deps.reauthenticate(...given);
+      await write(user, fields);
+      return seen;
+    };
+    await expect(request(phone, { reauthenticate })).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
+    await expectUnchanged({ ...user, ...fields });
+  });
+
+  test('past the limit is refused', async () => {
+    const { user, phone } = await account();
+    const limits = { requestCode: () => Promise.reject(new AppError('ERR-RATE-LIMITED')) };
+    await expect(request(phone, { limits })).rejects.toMatchObject({ code: 'ERR-RATE-LIMITED' });
+    await expectUnchanged(user);
+  });
+});
+
+describe('a change of the address', () => {
+  const change = (phone: StoredSession, asked: { challenge_id: string; code: string }, given = {}) =>
+    createChangeEmail({ ...scene.deps, ...given })(asked, bearerOf(phone), scene.origin);
+
+  /** Stores an account that waits for a code to its new address, with another session and another open code. */
+  async function changing(fields: Partial<UserDocument> = {}) {
+    const { user, phone } = await account({ ...pending(), ...fields });
+    const tablet = await scene.session({ user_id: user._id });
+    const [asked, other] = [await scene.challenge(user, purpose), await scene.challenge(user, 'password_reset')];
+    return { user, phone, tablet, asked, other };
+  }
+  type Changing = Awaited<ReturnType<typeof changing>>;
+
+  /** Expects that account, sessions and codes are as they were, and nobody was told. */
+  async function expectUnchanged({ user, phone, tablet }: Changing): Promise<void> {
+    expect(await scene.storedUser(user._id)).toEqual(user);
+    for (const { document } of [phone, tablet]) expect(await scene.asStored(document._id)).toEqual(document);
+    expect(await challenges({ ended_at: { $ne: null } })).toEqual([]);
+    expect([await scene.rows(), publishedTo(user), scene.announced, scene.audited]).toEqual([[], [], [], []]);
+    expect(scene.told).toEqual(['try']);
+  }
+  const taken = { code: 'ERR-EMAIL-ALREADY-EXISTS', details: { rejected_email: new_email } };
+
+  /** Runs something between the comparison of the code and the change. */
+  const meanwhile = (work: () => Promise<unknown>): Partial<ChangeEmailDeps> => ({
+    async checkCode(...given) {
+      const code = await scene.deps.checkCode(...given);
+      await work();
+      return code;
+    },
+  });
+
+  test('writes the address, the ends and the events together, and tells of them afterwards', async () => {
+    const older = formerOf('older@example.com', after(1));
+    const held = { email_verified_at: new Date(0), former_emails: [older], locale: 'ru' } as const;
+    const { user, phone, tablet, asked, other } = await changing(held);
+    const { _id: user_id, email, email_key, ...rest } = user;
+    const { pending_email, pending_email_until, ...left } = rest;
+    const at = scene.now();
+    const [time, { requestId }] = [at.toISOString(), scene.origin];
+    const answer = { message: 'EMAIL_CHANGED', email: new_email, sessions_ended: 1, timestamp: time };
+    expect(await change(phone, asked)).toEqual(answer);
+
+    const stored = await scene.storedUser(user_id);
+    const change_id = stored?.former_emails?.at(-1)?.change_id;
+    const former = { change_id, email, email_key, verified_at: new Date(0), until: after(threeDays) };
+    expect(change_id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(stored).toEqual({
+      ...{ ...left, _id: user_id, email: new_email, email_key: new_email.toLowerCase(), email_verified_at: at },
+      ...{ former_emails: [older, former], known_devices: [phone.document.device_id], touches: 1 },
+    });
+    for (const id of [asked.challenge_id, other.challenge_id]) {
+      expect(await scene.storedChallenge(id)).toMatchObject({ ended_at: at });
+    }
+    expect(await scene.asStored(phone.document._id)).toEqual(phone.document);
+    const end = { is_revoked: true, revoked_at: at, revoked_reason: 'revoked_by_user' };
+    expect(await scene.asStored(tablet.document._id)).toMatchObject(end);
+    const rows = await scene.rows();
+    expect(rows.map(({ event: { type, data, time, requestid } }) => [type, data, time, requestid])).toEqual(
+      [
+        ['service.auth.events.email_changed', { user_id, changed_at: time, is_undone: false }],
+        ['service.auth.events.notice', { user_id, purpose: 'email_changed', locale: 'ru', email_change_id: change_id }],
+      ].map((row) => [...row, time, requestId]),
+    );
+    expect(publishedTo(user)).toEqual(rows.map(({ event }) => event));
+    const ids = { user_id, session_id: phone.document._id };
+    expect(scene.audited).toEqual([
+      [{ event: 'account.email_changed', ...ids }, scene.origin],
+      [{ event: 'session.revoked', user_id, session_id: tablet.document._id, reason: 'revoked_by_user' }, scene.origin],
+    ]);
+    expect(scene.announced).toMatchObject([{ sessionIds: [tablet.document._id], requestId, at }]);
+    expect(scene.told).toEqual(['try', ['registered', { email: new_email, deviceId: phone.document.device_id }]]);
+    expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('of an address that was never verified says so to an undo', async () => {
+    const { user, phone, asked } = await changing();
+    await change(phone, asked);
+    const [former] = (await scene.storedUser(user._id))?.former_emails ?? [];
+    expect(former).not.toHaveProperty('verified_at');
+  });
+
+  test('is one of its spelling too', async () => {
+    const key = new_email.toLowerCase();
+    const { user, phone, asked } = await changing({ email: key, email_key: key });
+    await change(phone, asked);
+    expect(await scene.storedUser(user._id)).toMatchObject({ email: new_email, email_key: key });
+  });
+
+  test.each<[string, () => Partial<UserDocument>]>([
+    ['has', () => ({ email: new_email, email_key: new_email.toLowerCase() })],
+    ['can get back', () => ({ former_emails: [formerOf(new_email, after(1))] })],
+  ])('is refused if another account %s the address', async (_, fields) => {
+    const house = await changing();
+    await scene.user(fields());
+    await expect(change(house.phone, house.asked)).rejects.toMatchObject(taken);
+    await expectUnchanged(house);
+  });
+
+  test('is refused if another account takes the address at the same moment', async () => {
+    const house = await changing();
+    await scene.user({ email: new_email, email_key: new_email.toLowerCase() });
+    const emailChanges = { ...scene.deps.emailChanges, findHolder: async () => undefined };
+    const cause = expect.objectContaining({ name: 'MongoServerError' });
+    await expect(change(house.phone, house.asked, { emailChanges })).rejects.toMatchObject({ ...taken, cause });
+    await expectUnchanged(house);
+  });
+
+  test('that fails for another reason says so', async () => {
+    const house = await changing();
+    const outbox = { append: () => Promise.reject(new Error('no room')) };
+    await expect(change(house.phone, house.asked, { outbox })).rejects.toThrow('no room');
+    await expectUnchanged(house);
+  });
+
+  test.each(changes)('is refused if the %s was changed since the code was compared', async (_, fields) => {
+    const house = await changing();
+    const late = change(
+      house.phone,
+      house.asked,
+      meanwhile(() => write(house.user, fields)),
+    );
+    await expect(late).rejects.toMatchObject({ code: 'ERR-CODE-INVALID', details: { tries_left: 0 } });
+    await expectUnchanged({ ...house, user: { ...house.user, ...fields } });
+  });
+
+  test('is refused to a session that has ended since', async () => {
+    const house = await changing();
+    const end = { reason: 'forced', at: scene.now(), requestId: 'request-2' } as const;
+    const { _id } = house.phone.document;
+    const late = change(
+      house.phone,
+      house.asked,
+      meanwhile(() => scene.sessions.revokeAll([_id], end)),
+    );
+    await expect(late).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    const phone = { ...house.phone, document: (await scene.asStored(_id)) ?? house.phone.document };
+    await expectUnchanged({ ...house, phone });
+  });
+
+  test('takes the caller’s own code alone, and of this purpose', async () => {
+    const house = await changing();
+    const invalid = { code: 'ERR-CODE-INVALID' };
+    await expect(change(await scene.session(), house.asked)).rejects.toMatchObject(invalid);
+    await expect(change(house.phone, house.other)).rejects.toMatchObject(invalid);
+    expect(await scene.storedUser(house.user._id)).toEqual(house.user);
+  });
+});

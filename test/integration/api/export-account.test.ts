@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '@auth-account/errors';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createExportAccount, type ExportAccountDeps } from '../../../services/api/src/usecases/export-account.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { bearerOf } from '../../support/use-case-scene.ts';
+
+let scene: AccountScene;
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(async () => {
+  await scene.clear();
+  await scene.collections.groups.deleteMany();
+});
+afterAll(() => scene.close());
+
+const ago = (ms: number) => new Date(scene.now().getTime() - ms);
+const iso = (ms: number) => ago(ms).toISOString();
+
+/** Stores an account with a session, and exports it. */
+async function exported(fields: Partial<UserDocument> = {}, given: Partial<ExportAccountDeps> = {}) {
+  const user = await scene.user(fields);
+  const phone = await scene.session({ user_id: user._id });
+  return { user, phone, answer: await exportOf(phone, given) };
+}
+type Phone = Parameters<typeof bearerOf>[0];
+const exportOf = (phone: Phone, given: Partial<ExportAccountDeps> = {}, current_password = 'correct horse battery') => {
+  const exportAccount = async (userId: string) => void scene.told.push(['export', userId]);
+  const deps = { ...scene.deps, limits: { exportAccount }, ...given };
+  return createExportAccount(deps)({ current_password }, bearerOf(phone), scene.origin);
+};
+
+describe('an export', () => {
+  test('has everything that is held of the caller, and nothing of anybody else', async () => {
+    const change = { change_id: randomUUID(), email: 'Old@example.com', email_key: 'old@example.com', until: ago(-5) };
+    const user = await scene.user({
+      ...{ last_login_at: ago(1), former_emails: [change], known_devices: ['phone'], joined_at: ago(2) },
+      ...{ display_name: 'Ann', email_verified_at: ago(3), role: 'member', locale: 'ru' },
+    });
+    const { _id: user_id, home_group_id, account_type } = user;
+    const group = { _id: home_group_id, account_type, owner_id: randomUUID(), name: 'Kitchen', member_count: 2 };
+    await scene.collections.groups.insertOne({ ...group, created_at: ago(9), closed_at: null });
+    const device = { device_name: 'Pixel', platform: 'android' } as const;
+    const phone = await scene.session({ user_id, ...device, created_at: ago(7), last_used_at: ago(6) });
+    const end = { is_revoked: true, revoked_at: ago(4), revoked_reason: 'logout' } as const;
+    const ended = await scene.session({ user_id, ...end });
+    const asked = { created_at: ago(60_000), expires_at: ago(-540_000) };
+    await scene.challenge(user, 'password_reset', asked);
+    const made = { home_group_id, account_type, created_at: ago(8), expires_at: ago(-8), max_uses: 5, uses: 1 };
+    const invite = (fields: { created_by: string; revoked_at: Date | null; created_at?: Date }) =>
+      scene.collections.invites.insertOne({ _id: randomUUID(), ...made, ...fields });
+    await invite({ created_by: user_id, revoked_at: ago(1) });
+    await invite({ created_by: user_id, revoked_at: null, created_at: ago(9) });
+    const stranger = await scene.user();
+    await scene.session({ user_id: stranger._id });
+    await scene.challenge(stranger, 'password_reset');
+    await invite({ created_by: stranger._id, revoked_at: null });
+
+    const sessionOf = ({ document }: typeof phone, ended_at: string | null, end_reason: string | null) => ({
+      ...{ session_id: document._id, device_id: document.device_id },
+      ...{ device_name: document.device_name, platform: document.platform },
+      ...{ home_group_id: document.claims.home_group_id, created_at: document.created_at.toISOString() },
+      ...{ last_used_at: document.last_used_at.toISOString(), expires_at: document.expires_at.toISOString() },
+      ...{ ended_at, end_reason },
+    });
+    const shown = { home_group_id, expires_at: iso(-8), max_uses: 5, uses: 1 };
+    expect(await exportOf(phone)).toEqual({
+      account: {
+        ...{ user_id, email: user.email, email_verified: true, pending_email: null, display_name: 'Ann' },
+        ...{ locale: 'ru', home_group_id, account_type, role: 'member', created_at: iso(0) },
+        ...{ password_changed_at: iso(0), last_login_at: iso(1) },
+      },
+      former_emails: [{ email: 'Old@example.com', undo_until: iso(-5) }],
+      known_devices: ['phone'],
+      codes: [{ purpose: 'password_reset', created_at: iso(60_000), expires_at: iso(-540_000) }],
+      group: { home_group_id, name: 'Kitchen', account_type, role: 'member', joined_at: iso(2) },
+      sessions: [sessionOf(phone, null, null), sessionOf(ended, iso(4), 'logged_out')],
+      invites: [
+        { ...shown, created_at: iso(8), revoked_at: iso(1) },
+        { ...shown, created_at: iso(9), revoked_at: null },
+      ],
+      is_complete: true,
+      timestamp: iso(0),
+    });
+    const ids = { user_id, session_id: phone.document._id };
+    expect(scene.audited).toEqual([[{ event: 'account.exported', ...ids }, scene.origin]]);
+    const login = { email: user.email, deviceId: phone.document.device_id };
+    expect(scene.told).toEqual([['export', user_id], login, 'succeeded']);
+  });
+
+  test('of an account that has hardly begun says so', async () => {
+    const { answer } = await exported();
+    expect(answer).toMatchObject({ account: { last_login_at: null }, group: { name: null }, is_complete: true });
+    const { former_emails, known_devices, codes, invites } = answer;
+    expect([former_emails, known_devices, codes, invites]).toEqual([[], [], [], []]);
+  });
+
+  test('that has not room for everything says so', async () => {
+    const sessions = { listHeld: async () => ({ sessions: [], hasMore: true }) };
+    expect((await exported({}, { sessions })).answer.is_complete).toBe(false);
+    const invites = { listMadeBy: async () => ({ invites: [], hasMore: true }) };
+    expect((await exported({}, { invites })).answer.is_complete).toBe(false);
+  });
+
+  test('needs the password, and is counted before it', async () => {
+    const { phone } = await exported();
+    const limits = { exportAccount: () => Promise.reject(new AppError('ERR-RATE-LIMITED')) };
+    const told = [...scene.told];
+    await expect(exportOf(phone, { limits })).rejects.toMatchObject({ code: 'ERR-RATE-LIMITED' });
+    expect(scene.told).toEqual(told);
+    await expect(exportOf(phone, {}, 'wrong')).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
+    expect(scene.audited.map(([{ event }]) => event)).toEqual(['account.exported', 'reauthentication.failed']);
+  });
+});

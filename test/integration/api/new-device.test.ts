@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { newDeviceTopic } from '@auth-account/contracts';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  createNewDeviceNotices,
+  type DeviceLogin,
+  knownAs,
+  learnedDevice,
+} from '../../../services/api/src/usecases/new-device.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { newUserDocument } from '../../support/use-case-scene.ts';
+
+let scene: AccountScene;
+/** Messages to apps, in order. */
+let told: unknown[];
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(async () => {
+  told = [];
+  await scene.clear();
+});
+afterAll(() => scene.close());
+
+const ago = (ms: number) => new Date(scene.now().getTime() - ms);
+const day = 86_400_000;
+/** Ten notices of the last day, the oldest of them that long ago. */
+const tenSince = (ms: number) => [ago(ms), ...Array.from({ length: 9 }, () => ago(1))];
+const account = (fields: Partial<UserDocument> = {}) => ({ ...newUserDocument(scene.now()), ...fields });
+
+test('a device is known by its id, in whatever case it is written, and without one by a common name', () => {
+  expect([knownAs({ device_id: 'ABC-1' }), knownAs({})]).toEqual(['abc-1', 'unnamed']);
+});
+
+describe('an account', () => {
+  const learned = (fields: Partial<UserDocument>) => learnedDevice(account(fields), 'phone', scene.now());
+
+  test('learns a device that it does not know', () => {
+    expect(learned({ known_devices: ['tablet', 'phone'] })).toBeUndefined();
+    expect(learned({ known_devices: ['tablet'] })).toEqual({ name: 'phone', counts: true });
+    expect(learned({ known_devices: [] })).toEqual({ name: 'phone', counts: true });
+  });
+
+  test('counts neither its first device nor one of which it is not told', () => {
+    expect(learned({})).toEqual({ name: 'phone', counts: false });
+    const known_devices = ['tablet'];
+    expect(learned({ known_devices, new_device_notices: tenSince(day - 1) })).toMatchObject({ counts: false });
+    expect(learned({ known_devices, new_device_notices: tenSince(day) })).toMatchObject({ counts: true });
+  });
+});
+
+describe('a login on a device', () => {
+  const notices = () =>
+    createNewDeviceNotices({ ...scene.deps, tellSessions: (ids, content) => void told.push([ids, content]) });
+
+  /** Writes the notice of the login in a transaction, and tells of it after the commit. */
+  async function logIn(fields: Partial<UserDocument>, given: Partial<DeviceLogin> = {}) {
+    const user = account(fields);
+    const { document } = await scene.session({ user_id: user._id, device_name: 'Pixel', platform: 'android' });
+    const login = { user, device: 'phone', session: document, live: [], ended: [], ...given };
+    const { append, announce } = notices();
+    const origin = { ...scene.origin, locale: 'ru' } as const;
+    const work = () =>
+      scene.mongo.withSession((session) => session.withTransaction(() => append(login, origin, session)));
+    const notice = await work();
+    const rows = await scene.rows();
+    expect([scene.published, told]).toEqual([[], []]);
+    if (notice !== undefined) announce(notice);
+    return { user, document, notice, rows };
+  }
+
+  const live = (...ids: string[]) => ids.map((_id) => ({ _id, device_id: `device ${_id}`, last_used_at: ago(1) }));
+
+  test('that is new is told by mail, and to the sessions that go on', async () => {
+    const login = { live: live('one', 'two', 'three'), ended: ['two'] };
+    const { user, document, rows } = await logIn({ known_devices: ['tablet'] }, login);
+    const at = document.created_at.toISOString();
+    const data = { user_id: user._id, purpose: 'new_device', locale: 'ru', session_id: document._id };
+    expect(rows).toMatchObject([{ state: 'pending', topic: 'service.auth.events.notice' }]);
+    expect(rows.map(({ event }) => [event.data, event.time, event.requestid])).toEqual([
+      [data, at, scene.origin.requestId],
+    ]);
+    expect(scene.published).toEqual(rows.map(({ event }) => event));
+    const payload = { session_id: document._id, device_name: 'Pixel', platform: 'android', created_at: at };
+    const content = { topic: newDeviceTopic, payload, id: rows[0]?.event.id, at: document.created_at };
+    expect(told).toEqual([[['one', 'three'], content]]);
+  });
+
+  test('that is new is told by the apps alone when the mails of the day are sent', async () => {
+    const fields = { known_devices: ['tablet'], new_device_notices: tenSince(day - 1) };
+    const { rows, document } = await logIn(fields, { live: live('one') });
+    expect([rows, scene.published]).toEqual([[], []]);
+    expect(told).toMatchObject([[['one'], { payload: { session_id: document._id } }]]);
+  });
+
+  test.each<[string, Partial<UserDocument>, () => Partial<DeviceLogin>]>([
+    ['that it has forgotten like all others', { known_devices: [] }, () => ({})],
+    ['before which it has only used another', {}, () => ({ live: live('one') })],
+  ])('%s is told', async (_, fields, login) => {
+    expect((await logIn(fields, login())).rows).toHaveLength(1);
+  });
+
+  const onPhone = () => [{ _id: randomUUID(), device_id: 'phone', last_used_at: ago(1) }, ...live('one')];
+  test.each<[string, Partial<UserDocument>, () => Partial<DeviceLogin>]>([
+    ['that it knows', { known_devices: ['tablet', 'phone'] }, () => ({ live: live('one') })],
+    ['that has a session', { known_devices: ['tablet'] }, () => ({ live: onPhone() })],
+    ['that is its first', {}, () => ({})],
+  ])('%s is no news', async (_, fields, login) => {
+    const { notice, rows } = await logIn(fields, login());
+    expect([notice, rows, scene.published, told]).toEqual([undefined, [], [], []]);
+  });
+
+  test('whose transaction fails leaves no mail', async () => {
+    const user = account({ known_devices: [] });
+    const { document } = await scene.session({ user_id: user._id });
+    await scene.mongo.withSession(async (session) => {
+      session.startTransaction();
+      const login = { user, device: 'phone', session: document, live: [], ended: [] };
+      expect(await notices().append(login, scene.origin, session)).toMatchObject({ isWritten: true });
+      await session.abortTransaction();
+    });
+    expect(await scene.rows()).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+import type { AuthClient } from '@auth-account/client';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { newEmail, password } from '../../support/accounts.ts';
+import { hasChromium, launchChromium } from '../../support/chromium.ts';
+import { type ClientPage, startClientPage } from '../../support/client-page.ts';
+import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+/** What the page's script leaves in its window. */
+interface PageWindow {
+  readonly auth: AuthClient;
+  readonly events: string[];
+  skipMs: number;
+  // biome-ignore lint/suspicious/noExplicitAny: the types of a page are not those of this program
+  readonly indexedDB: any;
+}
+declare const window: PageWindow;
+
+/** Everything in the page's storage. Runs in the page. */
+function storedText(): Promise<string> {
+  return new Promise((resolve) => {
+    const request = window.indexedDB.open('auth-account', 1);
+    request.onsuccess = () => {
+      const all = request.result.transaction('values', 'readonly').objectStore('values').getAll();
+      all.onsuccess = () => resolve(JSON.stringify(all.result));
+    };
+  });
+}
+
+(hasChromium('test/integration/client/browser.test.ts') ? describe : describe.skip)('two tabs of Chromium', () => {
+  let scene: ClientScene;
+  let page: ClientPage;
+  let browser: Browser;
+  let one: Page;
+  let two: Page;
+
+  beforeAll(async () => {
+    scene = await openClientScene();
+    page = await startClientPage(scene.api.base);
+    browser = await launchChromium();
+    const context = await browser.newContext();
+    [one, two] = [await context.newPage(), await context.newPage()];
+    for (const tab of [one, two]) {
+      await tab.goto(page.url);
+      await tab.waitForFunction(() => window.auth?.state().status === 'signed_out');
+    }
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await page?.close();
+    await scene?.close();
+  });
+
+  const statusOf = (tab: Page) => tab.evaluate(() => window.auth.state().status);
+  const streamsOf = async () =>
+    Number(await one.evaluate(() => window.auth.stream.isOpen())) +
+    Number(await two.evaluate(() => window.auth.stream.isOpen()));
+
+  test('share a session, one refresh and one stream, and a logout', async () => {
+    const email = newEmail();
+    await one.evaluate(
+      async ([email = '', password = '']) => {
+        await window.auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+        await window.auth.logIn({ email, password });
+      },
+      [email, password],
+    );
+    await two.waitForFunction(() => window.auth.state().status === 'signed_in');
+    await eventually('the stream is open', async () => (await streamsOf()) === 1);
+
+    for (const tab of [one, two]) {
+      await tab.evaluate(() => {
+        window.skipMs += 3_600_000;
+      });
+    }
+    const found = [one, two, one].map((tab) => tab.evaluate(async () => (await window.auth.account.find()).email));
+    expect(await Promise.all(found)).toEqual([email, email, email]);
+    expect(page.requests.filter((path) => path.endsWith('/refresh'))).toHaveLength(1);
+    expect(await scene.gateway.metric('push_streams_open')).toBe(1);
+
+    await one.reload();
+    await one.waitForFunction(() => window.auth?.state().status === 'signed_in');
+    await eventually('one tab has the stream again', async () => (await streamsOf()) === 1);
+
+    await two.evaluate(() => window.auth.logOut());
+    await one.waitForFunction(() => window.auth.state().status === 'signed_out');
+    expect(await statusOf(two)).toBe('signed_out');
+    await eventually('the service knows', async () => page.requests.some((path) => path.endsWith('/logout')));
+    await eventually('no token is left', async () => !(await two.evaluate(storedText)).includes('refresh_token'));
+    await eventually('no stream is left', async () => (await scene.gateway.metric('push_streams_open')) === 0);
+  }, 90_000);
+});

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { createAuthClient } from '@auth-account/client';
+import { createFakeService, memoryStorage } from '@auth-account/client/testing';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newEmail, password } from '../../support/accounts.ts';
+import { openApiChecker } from '../../support/openapi-checker.ts';
+import { startTestApi, type TestApi } from '../../support/test-api.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+const document = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'));
+const checker = openApiChecker(document);
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await startTestApi();
+});
+
+afterAll(() => api.close());
+
+interface Told {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly reason: string | undefined;
+}
+
+interface Answered {
+  readonly error_code?: string;
+  readonly details?: { readonly reason?: string };
+  // biome-ignore lint/suspicious/noExplicitAny: the checker has compared it with its schema
+  readonly data: any;
+}
+
+/** Tells the service a story, and returns its answers without what differs from run to run. */
+async function tell(base: string, fetchIt: (url: string, init?: RequestInit) => Promise<Response>): Promise<Told[]> {
+  const told: Told[] = [];
+  async function send(method: string, path: string, body?: object, more: Record<string, string> = {}, template = path) {
+    const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'story-1', ...more };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const response = await fetchIt(`${base}${path}`, init);
+    const json: Answered = JSON.parse(await response.text());
+    const { status } = response;
+    expect(checker.bodyFault({ path: template, method: method.toLowerCase(), status }, json)).toBeUndefined();
+    told.push({ status, code: json.error_code, reason: json.details?.reason });
+    return json.data;
+  }
+  const bearer = ({ access_token }: { readonly access_token: string }) => ({ Authorization: `Bearer ${access_token}` });
+  const auth = '/api/v1/auth';
+  const email = newEmail();
+  const form = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+  const key = { 'Idempotency-Key': crypto.randomUUID() };
+  await send('POST', `${auth}/register`, form, key);
+  await send('POST', `${auth}/register`, form, key);
+  await send('POST', `${auth}/register`, { ...form, password: 'another long password' }, key);
+  await send('POST', `${auth}/register`, form);
+  await send('POST', `${auth}/login`, { email, password: 'wrong' });
+  const device_id = crypto.randomUUID();
+  const first = await send('POST', `${auth}/login`, { email, password, device_id });
+  const replaced = await send('POST', `${auth}/login`, { email, password, device_id, device_name: 'Pixel' });
+  await send('POST', `${auth}/refresh`, { refresh_token: first.refresh_token });
+  const other = await send('POST', `${auth}/login`, { email, password });
+  await send('GET', '/api/v1/account', undefined, bearer(replaced));
+  await send('PATCH', '/api/v1/account', { display_name: 'Anna' }, bearer(replaced));
+  await send('GET', `${auth}/sessions`, undefined, bearer(replaced));
+  const next = await send('POST', `${auth}/refresh`, { refresh_token: replaced.refresh_token });
+  await send('POST', `${auth}/refresh`, { refresh_token: replaced.refresh_token });
+  const newer = await send('POST', `${auth}/refresh`, { refresh_token: next.refresh_token });
+  const one = `${auth}/sessions/${other.session_id}`;
+  await send('DELETE', one, undefined, bearer(newer), `${auth}/sessions/{session_id}`);
+  await send('DELETE', one, undefined, bearer(newer), `${auth}/sessions/{session_id}`);
+  await send('POST', `${auth}/refresh`, { refresh_token: other.refresh_token });
+  await send('POST', `${auth}/refresh`, { refresh_token: 'nonsense' });
+  // A void token: theft, as it seems.
+  await send('POST', `${auth}/refresh`, { refresh_token: replaced.refresh_token });
+  await send('GET', '/api/v1/account', undefined, bearer(newer));
+  const last = await send('POST', `${auth}/login`, { email, password });
+  await send('POST', `${auth}/logout`, { refresh_token: 'nonsense' }, bearer(last));
+  await send('POST', `${auth}/logout`, { refresh_token: last.refresh_token }, bearer(last));
+  await send('POST', `${auth}/refresh`, { refresh_token: last.refresh_token });
+  return told;
+}
+
+test('the fake service answers as the real one does, in the contract’s forms', async () => {
+  const real = await tell(api.base, fetch);
+  const service = createFakeService();
+  const fake = await tell(service.baseUrl, service.fetch);
+  expect(fake).toEqual(real);
+  expect(new Set(real.map(({ code }) => code)).size).toBeGreaterThan(7);
+});
+
+test('an app’s test has sessions, streams, lost answers and ends', async () => {
+  const service = createFakeService();
+  const storage = memoryStorage();
+  const auth = createAuthClient({ ...service, storage });
+  const events: string[] = [];
+  auth.subscribe(({ type }) => events.push(type));
+  const email = newEmail();
+  service.loseNextAnswer();
+  await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  const { session_id, home_group_id } = await auth.logIn({ email, password });
+  await eventually('the stream is open', async () => auth.stream.isOpen());
+  service.push(home_group_id, 'inventory.item.changed', {});
+  service.expireAccessTokens();
+  expect((await auth.account.find()).email).toBe(email);
+  auth.close();
+  const again = createAuthClient({ ...service, storage });
+  expect((await again.ready()).status).toBe('signed_in');
+  service.endSession(session_id, 'password_changed');
+  await expect(again.account.find()).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_STOLEN' });
+  expect(again.state()).toEqual({ status: 'signed_out', reason: 'password_changed' });
+  await expect(again.invites.list()).rejects.toMatchObject({ code: 'CLIENT_SIGNED_OUT' });
+  expect(events).toContain('message');
+  again.close();
+});

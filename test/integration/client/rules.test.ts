@@ -1,0 +1,307 @@
+import { AuthError } from '@auth-account/client';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, newEmail, password } from '../../support/accounts.ts';
+import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import type { Fate } from '../../support/lossy-network.ts';
+import { createMemoryStorage } from '../../support/memory-storage.ts';
+import { createSharedTabs } from '../../support/shared-tabs.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: ClientScene;
+
+beforeAll(async () => {
+  scene = await openClientScene();
+});
+
+afterAll(() => scene.close());
+
+const noStream = { stream: false } as const;
+const textOf = (app: TestApp) => JSON.stringify([...app.storage.content]);
+const sessionIdOf = (app: TestApp) => {
+  const state = app.client.state();
+  return state.status === 'signed_in' ? state.session.session_id : '';
+};
+const isRevoked = async (id: string) =>
+  (await scene.api.collections.sessions.findOne({ _id: id }))?.is_revoked === true;
+const errorOf = async (work: Promise<unknown>): Promise<AuthError> => {
+  const error = await work.then(
+    () => undefined,
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(AuthError);
+  return error;
+};
+/** Lets the access token expire on the app's clock. */
+const expire = (app: TestApp) => {
+  app.clock.monotonic += 3_600_000;
+};
+
+describe('1. only a catalogue code ends a session', () => {
+  const harmless: readonly Fate[] = [
+    'request_lost',
+    'answer_lost',
+    'captive_portal',
+    'foreign_401',
+    'unavailable',
+    'throttled',
+    'hangs',
+  ];
+
+  test.each(harmless)('not a refresh whose fate is %s', async (fate) => {
+    const app = await scene.signedIn(noStream);
+    expire(app);
+    app.network.plan('/refresh', fate, fate);
+    const found = app.client.account.find();
+    found.catch(() => undefined);
+    for (const tries of fate === 'hangs' ? [1, 2] : []) {
+      await eventually('the request hangs', async () => app.network.to('/refresh').length === tries);
+      app.giveUpWaiting();
+    }
+    const error = await errorOf(found);
+    expect([error.retry, error.reaction.type]).toEqual(['after_delay', 'RETRY_WITH_BACKOFF']);
+    expect(app.client.state().status).toBe('signed_in');
+    app.network.mend();
+    expect((await app.client.account.find()).email).toBe(app.email);
+  });
+
+  test('but the answer that somebody else has ended it', async () => {
+    const app = await scene.signedIn(noStream);
+    const other = await logIn(scene.api, app.email);
+    await scene.api.send({
+      method: 'DELETE',
+      path: `/api/v1/auth/sessions/${sessionIdOf(app)}`,
+      headers: { Authorization: `Bearer ${other.access_token}` },
+    });
+    await errorOf(app.client.account.find());
+    expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'revoked' });
+    expect(textOf(app)).not.toContain('refresh_token');
+  });
+
+  test('an unreadable store is unknown, and a session when it opens', async () => {
+    const app = await scene.signedIn(noStream);
+    app.storage.isLocked = true;
+    const again = app.restart();
+    expect((await errorOf(again.client.ready())).code).toBe('CLIENT_STATE_UNKNOWN');
+    expect((await errorOf(again.client.account.find())).code).toBe('CLIENT_STATE_UNKNOWN');
+    expect(again.client.state()).toEqual({ status: 'unknown' });
+    app.storage.isLocked = false;
+    await eventually('the client has read the storage', async () => again.client.state().status === 'signed_in');
+  });
+});
+
+describe('2. one refresh is in flight', () => {
+  test('for all callers', async () => {
+    const app = await scene.signedIn(noStream);
+    expire(app);
+    await Promise.all(Array.from({ length: 10 }, () => app.client.account.find()));
+    expect(app.network.to('/refresh')).toHaveLength(1);
+  });
+
+  test('and a lost answer is repeated with the same token', async () => {
+    const app = await scene.signedIn(noStream);
+    expire(app);
+    app.network.plan('/refresh', 'answer_lost');
+    await app.client.account.find();
+    const [first, second] = app.network.to('/refresh').map(({ body }) => body);
+    expect(second).toBe(first);
+  });
+
+  test('among two tabs, and both go on with it', async () => {
+    const shared = createSharedTabs();
+    const storage = createMemoryStorage();
+    const [one, two] = [scene.app({ ...noStream, ...shared }, storage), scene.app({ ...noStream, ...shared }, storage)];
+    const email = newEmail();
+    await one.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+    await one.client.logIn({ email, password });
+    await eventually('the other tab knows', async () => two.client.state().status === 'signed_in');
+    expire(one);
+    expire(two);
+    await Promise.all([one.client.account.find(), two.client.account.find(), one.client.account.find()]);
+    expect(one.network.to('/refresh').length + two.network.to('/refresh').length).toBe(1);
+    await two.client.logOut();
+    await eventually('the first tab is out too', async () => one.client.state().status === 'signed_out');
+  });
+});
+
+describe('3. the new pair is stored before it is used', () => {
+  test('and a crash between the two loses nothing', async () => {
+    const app = await scene.signedIn(noStream);
+    const before = textOf(app);
+    expire(app);
+    app.storage.isReadOnly = true;
+    await app.client.account.find();
+    expire(app);
+    await app.client.account.find();
+    expect(textOf(app)).toBe(before);
+    const [first, second] = app.network.to('/refresh').map(({ body }) => body);
+    // The token that is not stored is not used up.
+    expect(second).toBe(first);
+    app.storage.isReadOnly = false;
+    const again = app.restart();
+    expect((await again.client.account.find()).email).toBe(app.email);
+  });
+
+  test('and a write that broke off leaves the one before', async () => {
+    const app = await scene.signedIn(noStream);
+    expire(app);
+    await app.client.account.find();
+    const slots = [...app.storage.content.keys()].filter((key) => key.includes('.session.'));
+    const newest = slots.sort((a, b) => numberIn(app, b) - numberIn(app, a))[0] ?? '';
+    app.storage.content.set(newest, '{"n":9');
+    const again = app.restart();
+    expect((await again.client.account.find()).email).toBe(app.email);
+  });
+
+  const numberIn = (app: TestApp, slot: string) => JSON.parse(app.storage.content.get(slot) ?? '{}').n as number;
+});
+
+describe('4. an epoch guards every await', () => {
+  test('a late refresh revives nothing', async () => {
+    const app = await scene.signedIn(noStream);
+    expire(app);
+    app.network.plan('/refresh', 'answer_held');
+    const late = app.client.account.find();
+    late.catch(() => undefined);
+    await eventually('the answer is held', async () => app.network.held() === 1);
+    await app.client.logOut();
+    await app.network.release();
+    expect((await errorOf(late)).code).toBe('CLIENT_SUPERSEDED');
+    expect(app.client.state().status).toBe('signed_out');
+    await expect(app.restart().client.ready()).resolves.toMatchObject({ status: 'signed_out' });
+  });
+
+  test('and does not harm who logged in after it', async () => {
+    const app = await scene.signedIn(noStream);
+    const other = await scene.signedIn(noStream);
+    expire(app);
+    app.network.plan('/refresh', 'answer_held');
+    const late = app.client.account.find();
+    late.catch(() => undefined);
+    await eventually('the answer is held', async () => app.network.held() === 1);
+    await app.client.logOut();
+    await app.client.logIn({ email: other.email, password });
+    await app.network.release();
+    await errorOf(late);
+    expect((await app.client.account.find()).email).toBe(other.email);
+  });
+
+  test('a login that a logout has overtaken is logged out', async () => {
+    const app = await scene.signedIn(noStream);
+    await app.client.logOut();
+    app.network.plan('/login', 'answer_held');
+    const late = app.client.logIn({ email: app.email, password });
+    late.catch(() => undefined);
+    await eventually('the answer is held', async () => app.network.held() === 1);
+    await app.client.logOut();
+    await app.network.release();
+    expect((await errorOf(late)).code).toBe('CLIENT_SUPERSEDED');
+    expect(app.client.state().status).toBe('signed_out');
+    const user_id = (await scene.api.collections.users.findOne({ email_key: app.email }))?._id ?? '';
+    await eventually('no session lives', async () => {
+      return (await scene.api.collections.sessions.countDocuments({ user_id, is_revoked: false })) === 0;
+    });
+  });
+});
+
+describe('5. time is counted from receipt on the monotonic clock', () => {
+  test.each([1, -1])('a wall clock that is %s day wrong changes nothing', async (days) => {
+    const app = await scene.signedIn(noStream);
+    app.clock.wall = days * 86_400_000;
+    await app.client.account.find();
+    expect(app.network.to('/refresh')).toHaveLength(0);
+    app.clock.monotonic += 590_000;
+    await app.client.account.find();
+    // Renewed before it was refused.
+    expect(app.network.to('/refresh')).toHaveLength(1);
+    expect(app.network.to('/account')).toHaveLength(2);
+  });
+
+  test('and a token that the service refuses all the same is renewed', async () => {
+    const app = await scene.signedIn(noStream);
+    const invitee = await scene.signedIn(noStream);
+    const { invite_token } = await app.client.invites.create();
+    const group = await invitee.client.invites.accept(invite_token, { leave_current_group: true });
+    expect(invitee.client.state()).toMatchObject({ session: { home_group_id: group.home_group_id } });
+    expect(invitee.events).toContainEqual({ type: 'group_changed', home_group_id: group.home_group_id });
+    expect((await invitee.client.group.find()).members).toHaveLength(2);
+  });
+});
+
+describe('6. logging out is at once, and offline too', () => {
+  test('across a restart, until the service knows', async () => {
+    const app = await scene.signedIn(noStream);
+    const id = sessionIdOf(app);
+    app.network.isOnline = false;
+    const done = app.client.logOut();
+    expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'logged_out' });
+    await done;
+    expect(await isRevoked(id)).toBe(false);
+    const again = app.restart();
+    expect(await again.client.ready()).toEqual({ status: 'signed_out', reason: 'logged_out' });
+    await eventually('the service knows', () => isRevoked(id));
+    await eventually('the token is gone', async () => !textOf(app).includes('refresh_token'));
+  });
+
+  test('also if somebody else logs in before', async () => {
+    const app = await scene.signedIn(noStream);
+    const id = sessionIdOf(app);
+    const other = await scene.signedIn(noStream);
+    app.network.plan('/logout', 'unavailable', 'request_lost');
+    await app.client.logOut();
+    await app.client.logIn({ email: other.email, password });
+    await eventually('the service knows', () => isRevoked(id));
+    expect((await app.client.account.find()).email).toBe(other.email);
+    expect(await isRevoked(sessionIdOf(app))).toBe(false);
+  });
+
+  test('and with a store that is locked, as soon as it opens', async () => {
+    const app = await scene.signedIn(noStream);
+    const id = sessionIdOf(app);
+    app.storage.isLocked = true;
+    const again = app.restart();
+    expect((await errorOf(again.client.logOut())).code).toBe('CLIENT_STATE_UNKNOWN');
+    expect(again.client.state()).toEqual({ status: 'signed_out', reason: 'logged_out' });
+    app.storage.isLocked = false;
+    await eventually('the service knows', () => isRevoked(id));
+  });
+});
+
+describe('7. a registration never tells its user that their own address is taken', () => {
+  const form = () => ({ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }) as const;
+
+  test('after a lost answer', async () => {
+    const app = scene.app(noStream);
+    const input = form();
+    app.network.plan('/register', 'answer_lost');
+    expect((await app.client.register(input)).user_id).toBeTruthy();
+    const keys = app.network.to('/register').map(({ headers }) => headers.get('Idempotency-Key'));
+    expect(keys).toEqual([keys[0], keys[0]]);
+    expect(textOf(app)).not.toContain(input.email);
+  });
+
+  test('after the app was killed', async () => {
+    const app = scene.app(noStream);
+    const input = form();
+    app.network.plan('/register', 'answer_lost', 'answer_lost');
+    await errorOf(app.client.register(input));
+    const again = app.restart();
+    const { user_id } = await again.client.register(input);
+    expect((await again.client.logIn({ email: input.email, password })).user_id).toBe(user_id);
+  });
+
+  test('after the service has forgotten the key', async () => {
+    const app = scene.app(noStream);
+    const input = form();
+    app.network.plan('/register', 'answer_lost', 'answer_lost');
+    await errorOf(app.client.register(input));
+    await scene.api.collections.idempotency.deleteMany({});
+    const { user_id } = await app.client.register(input);
+    expect(app.client.state()).toMatchObject({ status: 'signed_in', session: { user_id } });
+  });
+
+  test('but that another one is', async () => {
+    const app = await scene.signedIn(noStream);
+    const error = await errorOf(scene.app(noStream).client.register({ ...form(), email: app.email }));
+    expect(error.code).toBe('ERR-EMAIL-ALREADY-EXISTS');
+  });
+});

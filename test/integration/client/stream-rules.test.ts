@@ -1,0 +1,190 @@
+import { AuthError } from '@auth-account/client';
+import { createPushMessagePublisher } from '@auth-account/messaging';
+import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, newEmail, password } from '../../support/accounts.ts';
+import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { createMemoryStorage } from '../../support/memory-storage.ts';
+import { createSharedTabs } from '../../support/shared-tabs.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: ClientScene;
+
+beforeAll(async () => {
+  scene = await openClientScene();
+});
+
+afterAll(() => scene.close());
+
+const untilOpen = (app: TestApp) => eventually('the stream is open', async () => app.client.stream.isOpen());
+const bearer = (tokens: { readonly access_token: string }) => ({ Authorization: `Bearer ${tokens.access_token}` });
+
+async function withStream(): Promise<TestApp & { readonly email: string }> {
+  const app = await scene.signedIn();
+  await untilOpen(app);
+  return app;
+}
+
+describe('8. the stream follows the session', () => {
+  test('opens after the login, and lasts with each refresh', async () => {
+    const app = await withStream();
+    app.clock.monotonic += 3_600_000;
+    await app.client.account.find();
+    expect(app.sockets.steps).toEqual(['open', 'sent auth']);
+    expect(app.client.stream.isOpen()).toBe(true);
+  });
+
+  test('closes before a login or logout begins, and 4005 is no logout', async () => {
+    const app = await withStream();
+    await app.client.logIn({ email: app.email, password });
+    await untilOpen(app);
+    await app.client.logOut();
+    expect(app.sockets.steps).toEqual(['open', 'left', 'open', 'left']);
+    expect(app.events.filter(({ type }) => type === 'signed_out')).toHaveLength(1);
+    expect(app.sockets.live()).toBe(0);
+  });
+
+  test('a login of another app on the same device takes it over, and nothing is lost', async () => {
+    const app = await withStream();
+    const state = app.client.state();
+    const device_id = state.status === 'signed_in' ? state.session.device_id : '';
+    await logIn(scene.api, app.email, { device_id });
+    await eventually('the gateway has closed it', async () => app.sockets.steps.includes('closed 4005'));
+    expect(app.client.state().status).toBe('signed_in');
+    await expect(app.client.account.find()).rejects.toBeInstanceOf(AuthError);
+    expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'replaced' });
+  });
+
+  test('a session that another device has ended says so at once', async () => {
+    const app = await withStream();
+    const state = app.client.state();
+    const id = state.status === 'signed_in' ? state.session.session_id : '';
+    const headers = bearer(await logIn(scene.api, app.email));
+    await scene.api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${id}`, headers });
+    await eventually('the app is out', async () => app.client.state().status === 'signed_out');
+    expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'revoked' });
+  });
+
+  test('a move to another group is a refresh and a new stream', async () => {
+    const owner = await withStream();
+    const app = await withStream();
+    const { invite_token } = await owner.client.invites.create();
+    const headers = { Authorization: `Bearer ${await app.client.accessToken()}` };
+    await scene.api.post(`/api/v1/invites/${invite_token}/accept`, { leave_current_group: true }, headers);
+    await eventually('the app knows', async () => app.events.some(({ type }) => type === 'group_changed'));
+    await eventually('the stream is new', async () => app.sockets.steps.filter((step) => step === 'open').length === 2);
+    expect(app.sockets.steps.filter((step) => step.startsWith('closed'))).toEqual(['closed 4004']);
+  });
+
+  test('a handshake that fails is asked about by HTTP, and tried again', async () => {
+    const app = scene.app();
+    const email = newEmail();
+    app.sockets.isRefused = true;
+    await app.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+    await app.client.logIn({ email, password });
+    await eventually('it has asked', async () => app.network.to('/api/v1/account').length >= 2);
+    expect(app.client.state().status).toBe('signed_in');
+    app.sockets.isRefused = false;
+    await untilOpen(app);
+  });
+
+  test('one tab holds it for all', async () => {
+    const shared = createSharedTabs();
+    const storage = createMemoryStorage();
+    const [one, two] = [scene.app(shared, storage), scene.app(shared, storage)];
+    const email = newEmail();
+    await one.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+    const { home_group_id } = await one.client.logIn({ email, password });
+    await untilOpen(one);
+    await eventually('the other tab knows', async () => two.client.state().status === 'signed_in');
+    const redis = openRedis(
+      { REDIS_URL: testEnvironment().redisUrl },
+      { ...failFastOptions(), enableOfflineQueue: true },
+    );
+    const push = createPushMessagePublisher(redis, redisKeys(scene.api.keyPrefix));
+    await push.toGroup(home_group_id, { topic: 'inventory.item.changed', payload: { item_id: 'milk' } });
+    redis.disconnect();
+    for (const tab of [one, two]) {
+      await eventually('both have the message', async () => tab.events.some(({ type }) => type === 'message'));
+    }
+    expect(two.sockets.steps).toEqual([]);
+    one.client.close();
+    await untilOpen(two);
+  });
+});
+
+test('errors are for people and for programs (rule 9)', async () => {
+  const app = scene.app({ language: () => 'ru' });
+  const wrong = await app.client.logIn({ email: newEmail(), password: 'wrong' }).catch((error) => error);
+  expect(wrong).toBeInstanceOf(AuthError);
+  expect(wrong).toMatchObject({
+    code: 'ERR-INVALID-CREDENTIALS',
+    status: 401,
+    reaction: { type: 'CHECK_CREDENTIALS' },
+    retry: 'never',
+    requestId: expect.any(String),
+  });
+  expect(wrong.message).toMatch(/[а-я]/);
+  const form = { email: 'nobody', password: 'short', space_creation_mode: 'CREATE_NEW_HOME' } as const;
+  const invalid = await app.client.register(form).catch((error) => error);
+  expect(invalid).toMatchObject({ code: 'ERR-VALIDATION-FAILED', status: 422, reaction: { type: 'FIX_INPUT' } });
+  expect(invalid.details.length).toBeGreaterThan(1);
+});
+
+test('events are told outside any lock, and a throwing listener breaks nothing (rule 10)', async () => {
+  const app = await withStream();
+  const seen: string[] = [];
+  app.client.subscribe(() => {
+    throw new Error('of the app');
+  });
+  app.client.subscribe(({ type }) => {
+    seen.push(type);
+    // A listener may call whatever it likes.
+    if (type === 'group_changed') void app.client.account.find().then(() => seen.push('called'));
+  });
+  await app.client.group.leave();
+  await eventually('the call in the listener has succeeded', async () => seen.includes('called'));
+  expect(seen).toContain('group_changed');
+  expect(app.log.map(({ event }) => event)).toContain('listener_failed');
+});
+
+test('no token, address or password is in a log line or an error (rule 11)', async () => {
+  const errors: unknown[] = [];
+  const noted = (work: Promise<unknown>) => work.catch((error) => errors.push(error));
+  const app = await withStream();
+  app.network.plan('/refresh', 'captive_portal', 'answer_lost', 'answer_lost');
+  app.clock.monotonic += 3_600_000;
+  await noted(app.client.account.find());
+  await noted(app.client.account.find());
+  await noted(app.client.logIn({ email: app.email, password: 'a wrong secret' }));
+  await noted(app.client.register({ email: app.email, password, space_creation_mode: 'CREATE_NEW_HOME' }));
+  await noted(app.client.invites.accept('an-invite-token'));
+  await noted(app.client.invites.find('an-invite-token'));
+  await noted(app.client.fetch('https://elsewhere.example.com/'));
+  await app.client.logOut();
+  expect(errors.length).toBeGreaterThanOrEqual(6);
+  const told = errors.map((error) => [String(error), JSON.stringify(error), (error as AuthError).stack]);
+  const text = JSON.stringify([told, app.log]);
+  const tokens = app.network.sent.flatMap(({ headers, body }) => [
+    headers.get('Authorization')?.slice(7) ?? '',
+    (JSON.parse(body || '{}') as { readonly refresh_token?: string }).refresh_token ?? '',
+  ]);
+  const secrets = [...tokens, app.email, password, 'a wrong secret', 'an-invite-token'].filter(
+    (secret) => secret !== '',
+  );
+  expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+});
+
+// Last: the api goes on naming the gateway that has stopped.
+test('a gateway that stops says when to come back, and the app comes back', async () => {
+  const before = scene.gateway.base;
+  const app = await withStream();
+  const replaced = scene.replaceGateway();
+  await eventually('there is another gateway', async () => scene.gateway.base !== before);
+  app.sockets.base = scene.gateway.base;
+  await replaced;
+  await eventually('the stream is new', async () => app.sockets.steps.filter((step) => step === 'open').length === 2);
+  expect(app.sockets.steps.slice(0, 2)).toEqual(['open', 'closed 1001']);
+  expect(app.client.state().status).toBe('signed_in');
+});

@@ -1,0 +1,300 @@
+import { randomUUID } from 'node:crypto';
+import { type DeletionStore, erasureTime } from '@auth-account/stores/deletions';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ClientSession } from 'mongodb';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+
+let scene: AccountScene;
+let store: DeletionStore;
+beforeAll(async () => {
+  scene = await openAccountScene();
+  store = scene.deps.deletions;
+});
+beforeEach(async () => {
+  await scene.clear();
+  const { groups, erasedSessions, idempotency } = scene.collections;
+  await Promise.all([groups.deleteMany(), erasedSessions.deleteMany(), idempotency.deleteMany()]);
+});
+afterAll(() => scene.close());
+
+const after = (ms: number) => new Date(scene.now().getTime() + ms);
+const day = 86_400_000;
+
+const inTransaction = <T>(work: (session: ClientSession) => Promise<T>) =>
+  scene.mongo.withSession((session) => session.withTransaction(() => work(session)));
+/** Runs the work in a transaction and rolls it back. */
+const inVain = <T>(work: (session: ClientSession) => Promise<T>) =>
+  scene.mongo.withSession(async (session) => {
+    session.startTransaction();
+    const result = await work(session);
+    await session.abortTransaction();
+    return result;
+  });
+
+/** Changes of an account after which what was seen of it no longer counts. */
+const changes: [string, Partial<UserDocument>][] = [
+  ['password', { password_changed_at: new Date('2026-11-20T10:00:00.000Z') }],
+  ['address', { email_key: 'other@example.com' }],
+];
+
+test('the time of an erasure is the given number of days after its order', () => {
+  expect(erasureTime(scene.now(), 14)).toEqual(after(14 * day));
+});
+
+describe('an order of a deletion', () => {
+  test('sets the time once, and nobody else’s', async () => {
+    const [user, other] = [await scene.user(), await scene.user()];
+    const order = (at: Date) => inTransaction((session) => store.schedule(user, at, session));
+    expect(await order(after(3 * day))).toEqual({ deletesAt: after(3 * day), isNew: true });
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, deletes_at: after(3 * day), touches: 1 });
+    expect(await order(after(9 * day))).toEqual({ deletesAt: after(3 * day), isNew: false });
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, deletes_at: after(3 * day), touches: 2 });
+    expect(await scene.storedUser(other._id)).toEqual(other);
+  });
+
+  test.each(changes)('does nothing if the %s was changed since', async (_, fields) => {
+    const user = await scene.user();
+    const changed = { ...user, ...fields };
+    await scene.collections.users.replaceOne({ _id: user._id }, changed);
+    expect(await inTransaction((session) => store.schedule(user, after(day), session))).toBeUndefined();
+    expect(await scene.storedUser(user._id)).toEqual(changed);
+  });
+
+  test('falls with its transaction', async () => {
+    const user = await scene.user();
+    expect(await inVain((session) => store.schedule(user, after(day), session))).toMatchObject({ isNew: true });
+    expect(await scene.storedUser(user._id)).toEqual(user);
+  });
+});
+
+describe('a cancellation', () => {
+  const cancel = (user: UserDocument, which?: Parameters<DeletionStore['cancel']>[3]) =>
+    inTransaction((session) => store.cancel(user, scene.now(), session, which));
+
+  test('takes the time away, and nobody else’s', async () => {
+    const { deletes_at, ...user } = await scene.user({ deletes_at: after(1) });
+    const other = await scene.user({ deletes_at: after(1) });
+    expect(await cancel(user)).toBe(true);
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, touches: 1 });
+    expect(await scene.storedUser(other._id)).toEqual(other);
+  });
+
+  test.each<[string, () => Partial<UserDocument>]>([
+    ['nobody has ordered it', () => ({})],
+    ['its time has come', () => ({ deletes_at: scene.now() })],
+    ['the account is disabled', () => ({ deletes_at: after(1), disabled_at: new Date(0) })],
+  ])('does nothing if %s', async (_, fields) => {
+    const user = await scene.user(fields());
+    expect(await cancel(user)).toBe(false);
+    expect(await scene.storedUser(user._id)).toEqual(user);
+  });
+
+  test.each(changes)('does nothing if the %s was changed since', async (_, fields) => {
+    const user = await scene.user({ deletes_at: after(1), ...fields });
+    const { password_changed_at, ...seen } = { ...user, email_key: user.email };
+    expect(await cancel(seen)).toBe(false);
+    expect(await scene.storedUser(user._id)).toEqual(user);
+  });
+
+  test('by an operator is one of a disabled account too', async () => {
+    const user = await scene.user({ deletes_at: after(1), disabled_at: new Date(0) });
+    expect(await cancel(user, { isOperator: true })).toBe(true);
+    expect(await scene.storedUser(user._id)).not.toHaveProperty('deletes_at');
+  });
+
+  test('of one order is of no other', async () => {
+    const user = await scene.user({ deletes_at: after(2) });
+    expect(await cancel(user, { deletesAt: after(1) })).toBe(false);
+    expect(await cancel(user, { deletesAt: after(2) })).toBe(true);
+  });
+
+  test('of an order does nothing either once its time has come', async () => {
+    const user = await scene.user({ deletes_at: scene.now() });
+    expect(await cancel(user, { deletesAt: scene.now() })).toBe(false);
+  });
+
+  test('falls with its transaction', async () => {
+    const user = await scene.user({ deletes_at: after(1) });
+    expect(await inVain((session) => store.cancel(user, scene.now(), session))).toBe(true);
+    expect(await scene.storedUser(user._id)).toEqual(user);
+  });
+});
+
+describe('a worker', () => {
+  const claim = (lease: string, now = scene.now()) =>
+    store.claim({ lease, now, dueBy: scene.now(), until: new Date(now.getTime() + 60_000) });
+
+  test('takes the account that has been due for longest, for as long as its lease lasts', async () => {
+    const [later, first] = [await scene.user({ deletes_at: after(0) }), await scene.user({ deletes_at: after(-1) })];
+    await scene.user({ deletes_at: after(1) });
+    await scene.user();
+    const leased = (user: UserDocument, lease: string, until: Date) => ({
+      user: { ...user, erasure: { lease, until } },
+      lease,
+    });
+    expect(await claim('one')).toEqual(leased(first, 'one', after(60_000)));
+    expect(await claim('two')).toEqual(leased(later, 'two', after(60_000)));
+    expect(await claim('three', after(59_999))).toBeUndefined();
+    expect(await claim('four', after(60_000))).toEqual(leased(first, 'four', after(120_000)));
+  });
+
+  test('counts the accounts that are due, up to a limit', async () => {
+    for (const deletes_at of [after(-1), after(0), after(1)]) await scene.user({ deletes_at });
+    await scene.user();
+    expect([await store.countDue(scene.now(), 10), await store.countDue(scene.now(), 1)]).toEqual([2, 1]);
+  });
+});
+
+describe('the sessions of an account', () => {
+  const ended = (user_id: string, revoked_at: Date) =>
+    scene.session({ user_id, is_revoked: true, revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-2' });
+
+  test('that have ended are removed but for as many as are to be kept', async () => {
+    const [user_id, other] = [randomUUID(), randomUUID()];
+    for (let i = 0; i < 4; i += 1) await ended(user_id, after(-1));
+    await scene.session({ user_id });
+    await ended(other, after(-1));
+    await store.removeEndedSessions(user_id, 1);
+    const { sessions } = scene.collections;
+    const counts = [{ user_id, is_revoked: true }, { user_id, is_revoked: false }, { user_id: other }];
+    expect(await Promise.all(counts.map((filter) => sessions.countDocuments(filter)))).toEqual([1, 1, 1]);
+  });
+
+  test('are listed with no more than their ends: those that live, and those that have ended since', async () => {
+    const user_id = randomUUID();
+    const live = await scene.session({ user_id });
+    const [since, before] = [await ended(user_id, after(-5)), await ended(user_id, after(-6))];
+    await scene.session();
+    await ended(randomUUID(), after(-5));
+    const end = { revoked_at: after(-5), revoked_reason: 'logout', revoked_request_id: 'request-2' };
+    expect(await store.listEndedSince(user_id, after(-5))).toEqual([
+      { _id: live.document._id },
+      { _id: since.document._id, ...end },
+    ]);
+    expect(await store.listEndedSince(user_id, after(-6))).toContainEqual(
+      expect.objectContaining({ _id: before.document._id }),
+    );
+  });
+});
+
+describe('an erasure', () => {
+  const lifetimeMs = 600_000;
+  const erase = (user: UserDocument, session: ClientSession, lease = 'mine') =>
+    store.erase({ user, lease }, { now: scene.now(), lifetimeMs }, session);
+
+  /** Stores an account that is due and leased, with something in every collection. */
+  async function dueAccount(fields: Partial<UserDocument> = {}) {
+    const erasure = { lease: 'mine', until: after(60_000) };
+    const user = await scene.user({ deletes_at: scene.now(), erasure, ...fields });
+    const { _id: user_id, home_group_id: _id, account_type } = user;
+    const group = { _id, account_type, owner_id: user_id, import_key: _id, member_count: 1, created_at: after(-1) };
+    if (fields.home_group_id === undefined) await scene.collections.groups.insertOne({ ...group, closed_at: null });
+    const live = await scene.session({ user_id });
+    const end = { is_revoked: true, revoked_reason: 'logout', revoked_request_id: 'request-2' } as const;
+    const ended = await scene.session({ user_id, ...end, revoked_at: after(-lifetimeMs) });
+    await scene.session({ user_id, ...end, revoked_at: after(-lifetimeMs - 1) });
+    await scene.challenge(user, 'password_reset');
+    const answer = { fingerprint: '', answer: {}, expires_at: after(1) };
+    await scene.collections.idempotency.insertOne({ _id: randomUUID(), user_id, ...answer });
+    // In a group that goes on.
+    const place = { home_group_id: randomUUID(), account_type, created_by: user_id } as const;
+    const open = { created_at: after(-1), expires_at: after(1), max_uses: null, uses: 0, revoked_at: null };
+    const invite = randomUUID();
+    await scene.collections.invites.insertOne({ _id: invite, ...place, ...open });
+    return { user, live: live.document, ended: ended.document, invite };
+  }
+
+  /** Returns every document of all collections. */
+  const everything = () => {
+    const { users, groups, sessions, erasedSessions, challenges, idempotency, invites } = scene.collections;
+    const found = [
+      ...[users.find(), groups.find(), sessions.find(), erasedSessions.find()],
+      ...[challenges.find(), idempotency.find(), invites.find()],
+    ];
+    return Promise.all(found.map((documents) => documents.sort({ _id: 1 }).toArray()));
+  };
+
+  test('removes all that is stored of the person, and nothing of anybody else', async () => {
+    await dueAccount();
+    const others = await everything();
+    const { user, live, ended, invite } = await dueAccount();
+    expect(await inTransaction((session) => erase(user, session))).toEqual({ user, isClosed: true, heir: undefined });
+
+    const { erasedSessions, groups, invites } = scene.collections;
+    const purge_at = after(lifetimeMs);
+    const revoked_at = after(-lifetimeMs);
+    expect(await erasedSessions.find({}, { sort: { revoked_at: 1 } }).toArray()).toEqual([
+      { _id: ended._id, revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-2', purge_at },
+      { _id: live._id, revoked_at: scene.now(), revoked_reason: 'account_deleted', purge_at },
+    ]);
+    const group = await groups.findOneAndDelete({ _id: user.home_group_id });
+    expect(group).toMatchObject({ closed_at: scene.now(), member_count: 0 });
+    expect(group).not.toHaveProperty('import_key');
+    expect(await invites.findOneAndDelete({ _id: invite })).toMatchObject({ created_by: null, revoked_at: null });
+    await erasedSessions.deleteMany();
+    expect(await everything()).toEqual(others);
+  });
+
+  test('leaves the group to its longest-standing member, as an import will find it again', async () => {
+    const { user } = await dueAccount();
+    const { home_group_id } = user;
+    await scene.collections.groups.updateOne({ _id: home_group_id }, { $set: { member_count: 2 } });
+    const heir = await scene.user({ home_group_id, role: 'member' });
+    const left = { user, isClosed: false, heir: heir._id };
+    expect(await inTransaction((session) => erase(user, session))).toEqual(left);
+    const group = await scene.collections.groups.findOne({ _id: home_group_id });
+    expect(group).toMatchObject({ owner_id: heir._id, import_key: home_group_id, closed_at: null });
+  });
+
+  test('keeps each end once, as its transaction sees it', async () => {
+    const { user, live, ended } = await dueAccount();
+    await inTransaction(async (session) => {
+      await scene.sessions.revokeAll(
+        [live._id],
+        { reason: 'forced', at: scene.now(), requestId: 'request-3' },
+        session,
+      );
+      await erase(user, session);
+    });
+    const kept = await scene.collections.erasedSessions.find().toArray();
+    expect(kept.map(({ _id, revoked_reason }) => [_id, revoked_reason]).toSorted()).toEqual(
+      [
+        [ended._id, 'logout'],
+        [live._id, 'forced'],
+      ].toSorted(),
+    );
+  });
+
+  test('keeps no end of an account that has none', async () => {
+    const { user } = await dueAccount();
+    await scene.collections.sessions.deleteMany();
+    expect(await inTransaction((session) => erase(user, session))).toMatchObject({ isClosed: true });
+    expect(await scene.collections.erasedSessions.countDocuments()).toBe(0);
+  });
+
+  test('falls with its transaction', async () => {
+    const { user } = await dueAccount();
+    const before = await everything();
+    expect(await inVain((session) => erase(user, session))).toMatchObject({ isClosed: true });
+    expect(await everything()).toEqual(before);
+  });
+
+  test.each<[string, () => Partial<UserDocument>]>([
+    ['whose time has not come', () => ({ deletes_at: after(1) })],
+    ['that another worker has taken', () => ({ erasure: { lease: 'another', until: after(60_000) } })],
+  ])('removes nothing of an account %s', async (_, fields) => {
+    const { user } = await dueAccount(fields());
+    const before = await everything();
+    expect(await inTransaction((session) => erase(user, session))).toBeUndefined();
+    expect(await everything()).toEqual(before);
+  });
+
+  test('removes nothing of an account that was restored', async () => {
+    const { user } = await dueAccount();
+    await scene.collections.users.updateOne({ _id: user._id }, { $unset: { deletes_at: true } });
+    const before = await everything();
+    expect(await inTransaction((session) => erase(user, session))).toBeUndefined();
+    expect(await everything()).toEqual(before);
+  });
+});
