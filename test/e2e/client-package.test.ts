@@ -36,6 +36,7 @@ const auth = createAuthClient({ baseUrl: 'http://127.0.0.1:1', ...nodePlatform('
 const { status, reason } = await auth.ready();
 const { code } = await auth.logIn({ email: 'a@example.com', password: 'b' }).catch((error) => error);
 console.log(status, reason, code, new AuthError('ERR-OVERLOADED').reaction.type);
+auth.close();
 `;
 
 describe('the client, installed alone in an empty project', () => {

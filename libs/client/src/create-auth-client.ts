@@ -110,7 +110,6 @@ function assemble(options: AuthClientOptions) {
   const onChange = (before: SessionRecord | undefined, after: SessionRecord) => {
     for (const event of changesOf(before, after)) events.tell(event);
     if (before?.era === after.era) return;
-    tabs.tellChange();
     // Whatever has ended the session, its stream ends too.
     if (before?.session) stream.pause();
     if (before?.session) stream.resume();
@@ -121,6 +120,7 @@ function assemble(options: AuthClientOptions) {
     { baseUrl, language, timeoutMs, prefix },
     {
       onChange,
+      onWritten: () => tabs.tellChange(),
       onAccess(access) {
         tabs.tellAccess(access);
         stream.extend(access);

@@ -16,7 +16,7 @@ export interface Waking {
 
 export function createWaking(platform: Platform, { keeper, logouts }: SessionParts, stream: () => Stream): Waking {
   const signals = { isOnline: true, isActive: true, isClosed: false };
-  const again = createBackoff(platform.timers, 30_000, () => wake().catch(() => undefined));
+  const again = createBackoff(platform, 30_000, () => wake().catch(() => undefined));
 
   async function wake(): Promise<AuthState> {
     if (signals.isClosed) throw new AuthError('CLIENT_CLOSED');

@@ -77,8 +77,8 @@ test('a stream that always ends at once comes back after growing pauses', async 
       setTimeout(() => this.onmessage?.({ data: '{"type":"hello"}' }), 1);
       setTimeout(() => this.onclose?.({ code: 4002, reason: 'TOKEN_EXPIRED' }), 2);
     }
-    send() {}
-    close() {}
+    send = () => undefined;
+    close = () => undefined;
   }
   const timers = {
     after(ms: number, work: () => void) {

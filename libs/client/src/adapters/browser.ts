@@ -26,13 +26,9 @@ export function browserPlatform(): Pick<Platform, 'storage' | 'connectivity' | '
     storage: indexedStorage(() => page.indexedDB, 'auth-account'),
     connectivity: signalOf(page, ['online', 'offline'], () => navigator.onLine !== false),
     appState: signalOf(document, ['visibilitychange'], () => document.visibilityState === 'visible'),
-    locks: navigator.locks && locksOf(navigator.locks),
+    locks: navigator.locks,
     openChannel: BroadcastChannel && ((name) => new BroadcastChannel(name)),
   };
-}
-
-function locksOf(locks: Locks): Locks {
-  return { request: (name, options, work) => locks.request(name, options, work) };
 }
 
 function signalOf(target: Target, types: readonly string[], read: () => boolean): DeviceSignal {

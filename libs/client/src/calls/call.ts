@@ -32,6 +32,8 @@ export async function withAccess<T>(
 ): Promise<T> {
   const access = await keeper.access();
   if (!isWanted()) throw new AuthError('CLIENT_SUPERSEDED');
+  // The user may have logged out since it was handed out.
+  keeper.assertHeld(access);
   try {
     return await work(access);
   } catch (error) {
@@ -39,6 +41,7 @@ export async function withAccess<T>(
   }
   const next = await keeper.renew(access.token);
   if (next.era !== access.era || !isWanted()) throw new AuthError('CLIENT_SUPERSEDED');
+  keeper.assertHeld(next);
   return work(next);
 }
 

@@ -10,18 +10,15 @@ import { type ErrorCode, type Reaction, type Retry, reactions } from '../generat
  * - `CLIENT_FOREIGN_URL`: the address is not among the services that may get the access token.
  * - `CLIENT_CLOSED`: the client was closed.
  */
-export type ClientErrorCode = keyof typeof clientReactions;
+export type ClientErrorCode =
+  | (typeof passing)[number]
+  | 'CLIENT_SIGNED_OUT'
+  | 'CLIENT_SUPERSEDED'
+  | 'CLIENT_FOREIGN_URL'
+  | 'CLIENT_CLOSED';
 
-const clientReactions = {
-  CLIENT_NETWORK: ['No answer came from the service.', 'RETRY_WITH_BACKOFF', 'after_delay'],
-  CLIENT_TIMEOUT: ['The service did not answer in time.', 'RETRY_WITH_BACKOFF', 'after_delay'],
-  CLIENT_UNEXPECTED_ANSWER: ['The answer did not come from the service.', 'RETRY_WITH_BACKOFF', 'after_delay'],
-  CLIENT_SIGNED_OUT: ['Nobody is signed in.', 'LOGIN', 'never'],
-  CLIENT_SUPERSEDED: ['A later login or logout has overtaken this call.', 'FIX_REQUEST', 'never'],
-  CLIENT_STATE_UNKNOWN: ['The storage of this device cannot be read now.', 'RETRY_WITH_BACKOFF', 'after_delay'],
-  CLIENT_FOREIGN_URL: ['This address must not get the access token.', 'FIX_REQUEST', 'never'],
-  CLIENT_CLOSED: ['The client was closed.', 'FIX_REQUEST', 'never'],
-} as const;
+/** Those after which the same call may succeed. */
+const passing = ['CLIENT_NETWORK', 'CLIENT_TIMEOUT', 'CLIENT_UNEXPECTED_ANSWER', 'CLIENT_STATE_UNKNOWN'] as const;
 
 /** A code that this version does not know has the reaction of its status. */
 export type AnyErrorCode = ErrorCode | ClientErrorCode | (string & {});
@@ -34,7 +31,10 @@ export interface AuthErrorInit {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A call that failed, and what to do about it. It never has a token, an address or a password. */
+/**
+ * A call that failed, and what to do about it. It never has a token, an address or a password. The message is the
+ * service's own, in the user's language; the client's errors have none but their code.
+ */
 export class AuthError extends Error {
   override readonly name = 'AuthError';
   readonly code: AnyErrorCode;
@@ -51,8 +51,8 @@ export class AuthError extends Error {
 
   constructor(code: AnyErrorCode, init: AuthErrorInit = {}) {
     const { status = 0, message, details = {}, requestId, retryAfterMs } = init;
-    const [text, reaction, retry] = rowOf(code, status);
-    super(message ?? text);
+    const [reaction, retry] = rowOf(code, status);
+    super(message ?? code);
     this.code = code;
     this.status = status;
     this.details = details;
@@ -68,12 +68,11 @@ export function isCatalogueCode(code: string): code is ErrorCode {
   return Object.hasOwn(reactions, code);
 }
 
-function rowOf(code: string, status: number): readonly [text: string, Reaction, Retry] {
-  if (isCatalogueCode(code)) return [code, ...reactions[code]];
-  const own = Object.hasOwn(clientReactions, code) && clientReactions[code as ClientErrorCode];
-  if (own) return [own[0], { type: own[1] }, own[2]];
-  const passes = status === 408 || status === 429 || status >= 500;
-  return passes ? [code, { type: 'RETRY_WITH_BACKOFF' }, 'after_delay'] : [code, { type: 'FIX_REQUEST' }, 'never'];
+function rowOf(code: string, status: number): readonly [Reaction, Retry] {
+  if (isCatalogueCode(code)) return reactions[code];
+  if (code === 'CLIENT_SIGNED_OUT') return [{ type: 'LOGIN' }, 'never'];
+  const passes = status === 408 || status === 429 || status >= 500 || (passing as readonly string[]).includes(code);
+  return passes ? [{ type: 'RETRY_WITH_BACKOFF' }, 'after_delay'] : [{ type: 'FIX_REQUEST' }, 'never'];
 }
 
 /** Returns true if the answer was lost, so that nobody knows whether the service did the work. */

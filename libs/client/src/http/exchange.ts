@@ -1,6 +1,6 @@
 import { type Operation, type OperationName, operations } from '../generated/operations.ts';
 import type { Platform } from '../platform/platform.ts';
-import { AuthError, isCatalogueCode } from './auth-error.ts';
+import { AuthError } from './auth-error.ts';
 
 /** Longest time for an answer, in milliseconds: a refresh that is sent again later must not meet its elder (decisions, "Refresh"). */
 const maxTimeoutMs = 20_000;
@@ -114,7 +114,7 @@ export function readError(response: Response, body: unknown): AuthError | undefi
     return undefined;
   const requestId = response.headers.get('X-Request-ID') ?? undefined;
   const init = { status, message, details: withoutInput(details), requestId, retryAfterMs: pauseOf(response) };
-  return new AuthError(isCatalogueCode(code) ? code : `${code}`, init);
+  return new AuthError(code, init);
 }
 
 /** The address or token that was refused is the caller's own input, and must not lie in an error that is logged. */

@@ -1,4 +1,4 @@
-import type { Timers } from './platform.ts';
+import type { Platform } from './platform.ts';
 
 export interface Backoff {
   /** Plans the next try: after a random time that grows with each, and never before `atLeastMs`. */
@@ -14,7 +14,11 @@ export interface Backoff {
  * Runs `work` after growing random pauses: 0 to 1 s, to 2 s, to 4 s … to `mostMs` (docs/push.md, "Reconnecting"). The
  * full range is random, so that apps which failed together do not come back together.
  */
-export function createBackoff(timers: Timers, mostMs: number, work: () => unknown): Backoff {
+export function createBackoff(
+  { timers, random }: Pick<Platform, 'timers' | 'random'>,
+  mostMs: number,
+  work: () => unknown,
+): Backoff {
   let tries = 0;
   let cancelTimer: (() => void) | undefined;
 
@@ -30,7 +34,7 @@ export function createBackoff(timers: Timers, mostMs: number, work: () => unknow
     schedule(atLeastMs = 0) {
       const range = Math.min(mostMs, 1000 * 2 ** tries);
       tries = Math.min(tries + 1, 20);
-      scheduleAt(atLeastMs + Math.random() * range);
+      scheduleAt(atLeastMs + random() * range);
     },
     scheduleAt,
     cancel() {

@@ -17,6 +17,7 @@ export function completePlatform(given: Partial<Platform> & Pick<Platform, 'stor
     now: () => Date.now(),
     monotonic: performance ? () => performance.now() : () => Date.now(),
     randomUUID: () => uuidOf(crypto),
+    random: () => Math.random(),
     timers: { after: afterMs },
     connectivity: undefined,
     appState: undefined,
@@ -53,7 +54,5 @@ function uuidOf(crypto: Globals['crypto']): string {
 
 function afterMs(ms: number, work: () => void): () => void {
   const timer = setTimeout(work, ms);
-  // In Node a timer must not keep a process alive that has nothing else to do.
-  (timer as { unref?(): void }).unref?.();
   return () => clearTimeout(timer);
 }

@@ -63,6 +63,8 @@ export interface Platform {
   readonly monotonic: () => number;
   /** Must be unguessable: idempotency keys and the device's id are made of it. */
   readonly randomUUID: () => string;
+  /** For the jitter of pauses: at least 0 and less than 1. */
+  readonly random: () => number;
   readonly timers: Timers;
   /** True while there is a network. */
   readonly connectivity: DeviceSignal | undefined;

@@ -1,7 +1,10 @@
 import type { Platform } from '../platform/platform.ts';
 
-/** Longest wait for another tab, in milliseconds. After it the work is done all the same: the service converges. */
-const maxWaitMs = 25_000;
+/**
+ * Longest wait for another tab, in milliseconds: longer than a refresh and its repetition, 20 s each. After it the tab is
+ * frozen, and the work is done all the same: the service converges.
+ */
+const maxWaitMs = 45_000;
 
 /** Runs works of the same name one after the other, in this tab and in the others of the page. */
 export type Exclusive = <T>(name: string, work: () => Promise<T>) => Promise<T>;

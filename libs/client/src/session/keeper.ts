@@ -1,4 +1,5 @@
 import type { AuthState, SessionInfo, SignedOutReason } from '../events.ts';
+import { AuthError } from '../http/auth-error.ts';
 import type { Access, AccessHolder } from './access.ts';
 import { endReasonOf } from './end-reason.ts';
 import type { Renewal } from './renew.ts';
@@ -40,6 +41,8 @@ export interface Keeper {
   renew(refused?: string): Promise<Access>;
   /** The access token of this moment, if it has not expired, and its session; it may be refused all the same. */
   heldAccess(): { readonly session_id: string; readonly token: string } | undefined;
+  /** Raises `CLIENT_SUPERSEDED` if the session of the token is not the present one. */
+  assertHeld(access: Access): void;
   /** Number of sessions that this client has ended. */
   endings(): number;
   /** Stores the session of a login. False if a later login or logout has overtaken it: its session is to be logged out. */
@@ -83,6 +86,9 @@ export function createKeeper(deps: KeeperDeps): Keeper {
         throw error;
       }
     },
+    assertHeld({ era }) {
+      if (vault.current()?.era !== era) throw new AuthError('CLIENT_SUPERSEDED');
+    },
     heldAccess() {
       const { era, session } = vault.current() ?? noRecord;
       const held = holder.of(era);
@@ -93,7 +99,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
   };
 }
 
-function createEnding({ randomUUID, vault, renewal }: KeeperDeps) {
+function createEnding({ randomUUID, vault }: KeeperDeps) {
   let endings = 0;
   let isWanted = false;
   return {
@@ -108,11 +114,12 @@ function createEnding({ randomUUID, vault, renewal }: KeeperDeps) {
         newest = await vault.read();
       }
       isWanted = false;
-      renewal.abort();
       // In memory first: nobody waits for a storage to be logged out.
       const ended = endedRecord(newest, randomUUID(), reason, isLogout);
       vault.accept(ended);
-      await vault.update((held) => (held.era === ended.era ? { next: { ...held, n: held.n + 1 } } : undefined));
+      // Two logouts at once: the first one has its end in the storage too before it says so.
+      const isMeant = (held: SessionRecord) => held.era === ended.era || held.session === undefined;
+      await vault.update((held) => (isMeant(held) ? { next: { ...held, n: held.n + 1 } } : undefined));
     },
   };
 }

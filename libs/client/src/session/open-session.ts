@@ -4,11 +4,12 @@ import { type Access, createAccessHolder } from './access.ts';
 import { createExclusive } from './exclusive.ts';
 import { createKeeper } from './keeper.ts';
 import { createPendingLogouts } from './pending-logouts.ts';
-import { createRenewal } from './renew.ts';
+import { createRenewal, type Renewal } from './renew.ts';
 import { createVault, type VaultDeps } from './vault.ts';
 
 export interface SessionHooks {
   readonly onChange: VaultDeps['onChange'];
+  readonly onWritten: VaultDeps['onWritten'];
   readonly onAccess: (access: Access) => void;
 }
 
@@ -18,16 +19,23 @@ export type SessionParts = ReturnType<typeof openSession>;
 export function openSession(
   platform: Platform,
   config: ExchangeConfig & { readonly prefix: string },
-  { onChange, onAccess }: SessionHooks,
+  { onChange, onWritten, onAccess }: SessionHooks,
 ) {
   const { prefix } = config;
   const { monotonic, randomUUID } = platform;
   const log = (entry: Omit<LogEntry, 'at'>) => platform.log({ at: platform.now(), ...entry });
   const exchange = createExchange(platform, config);
   const exclusive = createExclusive(platform, prefix);
-  const vault = createVault({ platform, exclusive, prefix, log, onChange });
+  const vault = createVault({
+    ...{ platform, exclusive, prefix, log, onWritten },
+    onChange(before, after) {
+      // Whatever has ended the session, its logout may refresh, and two at once are one too many.
+      if (before?.era !== after.era) renewal.abort();
+      onChange(before, after);
+    },
+  });
   const holder = createAccessHolder(monotonic, onAccess);
-  const renewal = createRenewal({ platform, exchange, exclusive, vault, holder });
+  const renewal: Renewal = createRenewal({ platform, exchange, exclusive, vault, holder });
   const keeper = createKeeper({ monotonic, randomUUID, vault, holder, renewal });
   const logouts = createPendingLogouts({ platform, exchange, exclusive, vault });
   return { log, exchange, exclusive, vault, holder, keeper, logouts };

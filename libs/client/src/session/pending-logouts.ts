@@ -8,7 +8,7 @@ import { isTokenPair, type PendingLogout, type TokenPair, withLogout } from './s
 import type { Vault } from './vault.ts';
 
 export interface PendingLogoutsDeps {
-  readonly platform: Pick<Platform, 'timers'>;
+  readonly platform: Pick<Platform, 'timers' | 'random'>;
   readonly exchange: Exchange;
   readonly exclusive: Exclusive;
   readonly vault: Vault;
@@ -25,7 +25,7 @@ export interface PendingLogouts {
  * Any genuine refresh token of a session is enough to end it, whatever became of it since.
  */
 export function createPendingLogouts({ platform, exchange, exclusive, vault }: PendingLogoutsDeps): PendingLogouts {
-  const again = createBackoff(platform.timers, 300_000, () => flush());
+  const again = createBackoff(platform, 300_000, () => flush());
 
   async function logOut({ refresh_token }: PendingLogout, accessToken: string): Promise<void> {
     try {
@@ -89,8 +89,9 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
   async function flush(access?: Parameters<PendingLogouts['flush']>[0]): Promise<void> {
     again.cancel();
     try {
-      await vault.rewrite();
+      const isWritten = await vault.rewrite();
       if ((await vault.read()).logouts.length > 0) await exclusive('logouts', () => flushAll(access));
+      if (!isWritten) throw new AuthError('CLIENT_STATE_UNKNOWN');
       again.reset();
     } catch (error) {
       if (!(error instanceof AuthError)) throw error;

@@ -24,8 +24,8 @@ export interface Vault {
    * was changed, and not overtaken by a logout while it was written.
    */
   update(change: (newest: SessionRecord) => RecordChange | undefined): Promise<boolean>;
-  /** Writes the record again if the storage refused it. */
-  rewrite(): Promise<void>;
+  /** Writes the record again if the storage refused it. Returns false if it refuses it still. */
+  rewrite(): Promise<boolean>;
 }
 
 export interface VaultDeps {
@@ -35,30 +35,46 @@ export interface VaultDeps {
   readonly log: (entry: Omit<LogEntry, 'at'>) => void;
   /** Is told every change in memory, in the same turn. */
   readonly onChange: (before: SessionRecord | undefined, after: SessionRecord) => void;
+  /** Is told when the storage has a change, so that other tabs can read it. */
+  readonly onWritten: () => void;
+}
+
+/** The record in memory, which no record of an era that has ended replaces. */
+function createMemory(onChange: VaultDeps['onChange']) {
+  let current: SessionRecord | undefined;
+  /** Eras that this tab knows; true if they have ended. A late write of another tab must not bring these back. */
+  const eras = new Map<string, boolean>();
+  return {
+    current: () => current,
+    isKnown: (era: string) => eras.has(era),
+    /** Ends an era that was written and never held. */
+    discard: (era: string) => void eras.set(era, true),
+    hold(record: SessionRecord): void {
+      const before = current;
+      if (before && eras.get(record.era)) {
+        // The next write must be the highest all the same.
+        current = { ...before, n: Math.max(before.n, record.n) };
+        return;
+      }
+      if (before?.session && before.era !== record.era) eras.set(before.era, true);
+      current = record;
+      eras.set(record.era, false);
+      onChange(before, record);
+    },
+  };
 }
 
 /** Creates the vault: what is in memory holds, and the storage follows. */
-export function createVault({ platform, exclusive, prefix, log, onChange }: VaultDeps): Vault {
+export function createVault({ platform, exclusive, prefix, log, onChange, onWritten }: VaultDeps): Vault {
   let isUnwritten = false;
   const slots = createSlots(platform.storage, prefix, log);
-  let current: SessionRecord | undefined;
-  // A late write of another tab, or a storage that could not be written, must not bring them back.
-  const endedEras = new Set<string>();
+  const { current, isKnown, discard, hold } = createMemory(onChange);
 
   function accept(record: SessionRecord): void {
-    if (current === undefined || record.n > current.n) hold(record);
-  }
-
-  function hold(record: SessionRecord): void {
-    const before = current;
-    if (before && endedEras.has(record.era)) {
-      // The next write must be the highest all the same.
-      current = { ...before, n: Math.max(before.n, record.n) };
-      return;
-    }
-    if (before?.session && before.era !== record.era) endedEras.add(before.era);
-    current = record;
-    onChange(before, record);
+    // An era that this tab has not known is another tab's later one, whatever its count: the storage may have been wiped.
+    const isForeign = !isUnwritten && !isKnown(record.era);
+    const held = current();
+    if (held === undefined || record.n > held.n || isForeign) hold(record);
   }
 
   async function read(): Promise<SessionRecord> {
@@ -67,11 +83,25 @@ export function createVault({ platform, exclusive, prefix, log, onChange }: Vaul
       stored = await slots.read();
     } catch {
       log({ event: 'storage_unreadable' });
-      if (current === undefined) throw new AuthError('CLIENT_STATE_UNKNOWN');
+      if (current() === undefined) throw new AuthError('CLIENT_STATE_UNKNOWN');
     }
     // An empty storage that was not empty before has been wiped by somebody else, who did not ask to log out.
-    accept(stored ?? current ?? noRecord);
-    return current ?? noRecord;
+    accept(stored ?? current() ?? noRecord);
+    return current() ?? noRecord;
+  }
+
+  /** Writes the change, and returns what is to hold in memory. */
+  async function write({ next, unwritten = next }: RecordChange): Promise<SessionRecord> {
+    try {
+      await slots.write(next);
+      isUnwritten = false;
+      return next;
+    } catch {
+      isUnwritten = true;
+      log({ event: 'storage_failed' });
+      if (next.session === undefined) await slots.clear();
+      return unwritten;
+    }
   }
 
   async function update(change: Parameters<Vault['update']>[0]): Promise<boolean> {
@@ -79,30 +109,27 @@ export function createVault({ platform, exclusive, prefix, log, onChange }: Vaul
       const newest = await read();
       const changed = change(newest);
       if (changed === undefined) return false;
-      let { next } = changed;
-      isUnwritten = false;
-      try {
-        await slots.write(next);
-      } catch {
-        isUnwritten = true;
-        log({ event: 'storage_failed' });
-        if (next.session === undefined) await slots.clear();
-        next = changed.unwritten ?? next;
-      }
+      const kept = await write(changed);
       // A logout is in memory at once, and writes over this one next.
-      if (current?.era !== newest.era && current?.era !== next.era) return false;
-      hold(next);
+      const held = current()?.era;
+      if (held !== newest.era && held !== kept.era) {
+        discard(kept.era);
+        return false;
+      }
+      hold(kept);
+      if (!isUnwritten) onWritten();
       return true;
     });
   }
 
   return {
-    current: () => current,
+    current,
     read,
     accept,
     update,
     async rewrite() {
       if (isUnwritten) await update((held) => ({ next: { ...held, n: held.n + 1 } }));
+      return !isUnwritten;
     },
   };
 }

@@ -12,7 +12,7 @@ import { eventOf } from './frame-events.ts';
 import type { Leadership } from './leadership.ts';
 
 export interface StreamDeps {
-  readonly platform: Pick<Platform, 'WebSocket' | 'timers' | 'monotonic'>;
+  readonly platform: Pick<Platform, 'WebSocket' | 'timers' | 'random' | 'monotonic'>;
   readonly keeper: Keeper;
   readonly vault: Vault;
   readonly call: Call;
@@ -41,7 +41,7 @@ const steadyMs = 10_000;
 /** Opens the stream, one attempt at a time, until there is a connection or nobody wants one. */
 function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: ConnectionListener) {
   const { platform, leadership, keeper, vault } = deps;
-  const again = createBackoff(platform.timers, 30_000, () => open());
+  const again = createBackoff(platform, 30_000, () => open());
   const state: { connection?: Connection | undefined } = {};
   let isOpening = false;
   let isAskedAgain = false;
@@ -94,19 +94,33 @@ function createRenewRefused({ keeper, log }: StreamDeps) {
   };
 }
 
-export function createStream(deps: StreamDeps): Stream {
-  const { keeper, vault, call, leadership, isAwake, tell, log } = deps;
-  const { monotonic } = deps.platform;
-  const renewRefused = createRenewRefused(deps);
-  let openedAt = 0;
+/** Whether the stream should be open now. */
+function createWish({ vault, isAwake }: StreamDeps) {
   let pauses = 0;
   /** Era whose stream another connection has taken over: opening again would take it back for ever. */
   let takenOver: string | undefined;
+  return {
+    canOpen(): boolean {
+      const record = vault.current();
+      return record?.session !== undefined && record.era !== takenOver && pauses === 0 && isAwake();
+    },
+    pause: () => {
+      pauses += 1;
+    },
+    resume: () => {
+      pauses -= 1;
+    },
+    leaveTo(era: string | undefined): void {
+      takenOver = era;
+    },
+  };
+}
 
-  function canOpen(): boolean {
-    const record = vault.current();
-    return record?.session !== undefined && record.era !== takenOver && pauses === 0 && isAwake();
-  }
+export function createStream(deps: StreamDeps): Stream {
+  const { keeper, call, leadership, isAwake, tell, log } = deps;
+  const renewRefused = createRenewRefused(deps);
+  const wish = createWish(deps);
+  let openedAt = 0;
 
   /** Asks by HTTP why a handshake failed: a WebSocket does not tell its status. */
   async function askWhy(): Promise<void> {
@@ -119,10 +133,10 @@ export function createStream(deps: StreamDeps): Stream {
     state.connection = undefined;
     log({ event: 'stream_closed', status: code });
     if (wasOpen) tell({ type: 'stream', status: 'closed' });
-    const hasLasted = wasOpen && monotonic() - openedAt > steadyMs;
+    const hasLasted = wasOpen && deps.platform.monotonic() - openedAt > steadyMs;
     if (hasLasted) again.reset();
     const reaction = reactionToClose(code);
-    if (reaction === 'stop') takenOver = connection?.era;
+    if (reaction === 'stop') wish.leaveTo(connection?.era);
     // The service says what the end means: a close code alone ends no session.
     else if (reaction === 'renew')
       void attempt(() => keeper.renew(connection?.token()).then(() => (hasLasted ? open() : again.schedule())));
@@ -131,10 +145,10 @@ export function createStream(deps: StreamDeps): Stream {
     else void attempt(askWhy);
   }
 
-  const { state, again, attempt, open } = createOpening(deps, canOpen, {
+  const { state, again, attempt, open } = createOpening(deps, wish.canOpen, {
     onEnd,
     onOpen() {
-      openedAt = monotonic();
+      openedAt = deps.platform.monotonic();
       tell({ type: 'stream', status: 'open' });
     },
     onFrame(frame) {
@@ -153,12 +167,12 @@ export function createStream(deps: StreamDeps): Stream {
 
   return {
     wake() {
-      if (state.connection !== undefined || !canOpen()) return;
+      if (state.connection !== undefined || !wish.canOpen()) return;
       again.cancel();
       void open();
     },
     pause() {
-      pauses += 1;
+      wish.pause();
       again.cancel();
       const wasOpen = state.connection?.isOpen();
       state.connection?.close();
@@ -167,7 +181,7 @@ export function createStream(deps: StreamDeps): Stream {
       if (wasOpen) tell({ type: 'stream', status: 'closed' });
     },
     resume() {
-      pauses -= 1;
+      wish.resume();
       void open();
     },
     extend,

@@ -1,0 +1,90 @@
+import { logIn, password } from '../support/accounts.ts';
+import { bearer } from '../support/groups.ts';
+import { serviceUrl } from './client-network.ts';
+import type { AskedLogout } from './client-observed.ts';
+import { call, kill, start, type World } from './client-world.ts';
+
+/** Something that the app, its user, the device or somebody else does. */
+export type Action =
+  | { readonly kind: 'log in'; readonly tab: number; readonly account: number }
+  | { readonly kind: 'log out' | 'call' | 'token' | 'kill' | 'start'; readonly tab: number }
+  /** The sibling service refuses the access token so often. */
+  | { readonly kind: 'call a service'; readonly tab: number; readonly refusals: number }
+  | { readonly kind: 'network' | 'foreground' | 'lock' | 'read only'; readonly isOn: boolean; readonly isTold: boolean }
+  | { readonly kind: 'wipe' | 'end from elsewhere' }
+  | { readonly kind: 'step the clock'; readonly ms: number };
+
+type Deeds = { readonly [K in Action['kind']]: (world: World, action: Extract<Action, { kind: K }>) => unknown };
+
+const deeds: Deeds = {
+  'log in': (world, { tab, account }) =>
+    call(world, tab, 'log in', (client) => client.logIn({ email: world.emails[account] ?? '', password })),
+  'log out': (world, { tab }) => logOut(world, tab),
+  call: (world, { tab }) => call(world, tab, 'call', (client) => client.account.find()),
+  token: (world, { tab }) => call(world, tab, 'token', (client) => client.accessToken()),
+  'call a service'(world, { tab, refusals }) {
+    world.network.refusals = refusals;
+    call(world, tab, 'call a service', (client) => client.fetch(`${serviceUrl}/items`));
+  },
+  kill: (world, { tab }) => kill(world, tab),
+  start: (world, { tab }) => start(world, tab),
+  network({ network, device }, { isOn, isTold }) {
+    network.isOn = isOn;
+    if (isTold) turn(device.online, isOn);
+  },
+  foreground: ({ device }, { isOn }) => turn(device.active, isOn),
+  lock({ device }, { isOn }) {
+    device.isLocked = isOn;
+  },
+  'read only'({ device }, { isOn }) {
+    device.isReadOnly = isOn;
+  },
+  wipe({ device }) {
+    device.content.clear();
+    device.faults += 1;
+  },
+  'step the clock'({ clock }, { ms }) {
+    clock.offMs += ms;
+  },
+  'end from elsewhere': (world) => world.time.busy(() => endFromElsewhere(world)),
+};
+
+export function act(world: World, action: Action): void {
+  world.observed.note(JSON.stringify(action));
+  world.observed.count(`did: ${action.kind}`);
+  const ofWorld = 'tab' in action ? { ...action, tab: action.tab % world.tabs.length } : action;
+  (deeds[action.kind] as (world: World, action: Action) => unknown)(world, ofWorld);
+}
+
+function turn(of: World['device']['online'], isOn: boolean): void {
+  of.isOn = isOn;
+  for (const listener of [...of.listeners]) listener(isOn);
+}
+
+function logOut(world: World, tab: number): void {
+  const { observed, device } = world;
+  const state = world.tabs[tab]?.client.state();
+  for (const { sessionId } of observed.held.values()) observed.mayEnd.add(sessionId);
+  const faultsBefore = observed.held.get(tab)?.faults ?? 0;
+  const asked: AskedLogout = { faults: device.faults, faultsBefore, kills: observed.kills() };
+  if (state?.status === 'signed_in') {
+    observed.mayEnd.add(state.session.session_id);
+    if (!observed.asked.has(state.session.session_id)) observed.asked.set(state.session.session_id, asked);
+  }
+  call(world, tab, 'log out', async (client) => {
+    await client.logOut();
+    asked.doneAt = world.time.now();
+  });
+}
+
+/** Another device of the user ends the sessions of this one. */
+async function endFromElsewhere(world: World): Promise<void> {
+  const held = new Set([...world.observed.held.values()].map(({ sessionId }) => sessionId));
+  for (const email of world.emails) {
+    const other = await logIn(world.api, email);
+    for (const sessionId of held) {
+      world.observed.mayEnd.add(sessionId);
+      await world.api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${sessionId}`, headers: bearer(other) });
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import type { AuthStorage, Channel, DeviceSignal, Locks } from '../../libs/client/src/platform/platform.ts';
+import type { VirtualTime } from './client-time.ts';
+
+/** What becomes of one access to the storage. `late`: a failure is told, yet it was written. */
+export type StorageFate = 'works' | 'fails' | 'late' | 'slow';
+
+/** A running instance of the app, until it is killed: then nothing that it waits for ever comes. */
+export interface Life {
+  isOver: boolean;
+  /** Runs what an ending must: the operating system closes connections and releases locks. */
+  readonly endings: Set<() => void>;
+}
+
+/** What the tabs of an app share. */
+export interface Device {
+  readonly content: Map<string, string>;
+  readonly fates: StorageFate[];
+  isLocked: boolean;
+  isReadOnly: boolean;
+  /** Failures and wipes so far. */
+  faults: number;
+  readonly online: Switch;
+  readonly active: Switch;
+  storageOf(life: Life): AuthStorage;
+  locksOf(life: Life): Locks;
+  channelOf(life: Life): (name: string) => Channel;
+  signalOf(life: Life, of: Switch): DeviceSignal;
+}
+
+export interface Switch {
+  isOn: boolean;
+  readonly listeners: Set<(value: boolean) => void>;
+}
+
+export const never = <T>() => new Promise<T>(() => undefined);
+
+/** Each access to the platform is told before and after its effect, so that a course can strike between the two. */
+export type Tell = () => void;
+
+export function createDevice(time: VirtualTime, tell: Tell): Device {
+  const newSwitch = (): Switch => ({ isOn: true, listeners: new Set() });
+  const device: Device = {
+    content: new Map(),
+    fates: [],
+    isLocked: false,
+    isReadOnly: false,
+    faults: 0,
+    online: newSwitch(),
+    active: newSwitch(),
+    storageOf: (life) => storageOf(device, life, time, tell),
+    locksOf: createLocks(),
+    channelOf: createChannels(time),
+    signalOf: (life, of) => ({
+      subscribe(listener) {
+        const own = (value: boolean) => life.isOver || listener(value);
+        of.listeners.add(own);
+        own(of.isOn);
+        return () => of.listeners.delete(own);
+      },
+    }),
+  };
+  return device;
+}
+
+function storageOf(device: Device, life: Life, time: VirtualTime, tell: Tell): AuthStorage {
+  function fail(): never {
+    device.faults += 1;
+    throw new Error('the storage fails');
+  }
+  async function begin(): Promise<StorageFate> {
+    tell();
+    const fate = life.isOver ? 'works' : (device.fates.shift() ?? 'works');
+    if (fate === 'slow') await new Promise<void>((resolve) => time.after(700, resolve));
+    return fate;
+  }
+  async function access<T>(isWrite: boolean, effect: () => T): Promise<T> {
+    const fate = await begin();
+    if (life.isOver) return never();
+    const isRefused = device.isLocked || (isWrite && device.isReadOnly);
+    if (isRefused || fate === 'fails') fail();
+    const result = effect();
+    tell();
+    if (life.isOver) return never();
+    if (isWrite && fate === 'late') fail();
+    return result;
+  }
+  const { content } = device;
+  return {
+    get: (key) => access(false, () => content.get(key)),
+    set: (key, value) => access(true, () => void content.set(key, value)),
+    remove: (key) => access(true, () => void content.delete(key)),
+  };
+}
+
+interface Turn {
+  readonly life: Life;
+  readonly begin: () => void;
+}
+
+/** Web Locks: a tab that ends loses its locks and its place in the queue. */
+function createLocks(): Device['locksOf'] {
+  const queues = new Map<string, Turn[]>();
+
+  function leave(name: string, turn: Turn): void {
+    const queue = queues.get(name) ?? [];
+    const place = queue.indexOf(turn);
+    if (place < 0) return;
+    queue.splice(place, 1);
+    if (place === 0) queue[0]?.begin();
+  }
+
+  return (life) => ({
+    request: (name, { signal }, work) =>
+      new Promise((resolve, reject) => {
+        let hasBegun = false;
+        const end = () => {
+          life.endings.delete(end);
+          leave(name, turn);
+        };
+        const turn: Turn = {
+          life,
+          begin() {
+            hasBegun = true;
+            // The lock is held until the work has ended, whatever becomes of it.
+            void Promise.resolve()
+              .then(work)
+              .then(resolve, reject)
+              .finally(() => end());
+          },
+        };
+        life.endings.add(end);
+        signal?.addEventListener('abort', () => {
+          if (hasBegun) return;
+          end();
+          reject(new DOMException('aborted', 'AbortError'));
+        });
+        const queue = queues.get(name) ?? [];
+        queues.set(name, queue);
+        if (queue.push(turn) === 1) turn.begin();
+      }),
+  });
+}
+
+function createChannels(time: VirtualTime): Device['channelOf'] {
+  const ports = new Set<Channel>();
+  return (life) => () => {
+    const port: Channel = {
+      onmessage: null,
+      postMessage(data) {
+        const text = JSON.stringify(data);
+        const others = [...ports].filter((other) => other !== port);
+        if (!life.isOver)
+          time.after(5, () => others.forEach((other) => void other.onmessage?.({ data: JSON.parse(text) })));
+      },
+      close: () => ports.delete(port),
+    };
+    life.endings.add(port.close);
+    ports.add(port);
+    return port;
+  };
+}

@@ -1,0 +1,62 @@
+import type { Action } from './client-actions.ts';
+import type { Course, Step } from './client-course.ts';
+
+const step = (action: Action, more: Partial<Step> = {}): Step => {
+  return { action, fates: [], storage: [], strike: undefined, passMs: 0, ...more };
+};
+const slow = (count: number) => Array.from({ length: count }, () => 'slow' as const);
+const hanging = { kind: 'hangs', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
+const told = { isOn: true, isTold: false } as const;
+
+/** Courses that broke a promise once, as short as they could be made. */
+export const found: Readonly<Record<string, Course>> = {
+  'a login by another user while a refresh is in flight': {
+    tabs: 1,
+    isSignedIn: true,
+    steps: [
+      step(
+        { kind: 'call a service', tab: 0, refusals: 1 },
+        { strike: { after: 3, action: { kind: 'log in', tab: 0, account: 1 } } },
+      ),
+    ],
+  },
+  'a tab that logs out while its storage is slow': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [step({ kind: 'log out', tab: 0 }, { storage: slow(5), passMs: 40_000 })],
+  },
+  'a login in the other tab after the storage was wiped': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [step({ kind: 'log out', tab: 0 }), step({ kind: 'wipe' }), step({ kind: 'log in', tab: 1, account: 0 })],
+  },
+  'two logouts at once, and the app is killed after the first has answered': {
+    tabs: 1,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'network', isOn: false, isTold: false }),
+      step({ kind: 'log out', tab: 0 }, { storage: slow(4) }),
+      step({ kind: 'log out', tab: 0 }, { passMs: 1_000 }),
+      step({ kind: 'kill', tab: 0 }),
+    ],
+  },
+  'a login that the storage refused, and another tab that still has the session before it': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'read only', ...told }),
+      step({ kind: 'log in', tab: 1, account: 0 }, { passMs: 3 }),
+      step({ kind: 'read only', isOn: false, isTold: false }),
+      step({ kind: 'call', tab: 0 }, { passMs: 600_000 }),
+    ],
+  },
+  'a refresh that hangs in one tab while the other waits for it': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'token', tab: 0 }, { passMs: 600_000 }),
+      step({ kind: 'token', tab: 0 }, { fates: [hanging, hanging] }),
+      step({ kind: 'token', tab: 1 }, { passMs: 40_000 }),
+    ],
+  },
+};

@@ -1,0 +1,216 @@
+import { request as httpRequest } from 'node:http';
+import { type Answer, send } from '../support/http-client.ts';
+import { type Life, never, type Tell } from './client-device.ts';
+import type { VirtualTime } from './client-time.ts';
+
+/** What becomes of one request. */
+export interface NetworkFate {
+  readonly kind:
+    | 'passes'
+    | 'request_lost'
+    | 'answer_lost'
+    /** The head of the answer comes, its body breaks off. */
+    | 'cut'
+    /** A proxy on the way sends it twice, the second time after `laterMs` if somebody still waits. */
+    | 'doubled'
+    | 'captive_portal'
+    | 'captive_portal_401'
+    | 'unavailable'
+    | 'throttled'
+    | 'hangs';
+  /** Virtual milliseconds on the way there and back. */
+  readonly upMs: number;
+  readonly downMs: number;
+  /** A request that its sender gave up under way: `lost`, or it arrives and the connection's end right behind it. */
+  readonly givenUp: 'lost' | 'arrives';
+}
+
+/** One request of the client, as it leaves. */
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+export interface Network {
+  readonly fates: NetworkFate[];
+  /** The next requests to a service of the family are answered `IAD_JWT_ACCESS_INVALID`. */
+  refusals: number;
+  isOn: boolean;
+  fetchOf(life: Life, observer: Observer): (url: string, init?: RequestInit) => Promise<Response>;
+}
+
+/** Sees all that leaves and all that the api answers. */
+export interface Observer {
+  onSent(sent: Sent): () => void;
+  onAnswer(sent: Sent, answer: Answer): void;
+}
+
+export const serviceUrl = 'https://inventory.example.com';
+const passing: NetworkFate = { kind: 'passes', upMs: 0, downMs: 0, givenUp: 'lost' };
+const lostError = () => new TypeError('network request failed');
+/** Of a captive portal, and of a proxy that speaks for the service. */
+const foreign: Partial<Record<NetworkFate['kind'], readonly [status: number, text: string, retryAfter?: string]>> = {
+  captive_portal: [200, '<html>Log in to the hotel</html>'],
+  captive_portal_401: [401, '<html>Log in to the hotel</html>'],
+  unavailable: [503, '{"status":"error"}', '2'],
+  throttled: [429, '{}', '3'],
+};
+
+export function createNetwork(time: VirtualTime, base: string, tell: Tell): Network {
+  // One at a time: a seed repeats its course.
+  let last: Promise<unknown> = Promise.resolve();
+  const deliver = (sent: Sent, isHungUp = false): Promise<Answer> => {
+    const answer = last.then(() => (isHungUp ? sendAndHangUp(base, sent) : sendTo(base, sent)));
+    last = answer.catch(() => undefined);
+    return time.busy(() => answer);
+  };
+  const network: Network = {
+    fates: [],
+    refusals: 0,
+    isOn: true,
+    fetchOf:
+      (life, observer) =>
+      (url, init = {}) => {
+        if (life.isOver) return never();
+        const sent = sentOf(url, init);
+        const end = observer.onSent(sent);
+        tell();
+        if (life.isOver) return never();
+        const signal = init.signal ?? new AbortController().signal;
+        const journey = createJourney(life, signal, time);
+        const trip = async () => {
+          if (!network.isOn) throw lostError();
+          if (url.startsWith(serviceUrl)) return answerOfService(network);
+          const fate = network.fates.shift() ?? passing;
+          return travel({ fate, sent, journey, deliver, observer, time });
+        };
+        const settled = journey.race(trip()).finally(end);
+        return settled.then(
+          (response) => {
+            tell();
+            return life.isOver ? never() : response;
+          },
+          (error) => {
+            tell();
+            if (life.isOver) return never();
+            throw error;
+          },
+        );
+      },
+  };
+  return network;
+}
+
+interface Trip {
+  readonly fate: NetworkFate;
+  readonly sent: Sent;
+  readonly journey: Journey;
+  readonly deliver: (sent: Sent, isHungUp?: boolean) => Promise<Answer>;
+  readonly observer: Observer;
+  readonly time: VirtualTime;
+}
+
+async function travel({ fate, sent, journey, deliver, observer, time }: Trip): Promise<Response> {
+  const wait = (ms: number) => (ms === 0 ? Promise.resolve() : new Promise<void>((done) => time.after(ms, done)));
+  const arrive = async () => {
+    const answer = await deliver(sent, journey.isGivenUp());
+    observer.onAnswer(sent, answer);
+    return answer;
+  };
+  await wait(fate.upMs);
+  if (journey.isGivenUp() && (fate.givenUp === 'lost' || sent.path.endsWith('/login'))) throw lostError();
+  if (fate.kind === 'hangs') return never();
+  if (fate.kind === 'request_lost') throw lostError();
+  const other = foreign[fate.kind];
+  if (other) return responseOf(...other);
+  let answer = await arrive();
+  // A login that is sent twice replaces its own session: no client can help that.
+  if (fate.kind === 'doubled' && !sent.path.endsWith('/login') && !journey.isGivenUp()) {
+    await wait(fate.downMs);
+    if (!journey.isGivenUp()) answer = await arrive();
+  }
+  await wait(fate.downMs);
+  if (fate.kind === 'answer_lost') throw lostError();
+  return responseOf(answer.status, fate.kind === 'cut' ? undefined : answer.text, answer.headers['retry-after']);
+}
+
+interface Journey {
+  isGivenUp(): boolean;
+  race(trip: Promise<Response>): Promise<Response>;
+}
+
+/** A request is given up by its client's abort, and by the end of the app. */
+function createJourney(life: Life, signal: AbortSignal, time: VirtualTime): Journey {
+  let isGone = signal.aborted;
+  const gone = new Promise<never>((_, reject) => {
+    const leave = () => {
+      isGone = true;
+      reject(new DOMException('aborted', 'AbortError'));
+    };
+    life.endings.add(() => {
+      isGone = true;
+    });
+    if (isGone) leave();
+    signal.addEventListener('abort', leave);
+  });
+  return {
+    isGivenUp: () => isGone,
+    race: (trip) => {
+      // A mark for the clock: the answer has to reach its client before time goes on.
+      const settled = trip.finally(() => time.busy(async () => undefined));
+      return Promise.race([settled, gone]);
+    },
+  };
+}
+
+function answerOfService(network: Network): Response {
+  if (network.refusals === 0) return responseOf(200, '{"status":"success","data":{}}');
+  network.refusals -= 1;
+  const body = { status: 'error', error_code: 'IAD_JWT_ACCESS_INVALID', message: 'refused', details: {} };
+  return responseOf(401, JSON.stringify(body));
+}
+
+/** The part of a response that the client uses. Without a text its body breaks off. */
+function responseOf(status: number, text: string | undefined, retryAfter?: string): Response {
+  const response = {
+    status,
+    ok: status >= 200 && status < 300,
+    headers: new Headers(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
+    text: async () => {
+      if (text === undefined) throw lostError();
+      return text;
+    },
+    clone: () => response,
+  };
+  return response as unknown as Response;
+}
+
+function sentOf(url: string, init: RequestInit): Sent {
+  const { pathname: path } = new URL(url);
+  return { url, path, method: init.method ?? 'GET', headers: new Headers(init.headers), body: String(init.body ?? '') };
+}
+
+function sendTo(base: string, { method, path, headers, body }: Sent): Promise<Answer> {
+  return send(base, { method, path, headers: Object.fromEntries(headers), ...(body === '' ? {} : { body }) });
+}
+
+/** The end of the connection comes right behind the request. */
+async function sendAndHangUp(base: string, { method, path, headers, body }: Sent): Promise<Answer> {
+  const length = body === '' ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+  return new Promise((resolve) => {
+    const nobody = { status: 0, headers: {}, text: '', json: undefined };
+    const request = httpRequest(base + path, {
+      method,
+      agent: false,
+      headers: { ...Object.fromEntries(headers), ...length },
+    });
+    request.on('error', () => undefined);
+    // Long enough for whatever the api still does; no course depends on it.
+    request.on('close', () => setTimeout(resolve, 30, nobody));
+    request.on('finish', () => request.destroy());
+    request.end(body);
+  });
+}

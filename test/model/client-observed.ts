@@ -1,0 +1,132 @@
+import type { AuthEvent, AuthState } from '@auth-account/client';
+import type { Answer } from '../support/http-client.ts';
+import type { Life } from './client-device.ts';
+import { type Observer, type Sent, serviceUrl } from './client-network.ts';
+import { createTokens, type KnownTokens } from './client-tokens.ts';
+
+/** Reasons that the client gives itself; each other is the service's word. */
+const ownReasons = ['no_session', 'logged_out'];
+
+/** A logout that the user has asked for. */
+export interface AskedLogout {
+  /** Faults of the storage when it was asked for, and when the session was seen first. */
+  readonly faults: number;
+  readonly faultsBefore: number;
+  readonly kills: number;
+  /** Virtual time at which the client had carried it out. */
+  doneAt?: number;
+}
+
+/** What a course has seen, and what of it breaks a promise. */
+export interface Observed {
+  readonly violations: string[];
+  /** Events so far, for a failure's message. */
+  readonly story: readonly string[];
+  note(what: string): void;
+  /** Sessions for whose end there is a reason: a logout, a login over them, an end by another device. */
+  readonly mayEnd: Set<string>;
+  readonly asked: Map<string, AskedLogout>;
+  /** Session that was seen last in each tab, and the faults of the storage then. */
+  readonly held: Map<number, { readonly sessionId: string; readonly faults: number }>;
+  readonly figures: Map<string, number>;
+  kills(): number;
+  observerOf(life: Life, state: () => AuthState | undefined): Observer;
+  onEvent(tab: number, event: AuthEvent): void;
+  onKill(faults: number): void;
+  onRejected(what: string, error: unknown, isKnown: boolean): void;
+  count(what: string): void;
+}
+
+export function createObserved(now: () => number): Observed {
+  const violations: string[] = [];
+  const story: string[] = [];
+  const note = (what: string) => void story.push(`${Math.round(now())} ${what}`);
+  const figures = new Map<string, number>();
+  const count = (what: string) => figures.set(what, (figures.get(what) ?? 0) + 1);
+  const tokens = createTokens();
+  const beginRefresh = createRefreshCount(violations);
+  let kills = 0;
+  const observed: Observed = {
+    ...{ violations, story, note, figures, count },
+    mayEnd: new Set(),
+    asked: new Map(),
+    held: new Map(),
+    kills: () => kills,
+    observerOf: (life, state) => ({
+      onSent(sent) {
+        const own = idOf(state());
+        const sessionId = tokens.sessionOf(sent);
+        note(`  sent ${sent.method} ${sent.path} ${tokens.nameOf(sent)}`);
+        count(`sent ${sent.url.startsWith(serviceUrl) ? 'to a service' : sent.path}`);
+        const mayBeOver = sessionId === undefined || ['logout', 'refresh'].includes(sent.path.split('/').at(-1) ?? '');
+        if (!mayBeOver && own !== sessionId) violations.push(`${sent.path} got a token of a session that is over`);
+        const isRefresh = sessionId !== undefined && sent.path.endsWith('/refresh');
+        return isRefresh ? beginRefresh(sessionId, own === sessionId, life) : () => undefined;
+      },
+      onAnswer: (sent, answer) => learnAnswer(observed, tokens, sent, answer),
+    }),
+    onEvent: (tab, event) => checkEvent(observed, tab, event),
+    onKill() {
+      kills += 1;
+    },
+    onRejected(what, error, isKnown) {
+      const code = (error as { code?: string }).code ?? String(error);
+      note(`  ${what} failed: ${code}`);
+      count(`${what}: ${code}`);
+      if (!isKnown) violations.push(`${what} failed with something else than an AuthError: ${code}`);
+    },
+  };
+  return observed;
+}
+
+function idOf(state: AuthState | undefined): string | undefined {
+  return state?.status === 'signed_in' ? state.session.session_id : undefined;
+}
+
+function learnAnswer(observed: Observed, tokens: KnownTokens, sent: Sent, { status, json }: Answer): void {
+  const { error_code: code = '', details, data } = json ?? {};
+  observed.note(`  ${sent.method} ${sent.path} ${tokens.nameOf(sent)} → ${status} ${code}`);
+  observed.count(`${status} ${sent.path} ${code} ${details?.reason ?? ''}`.trim());
+  // The service ends the session that the user had on the device; the client logs out that of another user.
+  if (sent.path.endsWith('/login') && status === 200) for (const each of tokens.sessions) observed.mayEnd.add(each);
+  if (data?.refresh_token) tokens.learn(data);
+  if (details?.reason === 'reused') observed.violations.push('a void token was sent, which counts as theft');
+}
+
+function checkEvent({ note, count, violations, held, mayEnd }: Observed, tab: number, event: AuthEvent): void {
+  if (event.type !== 'signed_out') return;
+  const { reason } = event;
+  note(`  tab ${tab} is signed out: ${reason}`);
+  count(`signed out: ${reason}`);
+  const sessionId = held.get(tab)?.sessionId;
+  const isHonest = sessionId !== undefined && !mayEnd.has(sessionId);
+  if (reason === 'reused' || reason === 'expired') violations.push(`signed out: ${reason}`);
+  else if (isHonest && !ownReasons.includes(reason)) violations.push(`an honest sign-out: ${reason}`);
+}
+
+/**
+ * Counts the refreshes in flight: one for each session in a tab, and one in all tabs that hold it. That of a logout in
+ * another tab harms nobody: its session is about to end.
+ */
+function createRefreshCount(violations: string[]) {
+  const inAllTabs = new Map<string, number>();
+  const inTab = new WeakMap<Life, Map<string, number>>();
+  const add = (counts: Map<string, number>, sessionId: string, change: number) => {
+    const count = (counts.get(sessionId) ?? 0) + change;
+    counts.set(sessionId, count);
+    if (count > 1) violations.push('two refreshes of one session were in flight');
+  };
+  return (sessionId: string, isHeld: boolean, life: Life): (() => void) => {
+    const own = inTab.get(life) ?? new Map<string, number>();
+    inTab.set(life, own);
+    const all = isHeld ? [own, inAllTabs] : [own];
+    for (const counts of all) add(counts, sessionId, 1);
+    let hasEnded = false;
+    const end = () => {
+      for (const counts of hasEnded ? [] : all) add(counts, sessionId, -1);
+      hasEnded = true;
+    };
+    life.endings.add(end);
+    return end;
+  };
+}

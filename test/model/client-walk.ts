@@ -1,0 +1,108 @@
+import { newEmail, registerAccount } from '../support/accounts.ts';
+import type { TestApi } from '../support/test-api.ts';
+import { act } from './client-actions.ts';
+import type { Course, Step } from './client-course.ts';
+import type { AskedLogout, Observed } from './client-observed.ts';
+import type { VirtualTime } from './client-time.ts';
+import { call, createWorld, kill, start, type World } from './client-world.ts';
+
+/** Walks a course and returns what broke a promise, with what had happened. */
+export async function walk(api: TestApi, time: VirtualTime, { tabs, isSignedIn, steps }: Course): Promise<Observed> {
+  const emails = [newEmail(), newEmail()];
+  for (const email of emails) await registerAccount(api, email);
+  const world = createWorld({ api, time, emails, tabs });
+  const onUnhandled = (error: unknown) => void world.observed.violations.push(`an unhandled rejection: ${error}`);
+  process.on('unhandledRejection', onUnhandled);
+  try {
+    await time.pass(10);
+    if (isSignedIn) await take(world, quiet({ kind: 'log in', tab: 0, account: 0 }));
+    for (const step of steps) await take(world, step);
+    await finish(world);
+  } finally {
+    for (let index = 0; index < tabs; index += 1) kill(world, index);
+    process.off('unhandledRejection', onUnhandled);
+  }
+  return world.observed;
+}
+
+const quiet = (action: Step['action']): Step => ({ action, fates: [], storage: [], strike: undefined, passMs: 10 });
+
+async function take(world: World, { action, fates, storage, strike, passMs }: Step): Promise<void> {
+  world.network.fates.push(...fates);
+  world.device.fates.push(...storage);
+  if (strike) world.strikes.push({ left: strike.after, run: () => act(world, strike.action) });
+  act(world, action);
+  await world.time.pass(passMs);
+  look(world);
+}
+
+/** Compares what each tab shows with what it showed before. */
+function look(world: World): void {
+  for (const tab of world.tabs) {
+    if (tab === undefined) continue;
+    const state = tab.client.state();
+    if (state.status === 'signed_in') lookAtSession(world, tab.index, state.session.session_id);
+    if (state.status === 'signed_out') lookAtNone(world, tab.index, state.reason);
+  }
+}
+
+function lookAtSession({ observed, device, time }: World, tab: number, sessionId: string): void {
+  const { doneAt, faults } = observed.asked.get(sessionId) ?? {};
+  // The other tab hears of it a little later.
+  const isRevived = doneAt !== undefined && doneAt + 100 < time.now() && faults === device.faults;
+  if (isRevived) observed.violations.push('a session was there again after its logout');
+  if (observed.held.get(tab)?.sessionId !== sessionId) observed.held.set(tab, { sessionId, faults: device.faults });
+}
+
+function lookAtNone({ observed, device }: World, tab: number, reason: string): void {
+  const before = observed.held.get(tab);
+  if (before === undefined) return;
+  // A storage that lost or refused it can't give it back to an app that starts.
+  const isLost = reason === 'no_session' && before.faults !== device.faults;
+  if (!isLost && !observed.mayEnd.has(before.sessionId)) observed.violations.push(`an honest sign-out: ${reason}`);
+  observed.held.delete(tab);
+}
+
+/** Everything works again: whatever the course has left open comes to its end. */
+async function finish(world: World): Promise<void> {
+  const { network, device, time, observed } = world;
+  world.strikes.splice(0);
+  network.fates.splice(0);
+  device.fates.splice(0);
+  Object.assign(device, { isLocked: false, isReadOnly: false });
+  Object.assign(network, { isOn: true, refusals: 0 });
+  world.tabs.forEach((_, index) => {
+    start(world, index);
+  });
+  for (const kind of ['network', 'foreground'] as const) act(world, { kind, isOn: true, isTold: true });
+  await time.pass(700_000);
+  look(world);
+  world.tabs.forEach((_, index) => {
+    call(world, index, 'last call', (client) => client.account.find());
+  });
+  await time.pass(60_000);
+  look(world);
+  for (const { what } of world.calls) observed.violations.push(`never ended: ${what}`);
+  await compareWithServer(world);
+}
+
+async function compareWithServer({ tabs, observed, device, api }: World): Promise<void> {
+  const { violations } = observed;
+  const states = tabs.map((tab) => tab?.client.state());
+  const owned = new Set(states.map((state) => (state?.status === 'signed_in' ? state.session.session_id : undefined)));
+  if (states.some((state) => state?.status === 'unknown')) violations.push('the state is unknown for ever');
+  if (owned.size > 1) violations.push(`the tabs disagree: ${JSON.stringify(states)}`);
+  const isLive = async (_id: string) => (await api.collections.sessions.findOne({ _id }))?.is_revoked === false;
+  for (const sessionId of owned) {
+    if (sessionId && !(await isLive(sessionId))) violations.push('an app holds a session that is over');
+  }
+  for (const [sessionId, asked] of observed.asked) {
+    const isWaiting = !owned.has(sessionId) && (await isLive(sessionId));
+    if (isWaiting && !mayBeLost(asked, device.faults, observed.kills())) violations.push('a logout never arrived');
+  }
+}
+
+/** What the storage has refused or lost is in memory only. */
+function mayBeLost({ faults, faultsBefore, kills, doneAt }: AskedLogout, faultsNow: number, killsNow: number): boolean {
+  return (doneAt === undefined ? faultsBefore : faults) !== faultsNow && kills !== killsNow;
+}

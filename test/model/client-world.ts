@@ -1,0 +1,137 @@
+import type { AuthClient, AuthClientOptions } from '@auth-account/client';
+import { createAuthClient } from '@auth-account/client';
+import { AuthError } from '../../libs/client/src/http/auth-error.ts';
+import type { TestApi } from '../support/test-api.ts';
+import { createDevice, type Device, type Life } from './client-device.ts';
+import { createNetwork, type Network, serviceUrl } from './client-network.ts';
+import { createObserved, type Observed } from './client-observed.ts';
+import type { VirtualTime } from './client-time.ts';
+
+/** A tab of a page, or the only instance of an app. */
+export interface Tab {
+  readonly index: number;
+  readonly client: AuthClient;
+  readonly life: Life;
+}
+
+/** One device with its app, against the real services. */
+export interface World {
+  readonly api: TestApi;
+  readonly time: VirtualTime;
+  readonly device: Device;
+  readonly network: Network;
+  readonly observed: Observed;
+  readonly emails: readonly string[];
+  /** Wall clock minus the true one. */
+  clock: { offMs: number };
+  tabs: (Tab | undefined)[];
+  /** Tabs that are being created: what strikes then must not create them twice. */
+  readonly starting: Set<number>;
+  /** What is to happen at a later access to the platform. */
+  strikes: { left: number; readonly run: () => void }[];
+  /** Calls of the app that have not ended. */
+  readonly calls: Set<{ readonly what: string; readonly life: Life }>;
+}
+
+export interface WorldOptions {
+  readonly api: TestApi;
+  readonly time: VirtualTime;
+  readonly emails: readonly string[];
+  readonly tabs: number;
+}
+
+export function createWorld({ api, time, emails, tabs }: WorldOptions): World {
+  const strikes: World['strikes'] = [];
+  const tell = () => {
+    for (const strike of [...strikes]) {
+      strike.left -= 1;
+      if (strike.left > 0) continue;
+      strikes.splice(strikes.indexOf(strike), 1);
+      strike.run();
+    }
+  };
+  const world: World = {
+    api,
+    time,
+    emails,
+    device: createDevice(time, tell),
+    network: createNetwork(time, api.base, tell),
+    observed: createObserved(time.now),
+    clock: { offMs: 0 },
+    tabs: Array.from({ length: tabs }, () => undefined),
+    starting: new Set(),
+    strikes,
+    calls: new Set(),
+  };
+  for (let index = 0; index < tabs; index += 1) start(world, index);
+  return world;
+}
+
+/** Starts the app, or the tab of this number, if it does not run. */
+export function start(world: World, index: number): void {
+  if (world.tabs[index] !== undefined || world.starting.has(index)) return;
+  world.starting.add(index);
+  const { device, time, network, observed } = world;
+  const life: Life = { isOver: false, endings: new Set() };
+  const isPage = world.tabs.length > 1;
+  // Declared first: the client asks for it before it is created.
+  const holder: { client?: AuthClient } = {};
+  const client = createAuthClient({
+    baseUrl: world.api.base,
+    services: [serviceUrl],
+    storage: device.storageOf(life),
+    fetch: network.fetchOf(
+      life,
+      observed.observerOf(life, () => holder.client?.state()),
+    ),
+    timers: { after: (ms, work) => time.after(ms, () => life.isOver || work()) },
+    // Each tab has a monotonic clock of its own.
+    monotonic: () => time.now() + index * 1_000_000,
+    random: () => randomAt(time.now()),
+    now: () => Date.now() + world.clock.offMs,
+    connectivity: device.signalOf(life, device.online),
+    appState: device.signalOf(life, device.active),
+    stream: false,
+    ...(isPage ? { locks: device.locksOf(life), openChannel: device.channelOf(life) } : {}),
+  } satisfies AuthClientOptions);
+  holder.client = client;
+  client.subscribe((event) => life.isOver || observed.onEvent(index, event));
+  // A listener that throws breaks nothing.
+  client.subscribe(() => {
+    throw new Error('the listener of an app');
+  });
+  world.tabs[index] = { index, client, life };
+  world.starting.delete(index);
+}
+
+/** The same jitter for the same moment: a seed repeats its course. */
+function randomAt(now: number): number {
+  const mixed = Math.imul(Math.floor(now) ^ 0x9e3779b9, 0x85ebca6b);
+  return ((mixed ^ (mixed >>> 13)) >>> 0) / 2 ** 32;
+}
+
+/** Kills the app, or this tab of it: from now on nothing reaches it any more. */
+export function kill(world: World, index: number): void {
+  const tab = world.tabs[index];
+  if (tab === undefined) return;
+  tab.life.isOver = true;
+  world.tabs[index] = undefined;
+  world.observed.onKill(world.device.faults);
+  for (const end of [...tab.life.endings]) end();
+  for (const call of world.calls) if (call.life === tab.life) world.calls.delete(call);
+}
+
+/** Calls the client as an app does, which goes on meanwhile. */
+export function call(world: World, index: number, what: string, work: (client: AuthClient) => Promise<unknown>): void {
+  const tab = world.tabs[index];
+  if (tab === undefined) return;
+  const own = { what, life: tab.life };
+  world.calls.add(own);
+  const end = () => world.calls.delete(own);
+  work(tab.client).then(end, (error: unknown) => {
+    end();
+    // The app's own request to a service fails as `fetch` does.
+    const isKnown = error instanceof AuthError || (what === 'call a service' && error instanceof TypeError);
+    world.observed.onRejected(what, error, isKnown);
+  });
+}
