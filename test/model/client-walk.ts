@@ -28,30 +28,31 @@ export async function walk(api: TestApi, time: VirtualTime, { tabs, isSignedIn, 
 const quiet = (action: Step['action']): Step => ({ action, fates: [], storage: [], strike: undefined, passMs: 10 });
 
 async function take(world: World, { action, fates, storage, strike, passMs }: Step): Promise<void> {
+  const faultsBefore = world.device.faults;
   world.network.fates.push(...fates);
   world.device.fates.push(...storage);
   if (strike) world.strikes.push({ left: strike.after, run: () => act(world, strike.action) });
   act(world, action);
   await world.time.pass(passMs);
-  look(world);
+  look(world, faultsBefore);
 }
 
-/** Compares what each tab shows with what it showed before. */
-function look(world: World): void {
+/** Compares what each tab shows with what it showed before. A session seen first may have met each fault since then. */
+function look(world: World, faultsBefore = world.device.faults): void {
   for (const tab of world.tabs) {
     if (tab === undefined) continue;
     const state = tab.client.state();
-    if (state.status === 'signed_in') lookAtSession(world, tab.index, state.session.session_id);
+    if (state.status === 'signed_in') lookAtSession(world, tab.index, state.session.session_id, faultsBefore);
     if (state.status === 'signed_out') lookAtNone(world, tab.index, state.reason);
   }
 }
 
-function lookAtSession({ observed, device, time }: World, tab: number, sessionId: string): void {
+function lookAtSession({ observed, device, time }: World, tab: number, sessionId: string, faultsBefore: number): void {
   const { doneAt, faults } = observed.asked.get(sessionId) ?? {};
   // The other tab hears of it a little later.
   const isRevived = doneAt !== undefined && doneAt + 100 < time.now() && faults === device.faults;
   if (isRevived) observed.violations.push('a session was there again after its logout');
-  if (observed.held.get(tab)?.sessionId !== sessionId) observed.held.set(tab, { sessionId, faults: device.faults });
+  if (observed.held.get(tab)?.sessionId !== sessionId) observed.held.set(tab, { sessionId, faults: faultsBefore });
 }
 
 function lookAtNone({ observed, device }: World, tab: number, reason: string): void {

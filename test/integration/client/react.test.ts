@@ -1,0 +1,57 @@
+import { createAuthClient, type SessionInfo } from '@auth-account/client';
+import { createAuthHooks } from '@auth-account/client/react';
+import { createFakeService, memoryStorage } from '@auth-account/client/testing';
+import { expect, test } from '@jest/globals';
+import * as React from 'react';
+import { act, create, type ReactTestRenderer } from 'react-test-renderer';
+import { newEmail, password } from '../../support/accounts.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+
+test('React draws each state once, and hears the messages of a topic', async () => {
+  const service = createFakeService();
+  const auth = createAuthClient({ ...service, storage: memoryStorage() });
+  const { useAuth, useStream } = createAuthHooks(React, auth);
+  const payloads: unknown[] = [];
+  const hear = (payload: unknown) => payloads.push(payload);
+  let draws = 0;
+
+  function Screen(): string {
+    draws += 1;
+    useStream('inventory.item.changed', hear);
+    const state = useAuth();
+    return state.status === 'signed_out' ? `signed_out: ${state.reason}` : state.status;
+  }
+
+  const email = newEmail();
+  await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  let screen: ReactTestRenderer | undefined;
+  await act(async () => {
+    screen = create(React.createElement(Screen));
+  });
+  expect(screen?.toJSON()).toBe('signed_out: no_session');
+  expect(draws).toBe(1);
+
+  const loggedIn: SessionInfo[] = [];
+  await act(async () => {
+    loggedIn.push(await auth.logIn({ email, password }));
+  });
+  const { session_id = '', home_group_id = '' } = loggedIn[0] ?? {};
+  expect(screen?.toJSON()).toBe('signed_in');
+  expect(draws).toBe(2);
+  await eventually('the stream is open', async () => auth.stream.isOpen());
+  await act(async () => {
+    service.push(home_group_id, 'inventory.item.changed', { item_id: 'milk' });
+    service.push(home_group_id, 'another.topic', {});
+  });
+  expect(payloads).toEqual([{ item_id: 'milk' }]);
+
+  await act(async () => {
+    service.endSession(session_id, 'password_changed');
+    await eventually('the client knows', async () => auth.state().status === 'signed_out');
+  });
+  expect(screen?.toJSON()).toBe('signed_out: password_changed');
+  await act(async () => screen?.unmount());
+  auth.close();
+});
