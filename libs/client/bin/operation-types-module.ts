@@ -2,7 +2,7 @@ import type { Route } from '@auth-account/contracts';
 import { clientRoutes, generatedNotice } from './client-routes.ts';
 import { type Schema, typeOf } from './type-of.ts';
 
-/** What each operation takes and gives, as types without any import. */
+/** Returns the types of what each operation takes and gives, without any import. */
 export function operationTypesModule(): string {
   const entries = clientRoutes.map((route) => {
     const { operationId, summary, body, params, success } = route;

@@ -16,7 +16,7 @@ export type ErrorCode = keyof typeof reactions;
 
 type Mutable<T> = { readonly [K in keyof T]: T[K] };
 
-/** What the app or the client does about an error: a type and its parameters. A \`switch\` over the type is exhaustive. */
+/** Reaction of the app or the client to an error: a type and its parameters. A \`switch\` over the type is exhaustive. */
 export type Reaction = Mutable<(typeof reactions)[ErrorCode][0]>;
 
 /** Time at which the same request may succeed: after a pause, after a refresh, or never. */

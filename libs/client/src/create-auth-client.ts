@@ -15,7 +15,7 @@ import { createLeadership } from './stream/leadership.ts';
 import { createStream, type Stream } from './stream/stream.ts';
 import { createWaking, type Waking } from './waking.ts';
 
-/** What the app says of itself and its surroundings; everything but the first two has a default. */
+/** The app and its surroundings; everything but the first two has a default. */
 export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
   /** Address of the api: `https://auth.example.com`. */
   readonly baseUrl: string;

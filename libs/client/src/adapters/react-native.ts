@@ -44,7 +44,7 @@ export interface ReactNativeParts {
   readonly randomUUID?: () => string;
 }
 
-/** What an app on React Native gives to `createAuthClient`, made of the packages that it has. */
+/** Returns the platform's part of the options of `createAuthClient`, made of the packages that the app has. */
 export function reactNativePlatform({
   storage,
   appState,

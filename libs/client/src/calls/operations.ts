@@ -95,7 +95,7 @@ function invitesOf({ call, keeper, platform }: OperationsDeps) {
       });
     },
     list: (): Promise<Data<'listInvites'>> => call('listInvites'),
-    /** What the invite leads to; nobody needs to be signed in. */
+    /** Finds out where the invite leads; nobody needs to be signed in. */
     find: (token: string): Promise<Data<'findInvite'>> => call('findInvite', { params: { token } }),
     revoke: (token: string): Promise<Data<'revokeInvite'>> => call('revokeInvite', { params: { token } }),
     /** Moves into the group of the invite. */
