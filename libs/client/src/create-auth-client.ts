@@ -111,9 +111,8 @@ function assemble(options: AuthClientOptions) {
     for (const event of changesOf(before, after)) events.tell(event);
     if (before?.era === after.era) return;
     // Whatever has ended the session, its stream ends too.
-    if (before?.session) stream.pause();
-    if (before?.session) stream.resume();
-    else stream.wake();
+    stream.pause();
+    stream.resume();
   };
   const parts = openSession(
     platform,

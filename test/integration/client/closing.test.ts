@@ -20,7 +20,7 @@ test('a login that ends after the client was closed is whole', async () => {
   late.catch(() => undefined);
   await eventually('the answer is held', async () => app.network.held() === 1);
   app.client.close();
-  await app.network.release();
+  app.network.release();
   expect(await late).toHaveProperty('session_id');
   expect(app.log.map(({ event }) => event)).not.toContain('storage_failed');
 });

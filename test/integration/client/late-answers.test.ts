@@ -27,7 +27,7 @@ test.each([
   await untilHeld(app);
   await app.client.logOut();
   await app.client.logIn({ email: other.email, password });
-  await app.network.release();
+  app.network.release();
   await late;
   expect(app.client.state().status).toBe('signed_in');
   expect((await app.client.account.find()).email).toBe(other.email);
@@ -93,7 +93,7 @@ test('a login succeeds whose own effect on the session before is heard of first'
   await untilHeld(app);
   await outcomeOf(app.client.account.find());
   expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'replaced' });
-  await app.network.release();
+  app.network.release();
   expect(await again).toHaveProperty('session_id');
   expect((await app.client.account.find()).email).toBe(app.email);
 });

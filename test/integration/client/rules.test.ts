@@ -164,7 +164,7 @@ describe('4. an epoch guards every await', () => {
     late.catch(() => undefined);
     await eventually('the answer is held', async () => app.network.held() === 1);
     await app.client.logOut();
-    await app.network.release();
+    app.network.release();
     expect((await errorOf(late)).code).toBe('CLIENT_SUPERSEDED');
     expect(app.client.state().status).toBe('signed_out');
     await expect(app.restart().client.ready()).resolves.toMatchObject({ status: 'signed_out' });
@@ -180,7 +180,7 @@ describe('4. an epoch guards every await', () => {
     await eventually('the answer is held', async () => app.network.held() === 1);
     await app.client.logOut();
     await app.client.logIn({ email: other.email, password });
-    await app.network.release();
+    app.network.release();
     await errorOf(late);
     expect((await app.client.account.find()).email).toBe(other.email);
   });
@@ -193,7 +193,7 @@ describe('4. an epoch guards every await', () => {
     late.catch(() => undefined);
     await eventually('the answer is held', async () => app.network.held() === 1);
     await app.client.logOut();
-    await app.network.release();
+    app.network.release();
     expect((await errorOf(late)).code).toBe('CLIENT_SUPERSEDED');
     expect(app.client.state().status).toBe('signed_out');
     const user_id = (await scene.api.collections.users.findOne({ email_key: app.email }))?._id ?? '';

@@ -2,9 +2,9 @@ import type { SessionInfo } from '../events.ts';
 import { AuthError } from '../http/auth-error.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Platform } from '../platform/platform.ts';
+import { exchangeTokens } from '../session/exchange-tokens.ts';
 import type { Exclusive } from '../session/exclusive.ts';
 import { infoOf, type Keeper } from '../session/keeper.ts';
-import { isTokenPair, type TokenPair } from '../session/session-record.ts';
 import type { Device } from './device.ts';
 
 export interface Credentials {
@@ -33,10 +33,9 @@ export function createLogIn({ platform, exchange, exclusive, keeper, device, abo
     const own = { device_id: await device.id(), ...(name && { device_name: name }), ...(kind && { platform: kind }) };
     if (keeper.endings() !== endings) throw new AuthError('CLIENT_SUPERSEDED');
     const sentAt = platform.monotonic();
-    const { data } = await exchange<TokenPair>('logIn', { body: { email, password, ...own } });
-    if (!isTokenPair(data)) throw new AuthError('CLIENT_UNEXPECTED_ANSWER', { status: 200 });
-    if (await keeper.adoptLogin(data, { endings, era }, sentAt)) return infoOf(data);
-    await keeper.orphan(data);
+    const pair = await exchangeTokens(exchange, 'logIn', { body: { email, password, ...own } });
+    if (await keeper.adoptLogin(pair, { endings, era }, sentAt)) return infoOf(pair);
+    await keeper.orphan(pair);
     throw new AuthError('CLIENT_SUPERSEDED');
   }
 

@@ -119,7 +119,7 @@ function createEnding({ randomUUID, vault }: KeeperDeps) {
       vault.accept(ended);
       // Two logouts at once: the first one has its end in the storage too before it says so.
       const isMeant = (held: SessionRecord) => held.era === ended.era || held.session === undefined;
-      await vault.update((held) => (isMeant(held) ? { next: { ...held, n: held.n + 1 } } : undefined));
+      await vault.update((held) => (isMeant(held) ? { next: held } : undefined));
     },
   };
 }
@@ -137,13 +137,13 @@ function createLogin({ randomUUID, vault, holder }: KeeperDeps, endings: () => n
         // The service itself ends the session that this user had on this device.
         const isReplaced = before?.user_id === session.user_id && before.device_id === session.device_id;
         const logouts = before && !isReplaced ? withLogout(newest.logouts, before) : newest.logouts;
-        return { next: { n: newest.n + 1, era, session, logouts } };
+        return { next: { era, session, logouts } };
       });
       if (isAdopted) holder.hold(pair, era, sentAt);
       return isAdopted;
     },
     async orphan(session: PendingLogout): Promise<void> {
-      await vault.update((held) => ({ next: { ...held, n: held.n + 1, logouts: withLogout(held.logouts, session) } }));
+      await vault.update((held) => ({ next: { ...held, logouts: withLogout(held.logouts, session) } }));
     },
   };
 }

@@ -3,8 +3,9 @@ import type { Exchange } from '../http/exchange.ts';
 import { createBackoff } from '../platform/backoff.ts';
 import type { Platform } from '../platform/platform.ts';
 import { endReasonOf } from './end-reason.ts';
+import { exchangeTokens } from './exchange-tokens.ts';
 import type { Exclusive } from './exclusive.ts';
-import { isTokenPair, type PendingLogout, type TokenPair, withLogout } from './session-record.ts';
+import { type PendingLogout, type TokenPair, withLogout } from './session-record.ts';
 import type { Vault } from './vault.ts';
 
 export interface PendingLogoutsDeps {
@@ -49,9 +50,7 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
   /** Returns undefined if the session is over. */
   async function renew({ refresh_token }: PendingLogout): Promise<TokenPair | undefined> {
     try {
-      const { data } = await exchange<TokenPair>('refreshTokens', { body: { refresh_token } });
-      if (!isTokenPair(data)) throw new AuthError('CLIENT_UNEXPECTED_ANSWER', { status: 200 });
-      return data;
+      return await exchangeTokens(exchange, 'refreshTokens', { body: { refresh_token } });
     } catch (error) {
       if (endReasonOf(error) === undefined) throw error;
       return undefined;
@@ -65,7 +64,7 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
     if (pair === undefined) return;
     const renewed = { ...logout, refresh_token: pair.refresh_token };
     // Before it is used, as with every new pair.
-    await vault.update((held) => ({ next: { ...held, n: held.n + 1, logouts: withLogout(held.logouts, renewed) } }));
+    await vault.update((held) => ({ next: { ...held, logouts: withLogout(held.logouts, renewed) } }));
     await logOut(renewed, pair.access_token);
   }
 
@@ -77,7 +76,7 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
       try {
         await deliver(logout, access?.session_id === session_id ? access.token : undefined);
         await vault.update((held) => ({
-          next: { ...held, n: held.n + 1, logouts: held.logouts.filter((other) => other.session_id !== session_id) },
+          next: { ...held, logouts: held.logouts.filter((other) => other.session_id !== session_id) },
         }));
       } catch (error) {
         failures.push(error);

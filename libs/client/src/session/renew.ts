@@ -3,8 +3,9 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Access, AccessHolder } from './access.ts';
 import { endReasonOf } from './end-reason.ts';
+import { exchangeTokens } from './exchange-tokens.ts';
 import type { Exclusive } from './exclusive.ts';
-import { endedRecord, isTokenPair, type SessionRecord, sessionOf, type TokenPair } from './session-record.ts';
+import { endedRecord, type SessionRecord, sessionOf, type TokenPair } from './session-record.ts';
 import type { Vault } from './vault.ts';
 
 export interface RenewDeps {
@@ -40,9 +41,7 @@ const secondTryMs = 1_000;
 function createAsk({ platform: { monotonic, timers }, exchange }: RenewDeps) {
   async function ask(refresh_token: string, signal: AbortSignal): Promise<{ pair: TokenPair; sentAt: number }> {
     const sentAt = monotonic();
-    const { data } = await exchange<TokenPair>('refreshTokens', { body: { refresh_token }, signal });
-    if (!isTokenPair(data)) throw new AuthError('CLIENT_UNEXPECTED_ANSWER', { status: 200 });
-    return { pair: data, sentAt };
+    return { pair: await exchangeTokens(exchange, 'refreshTokens', { body: { refresh_token }, signal }), sentAt };
   }
 
   return async (refresh_token: string, signal: AbortSignal) => {
@@ -68,7 +67,7 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
         // until the new one has been used. If the new one were used, and the app killed then, it would be taken for theft.
         const { refresh_token } = newest.session;
         const unwritten = { ...newest, session: { ...session, refresh_token } };
-        return { next: { ...newest, n: newest.n + 1, session }, unwritten };
+        return { next: { ...newest, session }, unwritten };
       });
       if (!isKept) throw new AuthError('CLIENT_SUPERSEDED');
       return holder.hold(pair, era, sentAt);

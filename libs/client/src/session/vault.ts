@@ -4,9 +4,9 @@ import type { Exclusive } from './exclusive.ts';
 import { noRecord, type SessionRecord } from './session-record.ts';
 import { createSlots } from './slots.ts';
 
-/** A change of the record. */
+/** A change of the record. The vault counts it. */
 export interface RecordChange {
-  readonly next: SessionRecord;
+  readonly next: Omit<SessionRecord, 'n'>;
   /** What holds in memory if the storage refuses `next`; without it, `next` does. */
   readonly unwritten?: SessionRecord;
 }
@@ -91,7 +91,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
   }
 
   /** Writes the change, and returns what is to hold in memory. */
-  async function write({ next, unwritten = next }: RecordChange): Promise<SessionRecord> {
+  async function write(next: SessionRecord, unwritten = next): Promise<SessionRecord> {
     try {
       await slots.write(next);
       isUnwritten = false;
@@ -109,7 +109,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
       const newest = await read();
       const changed = change(newest);
       if (changed === undefined) return false;
-      const kept = await write(changed);
+      const kept = await write({ ...changed.next, n: newest.n + 1 }, changed.unwritten);
       // A logout is in memory at once, and writes over this one next.
       const held = current()?.era;
       if (held !== newest.era && held !== kept.era) {
@@ -128,7 +128,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
     accept,
     update,
     async rewrite() {
-      if (isUnwritten) await update((held) => ({ next: { ...held, n: held.n + 1 } }));
+      if (isUnwritten) await update((held) => ({ next: held }));
       return !isUnwritten;
     },
   };
