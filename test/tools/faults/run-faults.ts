@@ -145,7 +145,7 @@ async function breakOnce(
   const { detail, mend } = await kind.inject(stack, random);
   history.note('broken', { name, detail });
   await sleep(hold);
-  await mend();
+  await mend().catch((error: Error) => history.violate(error.message, { name, detail }));
   const mended = history.now();
   history.note('mended', { name, detail });
   await awaitParts(stack, history);

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type OnSpawn, type ServerProcess, spawnServer } from './spawn-server.ts';
 
 export interface MongoMemberOptions {
   readonly binary: string;
   readonly dir: string;
+  readonly logFile: string;
   readonly port: number;
   readonly replicaSet: string;
   readonly setParameters: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export function createMongoMember(options: MongoMemberOptions): MongoMember {
         name: 'mongod',
         binary: options.binary,
         args: mongodArguments(options),
-        logFile: join(options.dir, 'mongod.log'),
+        logFile: options.logFile,
         onSpawn: options.onSpawn,
         onUnexpectedExit: options.onUnexpectedExit,
       });

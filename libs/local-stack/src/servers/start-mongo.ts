@@ -14,6 +14,8 @@ const PRIMARY_TIMEOUT_MS = 60_000;
 export interface StartMongoOptions {
   /** Data and logs; kept when the servers stop. */
   readonly dir: string;
+  /** Existing directory for the members' logs (`mongod-0.log` and so on); left out, each is with its member's data. */
+  readonly logDir?: string;
   /** Port of the first member. The other members get free ports, and so does the first if this is left out. */
   readonly port?: number;
   readonly members?: 1 | 2 | 3;
@@ -59,17 +61,19 @@ export async function startMongo(options: StartMongoOptions): Promise<LocalMongo
   const binary = options.binary ?? (await provideMongodbBinary({ log: options.log }));
   const ports = await choosePorts(options.port, options.members ?? 1);
   const announced = (await options.announce?.(ports)) ?? ports;
-  const members = ports.map((port, index) =>
-    createMongoMember({
+  const members = ports.map((port, index) => {
+    const dir = join(options.dir, `member-${index}`);
+    return createMongoMember({
       binary,
       port,
-      dir: join(options.dir, `member-${index}`),
+      dir,
+      logFile: options.logDir ? join(options.logDir, `mongod-${index}.log`) : join(dir, 'mongod.log'),
       replicaSet: REPLICA_SET,
       setParameters: options.setParameters ?? {},
       onSpawn: (pid) => options.onSpawn?.(pid),
       onUnexpectedExit: () => options.onUnexpectedExit?.(),
-    }),
-  );
+    });
+  });
   const mongo = createLocalMongo(members, announced);
   try {
     await Promise.all(members.map((member) => member.start()));

@@ -51,14 +51,13 @@ const fullDisk: FaultKind = {
   holdMs: [4_000, 8_000],
   findObstacle: ({ replicaSet }) => (replicaSet.disk === undefined ? 'needs root and mount' : undefined),
   async inject({ replicaSet }) {
-    const { disk, mongo } = replicaSet;
+    const { disk } = replicaSet;
     await disk?.fill();
     return {
       detail: `member ${diskMember}`,
       async mend() {
         await disk?.empty();
-        // mongod ends itself if it can't write.
-        await mongo.start(diskMember);
+        await replicaSet.restart(diskMember);
       },
     };
   },

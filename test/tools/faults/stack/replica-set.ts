@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type LocalMongo, type OnSpawn, startMongo } from '@auth-account/local-stack';
+import { type LocalMongo, type OnSpawn, startMongo, waitUntil } from '@auth-account/local-stack';
 import { MongoClient } from 'mongodb';
 import { type CuttableProxy, startCuttableProxy } from './cuttable-proxy.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
@@ -13,6 +13,11 @@ export interface ReplicaSet {
   readonly disk: SmallDisk | undefined;
   /** Returns the primary; undefined if there is none. */
   findPrimary(): Promise<number | undefined>;
+  /**
+   * Starts the member whenever it does not run, until it takes part: mongod ends itself if it can't write, and may still
+   * be about to.
+   */
+  restart(member: number): Promise<void>;
   /** Returns undefined if one member is primary and the others follow it, else the fault. */
   findComplaint(): Promise<string | undefined>;
   close(): Promise<void>;
@@ -23,16 +28,19 @@ interface MemberStatus {
   readonly self?: boolean;
 }
 
-/** Enough for the data and three journal files. */
-const diskMib = 1_024;
+/** Enough for what half an hour writes, the oplog and the journal; memory is only taken as it is written to. */
+const diskMib = 4_096;
 
 export const diskMember = 2;
 
-export async function startReplicaSet(dir: string, onSpawn: OnSpawn): Promise<ReplicaSet> {
+const restartMs = 120_000;
+
+export async function startReplicaSet(dir: string, logDir: string, onSpawn: OnSpawn): Promise<ReplicaSet> {
   const disk = await mountSmallDisk(join(dir, `member-${diskMember}`), diskMib);
   const proxies: CuttableProxy[] = [];
   const mongo = await startMongo({
     dir,
+    logDir,
     members: 3,
     setParameters: { enableTestCommands: '1' },
     log: () => undefined,
@@ -73,6 +81,14 @@ export async function startReplicaSet(dir: string, onSpawn: OnSpawn): Promise<Re
       const index = (await states()).indexOf('PRIMARY');
       return index === -1 ? undefined : index;
     },
+    restart: (member) =>
+      waitUntil(
+        async () => {
+          await mongo.start(member);
+          return ['PRIMARY', 'SECONDARY'].includes((await states())[member] ?? '');
+        },
+        { what: `MongoDB's member ${member} as a part of its set`, timeoutMs: restartMs, intervalMs: 500 },
+      ),
     async findComplaint() {
       const now = await states();
       const isWhole = [...now].sort().join() === 'PRIMARY,SECONDARY,SECONDARY';

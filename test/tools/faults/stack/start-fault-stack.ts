@@ -83,7 +83,7 @@ async function startParts(
     await rm(dir, { recursive: true, force: true });
     guard.dismiss();
   });
-  const replicaSet = await startReplicaSet(join(dir, 'mongo'), guard.watch);
+  const replicaSet = await startReplicaSet(join(dir, 'mongo'), options.logDir, guard.watch);
   endings.push(replicaSet.close);
   const redisDir = join(dir, 'redis');
   const redisDisk = await mountSmallDisk(redisDir, redisDiskMib);
