@@ -27,6 +27,9 @@ test('nothing that apps were told is broken by kills, a frozen primary and an em
   expect(output).toContain('0 violations');
   // Registrations and logins come first; without others the run says nothing of the accounts' further life.
   expect(output).toMatch(/^\| (password|code, \w+|deletion) \|/m);
+  // The users of the client too have kept their sessions, had them refreshed, and logged out.
+  const kept = /^24 users of the client: [1-9]\d* sessions opened, 0 lost, .+; [1-9]\d* refreshes; [1-9]\d* sign-outs/m;
+  expect(output).toMatch(kept);
 }, 300_000);
 
 test('a seed repeats the faults, and every kind comes once in each round', () => {

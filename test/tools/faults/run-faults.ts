@@ -19,6 +19,10 @@ import { createLedger } from './load/ledger.ts';
 import { refresh } from './load/sessions.ts';
 import { type Load, startLoad } from './load/start-load.ts';
 import { type FaultRecord, printReport, type Report, sumOperations } from './report/print-report.ts';
+import { checkSdkUsers } from './sdk/check-sdk-users.ts';
+import { reportOn } from './sdk/sdk-report.ts';
+import { type SdkUsers, startSdkUsers } from './sdk/start-sdk-users.ts';
+import { watchRejections } from './sdk/watch-rejections.ts';
 import { type FaultStack, startFaultStack } from './stack/start-fault-stack.ts';
 
 export interface RunOptions {
@@ -45,11 +49,15 @@ const accessTokenSeconds = 120;
  * an outage.
  */
 const population = 150;
+/** Number of users whose apps use the client. */
+const sdkPopulation = 24;
 const warmUpMs = 3_000;
 /** Milliseconds after the last repair within which all services must be ready again. */
 const recoveryMs = 120_000;
 /** Milliseconds at the end in which apps still ask for missing answers. */
 const patienceMs = 40_000;
+/** Milliseconds after that in which users of the client must be able to work again: more than their time-outs and pauses. */
+const sdkPatienceMs = 90_000;
 
 /** Runs the system under load and faults, and compares the apps' answers with the stores. */
 export async function runFaults(options: RunOptions): Promise<Report> {
@@ -61,16 +69,27 @@ export async function runFaults(options: RunOptions): Promise<Report> {
   const world = createWorld(stack, history, seed);
   history.note('begin', { seed, seconds: options.seconds, rate: options.rate });
   const load = startLoad({ world, seed, rate: options.rate, population });
+  const sdk = startSdkUsers({ world, seed, count: sdkPopulation });
+  const endWatch = watchRejections(history);
   try {
     await sleep(warmUpMs);
     const faults = await breakThings(stack, world, options);
-    await load.finish(patienceMs);
-    const repeatedDeliveries = await checkAll(stack, world, load);
+    await Promise.all([load.finish(patienceMs), sdk.finish()]);
+    const repeatedDeliveries = await checkAll(stack, world, load, sdk);
     const seconds = Math.round((performance.now() - begun) / 1_000);
     const kills = faults.filter(({ isKill }) => isKill).length;
     const operations = sumOperations(history);
     const violations = history.violations.length;
-    const report = { seed, seconds, faults, kills, operations, repeatedDeliveries, violations };
+    const report = {
+      seed,
+      seconds,
+      faults,
+      kills,
+      operations,
+      sdk: reportOn(sdk.users),
+      repeatedDeliveries,
+      violations,
+    };
     await writeFile(
       join(reportDir, 'report.json'),
       JSON.stringify({ ...report, found: history.violations }, undefined, 2),
@@ -79,6 +98,8 @@ export async function runFaults(options: RunOptions): Promise<Report> {
     return report;
   } finally {
     load.close();
+    sdk.close();
+    endWatch();
     await stack.close();
     await history.close();
   }
@@ -169,7 +190,7 @@ async function awaitParts(stack: FaultStack, history: History): Promise<void> {
   await waitUntil(isReady, options).catch(() => history.violate('the parts did not recover', { complaint }));
 }
 
-async function checkAll(stack: FaultStack, world: World, load: Load): Promise<number> {
+async function checkAll(stack: FaultStack, world: World, load: Load, { users }: SdkUsers): Promise<number> {
   const { history, ledger } = world;
   for (const person of load.people) {
     for (const device of person.devices) {
@@ -177,6 +198,7 @@ async function checkAll(stack: FaultStack, world: World, load: Load): Promise<nu
     }
   }
   await lookAtEnded(stack, world);
+  await checkSdkUsers({ users, history, collections: stack.collections, patienceMs: sdkPatienceMs });
   await waitForErasures(stack.collections, history);
   await waitForDelivery(stack, history);
   const { collections, subscribers } = stack;

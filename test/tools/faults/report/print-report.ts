@@ -1,4 +1,5 @@
 import type { History, Outcome } from '../load/history.ts';
+import { describeSdk, type SdkReport } from '../sdk/sdk-report.ts';
 
 /** Effect of one fault. */
 export interface FaultRecord {
@@ -17,6 +18,7 @@ export interface Report {
   readonly faults: readonly FaultRecord[];
   readonly kills: number;
   readonly operations: Readonly<Record<Outcome, number>>;
+  readonly sdk: SdkReport;
   readonly repeatedDeliveries: number;
   readonly violations: number;
 }
@@ -57,6 +59,7 @@ export function printReport({ counts, violations }: History, report: Report): vo
     `seed ${report.seed}, ${report.seconds} s: ${operations.acknowledged} operations acknowledged, ${operations.refused} refused, ` +
       `${operations.unknown} without an answer; ${faults.length} faults, ${report.kills} kills; ` +
       `${report.repeatedDeliveries} repeated deliveries; ${report.violations} violations`,
+    describeSdk(report.sdk),
   );
   for (const { at, what, detail } of violations.slice(0, 20)) {
     lines.push(`VIOLATION after ${seconds(at)}: ${what} ${JSON.stringify(detail)}`);

@@ -1,0 +1,205 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findFreePort, waitUntil } from '@auth-account/local-stack';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { logIn as logInElsewhere } from '../../support/accounts.ts';
+import { bearer, cheapHashes } from '../../support/groups.ts';
+import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { createHistory } from './load/history.ts';
+import { createLedger } from './load/ledger.ts';
+import { logIn, logOut, move, read, register } from './sdk/actions.ts';
+import { checkSdkUsers } from './sdk/check-sdk-users.ts';
+import type { App } from './sdk/phone.ts';
+import { describeSdk, reportOn } from './sdk/sdk-report.ts';
+import { attempt, createSdkUser, killApp, type SdkUser, startApp, stateOf } from './sdk/sdk-user.ts';
+
+let stack: TestStack;
+let dir: string;
+let user: SdkUser;
+let app: App;
+
+beforeAll(async () => {
+  stack = await startTestStack(cheapHashes);
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-sdk-users-'));
+});
+afterAll(async () => {
+  await stack.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const portOf = (url: string) => Number(new URL(url).port);
+
+/** A user of the client who has registered and logged in. */
+async function begin(gatewayPort = portOf(stack.pushUrl)): Promise<void> {
+  const history = createHistory(join(dir, `${randomUUID()}.jsonl`));
+  const apiPorts = [portOf(stack.apiUrl)];
+  const world = { history, ledger: createLedger(), apiPorts, gatewayPorts: [gatewayPort] };
+  user = createSdkUser({ world, id: 1, seed: 1, isHost: true, household: {} });
+  app = await startApp(user);
+  await register(user, app);
+  await logIn(user, app);
+}
+beforeEach(() => begin());
+afterEach(async () => {
+  user.phone.kill();
+  await user.world.history.close();
+});
+
+/** Milliseconds of patience where all is to be well. */
+const long = 60_000;
+
+async function found(patienceMs: number): Promise<string[]> {
+  const { collections } = stack;
+  await checkSdkUsers({ users: [user], history: user.world.history, collections, patienceMs });
+  return violations();
+}
+
+const violations = () => user.world.history.violations.map(({ what }) => what);
+
+test('finds nothing where a user works, and tells the figures', async () => {
+  await read(user, app);
+  await move(user, app);
+  expect(await found(long)).toEqual([]);
+  expect(user.household.invite).toEqual(expect.any(String));
+  expect(describeSdk(reportOn([user]))).toBe(
+    '1 users of the client: 1 sessions opened, 0 lost, 1 signed in at the end; 0 refreshes; ' +
+      '0 sign-outs asked for, 0 of them offline; 0 apps killed; 4 calls answered, 0 failed for the moment',
+  );
+});
+
+test('finds nothing where an app was killed and started again, and refreshes', async () => {
+  killApp(user);
+  await startApp(user);
+  expect(await found(long)).toEqual([]);
+  expect(reportOn([user])).toMatchObject({ kills: 1, refreshes: 1, lost: 0 });
+});
+
+describe('of a session that ends', () => {
+  const lost = 'a user of the client was signed out who did not ask for it';
+
+  test('finds that the service has ended it', async () => {
+    const tokens = await logInElsewhere(stack, user.email, { password: user.password });
+    await stack.post('/api/v1/auth/logout-all', {}, bearer(tokens));
+    // Its stream is closed, and a refresh asks why.
+    await waitUntil(async () => violations().length > 0, { what: 'the end to be told', timeoutMs: long });
+    expect(user.world.history.violations).toMatchObject([{ what: lost, detail: { reason: 'revoked' } }]);
+    expect(reportOn([user])).toMatchObject({ sessions: 1, lost: 1, signedIn: 0 });
+  });
+
+  test('finds that the app has logged out by itself', async () => {
+    await app.auth.logOut();
+    expect(violations()).toEqual([lost]);
+  });
+
+  test('finds nothing where its user has asked for it', async () => {
+    const { sessionId } = user;
+    await logOut(user, app);
+    expect(await found(long)).toEqual([]);
+    expect([...user.loggedOut]).toEqual([sessionId]);
+    expect(reportOn([user])).toMatchObject({ signOuts: 1, offline: 0, lost: 0, signedIn: 0 });
+  });
+
+  test('finds a logout that has not reached the service, until it has', async () => {
+    user.phone.network.turn(false);
+    await logOut(user, app);
+    const undelivered = 'a logout of a user of the client has not reached the service';
+    expect(await found(0)).toEqual([undelivered]);
+    killApp(user);
+    await startApp(user);
+    user.phone.network.turn(true);
+    expect(await found(long)).toEqual([undelivered]);
+    expect(reportOn([user])).toMatchObject({ signOuts: 1, offline: 1 });
+  });
+
+  test('finds an app that comes back with another session', async () => {
+    killApp(user);
+    user.sessionId = 'another';
+    await startApp(user);
+    expect(violations()).toEqual(['an app came back with another session']);
+  });
+
+  test('finds a user who has logged out and is signed in', async () => {
+    await logOut(user, { ...app, auth: { ...app.auth, logOut: async () => undefined } });
+    expect(violations()).toEqual(['a user who has logged out is signed in']);
+  });
+});
+
+describe('of a user who is signed in', () => {
+  test('finds that no call succeeds', async () => {
+    user.phone.network.turn(false);
+    expect(await found(0)).toEqual(['a signed-in user of the client cannot work']);
+  });
+
+  test('finds that the stream is not open', async () => {
+    user.phone.kill();
+    await begin(await findFreePort());
+    expect(await found(0)).toEqual(['the stream of a signed-in user of the client is not open']);
+  });
+
+  test('finds that the app speaks of another group', async () => {
+    const group = {
+      ...app.auth.group,
+      find: async () => ({ ...(await app.auth.group.find()), home_group_id: 'other' }),
+    };
+    user.app = { ...app, auth: { ...app.auth, group } };
+    expect(await found(0)).toEqual(['an app of the client speaks of another group than its user is in']);
+  });
+
+  test('finds another account, and that the own session is not in the list', async () => {
+    user.sessionId = 'another';
+    user.registration = { ...user.registration, userId: 'another' } as SdkUser['registration'];
+    for (let turn = 0; turn < 40; turn += 1) await read(user, app);
+    expect(new Set(violations())).toEqual(
+      new Set([
+        'an app of the client read the account of somebody else',
+        'an app of the client does not find its own session',
+      ]),
+    );
+  });
+});
+
+describe('of what an app says', () => {
+  test('finds a password and a token', async () => {
+    await read(user, app);
+    user.phone.secrets.hear(new Error(`wrong: ${user.password}`));
+    user.phone.secrets.hear({ event: 'call_failed', code: await app.auth.accessToken() });
+    user.phone.secrets.hear({ event: 'call_failed', code: 'CLIENT_NETWORK' });
+    const leak = 'an app of the client has told a secret';
+    expect(await found(long)).toEqual([leak, leak]);
+  });
+
+  test('finds a call that is refused for good, and an error that is not the client’s', async () => {
+    await attempt(user, app, 'logIn', (auth) => auth.logIn({ email: user.email, password: 'not the password' }));
+    await attempt(user, app, 'nothing', () => Promise.reject(new TypeError('broken')));
+    expect(violations()).toEqual([
+      'a call of the client was refused',
+      'a call of the client failed with something else than its own error',
+    ]);
+  });
+
+  test('finds a rejection that nobody handles', async () => {
+    const watch = new URL('sdk/watch-rejections.ts', import.meta.url);
+    const program = `
+      import { watchRejections } from '${watch}';
+      watchRejections({ violate: (what, { message }) => console.log(what + ': ' + message) });
+      Promise.reject(new Error('forgotten'));`;
+    const args = ['--input-type=module', '--eval', program];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(stdout).toBe('a rejection that nobody handles: forgotten\n');
+  });
+});
+
+test('an app that is killed does nothing any more, and the next one goes on from what was stored', async () => {
+  await logOut(user, app);
+  const login = logIn(user, app).then(() => 'told');
+  killApp(user);
+  app = await startApp(user);
+  expect(stateOf(user)).toMatchObject({ status: 'signed_out', reason: 'logged_out' });
+  await logIn(user, app);
+  expect(await Promise.race([login, Promise.resolve('never told')])).toBe('never told');
+  expect(await found(long)).toEqual([]);
+});

@@ -1,0 +1,105 @@
+import { AuthError } from '@auth-account/client';
+import type { Registration } from '../load/ledger.ts';
+import type { App } from './phone.ts';
+import { attempt, type SdkUser, stateOf } from './sdk-user.ts';
+
+/** One thing that a user does with the running app. */
+export type Action = (user: SdkUser, app: App) => Promise<void>;
+
+/** The invite may be over, and a move whose answer was lost may have been made. */
+const overInvite = new Set(['ERR-INVITE-TOKEN-INVALID', 'IAD_GROUP_INVITE_EXPIRED', 'IAD_GROUP_ALREADY_MEMBER']);
+
+/** Fills the form in once: it is sent again until there is an answer, also after the app was killed. */
+function formOf({ world, email, random, isHost, household, registration }: SdkUser): Registration {
+  if (registration !== undefined) return registration;
+  const invite = isHost || random() < 0.5 ? undefined : household.invite;
+  // Nobody but the app knows the user's group.
+  const form: Registration = { email, invite, person: { groupId: undefined }, outcome: 'unknown' };
+  world.ledger.registrations.set(email, form);
+  return form;
+}
+
+export const register: Action = async (user, app) => {
+  const { email, password, world } = user;
+  const form = formOf(user);
+  user.registration = form;
+  const { invite } = form;
+  const space = invite
+    ? ({ space_creation_mode: 'JOIN_EXISTING', invite_token: invite } as const)
+    : ({ space_creation_mode: 'CREATE_NEW_HOME' } as const);
+  const work = (auth: App['auth']) => auth.register({ email, password, ...space });
+  const told = await attempt(user, app, 'register', work, overInvite);
+  if (told instanceof AuthError) {
+    // Refused with this invite: another form is filled in, and nobody is registered.
+    if (overInvite.has(told.code)) {
+      form.outcome = 'refused';
+      user.household.invite = undefined;
+      user.registration = undefined;
+    }
+    return;
+  }
+  if (form.userId !== undefined && form.userId !== told.user_id) {
+    world.history.violate('a registration that was repeated has made another user', { user: user.id });
+  }
+  form.outcome = 'acknowledged';
+  form.userId = told.user_id;
+  form.firstGroupId = told.home_group_id;
+};
+
+export const logIn: Action = async (user, app) => {
+  const { email, password, figures } = user;
+  user.isLoginUnsure = true;
+  user.wantsOut = false;
+  const told = await attempt(user, app, 'logIn', (auth) => auth.logIn({ email, password }));
+  if (told instanceof AuthError) return;
+  user.isLoginUnsure = false;
+  user.sessionId = told.session_id;
+  figures.sessions += 1;
+};
+
+export const logOut: Action = async (user, app) => {
+  const { id, figures, world, phone } = user;
+  user.wantsOut = true;
+  figures.signOuts += 1;
+  if (!phone.network.isOn()) figures.offline += 1;
+  await attempt(user, app, 'logOut', (auth) => auth.logOut());
+  const { status } = stateOf(user);
+  if (status !== 'signed_out') world.history.violate('a user who has logged out is signed in', { user: id, status });
+};
+
+export const read: Action = async (user, app) => {
+  const which = user.random();
+  if (which < 0.3) await readAccount(user, app);
+  else if (which < 0.6) await attempt(user, app, 'group.find', (auth) => auth.group.find());
+  else await readSessions(user, app);
+};
+
+const readAccount: Action = async (user, app) => {
+  const told = await attempt(user, app, 'account.find', (auth) => auth.account.find());
+  if (told instanceof AuthError || told.user_id === user.registration?.userId) return;
+  user.world.history.violate('an app of the client read the account of somebody else', { user: user.id });
+};
+
+const readSessions: Action = async (user, app) => {
+  const { sessionId } = user;
+  const told = await attempt(user, app, 'sessions.list', (auth) => auth.sessions.list());
+  if (told instanceof AuthError || told.some(({ session_id }) => session_id === sessionId)) return;
+  user.world.history.violate('an app of the client does not find its own session', { user: user.id, sessionId });
+};
+
+/** The host makes an invite, which lasts; the other one moves in with it, or out again. */
+export const move: Action = async (user, app) => {
+  const { isHost, household, random } = user;
+  const { invite } = household;
+  if (isHost) {
+    if (invite !== undefined) return;
+    const told = await attempt(user, app, 'invites.create', (auth) => auth.invites.create());
+    if (!(told instanceof AuthError)) household.invite = told.invite_token;
+  } else if (invite === undefined || random() < 0.5) {
+    await attempt(user, app, 'group.leave', (auth) => auth.group.leave());
+  } else {
+    user.phone.secrets.add(invite);
+    const work = (auth: App['auth']) => auth.invites.accept(invite, { leave_current_group: true });
+    await attempt(user, app, 'invites.accept', work, overInvite);
+  }
+};

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Collections } from '@auth-account/stores';
+import type { History } from '../load/history.ts';
+import { type SdkUser, stateOf } from './sdk-user.ts';
+
+export interface SdkEvidence {
+  readonly users: readonly SdkUser[];
+  readonly history: History;
+  readonly collections: Pick<Collections, 'sessions'>;
+  /** Milliseconds until all must be well, since all parts are ready and every app runs. */
+  readonly patienceMs: number;
+}
+
+/** Milliseconds between two looks. */
+const lookMs = 500;
+
+/**
+ * Everybody who is signed in can work and has a stream, every logout has ended its session, and no app has told a
+ * secret. To be called when all parts are ready and every app runs with a network.
+ */
+export async function checkSdkUsers(evidence: SdkEvidence): Promise<void> {
+  await Promise.all([...evidence.users.map((user) => checkSignedIn(user, evidence)), checkLogouts(evidence)]);
+  for (const { id, phone } of evidence.users) {
+    for (const said of phone.secrets.leaks()) {
+      evidence.history.violate('an app of the client has told a secret', { user: id, said: said.split('\n')[0] });
+    }
+  }
+}
+
+/** Looks again until there is no fault, or no patience. */
+async function settle<T>(patienceMs: number, findFault: () => Promise<T | undefined>): Promise<T | undefined> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const fault = await findFault();
+    if (fault === undefined || performance.now() > deadline) return fault;
+    await sleep(lookMs);
+  }
+}
+
+async function checkSignedIn(user: SdkUser, { history, patienceMs }: SdkEvidence): Promise<void> {
+  const fault = await settle(patienceMs, () => findFault(user));
+  if (fault !== undefined) history.violate(fault.what, { user: user.id, sessionId: user.sessionId, code: fault.code });
+}
+
+interface Fault {
+  readonly what: string;
+  readonly code?: unknown;
+}
+
+async function findFault(user: SdkUser): Promise<Fault | undefined> {
+  const state = stateOf(user);
+  if (state.status === 'signed_out') return;
+  if (state.status === 'unknown' || user.app === undefined) return { what: 'an app of the client has no state' };
+  const { auth } = user.app;
+  const found = await auth.group.find().catch((error: Error) => error);
+  if (found instanceof Error) {
+    const { code } = found as Error & { readonly code?: unknown };
+    return { what: 'a signed-in user of the client cannot work', code };
+  }
+  if (found.home_group_id !== state.session.home_group_id) {
+    return { what: 'an app of the client speaks of another group than its user is in' };
+  }
+  return auth.stream.isOpen() ? undefined : { what: 'the stream of a signed-in user of the client is not open' };
+}
+
+/** Every session that its user has logged out is over in the store, however the phone was at the time. */
+async function checkLogouts({ users, history, collections, patienceMs }: SdkEvidence): Promise<void> {
+  const loggedOut = users.flatMap((user) => [...user.loggedOut]);
+  const live = await settle(patienceMs, async () => {
+    const filter = { _id: { $in: loggedOut }, is_revoked: false };
+    const left = await collections.sessions.find(filter, { projection: { _id: 1 } }).toArray();
+    return left.length === 0 ? undefined : left.map(({ _id }) => _id);
+  });
+  for (const sessionId of live ?? []) {
+    history.violate('a logout of a user of the client has not reached the service', { sessionId });
+  }
+}

@@ -1,0 +1,65 @@
+import { type AuthClient, type AuthEvent, createAuthClient } from '@auth-account/client';
+import { memoryStorage } from '@auth-account/client/testing';
+import { type AppLife, beginLife, never } from './app-life.ts';
+import { createPhoneNetwork, type NetworkOptions, type PhoneNetwork } from './phone-network.ts';
+import { createSecrets, type Secrets } from './secrets.ts';
+import { createSwitch, type Switch } from './switch.ts';
+
+/** A phone with the app on it. Its storage outlives the app. */
+export interface Phone {
+  readonly secrets: Secrets;
+  readonly network: PhoneNetwork;
+  readonly foreground: Switch;
+  /** Starts the app, which must not be running. */
+  start(): App;
+  /** Ends the app as the system of a phone does: nothing of it goes on, not even a write that has begun. */
+  kill(): void;
+}
+
+/** One run of the app on a phone. */
+export interface App {
+  readonly auth: AuthClient;
+  /** True until it is killed. */
+  isAlive(): boolean;
+}
+
+export interface PhoneOptions extends Omit<NetworkOptions, 'secrets'> {
+  readonly onEvent: (event: AuthEvent) => void;
+}
+
+export function createPhone({ onEvent, ...ways }: PhoneOptions): Phone {
+  const storage = memoryStorage();
+  const secrets = createSecrets();
+  const network = createPhoneNetwork({ ...ways, secrets });
+  const foreground = createSwitch();
+  let running: { readonly auth: AuthClient; readonly life: AppLife } | undefined;
+
+  return {
+    secrets,
+    network,
+    foreground,
+    start() {
+      const life = beginLife(storage);
+      const auth = createAuthClient({
+        baseUrl: 'http://api.example.com',
+        storage: life.storage,
+        timers: life.timers,
+        fetch: (url, init) => (life.isOver() ? never() : life.tell(network.fetch(url, init))),
+        WebSocket: network.WebSocket,
+        connectivity: network.signal,
+        appState: foreground.signal,
+        device: { name: 'Phone', platform: 'android' },
+        log: secrets.hear,
+      });
+      auth.subscribe((event) => life.isOver() || onEvent(event));
+      running = { auth, life };
+      return { auth, isAlive: () => !life.isOver() };
+    },
+    kill() {
+      running?.life.end();
+      network.cut();
+      running?.auth.close();
+      running = undefined;
+    },
+  };
+}

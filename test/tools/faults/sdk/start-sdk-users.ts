@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Action, logIn, logOut, move, read, register } from './actions.ts';
+import { createSdkUser, type Household, killApp, type SdkUser, type SdkWorld, startApp, stateOf } from './sdk-user.ts';
+
+/** Users of the client who live the ordinary life of an app while things break. */
+export interface SdkUsers {
+  readonly users: readonly SdkUser[];
+  /** Lets everybody finish what they do; then every app runs in the foreground, with a network. */
+  finish(): Promise<void>;
+  /** Ends every app. */
+  close(): void;
+}
+
+export interface SdkUsersOptions {
+  readonly world: SdkWorld;
+  readonly seed: number;
+  readonly count: number;
+}
+
+/** Milliseconds between two things that a user does, and those that something lasts: shortest and longest. */
+const pauseMs = [1_000, 9_000] as const;
+const lastsMs = [500, 12_000] as const;
+/** Share of the actions in whose midst the app is killed. */
+const killed = 0.08;
+/** Most milliseconds after which it is killed: some calls are over by then. */
+const killWithinMs = 300;
+
+type Doing = (user: SdkUser, rest: Rest) => Promise<void>;
+/** Waits a random time; less if the run ends. */
+type Rest = (range: readonly [number, number]) => Promise<void>;
+
+/** What a user who is logged in does next, by weight. */
+const doings: readonly (readonly [weight: number, Doing])[] = [
+  [45, (user) => useApp(user, read)],
+  [10, (user) => useApp(user, move)],
+  [8, (user) => useApp(user, logIn)],
+  [8, (user) => useApp(user, logOut)],
+  [6, logOutOffline],
+  [10, loseNetwork],
+  [10, goToBackground],
+  [8, (user, rest) => restart(user, rest)],
+];
+
+/** Starts the app if need be, and does something with it, in whose midst it may be killed. */
+async function useApp(user: SdkUser, action: Action): Promise<void> {
+  const app = user.app ?? (await startApp(user));
+  const work = action(user, app);
+  if (user.random() >= killed) return work;
+  await Promise.race([work, sleep(user.random() * killWithinMs)]);
+  killApp(user);
+}
+
+async function restart(user: SdkUser, rest: Rest): Promise<void> {
+  if (user.app !== undefined) killApp(user);
+  await rest(lastsMs);
+  await startApp(user);
+}
+
+/** Without a network; what the user reads then fails. */
+async function loseNetwork(user: SdkUser, rest: Rest): Promise<void> {
+  user.phone.network.turn(false);
+  await useApp(user, read);
+  if (user.random() < 0.3) await restart(user, rest);
+  else await rest(lastsMs);
+  user.phone.network.turn(true);
+}
+
+/** The service hears of it when there is a network, also if the app was killed meanwhile. */
+async function logOutOffline(user: SdkUser, rest: Rest): Promise<void> {
+  user.phone.network.turn(false);
+  await useApp(user, logOut);
+  if (user.random() < 0.5) await restart(user, rest);
+  else await rest(lastsMs);
+  user.phone.network.turn(true);
+}
+
+/** In the background, the system may kill the app. */
+async function goToBackground(user: SdkUser, rest: Rest): Promise<void> {
+  user.phone.foreground.turn(false);
+  if (user.random() < 0.3) killApp(user);
+  await rest(lastsMs);
+  user.phone.foreground.turn(true);
+}
+
+function choose(user: SdkUser): Doing {
+  let left = user.random() * doings.reduce((sum, [weight]) => sum + weight, 0);
+  for (const [weight, doing] of doings) {
+    left -= weight;
+    if (left < 0) return doing;
+  }
+  return (each) => useApp(each, read);
+}
+
+async function doNext(user: SdkUser, rest: Rest): Promise<void> {
+  if (user.app === undefined) await startApp(user);
+  if (user.registration?.outcome !== 'acknowledged') await useApp(user, register);
+  else if (stateOf(user).status === 'signed_in') await choose(user)(user, rest);
+  else await useApp(user, logIn);
+}
+
+/** Takes the phone out: everything that has waited for it is done now. */
+async function pickUp(user: SdkUser): Promise<void> {
+  const { network, foreground } = user.phone;
+  network.turn(true);
+  foreground.turn(false);
+  foreground.turn(true);
+  if (user.app === undefined) await startApp(user);
+}
+
+/** A seed repeats what each user does, as far as the answers are the same. */
+export function startSdkUsers({ world, seed, count }: SdkUsersOptions): SdkUsers {
+  const ending = new AbortController();
+  const households: Household[] = Array.from({ length: Math.ceil(count / 2) }, () => ({}));
+  const users = Array.from({ length: count }, (_, id) => {
+    const household = households[Math.floor(id / 2)] ?? {};
+    return createSdkUser({ world, id, seed, isHost: id % 2 === 0, household });
+  });
+
+  async function live(user: SdkUser): Promise<void> {
+    const rest: Rest = async ([shortest, longest]) => {
+      const ms = shortest + user.random() * (longest - shortest);
+      await sleep(ms, undefined, { signal: ending.signal }).catch(() => undefined);
+    };
+    while (!ending.signal.aborted) {
+      await rest(pauseMs);
+      await doNext(user, rest);
+    }
+  }
+
+  const lives = users.map(live);
+  return {
+    users,
+    async finish() {
+      ending.abort();
+      await Promise.all(lives);
+      await Promise.all(users.map(pickUp));
+    },
+    close() {
+      ending.abort();
+      for (const { phone } of users) phone.kill();
+    },
+  };
+}

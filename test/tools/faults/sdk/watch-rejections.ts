@@ -1,0 +1,11 @@
+import type { History } from '../load/history.ts';
+
+/** Counts each promise whose rejection nobody handles as a broken promise. Returns the function that ends the watch. */
+export function watchRejections(history: History): () => void {
+  const onRejection = (error: unknown) => {
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+    history.violate('a rejection that nobody handles', { name, message, stack });
+  };
+  process.on('unhandledRejection', onRejection);
+  return () => void process.off('unhandledRejection', onRejection);
+}
