@@ -19,7 +19,7 @@ const callLimitMs = 90_000;
 
 /** Starts an agent in a pod by `kubectl exec`; it ends with its stdin. */
 export async function openAgent(namespace: string, pod: string): Promise<AgentClient> {
-  const command = ['node', '/app/cluster-test/agent-main.ts'];
+  const command = ['node', '/app/cluster-test/agent-main.js'];
   const child = spawn('kubectl', ['-n', namespace, 'exec', '-i', pod, '--', ...command], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -1,5 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
 import type { Images } from './cluster.ts';
 
 const source = join(import.meta.dirname, 'agent');
@@ -7,13 +7,28 @@ const source = join(import.meta.dirname, 'agent');
 /** Secret of the test's webhook, new in each run. */
 const webhookSecret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`;
 
-/** Returns the agent's sources, its two pods and the client's subscription, as objects for `kubectl apply`. */
+/**
+ * Returns the programs of the pods, by file name: each with all that it needs of this repository, as the client of
+ * apps. Packages of others are in the image.
+ */
+export async function bundleAgent(): Promise<Record<string, string>> {
+  const { outputFiles } = await build({
+    entryPoints: ['agent-main.ts', 'receiver-main.ts'].map((name) => join(source, name)),
+    outdir: 'out',
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['ws'],
+    write: false,
+  });
+  return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
+}
+
+/** Returns the agent's programs, its two pods and the client's subscription, as objects for `kubectl apply`. */
 export async function agentObjects(images: Images): Promise<object[]> {
-  const files = (await readdir(source)).filter((name) => name.endsWith('.ts'));
-  const data = await Promise.all(files.map(async (name) => [name, await readFile(join(source, name), 'utf8')]));
   const subscriber = { name: 'analytics', kind: 'webhook', url: 'http://receiver:8090/events', secret: webhookSecret };
   return [
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'cluster-test-agent' }, data: Object.fromEntries(data) },
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'cluster-test-agent' }, data: await bundleAgent() },
     {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -53,7 +68,7 @@ function agentPod(name: string, { registry, tag }: Images): object {
           image: `${registry}/auth-account/authctl:${tag}`,
           imagePullPolicy: 'Always',
           // Below /app, so that Node finds the packages of the image.
-          command: ['node', '/app/cluster-test/receiver-main.ts'],
+          command: ['node', '/app/cluster-test/receiver-main.js'],
           env: [{ name: 'WEBHOOK_SECRET_FILE', value: '/etc/cluster-test/secret' }],
           readinessProbe: { httpGet: { path: '/arrivals/none', port: 8090 }, periodSeconds: 1 },
           resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type OpenStream, openStream } from './open-stream.ts';
+import { type AuthClient, createAuthClient } from '@auth-account/client';
+import { memoryStorage } from '@auth-account/client/testing';
 import type { FleetOrder, FleetReport } from './protocol.ts';
-import { newSessions, type Session } from './sessions.ts';
+import { password } from './sessions.ts';
+import { watchSockets } from './watched-socket.ts';
 
-/** Streams that are reopened whenever they end. */
+/** Apps whose client reopens its stream whenever it ends. */
 export interface Fleet {
   look(): Promise<FleetReport>;
   stop(): Promise<FleetReport>;
@@ -21,50 +23,47 @@ const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(k
 
 /** Milliseconds that a look waits for streams that are reconnecting. */
 const patienceMs = 45_000;
+/** Apps that register at once: each costs two hashes. */
+const registerAtOnce = 4;
 
 /**
- * Opens streams, each of another account, and behaves as docs/push.md tells apps to: after a `reconnect` frame it
- * reconnects after the given pause, otherwise within a random second.
+ * Opens streams, each of another account, by the client that apps have. Below the client, every end of a stream and
+ * every handshake that failed is counted: it hides them from its app.
  */
 export async function startFleet({ api, push, streams }: FleetOrder): Promise<Fleet> {
-  const sessions = await newSessions(api, streams);
-  const open = new Map<Session, OpenStream>();
-  const stopping = new AbortController();
+  const open = new Set<number>();
+  const apps: AuthClient[] = [];
+  let isStopping = false;
   let figures = newFigures();
 
-  async function keepOpen(session: Session, first: OpenStream): Promise<void> {
-    let stream = first;
-    while (!stopping.signal.aborted) {
-      open.set(session, stream);
-      const { code, reason, afterMs, at } = await stream.ended;
-      open.delete(session);
-      if (stopping.signal.aborted) return;
-      count(figures.closed, `${code} ${reason}`.trim());
-      const wait = afterMs === undefined ? Math.random() * 1_000 : at + afterMs - performance.now();
-      await sleep(Math.max(0, wait));
-      const next = await reopen(session);
-      if (next === undefined) return;
-      stream = next;
-      figures.reopened += 1;
-      figures.longestAwayMs = Math.max(figures.longestAwayMs, performance.now() - at);
-    }
+  function startApp(number: number): AuthClient {
+    let closedAt: number | undefined;
+    const WebSocket = watchSockets(push, {
+      onOpen() {
+        open.add(number);
+        if (closedAt === undefined) return;
+        figures.reopened += 1;
+        figures.longestAwayMs = Math.max(figures.longestAwayMs, performance.now() - closedAt);
+      },
+      onClose(end) {
+        open.delete(number);
+        closedAt = performance.now();
+        if (!isStopping) count(figures.closed, end);
+      },
+      onRefused: (why) => count(figures.refused, why),
+    });
+    return createAuthClient({ baseUrl: api, storage: memoryStorage(), WebSocket });
   }
 
-  async function reopen(session: Session): Promise<OpenStream | undefined> {
-    for (;;) {
-      if (stopping.signal.aborted) return;
-      try {
-        return await openStream(push, session);
-      } catch (error) {
-        count(figures.refused, (error as Error).message);
-        await sleep(Math.random() * 1_000);
-      }
-    }
+  async function enter(app: AuthClient): Promise<void> {
+    const email = `${crypto.randomUUID()}@cluster.invalid`;
+    await app.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+    await app.logIn({ email, password });
   }
 
   async function look(): Promise<FleetReport> {
     const deadline = performance.now() + patienceMs;
-    while (open.size < sessions.length && performance.now() < deadline) await sleep(20);
+    while (open.size < streams && performance.now() < deadline) await sleep(20);
     const { closed, refused, reopened, longestAwayMs } = figures;
     figures = newFigures();
     return {
@@ -76,15 +75,22 @@ export async function startFleet({ api, push, streams }: FleetOrder): Promise<Fl
     };
   }
 
-  const first = await Promise.all(sessions.map(async (session) => [session, await openStream(push, session)] as const));
-  const kept = Promise.all(first.map(([session, stream]) => keepOpen(session, stream)));
+  while (apps.length < streams) {
+    const next = Array.from({ length: Math.min(registerAtOnce, streams - apps.length) }, (_, index) =>
+      startApp(apps.length + index),
+    );
+    apps.push(...next);
+    await Promise.all(next.map(enter));
+  }
+  const begun = await look();
+  if (begun.open < streams)
+    throw new Error(`only ${begun.open} of ${streams} streams opened: ${JSON.stringify(begun)}`);
   return {
     look,
     async stop() {
       const report = await look();
-      stopping.abort();
-      for (const stream of open.values()) stream.terminate();
-      await kept;
+      isStopping = true;
+      for (const app of apps) app.close();
       return report;
     },
   };

@@ -31,7 +31,8 @@ const loginEvery = 20;
 /**
  * Sends refreshes, reads of the sessions and, one in twenty, logins, at a fixed rate that does not depend on the
  * answers. Half of the requests use connections that the users keep, half fresh ones. No request is retried: a failure
- * is a connection that broke, ten seconds without an answer, or any other status than 200.
+ * is a connection that broke, ten seconds without an answer, or any other status than 200. Hence without the client of
+ * apps, which retries.
  */
 export async function startLoad({ api, perSecond, users: count }: LoadOrder): Promise<Load> {
   const users = (await newSessions(api, count)).map(

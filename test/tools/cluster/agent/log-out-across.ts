@@ -10,7 +10,10 @@ interface Place {
   readonly stream: OpenStream;
 }
 
-/** Opens streams on every gateway pod, then logs each out through a given api pod, one after another. */
+/**
+ * Opens streams on every gateway pod, then logs each out through a given api pod, one after another. Without the client
+ * of apps, which closes its stream itself: here the gateway's close is timed.
+ */
 export async function logOutAcross({ apis, gateways, each }: AcrossOrder): Promise<AcrossReport[]> {
   const pairs = apis.flatMap((api) => gateways.map((gateway) => ({ api, gateway })));
   const sessions = await newSessions(apis[0] as string, pairs.length * each);

@@ -10,6 +10,8 @@ const eventLimitMs = 60_000;
 
 /**
  * Registers, waits for the event, logs in, opens a stream, logs out twice. Throws if an answer violates the contract.
+ * Without the client of apps: it closes its stream before a logout begins, and so never sees the gateway's close, and it
+ * takes the second logout's 404 for a success.
  */
 export async function walkMainPath({ api, push }: { api: string; push: string }): Promise<MainPathReport> {
   const start = performance.now();

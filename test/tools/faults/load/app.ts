@@ -70,7 +70,7 @@ export interface Person {
   stepsLeft: number;
 }
 
-/** One device at work. */
+/** One device at work. Without the client of apps: what it was told is compared answer by answer. */
 export interface App {
   readonly world: World;
   readonly person: Person;
