@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuthEvent } from '@auth-account/contracts/events';
+import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
@@ -12,6 +13,7 @@ import { type KnownAccount, madeUp, registerKnown, rowOf } from './known-user.ts
 import { endAppConnections } from './load/app-request.ts';
 import { createHistory, type History } from './load/history.ts';
 import { type ChangeKind, createLedger, type Ledger } from './load/ledger.ts';
+import { startCuttableProxy } from './stack/cuttable-proxy.ts';
 import { createMailbox } from './stack/mailbox.ts';
 
 let scene: TokenScene;
@@ -214,10 +216,12 @@ describe('of an account that is gone', () => {
 });
 
 describe('of logins', () => {
-  async function tried(): Promise<string[]> {
+  const apiPort = () => Number(new URL(api.base).port);
+  async function tried(port = apiPort()): Promise<string[]> {
     account.changes.push({ kind: 'changed', outcome: 'done' });
-    const ports = { apiPorts: [Number(new URL(api.base).port)], gatewayPorts: [] };
-    await checkLogins({ history, ledger, ...ports, mailbox: await createMailbox(), nextRequestId: () => 'final' });
+    const ports = { apiPorts: [port], gatewayPorts: [] };
+    const world = { history, ledger, ...ports, mailbox: await createMailbox(), isOver: true };
+    await checkLogins({ ...world, nextRequestId: () => 'final' });
     return violations();
   }
   const held = () => account.person.holds.slice(0, 1);
@@ -225,6 +229,17 @@ describe('of logins', () => {
   test('finds nothing where the present pair logs in, and no former one', async () => {
     account.former.push({ email: held()[0]?.email ?? '', password: 'an earlier password' });
     expect(await tried()).toEqual([]);
+  });
+
+  test('tries again where it has no answer, though the apps have given up', async () => {
+    const proxy = await startCuttableProxy(apiPort());
+    proxy.cut('reset');
+    const result = tried(proxy.port);
+    const isTried = async () => (history.counts.get('final try')?.unknown ?? 0) > 0;
+    await waitUntil(isTried, { what: 'a try without an answer', timeoutMs: 60_000, intervalMs: 5 });
+    proxy.mend();
+    expect(await result).toEqual([]);
+    await proxy.close();
   });
 
   test('finds a former pair that logs in', async () => {

@@ -54,8 +54,11 @@ const sdkPopulation = 24;
 const warmUpMs = 3_000;
 /** Milliseconds after the last repair within which all services must be ready again. */
 const recoveryMs = 120_000;
-/** Milliseconds at the end in which apps still ask for missing answers. */
-const patienceMs = 40_000;
+/**
+ * Milliseconds at the end in which apps still ask for missing answers. A process that is killed within a transaction
+ * leaves its locks for 60 s.
+ */
+const patienceMs = 80_000;
 /** Milliseconds after that in which users of the client must be able to work again: more than their time-outs and pauses. */
 const sdkPatienceMs = 90_000;
 
