@@ -129,6 +129,11 @@ describe('of a session that ends', () => {
 });
 
 describe('of a user who is signed in', () => {
+  test('finds that the app does not run', async () => {
+    killApp(user);
+    expect(await found(0)).toEqual(['an app of the client does not run']);
+  });
+
   test('finds that no call succeeds', async () => {
     user.phone.network.turn(false);
     expect(await found(0)).toEqual(['a signed-in user of the client cannot work']);

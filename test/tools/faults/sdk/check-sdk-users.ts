@@ -50,7 +50,7 @@ interface Fault {
 async function findFault(user: SdkUser): Promise<Fault | undefined> {
   const state = stateOf(user);
   if (state.status === 'signed_out') return;
-  if (state.status === 'unknown' || user.app === undefined) return { what: 'an app of the client has no state' };
+  if (state.status === 'unknown' || user.app === undefined) return { what: 'an app of the client does not run' };
   const { auth } = user.app;
   const found = await auth.group.find().catch((error: Error) => error);
   if (found instanceof Error) {

@@ -110,7 +110,6 @@ export async function startApp(user: SdkUser): Promise<App> {
   // A logout that was killed in the midst may have left the session, and a login may have stored one.
   const isOwn = isIn && (state.session.session_id === sessionId || wantsOut || isLoginUnsure);
   if (isIn && !isOwn) world.history.violate('an app came back with another session', { user: id, sessionId });
-  if (state.status === 'unknown') world.history.violate('an app came back without a state', { user: id });
   if (isIn) {
     user.sessionId = state.session.session_id;
     user.loggedOut.delete(user.sessionId);
