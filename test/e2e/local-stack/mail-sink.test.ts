@@ -15,10 +15,10 @@ let sender: SmtpSender;
 beforeAll(async () => {
   const port = await findFreePort();
   address = `http://127.0.0.1:${port}/mail`;
-  subscriber = await startEventSubscriber(port, {
-    events: () => undefined,
-    mails: (line) => void printed.push(line),
-  });
+  const apiUrl = 'http://127.0.0.1:1';
+  const silent = () => undefined;
+  const logs = { events: silent, playground: silent, mails: (line: string) => void printed.push(line) };
+  subscriber = await startEventSubscriber({ port, apiUrl, logs });
   const entries = JSON.parse(subscriber.configuration) as SmtpSubscriber[];
   const mailer = entries.find(({ kind }) => kind === 'smtp');
   if (mailer === undefined) throw new Error('there is no subscriber of the kind smtp');
