@@ -165,6 +165,13 @@ describe('of a user who is signed in', () => {
       ]),
     );
   });
+
+  test('finds nothing where the own session may have been replaced by a login without an answer', async () => {
+    user.sessionId = 'another';
+    user.isLoginUnsure = true;
+    for (let turn = 0; turn < 40; turn += 1) await read(user, app);
+    expect(violations()).toEqual([]);
+  });
 });
 
 describe('of what an app says', () => {
