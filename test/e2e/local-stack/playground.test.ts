@@ -106,10 +106,14 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     test('of a registration: the transaction with its event, the delivery, the login, the stream', async () => {
       await play('Move in');
       await drawn(/one transaction: .*insert users, insert groups, insert outbox/);
+      await drawn(/event into the queue/);
       await drawn(/event: registered/);
       await drawn(/POST \/auth\/login/);
       await drawn(/opens its stream/);
       await phoneOf('Anna').getByText('· you · owner').waitFor();
+      // PLAYGROUND_PICTURE=docs/images/playground.png takes the picture of the README anew.
+      const { PLAYGROUND_PICTURE: path } = process.env;
+      if (path) await page.screenshot({ path, animations: 'disabled' });
     });
 
     test('of an invite: both phones show both members', async () => {

@@ -13,6 +13,9 @@ export interface LocalSubscriber {
 
 const maximumBytes = 64 * 1024;
 
+/** A site that points its own name at this machine (DNS rebinding) must not read the mails. 421: RFC 9110, 15.5.20. */
+const ownHost = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
+
 export interface SubscriberOptions {
   readonly port: number;
   /** Address of the api, to which the playground passes its requests. */
@@ -61,7 +64,8 @@ export async function startEventSubscriber({ port, apiUrl, logs }: SubscriberOpt
     playground.tellMail();
   });
   const server = createServer((req, res) => {
-    if (req.url === '/mail' && req.method === 'GET') showMails(req, res, mails.mails(), mailPage);
+    if (!ownHost.test(req.headers.host ?? '')) res.writeHead(421).end();
+    else if (req.url === '/mail' && req.method === 'GET') showMails(req, res, mails.mails(), mailPage);
     else if (playground.handle(req, res)) return;
     else if (req.url !== '/events') res.writeHead(404).end();
     else if (req.method === 'GET') follow(res);

@@ -61,6 +61,12 @@ test('a request is told when its own span has ended: its steps in order, its tra
   expect(read([rootOf('POST', 201)])).toHaveLength(2);
 });
 
+test('what the api does after its answer is told too', () => {
+  const read = createStepReader();
+  read([rootOf('POST', 201)]);
+  expect(read([spanOf({ name: 'add deliver', at: 9 })]).map(({ deed }) => deed.kind)).toEqual(['enqueue']);
+});
+
 test('what only reads is told by its request and its answer', () => {
   const read = createStepReader();
   read(inside);

@@ -12,13 +12,13 @@ const heldRequests = 500;
  */
 export function createStepReader(): StepReader {
   const held = new Map<string, Span[]>();
+  const answered = new Set<string>();
 
   function hold(requestId: string, span: Span): void {
     const others = held.get(requestId);
     if (others) others.push(span);
     else held.set(requestId, [span]);
-    const [oldest] = held.keys();
-    if (held.size > heldRequests && oldest !== undefined) held.delete(oldest);
+    dropOldest(held);
   }
 
   function take(span: Span): Step[] {
@@ -26,15 +26,24 @@ export function createStepReader(): StepReader {
     if (typeof requestId !== 'string') return [];
     if (span.service !== 'auth-api') return stepOutside(span, requestId);
     if (span.attributes['http.response.status_code'] === undefined || span.attributes['url.path'] === undefined) {
+      // What goes on after the answer: an event onto its queue.
+      if (answered.has(requestId)) return stepsInside([span], requestId);
       hold(requestId, span);
       return [];
     }
     const inside = held.get(requestId) ?? [];
     held.delete(requestId);
+    answered.add(requestId);
+    dropOldest(answered);
     return stepsOfRequest(span, inside, requestId);
   }
 
   return (spans) => spans.flatMap(take);
+}
+
+function dropOldest(kept: Map<string, unknown> | Set<string>): void {
+  const [oldest] = kept.keys();
+  if (kept.size > heldRequests && oldest !== undefined) kept.delete(oldest);
 }
 
 function stepOf(span: Span, requestId: string, from: Place, to: Place, deed: Deed): Step {
