@@ -59,4 +59,15 @@ export const found: Readonly<Record<string, Course>> = {
       step({ kind: 'token', tab: 1 }, { passMs: 40_000 }),
     ],
   },
+  'a logout in one tab while the other one uses a token that the first has not heard of': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'start', tab: 0 }, { passMs: 600_000 }),
+      step(
+        { kind: 'call a service', tab: 1, refusals: 1 },
+        { strike: { after: 15, action: { kind: 'log out', tab: 0 } } },
+      ),
+    ],
+  },
 };

@@ -149,7 +149,7 @@ function createLogin({ randomUUID, vault, holder }: KeeperDeps, endings: () => n
 }
 
 /** The state as the app may see it. */
-export function stateOf(record: SessionRecord | undefined): AuthState {
+function stateOf(record: SessionRecord | undefined): AuthState {
   if (record === undefined) return { status: 'unknown' };
   const { session, reason = 'no_session' } = record;
   return session ? { status: 'signed_in', session: infoOf(session) } : { status: 'signed_out', reason };
