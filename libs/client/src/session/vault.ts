@@ -96,6 +96,8 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
     try {
       await slots.write(next);
       isUnwritten = false;
+      // Also if a logout has overtaken it: the app may be killed before that one is written.
+      onWritten();
       return next;
     } catch {
       isUnwritten = true;
@@ -118,7 +120,6 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
         return false;
       }
       hold(kept);
-      if (!isUnwritten) onWritten();
       return true;
     });
   }
