@@ -19,8 +19,8 @@ export interface Life {
 export interface Device {
   readonly content: Map<string, string>;
   readonly fates: StorageFate[];
-  /** Whether several tabs share it. */
-  readonly isShared: boolean;
+  /** Another tab may write the end of an earlier session in place of a session that the storage has refused or lost. */
+  readonly mayLose: boolean;
   isLocked: boolean;
   isReadOnly: boolean;
   /** Failures and wipes so far. */
@@ -44,12 +44,12 @@ export const never = <T>() => new Promise<T>(() => undefined);
 /** Each access to the platform is told before and after its effect, so that a course can strike between the two. */
 export type Tell = () => void;
 
-export function createDevice(time: VirtualTime, tell: Tell, isShared: boolean): Device {
+export function createDevice(time: VirtualTime, tell: Tell, mayLose: boolean): Device {
   const newSwitch = (): Switch => ({ isOn: true, listeners: new Set() });
   const device: Device = {
     content: new Map(),
     fates: [],
-    isShared,
+    mayLose,
     isLocked: false,
     isReadOnly: false,
     faults: 0,

@@ -47,7 +47,7 @@ export interface Observed {
   count(what: string): void;
 }
 
-export function createObserved(now: () => number, device: Pick<Device, 'faults' | 'isShared'>): Observed {
+export function createObserved(now: () => number, device: Pick<Device, 'faults' | 'mayLose'>): Observed {
   const violations: string[] = [];
   const story: string[] = [];
   const note = (what: string) => void story.push(`${Math.round(now())} ${what}`);
@@ -63,7 +63,7 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
     held: new Map(),
     isLost(tab, reason) {
       const { faults = device.faults } = observed.held.get(tab) ?? {};
-      return faults !== device.faults && (device.isShared || ownReasons.includes(reason));
+      return faults !== device.faults && (device.mayLose || ownReasons.includes(reason));
     },
     blindLogouts: new Set(),
     kills: () => kills,

@@ -7,10 +7,11 @@ import type { VirtualTime } from './client-time.ts';
 import { call, createWorld, kill, start, type World } from './client-world.ts';
 
 /** Walks a course and returns what broke a promise, with what had happened. */
-export async function walk(api: TestApi, time: VirtualTime, { tabs, isSignedIn, steps }: Course): Promise<Observed> {
+export async function walk(api: TestApi, time: VirtualTime, course: Course): Promise<Observed> {
+  const { tabs, isSignedIn, steps, isExact = false } = course;
   const emails = [newEmail(), newEmail()];
   for (const email of emails) await registerAccount(api, email);
-  const world = createWorld({ api, time, emails, tabs });
+  const world = createWorld({ api, time, emails, tabs, mayLose: tabs > 1 && !isExact });
   const onUnhandled = (error: unknown) => void world.observed.violations.push(`an unhandled rejection: ${error}`);
   process.on('unhandledRejection', onUnhandled);
   try {

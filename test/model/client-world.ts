@@ -38,9 +38,10 @@ export interface WorldOptions {
   readonly time: VirtualTime;
   readonly emails: readonly string[];
   readonly tabs: number;
+  readonly mayLose: boolean;
 }
 
-export function createWorld({ api, time, emails, tabs }: WorldOptions): World {
+export function createWorld({ api, time, emails, tabs, mayLose }: WorldOptions): World {
   const strikes: World['strikes'] = [];
   const tell = () => {
     for (const strike of [...strikes]) {
@@ -50,7 +51,7 @@ export function createWorld({ api, time, emails, tabs }: WorldOptions): World {
       strike.run();
     }
   };
-  const device = createDevice(time, tell, tabs > 1);
+  const device = createDevice(time, tell, mayLose);
   const world: World = {
     api,
     time,
