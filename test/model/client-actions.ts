@@ -42,6 +42,7 @@ const deeds: Deeds = {
   wipe({ device }) {
     device.content.clear();
     device.faults += 1;
+    device.wipes += 1;
   },
   'step the clock'({ clock }, { ms }) {
     clock.offMs += ms;

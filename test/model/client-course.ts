@@ -17,6 +17,8 @@ export interface Course {
   readonly tabs: number;
   readonly isSignedIn: boolean;
   readonly steps: readonly Step[];
+  /** No session may be lost, whatever the storage did: true of the courses that have been mended. */
+  readonly isExact?: boolean;
 }
 
 const tab = fc.nat(1);

@@ -7,6 +7,10 @@ export type StorageFate = 'works' | 'fails' | 'late' | 'slow';
 /** A running instance of the app, until it is killed: then nothing that it waits for ever comes. */
 export interface Life {
   isOver: boolean;
+  /** Reads that must succeed before it can be said to see what the other tab has written; 0 if the latest have. */
+  blindReads: number;
+  /** Its latest write was refused: what it knows is in memory only. */
+  isRefused: boolean;
   /** Runs what an ending must: the operating system closes connections and releases locks. */
   readonly endings: Set<() => void>;
 }
@@ -15,10 +19,13 @@ export interface Life {
 export interface Device {
   readonly content: Map<string, string>;
   readonly fates: StorageFate[];
+  /** Another tab may write the end of an earlier session in place of a session that the storage has refused or lost. */
+  readonly mayLose: boolean;
   isLocked: boolean;
   isReadOnly: boolean;
   /** Failures and wipes so far. */
   faults: number;
+  wipes: number;
   readonly online: Switch;
   readonly active: Switch;
   storageOf(life: Life): AuthStorage;
@@ -37,14 +44,16 @@ export const never = <T>() => new Promise<T>(() => undefined);
 /** Each access to the platform is told before and after its effect, so that a course can strike between the two. */
 export type Tell = () => void;
 
-export function createDevice(time: VirtualTime, tell: Tell): Device {
+export function createDevice(time: VirtualTime, tell: Tell, mayLose: boolean): Device {
   const newSwitch = (): Switch => ({ isOn: true, listeners: new Set() });
   const device: Device = {
     content: new Map(),
     fates: [],
+    mayLose,
     isLocked: false,
     isReadOnly: false,
     faults: 0,
+    wipes: 0,
     online: newSwitch(),
     active: newSwitch(),
     storageOf: (life) => storageOf(device, life, time, tell),
@@ -85,9 +94,25 @@ function storageOf(device: Device, life: Life, time: VirtualTime, tell: Tell): A
     return result;
   }
   const { content } = device;
+  async function look(key: string): Promise<string | undefined> {
+    try {
+      const value = await access(false, () => content.get(key));
+      life.blindReads = Math.max(life.blindReads - 1, 0);
+      return value;
+    } catch (error) {
+      // A record is read from two slots.
+      life.blindReads = 2;
+      throw error;
+    }
+  }
   return {
-    get: (key) => access(false, () => content.get(key)),
-    set: (key, value) => access(true, () => void content.set(key, value)),
+    get: look,
+    async set(key, value) {
+      // An empty value removes a record.
+      if (value !== '') life.isRefused = true;
+      await access(true, () => content.set(key, value));
+      if (value !== '') life.isRefused = false;
+    },
     remove: (key) => access(true, () => void content.delete(key)),
   };
 }
@@ -112,6 +137,8 @@ function createLocks(): Device['locksOf'] {
   return (life) => ({
     request: (name, { signal }, work) =>
       new Promise((resolve, reject) => {
+        // A tab that has ended asks for nothing any more, and nobody would release it.
+        if (life.isOver) return;
         let hasBegun = false;
         const end = () => {
           life.endings.delete(end);

@@ -6,6 +6,7 @@ const step = (action: Action, more: Partial<Step> = {}): Step => {
 };
 const slow = (count: number) => Array.from({ length: count }, () => 'slow' as const);
 const hanging = { kind: 'hangs', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
+const late = { kind: 'passes', upMs: 80_000, downMs: 0, givenUp: 'lost' } as const;
 const told = { isOn: true, isTold: false } as const;
 
 /** Courses that broke a promise once, as short as they could be made. */
@@ -57,6 +58,38 @@ export const found: Readonly<Record<string, Course>> = {
       step({ kind: 'token', tab: 0 }, { passMs: 600_000 }),
       step({ kind: 'token', tab: 0 }, { fates: [hanging, hanging] }),
       step({ kind: 'token', tab: 1 }, { passMs: 40_000 }),
+    ],
+  },
+  'a logout in one tab while the other one uses a token that the first has not heard of': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'start', tab: 0 }, { passMs: 600_000 }),
+      step(
+        { kind: 'call a service', tab: 1, refusals: 1 },
+        { strike: { after: 15, action: { kind: 'log out', tab: 0 } } },
+      ),
+    ],
+  },
+  'two logouts at once, and the app is killed before the second one is written': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [
+      step(
+        { kind: 'log in', tab: 0, account: 0 },
+        { strike: { after: 25, action: { kind: 'log out', tab: 0 } }, passMs: 600_000 },
+      ),
+      step({ kind: 'log out', tab: 0 }, { strike: { after: 9, action: { kind: 'kill', tab: 0 } } }),
+      step({ kind: 'start', tab: 0 }, { fates: [late], passMs: 2_000 }),
+    ],
+  },
+  'a logout after the storage was wiped, and another tab that still has the session before': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'log in', tab: 0, account: 0 }, { strike: { after: 8, action: { kind: 'wipe' } } }),
+      step({ kind: 'call', tab: 1 }),
+      step({ kind: 'log out', tab: 0 }),
     ],
   },
 };

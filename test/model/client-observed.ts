@@ -1,6 +1,6 @@
 import type { AuthEvent, AuthState } from '@auth-account/client';
 import type { Answer } from '../support/http-client.ts';
-import type { Life } from './client-device.ts';
+import type { Device, Life } from './client-device.ts';
 import { type Observer, type Sent, serviceUrl } from './client-network.ts';
 import { createTokens, type KnownTokens } from './client-tokens.ts';
 
@@ -28,6 +28,16 @@ export interface Observed {
   readonly asked: Map<string, AskedLogout>;
   /** Session that was seen last in each tab, and the faults of the storage then. */
   readonly held: Map<number, { readonly sessionId: string; readonly faults: number }>;
+  /**
+   * True if the storage has lost or refused the session that the tab had: it can't give it back to an app that starts, and
+   * another tab may have written its end of an earlier session in place of it.
+   */
+  isLost(tab: number, reason: string): boolean;
+  /**
+   * Sessions whose logout was sent by a tab that could not read the storage: the other tab may have used a newer token,
+   * which counts as theft (decisions.md, "The client").
+   */
+  readonly blindLogouts: Set<string>;
   readonly figures: Map<string, number>;
   kills(): number;
   observerOf(life: Life, state: () => AuthState | undefined): Observer;
@@ -37,7 +47,7 @@ export interface Observed {
   count(what: string): void;
 }
 
-export function createObserved(now: () => number): Observed {
+export function createObserved(now: () => number, device: Pick<Device, 'faults' | 'mayLose'>): Observed {
   const violations: string[] = [];
   const story: string[] = [];
   const note = (what: string) => void story.push(`${Math.round(now())} ${what}`);
@@ -51,6 +61,11 @@ export function createObserved(now: () => number): Observed {
     mayEnd: new Set(),
     asked: new Map(),
     held: new Map(),
+    isLost(tab, reason) {
+      const { faults = device.faults } = observed.held.get(tab) ?? {};
+      return faults !== device.faults && (device.mayLose || ownReasons.includes(reason));
+    },
+    blindLogouts: new Set(),
     kills: () => kills,
     observerOf: (life, state) => ({
       onSent(sent) {
@@ -58,10 +73,10 @@ export function createObserved(now: () => number): Observed {
         const sessionId = tokens.sessionOf(sent);
         note(`  sent ${sent.method} ${sent.path} ${tokens.nameOf(sent)}`);
         count(`sent ${sent.url.startsWith(serviceUrl) ? 'to a service' : sent.path}`);
-        const mayBeOver = sessionId === undefined || ['logout', 'refresh'].includes(sent.path.split('/').at(-1) ?? '');
-        if (!mayBeOver && own !== sessionId) violations.push(`${sent.path} got a token of a session that is over`);
-        const isRefresh = sessionId !== undefined && sent.path.endsWith('/refresh');
-        return isRefresh ? beginRefresh(sessionId, own === sessionId, life) : () => undefined;
+        if (isTooLate(sent, sessionId, own)) violations.push(`${sent.path} got a token of a session that is over`);
+        if (sessionId === undefined || !sent.path.endsWith('/refresh')) return () => undefined;
+        if (own !== sessionId && life.blindReads > 0) observed.blindLogouts.add(sessionId);
+        return beginRefresh(sessionId, own === sessionId, life);
       },
       onAnswer: (sent, answer) => learnAnswer(observed, tokens, sent, answer),
     }),
@@ -79,6 +94,11 @@ export function createObserved(now: () => number): Observed {
   return observed;
 }
 
+/** Only a logout, and the refresh before it, may use a token of a session that this tab does not hold. */
+function isTooLate({ path }: Sent, sessionId: string | undefined, own: string | undefined): boolean {
+  return sessionId !== undefined && sessionId !== own && !/\/(logout|refresh)$/.test(path);
+}
+
 function idOf(state: AuthState | undefined): string | undefined {
   return state?.status === 'signed_in' ? state.session.session_id : undefined;
 }
@@ -90,17 +110,25 @@ function learnAnswer(observed: Observed, tokens: KnownTokens, sent: Sent, { stat
   // The service ends the session that the user had on the device; the client logs out that of another user.
   if (sent.path.endsWith('/login') && status === 200) for (const each of tokens.sessions) observed.mayEnd.add(each);
   if (data?.refresh_token) tokens.learn(data);
-  if (details?.reason === 'reused') observed.violations.push('a void token was sent, which counts as theft');
+  const isBlind = observed.blindLogouts.has(tokens.sessionOf(sent) ?? '');
+  if (details?.reason === 'reused' && isBlind)
+    observed.count('a logout without a look at the storage counted as theft');
+  else if (details?.reason === 'reused') observed.violations.push('a void token was sent, which counts as theft');
 }
 
-function checkEvent({ note, count, violations, held, mayEnd }: Observed, tab: number, event: AuthEvent): void {
+function checkEvent(
+  { note, count, violations, held, mayEnd, blindLogouts, isLost }: Observed,
+  tab: number,
+  event: AuthEvent,
+): void {
   if (event.type !== 'signed_out') return;
   const { reason } = event;
   note(`  tab ${tab} is signed out: ${reason}`);
   count(`signed out: ${reason}`);
   const sessionId = held.get(tab)?.sessionId;
-  const isHonest = sessionId !== undefined && !mayEnd.has(sessionId);
-  if (reason === 'reused' || reason === 'expired') violations.push(`signed out: ${reason}`);
+  const isHonest = sessionId !== undefined && !mayEnd.has(sessionId) && !isLost(tab, reason);
+  const isTheft = reason === 'reused' && !blindLogouts.has(sessionId ?? '');
+  if (isTheft || reason === 'expired') violations.push(`signed out: ${reason}`);
   else if (isHonest && !ownReasons.includes(reason)) violations.push(`an honest sign-out: ${reason}`);
 }
 

@@ -38,9 +38,10 @@ export interface WorldOptions {
   readonly time: VirtualTime;
   readonly emails: readonly string[];
   readonly tabs: number;
+  readonly mayLose: boolean;
 }
 
-export function createWorld({ api, time, emails, tabs }: WorldOptions): World {
+export function createWorld({ api, time, emails, tabs, mayLose }: WorldOptions): World {
   const strikes: World['strikes'] = [];
   const tell = () => {
     for (const strike of [...strikes]) {
@@ -50,13 +51,14 @@ export function createWorld({ api, time, emails, tabs }: WorldOptions): World {
       strike.run();
     }
   };
+  const device = createDevice(time, tell, mayLose);
   const world: World = {
     api,
     time,
     emails,
-    device: createDevice(time, tell),
+    device,
     network: createNetwork(time, api.base, tell),
-    observed: createObserved(time.now),
+    observed: createObserved(time.now, device),
     clock: { offMs: 0 },
     tabs: Array.from({ length: tabs }, () => undefined),
     starting: new Set(),
@@ -72,7 +74,7 @@ export function start(world: World, index: number): void {
   if (world.tabs[index] !== undefined || world.starting.has(index)) return;
   world.starting.add(index);
   const { device, time, network, observed } = world;
-  const life: Life = { isOver: false, endings: new Set() };
+  const life: Life = { isOver: false, blindReads: 0, isRefused: false, endings: new Set() };
   const isPage = world.tabs.length > 1;
   // Declared first: the client asks for it before it is created.
   const holder: { client?: AuthClient } = {};

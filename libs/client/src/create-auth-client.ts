@@ -7,7 +7,7 @@ import { createServiceFetch, type ServiceFetch } from './calls/service-fetch.ts'
 import { type AuthListener, type AuthState, createEvents, type SessionInfo } from './events.ts';
 import { completePlatform } from './platform/default-platform.ts';
 import type { AuthStorage, Platform } from './platform/platform.ts';
-import { changesOf } from './session/changes.ts';
+import { createChanges } from './session/changes.ts';
 import { openSession } from './session/open-session.ts';
 import type { SessionRecord } from './session/session-record.ts';
 import { openTabs } from './session/tabs.ts';
@@ -60,7 +60,7 @@ export interface AuthClient extends Operations {
 /** Creates the client, which begins at once to read the storage. */
 export function createAuthClient(options: AuthClientOptions): AuthClient {
   const parts = assemble(options);
-  const { keeper, logouts, stream, tabs, waking, device, events } = parts;
+  const { keeper, logouts, stream, tabs, waking, device, events, changes } = parts;
   const deviceId = () => device.id();
   const send = createLogIn({ ...parts, about: options.device ?? {} });
   const logIn = async (credentials: Credentials) => {
@@ -85,7 +85,10 @@ export function createAuthClient(options: AuthClientOptions): AuthClient {
       const held = keeper.heldAccess();
       stream.pause();
       try {
-        await keeper.end('logged_out', true);
+        const ended = keeper.end('logged_out', true);
+        // No record has changed if the storage can't be read.
+        changes.follow();
+        await ended;
         void logouts.flush(held);
       } finally {
         stream.resume();
@@ -108,7 +111,7 @@ function assemble(options: AuthClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const platform = completePlatform(options);
   const onChange = (before: SessionRecord | undefined, after: SessionRecord) => {
-    for (const event of changesOf(before, after)) events.tell(event);
+    changes.follow(before, after);
     if (before?.era === after.era) return;
     // Whatever has ended the session, its stream ends too.
     stream.pause();
@@ -128,6 +131,7 @@ function assemble(options: AuthClientOptions) {
   );
   const { log, exchange, keeper, vault, holder } = parts;
   const events = createEvents(log);
+  const changes = createChanges(() => keeper, events.tell);
   const tabs = openTabs(platform, prefix, {
     onChange: () => void vault.read().catch(() => undefined),
     onAccess: holder.adopt,
@@ -146,6 +150,6 @@ function assemble(options: AuthClientOptions) {
       tabs.tellEvent(event);
     },
   });
-  const device = createDevice(platform, prefix, log);
-  return { ...parts, platform, baseUrl, prefix, events, tabs, call, waking, stream, device };
+  const device = createDevice(platform, parts.exclusive, prefix, log);
+  return { ...parts, platform, baseUrl, prefix, events, changes, tabs, call, waking, stream, device };
 }

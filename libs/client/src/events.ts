@@ -1,5 +1,5 @@
 import type { OperationTypes } from './generated/operation-types.ts';
-import type { LogEntry } from './platform/platform.ts';
+import type { Log } from './platform/platform.ts';
 
 /** The session as the app may see it: no token is in it. */
 export interface SessionInfo {
@@ -46,7 +46,7 @@ export type AuthEvent =
   | { readonly type: 'signed_out'; readonly reason: SignedOutReason }
   | { readonly type: 'group_changed'; readonly home_group_id: string }
   /** A login on a device that the account did not know. "Not me" is `sessions.revoke(session_id)`. */
-  | { readonly type: 'new_device'; readonly device: NewDevice }
+  | { readonly type: 'new_device'; readonly id: string; readonly device: NewDevice }
   /** A message of a service of the family. */
   | { readonly type: 'message'; readonly id: string; readonly topic: string; readonly payload: unknown }
   /** `open`: messages may have been missed before, so what the app shows is read again. */
@@ -63,7 +63,7 @@ export interface Events {
  * Tells events to the app, each in a turn of its own: never inside a lock or in the middle of a change. A listener that
  * throws is logged and harms nobody.
  */
-export function createEvents(log: (entry: Omit<LogEntry, 'at'>) => void): Events {
+export function createEvents(log: Log): Events {
   const listeners = new Set<AuthListener>();
   const tellOne = (listener: AuthListener, event: AuthEvent) => {
     try {

@@ -44,7 +44,7 @@ export function createWaking(platform: Platform, { keeper, logouts }: SessionPar
     isAwake: () => signals.isOnline && signals.isActive && !signals.isClosed,
     close() {
       signals.isClosed = true;
-      again.cancel();
+      again.close();
       for (const end of ends) end?.();
     },
   };

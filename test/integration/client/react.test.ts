@@ -15,11 +15,14 @@ test('React draws each state once, and hears the messages of a topic', async () 
   const { useAuth, useStream } = createAuthHooks(React, auth);
   const payloads: unknown[] = [];
   const hear = (payload: unknown) => payloads.push(payload);
+  const devices: unknown[] = [];
+  const hearDevice = (payload: unknown) => devices.push(payload);
   let draws = 0;
 
   function Screen(): string {
     draws += 1;
     useStream('inventory.item.changed', hear);
+    useStream('security.new_device', hearDevice);
     const state = useAuth();
     return state.status === 'signed_out' ? `signed_out: ${state.reason}` : state.status;
   }
@@ -46,6 +49,8 @@ test('React draws each state once, and hears the messages of a topic', async () 
     service.push(home_group_id, 'another.topic', {});
   });
   expect(payloads).toEqual([{ item_id: 'milk' }]);
+  await act(async () => service.push(home_group_id, 'security.new_device', { device_name: 'a phone' }));
+  expect(devices).toEqual([{ device_name: 'a phone' }]);
 
   await act(async () => {
     service.endSession(session_id, 'password_changed');

@@ -5,7 +5,7 @@ import { type Databases, indexedStorage } from './indexed-storage.ts';
 interface Page {
   readonly indexedDB: Databases;
   readonly navigator: { readonly onLine?: boolean; readonly locks?: Locks };
-  readonly document: Target & { readonly visibilityState: string };
+  readonly document?: Target & { readonly visibilityState: string };
   readonly BroadcastChannel?: new (name: string) => Channel;
 }
 interface Target {
@@ -17,13 +17,17 @@ interface Target {
  * What a page gives to `createAuthClient`: a storage in IndexedDB, the network's and the page's state, and what the tabs of one
  * page need to share a session. Whoever can run a script in the page can read its tokens: a strict Content Security
  * Policy is the defence.
+ *
+ * Where a page is rendered, on a server, the state stays `unknown`, and no timer runs.
  */
-export function browserPlatform(): Pick<Platform, 'storage' | 'connectivity' | 'appState' | 'locks' | 'openChannel'> {
+export function browserPlatform(): Pick<Platform, 'storage'> & Partial<Platform> {
   const page = globalThis as unknown as Page & Target;
   const { navigator, document, BroadcastChannel } = page;
+  // Named late: a browser that forbids it throws already then.
+  const storage = indexedStorage(() => page.indexedDB, 'auth-account');
+  if (!document) return { storage, timers: { after: () => () => undefined } };
   return {
-    // Named late: a browser that forbids it throws already then.
-    storage: indexedStorage(() => page.indexedDB, 'auth-account'),
+    storage,
     connectivity: signalOf(page, ['online', 'offline'], () => navigator.onLine !== false),
     appState: signalOf(document, ['visibilitychange'], () => document.visibilityState === 'visible'),
     locks: navigator.locks,

@@ -1,5 +1,5 @@
 import type { AuthClient } from '../create-auth-client.ts';
-import type { AuthState } from '../events.ts';
+import type { AuthEvent, AuthState } from '../events.ts';
 
 /** The hooks of React that these need: `import * as React from 'react'` has them. */
 export interface ReactHooks {
@@ -10,7 +10,10 @@ export interface ReactHooks {
 export interface AuthHooks {
   /** The present state; the component is drawn again with each change. */
   useAuth(): AuthState;
-  /** Calls `handle` with each message whose topic it is; `*` is any. Pass a stable function, or it subscribes anew. */
+  /**
+   * Calls `handle` with each message whose topic it is; `*` is any, and `security.new_device` the event `new_device`. Pass a
+   * stable function, or it subscribes anew.
+   */
   useStream(topic: string, handle: (payload: unknown, id: string) => void): void;
 }
 
@@ -32,9 +35,19 @@ export function createAuthHooks(react: ReactHooks, client: AuthClient): AuthHook
       react.useEffect(
         () =>
           client.subscribe((event) => {
-            if (event.type === 'message' && (topic === '*' || event.topic === topic)) handle(event.payload, event.id);
+            const message = messageOf(event);
+            if (message && (topic === '*' || message.topic === topic)) handle(message.payload, message.id);
           }),
         [topic, handle],
       ),
   };
+}
+
+/** The message that the event tells of. */
+function messageOf(
+  event: AuthEvent,
+): { readonly topic: string; readonly payload: unknown; readonly id: string } | undefined {
+  if (event.type === 'message') return event;
+  if (event.type === 'new_device') return { topic: 'security.new_device', payload: event.device, id: event.id };
+  return undefined;
 }

@@ -27,7 +27,6 @@ export type Call = <N extends OperationName>(name: N, input?: CallInput) => Prom
 export async function withAccess<T>(
   keeper: Keeper,
   work: (access: Access) => Promise<T>,
-  isRefused: (error: unknown) => boolean = wantsRefresh,
   isWanted: () => boolean = () => true,
 ): Promise<T> {
   const access = await keeper.access();
@@ -37,7 +36,7 @@ export async function withAccess<T>(
   try {
     return await work(access);
   } catch (error) {
-    if (!isRefused(error)) throw error;
+    if (!wantsRefresh(error)) throw error;
   }
   const next = await keeper.renew(access.token);
   if (next.era !== access.era || !isWanted()) throw new AuthError('CLIENT_SUPERSEDED');
@@ -51,8 +50,8 @@ export function wantsRefresh(error: unknown): boolean {
 
 export function createCall(exchange: Exchange, keeper: Keeper): Call {
   return async <N extends OperationName>(name: N, { isWanted, ...input }: CallInput = {}): Promise<Data<N>> => {
-    const send = async (access?: Access) =>
-      (await exchange<Data<N>>(name, { ...input, ...(access && { accessToken: access.token }) })).data;
-    return operations[name][2] === 1 ? withAccess(keeper, send, wantsRefresh, isWanted) : send();
+    const send = (access?: Access) =>
+      exchange<Data<N>>(name, { ...input, ...(access && { accessToken: access.token }) });
+    return operations[name][2] === 1 ? withAccess(keeper, send, isWanted) : send();
   };
 }

@@ -1,5 +1,6 @@
 import { AuthError } from '../http/auth-error.ts';
-import type { LogEntry, Platform } from '../platform/platform.ts';
+import type { Log, Platform } from '../platform/platform.ts';
+import type { Exclusive } from '../session/exclusive.ts';
 
 /** This installation of the app, as the service knows it. */
 export interface Device {
@@ -12,8 +13,9 @@ export interface Device {
 
 export function createDevice(
   { storage, randomUUID }: Pick<Platform, 'storage' | 'randomUUID'>,
+  exclusive: Exclusive,
   prefix: string,
-  log: (entry: Omit<LogEntry, 'at'>) => void,
+  log: Log,
 ): Device {
   const slot = `${prefix}.device`;
   let id: string | undefined;
@@ -32,7 +34,8 @@ export function createDevice(
 
   return {
     async id() {
-      id ??= await find();
+      // One at a time: two calls, or two tabs, would make an id each.
+      id ??= await exclusive('device', find);
       return id;
     },
   };

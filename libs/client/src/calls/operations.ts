@@ -1,4 +1,5 @@
 import type { SessionInfo, SignedOutReason } from '../events.ts';
+import type { OperationName } from '../generated/operations.ts';
 import { isLost } from '../http/auth-error.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Keeper } from '../session/keeper.ts';
@@ -107,19 +108,27 @@ function invitesOf({ call, keeper, platform }: OperationsDeps) {
   };
 }
 
-/** The three steps of a code by e-mail. */
-type Codes = 'EmailVerification' | 'EmailChange';
+/** What a code by e-mail is sent for. */
+type Codes = 'EmailVerification' | 'EmailChange' | 'PasswordReset' | 'Deletion';
 
-function accountOf(deps: OperationsDeps) {
-  const { call, keeper, deviceId } = deps;
-  const resend = (name: `resend${Codes | 'PasswordReset' | 'Deletion'}`) => (challenge_id: string) =>
-    call(name, { body: { challenge_id } });
+function accountOf({ call, keeper, deviceId }: OperationsDeps) {
+  const send =
+    <N extends OperationName>(name: N) =>
+    (body: Body<N>): Promise<Data<N>> =>
+      call(name, { body });
+  const sendEmail =
+    <N extends 'requestPasswordReset' | 'requestDeletion'>(name: N) =>
+    async (email: string): Promise<Data<N>> =>
+      call(name, { body: { email, device_id: await deviceId() } });
+  const resend =
+    <N extends `resend${Codes}`>(name: N) =>
+    (challenge_id: string): Promise<Data<N>> =>
+      call(name, { body: { challenge_id } });
   return {
     find: (): Promise<Data<'findAccount'>> => call('findAccount'),
-    change: (input: Body<'changeAccount'>): Promise<Data<'changeAccount'>> => call('changeAccount', { body: input }),
+    change: send('changeAccount'),
     /** Ends all other sessions. */
-    changePassword: (input: Body<'changePassword'>): Promise<Data<'changePassword'>> =>
-      call('changePassword', { body: input }),
+    changePassword: send('changePassword'),
     exportData: (current_password: string): Promise<Data<'exportAccount'>> =>
       call('exportAccount', { body: { current_password } }),
     /** Deletes the account after the time of grace, and signs out. */
@@ -130,35 +139,27 @@ function accountOf(deps: OperationsDeps) {
       call('restoreAccount', { body: { ...input, device_id: await deviceId() } }),
     /** For whoever has forgotten the password. */
     passwordReset: {
-      request: async (email: string): Promise<Data<'requestPasswordReset'>> =>
-        call('requestPasswordReset', { body: { email, device_id: await deviceId() } }),
+      request: sendEmail('requestPasswordReset'),
       resend: resend('resendPasswordReset'),
-      confirm: (input: Body<'confirmPasswordReset'>): Promise<Data<'confirmPasswordReset'>> =>
-        call('confirmPasswordReset', { body: input }),
+      confirm: send('confirmPasswordReset'),
     },
     emailVerification: {
       request: (): Promise<Data<'requestEmailVerification'>> => call('requestEmailVerification'),
       resend: resend('resendEmailVerification'),
-      confirm: (input: Body<'confirmEmailVerification'>): Promise<Data<'confirmEmailVerification'>> =>
-        call('confirmEmailVerification', { body: input }),
+      confirm: send('confirmEmailVerification'),
     },
     emailChange: {
-      request: (input: Body<'requestEmailChange'>): Promise<Data<'requestEmailChange'>> =>
-        call('requestEmailChange', { body: input }),
+      request: send('requestEmailChange'),
       resend: resend('resendEmailChange'),
-      confirm: (input: Body<'confirmEmailChange'>): Promise<Data<'confirmEmailChange'>> =>
-        call('confirmEmailChange', { body: input }),
+      confirm: send('confirmEmailChange'),
       /** "Not me", from the mail to the former address. */
-      undo: (input: Body<'undoEmailChange'>): Promise<Data<'undoEmailChange'>> =>
-        call('undoEmailChange', { body: input }),
+      undo: send('undoEmailChange'),
     },
     /** For whoever can't log in any more. */
     deletion: {
-      request: async (email: string): Promise<Data<'requestDeletion'>> =>
-        call('requestDeletion', { body: { email, device_id: await deviceId() } }),
+      request: sendEmail('requestDeletion'),
       resend: resend('resendDeletion'),
-      confirm: (input: Body<'confirmDeletion'>): Promise<Data<'confirmDeletion'>> =>
-        call('confirmDeletion', { body: input }),
+      confirm: send('confirmDeletion'),
     },
   };
 }

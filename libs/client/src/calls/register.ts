@@ -1,7 +1,7 @@
 import type { SessionInfo } from '../events.ts';
 import { AuthError, isCatalogueCode, isLost } from '../http/auth-error.ts';
 import { isRecord, parseJson } from '../http/exchange.ts';
-import type { LogEntry, Platform } from '../platform/platform.ts';
+import type { Log, Platform } from '../platform/platform.ts';
 import type { Body, Call, Data } from './call.ts';
 import type { Device } from './device.ts';
 import type { Credentials } from './log-in.ts';
@@ -16,7 +16,7 @@ export interface RegisterDeps {
   /** Logs in with what was typed; for an address that may be the user's own. */
   readonly logIn: (credentials: Credentials) => Promise<SessionInfo>;
   readonly prefix: string;
-  readonly log: (entry: Omit<LogEntry, 'at'>) => void;
+  readonly log: Log;
 }
 
 /** An intent to register, and the key of its requests. */

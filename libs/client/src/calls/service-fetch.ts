@@ -7,15 +7,6 @@ import { wantsRefresh, withAccess } from './call.ts';
 /** `fetch` with the access token and `X-Request-ID`, and with one transparent refresh. */
 export type ServiceFetch = (url: string, init?: RequestInit) => Promise<Response>;
 
-/** An answer that asks for another access token. */
-class Refused extends Error {
-  readonly response: Response;
-  constructor(response: Response) {
-    super('refused');
-    this.response = response;
-  }
-}
-
 /**
  * Creates the `fetch` for the services of the family. A path goes to the api; an address must belong to one of
  * `origins`, because whoever gets the access token can act for the user until it expires. Raises `CLIENT_FOREIGN_URL`
@@ -35,32 +26,27 @@ export function createServiceFetch(
     const url = input.startsWith('/') ? `${baseUrl}${input}` : input;
     if (!isOwn(url)) throw new AuthError('CLIENT_FOREIGN_URL');
 
+    /** Answers that ask for another access token, by the error that they tell of. */
+    const refused = new Map<unknown, Response>();
+
     async function send(token: string): Promise<Response> {
       const headers = new Headers(init.headers);
       headers.set('Authorization', `Bearer ${token}`);
       if (!headers.has('X-Request-ID')) headers.set('X-Request-ID', randomUUID());
       // A redirect could lead the token elsewhere; a caller who expects one says so.
       const response = await fetch(url, { redirect: 'error', ...init, headers });
-      if (response.status === 401 && isReplayable(init.body) && (await asksForRefresh(response)))
-        throw new Refused(response);
+      if (response.status === 401 && isReplayable(init.body)) {
+        const error = readError(response, parseJson(await response.clone().text()));
+        if (wantsRefresh(error)) {
+          refused.set(error, response);
+          throw error;
+        }
+      }
       return response;
     }
 
-    try {
-      return await withAccess(
-        keeper,
-        ({ token }) => send(token),
-        (error) => error instanceof Refused,
-      );
-    } catch (error) {
-      if (error instanceof Refused) return error.response;
-      throw error;
-    }
+    return withAccess(keeper, ({ token }) => send(token)).catch((error) => refused.get(error) ?? Promise.reject(error));
   };
-}
-
-async function asksForRefresh(response: Response): Promise<boolean> {
-  return wantsRefresh(readError(response, parseJson(await response.clone().text())));
 }
 
 /** A stream can be read once only. */

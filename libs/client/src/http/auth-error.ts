@@ -37,17 +37,18 @@ export interface AuthErrorInit {
  */
 export class AuthError extends Error {
   override readonly name = 'AuthError';
-  readonly code: AnyErrorCode;
+  // Declared only: the constructor sets each, and the bundle need not name it twice.
+  declare readonly code: AnyErrorCode;
   /** HTTP status; 0 if there was no answer. */
-  readonly status: number;
+  declare readonly status: number;
   /** The answer's `details`; for `ERR-VALIDATION-FAILED` every violation. */
-  readonly details: Readonly<Record<string, unknown>> | readonly unknown[];
-  readonly requestId: string | undefined;
+  declare readonly details: Readonly<Record<string, unknown>> | readonly unknown[];
+  declare readonly requestId: string | undefined;
   /** Shortest pause before the next try, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
-  readonly reaction: Reaction;
+  declare readonly retryAfterMs: number | undefined;
+  declare readonly reaction: Reaction;
   /** Time at which the same call may succeed. */
-  readonly retry: Retry;
+  declare readonly retry: Retry;
 
   constructor(code: AnyErrorCode, init: AuthErrorInit = {}) {
     const { status = 0, message, details = {}, requestId, retryAfterMs } = init;

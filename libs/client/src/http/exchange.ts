@@ -1,6 +1,6 @@
 import { type Operation, type OperationName, operations } from '../generated/operations.ts';
-import type { Platform } from '../platform/platform.ts';
-import { AuthError } from './auth-error.ts';
+import type { Log, Platform } from '../platform/platform.ts';
+import { AuthError, type ClientErrorCode } from './auth-error.ts';
 
 /** Longest time for an answer, in milliseconds: a refresh that is sent again later must not meet its elder (decisions, "Refresh"). */
 const maxTimeoutMs = 20_000;
@@ -23,22 +23,18 @@ export interface Outgoing {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Incoming<T> {
-  readonly data: T;
-  readonly requestId: string;
-}
-
 /**
  * One request and its answer. Raises {@link AuthError}: the answer's own code only if the answer has the contract's
  * shape, so that no other server on the way speaks for the service.
  */
-export type Exchange = <T>(name: OperationName, outgoing: Outgoing) => Promise<Incoming<T>>;
+export type Exchange = <T>(name: OperationName, outgoing: Outgoing) => Promise<T>;
 
 export function createExchange(
   platform: Platform,
   { baseUrl, language, timeoutMs = 15_000 }: ExchangeConfig,
+  log: Log,
 ): Exchange {
-  const { fetch, randomUUID, timers, log, now } = platform;
+  const { fetch, randomUUID, timers } = platform;
   const limit = Math.min(timeoutMs, maxTimeoutMs);
 
   function requestOf(operation: Operation, outgoing: Outgoing, requestId: string, signal: AbortSignal) {
@@ -55,44 +51,39 @@ export function createExchange(
     return [`${baseUrl}${filled}`, init] as const;
   }
 
-  return async <T>(name: OperationName, outgoing: Outgoing): Promise<Incoming<T>> => {
+  return async <T>(name: OperationName, outgoing: Outgoing): Promise<T> => {
     const requestId = randomUUID();
-    const abort = new AbortController();
-    const stop = () => abort.abort();
     const { signal } = outgoing;
     if (signal?.aborted) throw new AuthError('CLIENT_SUPERSEDED', { requestId });
+    const abort = new AbortController();
+    // A platform's `fetch` may ignore the signal.
+    const givenUp = new Promise<never>((_, reject) => abort.signal.addEventListener('abort', reject));
+    let lostBy: ClientErrorCode = 'CLIENT_NETWORK';
+    const giveUp = (code: ClientErrorCode) => () => {
+      lostBy = code;
+      abort.abort();
+    };
+    const stop = giveUp('CLIENT_SUPERSEDED');
     signal?.addEventListener('abort', stop);
-    let isLate = false;
-    const cancel = timers.after(limit, () => {
-      isLate = true;
-      stop();
-    });
-    try {
+    const cancel = timers.after(limit, giveUp('CLIENT_TIMEOUT'));
+    async function send(): Promise<T> {
       const response = await fetch(...requestOf(operations[name], outgoing, requestId, abort.signal));
       // The body counts too: an answer whose body never ends is none.
-      return { data: readAnswer<T>(response, await response.text(), requestId), requestId };
+      return readAnswer<T>(response, await response.text(), requestId);
+    }
+    try {
+      return await Promise.race([givenUp, send()]);
     } catch (error) {
-      const failure = error instanceof AuthError ? error : new AuthError(codeOf(isLate, signal), { requestId });
-      log({
-        at: now(),
-        event: 'call_failed',
-        operation: name,
-        status: failure.status,
-        code: failure.code,
-        request_id: requestId,
-      });
+      // The platform's own error is dropped: its text may hold the address, and the address an invite's token.
+      const failure = error instanceof AuthError ? error : new AuthError(lostBy, { requestId });
+      const { status, code } = failure;
+      log({ event: 'call_failed', operation: name, status, code, request_id: requestId });
       throw failure;
     } finally {
       cancel();
       signal?.removeEventListener('abort', stop);
     }
   };
-}
-
-/** The platform's own error is dropped: its text may hold the address, and the address an invite's token. */
-function codeOf(isLate: boolean, signal: AbortSignal | undefined) {
-  if (signal?.aborted) return 'CLIENT_SUPERSEDED';
-  return isLate ? 'CLIENT_TIMEOUT' : 'CLIENT_NETWORK';
 }
 
 function readAnswer<T>(response: Response, text: string, requestId: string): T {

@@ -6,6 +6,8 @@ export interface Backoff {
   /** Plans it after exactly that time. */
   scheduleAt(ms: number): void;
   cancel(): void;
+  /** Cancels it, and plans nothing any more. */
+  close(): void;
   /** The next pause is the shortest again. */
   reset(): void;
 }
@@ -20,14 +22,17 @@ export function createBackoff(
   work: () => unknown,
 ): Backoff {
   let tries = 0;
+  let isClosed = false;
   let cancelTimer: (() => void) | undefined;
 
-  function scheduleAt(ms: number): void {
+  function cancel(): void {
     cancelTimer?.();
-    cancelTimer = timers.after(ms, () => {
-      cancelTimer = undefined;
-      void work();
-    });
+    cancelTimer = undefined;
+  }
+
+  function scheduleAt(ms: number): void {
+    cancel();
+    if (!isClosed) cancelTimer = timers.after(ms, work);
   }
 
   return {
@@ -37,9 +42,10 @@ export function createBackoff(
       scheduleAt(atLeastMs + random() * range);
     },
     scheduleAt,
-    cancel() {
-      cancelTimer?.();
-      cancelTimer = undefined;
+    cancel,
+    close() {
+      isClosed = true;
+      cancel();
     },
     reset() {
       tries = 0;

@@ -5,7 +5,7 @@ interface Globals {
   readonly fetch?: Platform['fetch'];
   readonly WebSocket?: new (url: string, protocols: string[]) => StreamSocket;
   readonly performance?: { now(): number };
-  readonly crypto?: { randomUUID?(): string; getRandomValues?(bytes: Uint8Array): Uint8Array };
+  readonly crypto?: { getRandomValues?(bytes: Uint8Array): Uint8Array };
 }
 
 /** The given parts, and for the others what the platform has. Throws a TypeError if it has no random numbers. */
@@ -31,9 +31,8 @@ function withoutUndefined(given: object): object {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** `crypto.randomUUID` exists in secure contexts only, and not in React Native. */
+/** Not `crypto.randomUUID`, which exists in secure contexts only, and not in React Native. */
 function uuidOf(crypto: Globals['crypto']): string {
-  if (crypto?.randomUUID) return crypto.randomUUID();
   if (!crypto?.getRandomValues) throw new TypeError('This platform has no crypto: pass randomUUID');
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

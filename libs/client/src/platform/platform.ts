@@ -45,6 +45,9 @@ export interface LogEntry {
   readonly request_id?: string;
 }
 
+/** Writes a line with the time of this moment. */
+export type Log = (entry: Omit<LogEntry, 'at'>) => void;
+
 /** Timers that a test can wind. */
 export interface Timers {
   /** Runs the work after so many milliseconds. Returns the function that prevents it. */

@@ -1,15 +1,27 @@
-import type { AuthEvent } from '../events.ts';
-import { stateOf } from './keeper.ts';
+import type { AuthEvent, AuthState } from '../events.ts';
+import type { Keeper } from './keeper.ts';
 import type { SessionRecord } from './session-record.ts';
 
-/** The events of a change of the record. */
-export function changesOf(before: SessionRecord | undefined, after: SessionRecord): AuthEvent[] {
-  const [was, is] = [stateOf(before), stateOf(after)];
-  if (JSON.stringify(was) === JSON.stringify(is)) return [];
-  const events: AuthEvent[] = [{ type: 'state', state: is }];
-  if (is.status === 'signed_out' && was.status === 'signed_in') events.push({ type: 'signed_out', reason: is.reason });
-  const group = after.session?.home_group_id;
-  const isMove = before?.era === after.era && group !== undefined && group !== before.session?.home_group_id;
-  if (isMove) events.push({ type: 'group_changed', home_group_id: group });
-  return events;
+/** Tells the app of each change of its session, once. */
+export interface Changes {
+  /** A change of the record; without one, of what the user has asked for while it could not be read. */
+  follow(before?: SessionRecord, after?: SessionRecord): void;
+}
+
+export function createChanges(keeper: () => Keeper, tell: (event: AuthEvent) => void): Changes {
+  let told: AuthState = { status: 'unknown' };
+  return {
+    follow(before, after) {
+      const was = told;
+      told = keeper().state();
+      if (JSON.stringify(was) === JSON.stringify(told)) return;
+      tell({ type: 'state', state: told });
+      // Not at a start: who finds nobody signed in is not told of an end.
+      const hasEnded = was.status === 'signed_in' || (was.status === 'unknown' && keeper().endings() > 0);
+      if (told.status === 'signed_out' && hasEnded) tell({ type: 'signed_out', reason: told.reason });
+      const group = after?.session?.home_group_id;
+      const isMove = before?.era === after?.era && group !== undefined && group !== before?.session?.home_group_id;
+      if (isMove) tell({ type: 'group_changed', home_group_id: group });
+    },
+  };
 }

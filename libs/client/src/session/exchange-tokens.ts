@@ -8,7 +8,7 @@ export async function exchangeTokens(
   name: 'logIn' | 'refreshTokens',
   outgoing: Outgoing,
 ): Promise<TokenPair> {
-  const { data } = await exchange<TokenPair>(name, outgoing);
+  const data = await exchange<TokenPair>(name, outgoing);
   if (!isTokenPair(data)) throw new AuthError('CLIENT_UNEXPECTED_ANSWER', { status: 200 });
   return data;
 }

@@ -117,9 +117,12 @@ function createEnding({ randomUUID, vault }: KeeperDeps) {
       // In memory first: nobody waits for a storage to be logged out.
       const ended = endedRecord(newest, randomUUID(), reason, isLogout);
       vault.accept(ended);
-      // Two logouts at once: the first one has its end in the storage too before it says so.
-      const isMeant = (held: SessionRecord) => held.era === ended.era || held.session === undefined;
-      await vault.update((held) => (isMeant(held) ? { next: held } : undefined));
+      // If another tab's record, or a second logout, has come between, this logout is in the storage too before it says so.
+      await vault.update((held) => {
+        const ids = held.logouts.map(({ session_id }) => session_id);
+        const dropped = ended.logouts.filter(({ session_id }) => !ids.includes(session_id));
+        return { next: { ...held, logouts: [...held.logouts, ...dropped] } };
+      });
     },
   };
 }
@@ -149,7 +152,7 @@ function createLogin({ randomUUID, vault, holder }: KeeperDeps, endings: () => n
 }
 
 /** The state as the app may see it. */
-export function stateOf(record: SessionRecord | undefined): AuthState {
+function stateOf(record: SessionRecord | undefined): AuthState {
   if (record === undefined) return { status: 'unknown' };
   const { session, reason = 'no_session' } = record;
   return session ? { status: 'signed_in', session: infoOf(session) } : { status: 'signed_out', reason };

@@ -1,5 +1,5 @@
 import { createExchange, type ExchangeConfig } from '../http/exchange.ts';
-import type { LogEntry, Platform } from '../platform/platform.ts';
+import type { Log, Platform } from '../platform/platform.ts';
 import { type Access, createAccessHolder } from './access.ts';
 import { createExclusive } from './exclusive.ts';
 import { createKeeper } from './keeper.ts';
@@ -23,8 +23,14 @@ export function openSession(
 ) {
   const { prefix } = config;
   const { monotonic, randomUUID } = platform;
-  const log = (entry: Omit<LogEntry, 'at'>) => platform.log({ at: platform.now(), ...entry });
-  const exchange = createExchange(platform, config);
+  const log: Log = (entry) => {
+    try {
+      platform.log({ at: platform.now(), ...entry });
+    } catch {
+      // The app's log breaks nothing.
+    }
+  };
+  const exchange = createExchange(platform, config, log);
   const exclusive = createExclusive(platform, prefix);
   const vault = createVault({
     ...{ platform, exclusive, prefix, log, onWritten },

@@ -98,5 +98,5 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
     }
   }
 
-  return { flush, close: () => again.cancel() };
+  return { flush, close: again.close };
 }

@@ -63,6 +63,17 @@ export function endedRecord(
   return { n: n + 1, era, reason, logouts: isLogout && session ? withLogout(logouts, session) : logouts };
 }
 
+/**
+ * The logouts of `record`, with the token of another record of their session if that is newer: another tab may use it by
+ * now, after which the one before counts as theft.
+ */
+export function logoutsAfter({ n, logouts }: SessionRecord, other: SessionRecord): SessionRecord['logouts'] {
+  const { session } = other;
+  return session && other.n >= n && logouts.some(({ session_id }) => session_id === session.session_id)
+    ? withLogout(logouts, session)
+    : logouts;
+}
+
 export function withLogout(logouts: readonly PendingLogout[], ended: PendingLogout): readonly PendingLogout[] {
   const { session_id, refresh_token } = ended;
   return [...logouts.filter((logout) => logout.session_id !== session_id), { session_id, refresh_token }];

@@ -1,4 +1,4 @@
-import type { AuthStorage, LogEntry } from '../platform/platform.ts';
+import type { AuthStorage, Log } from '../platform/platform.ts';
 import { parseRecord, type SessionRecord } from './session-record.ts';
 
 /** The record in the storage. */
@@ -14,7 +14,7 @@ export interface Slots {
  * Two slots are written in turn, so that the record before stays whole until the next one is: a write that is cut short
  * costs one step and not the session. A record without a session empties the other slot: no secret outlives a logout.
  */
-export function createSlots(storage: AuthStorage, prefix: string, log: (entry: Omit<LogEntry, 'at'>) => void): Slots {
+export function createSlots(storage: AuthStorage, prefix: string, log: Log): Slots {
   const slotOf = (n: number) => `${prefix}.session.${n % 2}`;
 
   /** Empties a slot in one of two ways, since a storage that refuses one may accept the other. */

@@ -1,7 +1,7 @@
 import { AuthError } from '../http/auth-error.ts';
-import type { LogEntry, Platform } from '../platform/platform.ts';
+import type { Log, Platform } from '../platform/platform.ts';
 import type { Exclusive } from './exclusive.ts';
-import { noRecord, type SessionRecord } from './session-record.ts';
+import { logoutsAfter, noRecord, type SessionRecord } from './session-record.ts';
 import { createSlots } from './slots.ts';
 
 /** A change of the record. The vault counts it. */
@@ -32,7 +32,7 @@ export interface VaultDeps {
   readonly platform: Pick<Platform, 'storage'>;
   readonly exclusive: Exclusive;
   readonly prefix: string;
-  readonly log: (entry: Omit<LogEntry, 'at'>) => void;
+  readonly log: Log;
   /** Is told every change in memory, in the same turn. */
   readonly onChange: (before: SessionRecord | undefined, after: SessionRecord) => void;
   /** Is told when the storage has a change, so that other tabs can read it. */
@@ -46,14 +46,15 @@ function createMemory(onChange: VaultDeps['onChange']) {
   const eras = new Map<string, boolean>();
   return {
     current: () => current,
-    isKnown: (era: string) => eras.has(era),
+    /** Undefined for an era that this tab does not know. */
+    hasEnded: (era: string) => eras.get(era),
     /** Ends an era that was written and never held. */
     discard: (era: string) => void eras.set(era, true),
     hold(record: SessionRecord): void {
       const before = current;
       if (before && eras.get(record.era)) {
         // The next write must be the highest all the same.
-        current = { ...before, n: Math.max(before.n, record.n) };
+        current = { ...before, n: Math.max(before.n, record.n), logouts: logoutsAfter(before, record) };
         return;
       }
       if (before?.session && before.era !== record.era) eras.set(before.era, true);
@@ -68,13 +69,13 @@ function createMemory(onChange: VaultDeps['onChange']) {
 export function createVault({ platform, exclusive, prefix, log, onChange, onWritten }: VaultDeps): Vault {
   let isUnwritten = false;
   const slots = createSlots(platform.storage, prefix, log);
-  const { current, isKnown, discard, hold } = createMemory(onChange);
+  const { current, hasEnded, discard, hold } = createMemory(onChange);
 
   function accept(record: SessionRecord): void {
     // An era that this tab has not known is another tab's later one, whatever its count: the storage may have been wiped.
-    const isForeign = !isUnwritten && !isKnown(record.era);
+    const isForeign = !isUnwritten && hasEnded(record.era) === undefined;
     const held = current();
-    if (held === undefined || record.n > held.n || isForeign) hold(record);
+    if (held === undefined || record.n > held.n || isForeign || hasEnded(record.era)) hold(record);
   }
 
   async function read(): Promise<SessionRecord> {
@@ -95,6 +96,8 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
     try {
       await slots.write(next);
       isUnwritten = false;
+      // Also if a logout has overtaken it: the app may be killed before that one is written.
+      onWritten();
       return next;
     } catch {
       isUnwritten = true;
@@ -117,7 +120,6 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
         return false;
       }
       hold(kept);
-      if (!isUnwritten) onWritten();
       return true;
     });
   }

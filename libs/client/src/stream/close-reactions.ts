@@ -20,11 +20,8 @@ function stepOf(reaction: CloseReaction): EndOfStream {
     case 'none':
     case 'stop':
       return 'stop';
-    case 'reconnect':
-    case 'reconnect_after_notice':
-    case 'app_error':
-      return 'reconnect';
     default:
-      return reaction satisfies never;
+      reaction satisfies 'reconnect' | 'reconnect_after_notice' | 'app_error';
+      return 'reconnect';
   }
 }

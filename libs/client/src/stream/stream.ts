@@ -2,7 +2,7 @@ import type { Call } from '../calls/call.ts';
 import type { AuthEvent } from '../events.ts';
 import { AuthError } from '../http/auth-error.ts';
 import { createBackoff } from '../platform/backoff.ts';
-import type { LogEntry, Platform } from '../platform/platform.ts';
+import type { Log, Platform } from '../platform/platform.ts';
 import type { Access } from '../session/access.ts';
 import type { Keeper } from '../session/keeper.ts';
 import type { Vault } from '../session/vault.ts';
@@ -20,7 +20,7 @@ export interface StreamDeps {
   /** False while there is no network or the app is in the background: then nothing is opened. */
   readonly isAwake: () => boolean;
   readonly tell: (event: AuthEvent) => void;
-  readonly log: (entry: Omit<LogEntry, 'at'>) => void;
+  readonly log: Log;
 }
 
 /** The push stream of the session (docs/push.md). It opens and closes by itself. */

@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { AuthError, type Timers } from '@auth-account/client';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newEmail } from '../../support/accounts.ts';
+import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
+import { createMemoryStorage } from '../../support/memory-storage.ts';
+import { createSharedTabs } from '../../support/shared-tabs.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: ClientScene;
+
+beforeAll(async () => {
+  scene = await openClientScene();
+});
+
+afterAll(() => scene.close());
+
+const noStream = { stream: false } as const;
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'none',
+    (error) => (error instanceof AuthError ? error.code : String(error)),
+  );
+
+test('a fetch that ignores its signal is given up in time', async () => {
+  const app = await scene.signedIn(noStream);
+  let sent = 0;
+  const fetch = () => {
+    sent += 1;
+    return new Promise<never>(() => undefined);
+  };
+  const again = app.restart({ fetch });
+  const code = codeOf(again.client.account.find());
+  for (const tries of [1, 2]) {
+    await eventually('a refresh hangs', async () => sent === tries);
+    again.giveUpWaiting();
+  }
+  expect(await code).toBe('CLIENT_TIMEOUT');
+});
+
+test("an app's log that throws breaks nothing", async () => {
+  const entries: string[] = [];
+  const app = await scene.signedIn({
+    ...noStream,
+    log({ event }) {
+      entries.push(event);
+      throw new Error('of the app');
+    },
+  });
+  app.network.plan('/account', 'request_lost');
+  expect(await codeOf(app.client.account.find())).toBe('CLIENT_NETWORK');
+  expect(entries).toContain('call_failed');
+});
+
+/** Timers that run when the test says so. */
+function heldTimers(): Timers & { readonly pending: ReadonlySet<() => void> } {
+  const pending = new Set<() => void>();
+  return {
+    pending,
+    after(_ms, work) {
+      const run = () => {
+        pending.delete(run);
+        work();
+      };
+      pending.add(run);
+      return () => pending.delete(run);
+    },
+  };
+}
+
+test('a client that was closed while its logout is under way plans nothing any more', async () => {
+  const timers = heldTimers();
+  const app = await scene.signedIn({ ...noStream, timers });
+  // By then the login has looked for logouts that were pending.
+  await app.client.account.find();
+  app.network.plan('/logout', 'hangs');
+  await app.client.logOut();
+  await eventually('the logout is sent', async () => app.network.to('/logout').length === 1);
+  app.client.close();
+  for (const run of [...timers.pending]) run();
+  await eventually('it has failed', async () => app.log.some(({ code }) => code === 'CLIENT_TIMEOUT'));
+  await new Promise((resolve) => setImmediate(resolve));
+  // A program on Node would go on for as long as it has timers.
+  expect(timers.pending.size).toBe(0);
+});
+
+test('a logout while the storage cannot be read is told at once, and the session behind it never', async () => {
+  const app = await scene.signedIn(noStream);
+  app.storage.isLocked = true;
+  const again = app.restart();
+  expect(await codeOf(again.client.ready())).toBe('CLIENT_STATE_UNKNOWN');
+  expect(await codeOf(again.client.logOut())).toBe('CLIENT_STATE_UNKNOWN');
+  const told = [
+    { type: 'state', state: { status: 'signed_out', reason: 'logged_out' } },
+    { type: 'signed_out', reason: 'logged_out' },
+  ];
+  expect(again.events).toEqual(told);
+  app.storage.isLocked = false;
+  await eventually('the service knows', async () => again.network.to('/logout').length === 1);
+  expect(again.events).toEqual(told);
+});
+
+test('two tabs that start for the first time are one device', async () => {
+  const shared = createSharedTabs();
+  const storage = createMemoryStorage();
+  const tabs = [scene.app({ ...noStream, ...shared }, storage), scene.app({ ...noStream, ...shared }, storage)];
+  await Promise.all(tabs.map(({ client }) => client.account.passwordReset.request(newEmail())));
+  const ids = tabs.flatMap(({ network }) =>
+    network.to('/password-reset').map(({ body }) => JSON.parse(body).device_id),
+  );
+  expect(ids).toEqual([expect.any(String), ids[0]]);
+});
+
+const onServer = `
+import { createAuthClient } from '@auth-account/client';
+import { browserPlatform } from '@auth-account/client/browser';
+const auth = createAuthClient({ baseUrl: 'https://auth.example.com', ...browserPlatform() });
+const { code } = await auth.ready().catch((error) => error);
+console.log(auth.state().status, code);
+`;
+
+test('where a page is rendered, on a server, the state is unknown, and nothing keeps the process alive', async () => {
+  const cwd = join(import.meta.dirname, '../..');
+  const options = { cwd, timeout: 60_000 };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', onServer], options);
+  expect(stdout.trim()).toBe('unknown CLIENT_STATE_UNKNOWN');
+});
