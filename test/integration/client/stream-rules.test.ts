@@ -146,6 +146,8 @@ test('events are told outside any lock, and a throwing listener breaks nothing (
   await app.client.group.leave();
   await eventually('the call in the listener has succeeded', async () => seen.includes('called'));
   expect(seen).toContain('group_changed');
+  // It was sent with the new token at once: the old one would have been refused.
+  expect(app.network.to('/account')).toHaveLength(1);
   expect(app.log.map(({ event }) => event)).toContain('listener_failed');
 });
 

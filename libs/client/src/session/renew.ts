@@ -60,17 +60,24 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
   return {
     /** Stores the new pair, then hands out its access token. */
     async keepPair(pair: TokenPair, era: string, sentAt: number): Promise<Access> {
-      const isKept = await vault.update((newest) => {
+      let access: Access | undefined;
+      await vault.update((newest) => {
         if (newest.era !== era || newest.session === undefined) return;
         const session = { ...newest.session, ...sessionOf(pair) };
         // If the storage refuses the new token, the next refresh presents the one before it again: the service takes that
         // until the new one has been used. If the new one were used, and the app killed then, it would be taken for theft.
         const { refresh_token } = newest.session;
         const unwritten = { ...newest, session: { ...session, refresh_token } };
-        return { next: { ...newest, session }, unwritten };
+        return {
+          next: { ...newest, session },
+          unwritten,
+          onKept: () => {
+            access = holder.hold(pair, era, sentAt);
+          },
+        };
       });
-      if (!isKept) throw new AuthError('CLIENT_SUPERSEDED');
-      return holder.hold(pair, era, sentAt);
+      if (!access) throw new AuthError('CLIENT_SUPERSEDED');
+      return access;
     },
     /** Ends the session whose token was refused. False if that is not the newest any more: another tab has renewed it. */
     conclude: (refused: string, era: string, error: unknown): Promise<boolean> | true => {

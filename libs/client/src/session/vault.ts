@@ -9,6 +9,8 @@ export interface RecordChange {
   readonly next: Omit<SessionRecord, 'n'>;
   /** What holds in memory if the storage refuses `next`; without it, `next` does. */
   readonly unwritten?: SessionRecord;
+  /** Is called just before the change holds, and so before the app hears of it. */
+  readonly onKept?: () => void;
 }
 
 /** Keeps the record in memory and in the storage. */
@@ -119,6 +121,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
         discard(kept.era);
         return false;
       }
+      changed.onKept?.();
       hold(kept);
       return true;
     });
