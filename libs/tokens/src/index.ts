@@ -11,6 +11,7 @@ export {
   type KeySource,
   parseKeySet,
   publicKeySet,
+  readBearer,
   type VerifiedAccessToken,
   type VerifierCacheOptions,
   type VerifyAccessToken,

@@ -4,4 +4,5 @@ export { type AccessTokenClaims, type AccessTokenSettings, accessTokenType } fro
 export { type KeyEntry, type KeySet, parseKeySet } from './key-set.ts';
 export { type KeySource, oncePerSet, toKeySource } from './key-source.ts';
 export { type AccessTokenAlgorithm, assertFits, importPublicKeys, publicKeySet } from './public-keys.ts';
+export { readBearer } from './read-bearer.ts';
 export { createCachedVerifier, createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';
