@@ -64,10 +64,13 @@ module.exports = {
     },
     {
       name: 'no-tests-in-production',
-      comment: 'What runs in production needs no test and nothing that supports tests.',
+      comment: 'What runs in production needs no test, nothing that supports tests, and no part of the local stack.',
       severity: 'error',
-      from: { path: '^(libs|services)/[^/]+/src/', pathNot: ['[.](test|fixture)[.]ts$', '^libs/local-stack/'] },
-      to: { path: ['[.](test|fixture)[.]ts$', '^test/', '(^|/)libs/local-stack/'] },
+      from: {
+        path: '^(libs|services)/[^/]+/src/',
+        pathNot: ['[.](test|fixture)[.]ts$', '^libs/(local-stack|playground)/'],
+      },
+      to: { path: ['[.](test|fixture)[.]ts$', '^test/', '(^|/)libs/(local-stack|playground)/'] },
     },
     {
       name: 'resolvable',

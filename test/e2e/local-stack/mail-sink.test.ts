@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import type { SmtpSubscriber } from '@auth-account/config';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -15,10 +16,10 @@ let sender: SmtpSender;
 beforeAll(async () => {
   const port = await findFreePort();
   address = `http://127.0.0.1:${port}/mail`;
-  subscriber = await startEventSubscriber(port, {
-    events: () => undefined,
-    mails: (line) => void printed.push(line),
-  });
+  const apiUrl = 'http://127.0.0.1:1';
+  const silent = () => undefined;
+  const logs = { events: silent, playground: silent, mails: (line: string) => void printed.push(line) };
+  subscriber = await startEventSubscriber({ port, apiUrl, logs });
   const entries = JSON.parse(subscriber.configuration) as SmtpSubscriber[];
   const mailer = entries.find(({ kind }) => kind === 'smtp');
   if (mailer === undefined) throw new Error('there is no subscriber of the kind smtp');
@@ -30,10 +31,10 @@ afterAll(async () => {
   await subscriber.stop();
 });
 
-const get = (accept: string) => fetch(address, { headers: { accept, connection: 'close' } });
+const ask = (accept: string) => fetch(address, { headers: { accept, connection: 'close' } });
 
 test('the mails lie on a page and as JSON, the newest first, and each has a line of the screen', async () => {
-  expect(await (await get('text/html')).text()).toContain('None yet');
+  expect(await (await ask('text/html')).text()).toContain('None yet');
   for (const code of ['11111111', '22222222']) {
     const mail = {
       to: 'cook@example.com',
@@ -44,7 +45,7 @@ test('the mails lie on a page and as JSON, the newest first, and each has a line
     };
     await sender.send(mail, new AbortController().signal);
   }
-  const answer = await get('application/json');
+  const answer = await ask('application/json');
   expect(answer.headers.get('content-type')).toBe('application/json');
   expect(await answer.json()).toEqual(
     ['22222222', '11111111'].map((code) => ({
@@ -55,8 +56,18 @@ test('the mails lie on a page and as JSON, the newest first, and each has a line
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })),
   );
-  const page = await (await get('text/html')).text();
+  const page = await (await ask('text/html')).text();
   expect(page).toContain('<h2>22222222 is &lt;your&gt; code</h2>');
   expect(page).toContain('srcdoc="&lt;b&gt;22222222&lt;/b&gt;');
   expect(printed).toEqual(['11111111', '22222222'].map((code) => `to cook@example.com: ${code} is <your> code`));
+});
+
+test('a request that names another host is refused: a foreign site may have pointed its name at this machine', async () => {
+  const status = await new Promise((resolve, reject) => {
+    get(address, { headers: { host: 'mails.example.com' }, agent: false }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    }).on('error', reject);
+  });
+  expect(status).toBe(421);
 });

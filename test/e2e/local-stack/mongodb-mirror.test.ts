@@ -72,14 +72,14 @@ function envWithMirror(cache: string): NodeJS.ProcessEnv {
 
 describe("mongodb-memory-server's download from a mirror", () => {
   test('the archive is downloaded, checked and started; the next start finds it in the cache', async () => {
-    const first = runProgram('provide-mongodb.ts', envWithMirror('cache'));
+    const first = runProgram('fixtures/provide-mongodb.ts', envWithMirror('cache'));
     expect(await first.ended).toBe(0);
     expect(first.output()).toMatch(/download of MongoDB 8\.0\.17 by mongodb-memory-server\? yes, .*mongod-x64/);
     expect(first.output()).toMatch(/\nversion \d+\.\d+\.\d+\n$/);
     expect(asked).toEqual([expect.stringMatching(ARCHIVE), expect.stringMatching(/\.tgz\.md5$/)]);
 
     asked = [];
-    const second = runProgram('provide-mongodb.ts', envWithMirror('cache'));
+    const second = runProgram('fixtures/provide-mongodb.ts', envWithMirror('cache'));
     expect(await second.ended).toBe(0);
     expect(second.output()).toContain('MongoDB: downloaded earlier? yes');
     expect(asked).toEqual([]);
@@ -89,7 +89,7 @@ describe("mongodb-memory-server's download from a mirror", () => {
     const whole = archive;
     archive = join(dir, 'tampered.tgz');
     await writeFile(archive, 'not what was published');
-    const program = runProgram('provide-mongodb.ts', envWithMirror('other-cache'));
+    const program = runProgram('fixtures/provide-mongodb.ts', envWithMirror('other-cache'));
     expect(await program.ended).toBe(1);
     archive = whole;
     expect(program.output()).toMatch(/by mongodb-memory-server\? no \(.*MD5 check failed/i);

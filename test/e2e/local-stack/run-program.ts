@@ -12,9 +12,9 @@ export interface Program {
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/** Starts one of the fixtures with Node. */
-export function runProgram(fixture: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Program {
-  const path = fileURLToPath(new URL(`fixtures/${fixture}`, import.meta.url));
+/** Starts a program with Node: `file` is its path from this directory. */
+export function runProgram(file: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Program {
+  const path = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -34,10 +34,10 @@ export function runProgram(fixture: string, env: NodeJS.ProcessEnv, args: readon
     async waitFor(wanted) {
       const check = async () => {
         if (text.includes(wanted)) return true;
-        if (isOver()) throw new Error(`${fixture} ended without having written "${wanted}":\n${text}`);
+        if (isOver()) throw new Error(`${file} ended without having written "${wanted}":\n${text}`);
         return false;
       };
-      await waitUntil(check, { what: `"${wanted}" in the output of ${fixture}`, timeoutMs: 60_000 });
+      await waitUntil(check, { what: `"${wanted}" in the output of ${file}`, timeoutMs: 110_000 });
     },
   };
 }

@@ -2,11 +2,12 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, findFreePort, isRunning, type ProcessRecord, waitUntil } from '@auth-account/local-stack';
+import { createProcessGuard, isRunning, type ProcessRecord, waitUntil } from '@auth-account/local-stack';
 import { assertAccessTokenKeys, generateSigningKey, loadKeyFile, writeKeyFile } from '@auth-account/tokens';
 import { describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { closingAll } from '../../support/closing.ts';
+import { upEnvironment } from '../../support/up-environment.ts';
 import { type Program, runProgram } from './run-program.ts';
 
 interface RunFile {
@@ -23,34 +24,16 @@ interface Scene {
   close(): Promise<void>;
 }
 
-/** Tests run concurrently: none gets a port that another one is going to use. */
-const given = new Set<number>();
-
-async function reservePort(): Promise<string> {
-  for (;;) {
-    const port = await findFreePort();
-    if (given.has(port)) continue;
-    given.add(port);
-    return String(port);
-  }
-}
-
 async function openScene(): Promise<Scene> {
   const dir = await mkdtemp(join(tmpdir(), 'auth-account-up-'));
   const guard = createProcessGuard(dir);
   const started: Program[] = [];
-  const env: NodeJS.ProcessEnv = {
-    ...withoutServers(process.env),
-    LOCAL_DATA_DIR: join(dir, 'data'),
-    NO_COLOR: '1',
-  };
-  const ports = ['API_PORT', 'PUSH_PORT', 'API_OPS_PORT', 'PUSH_OPS_PORT', 'WORKER_OPS_PORT', 'LOCAL_MONGO_PORT'];
-  for (const name of [...ports, 'LOCAL_REDIS_PORT', 'LOCAL_SUBSCRIBER_PORT']) env[name] = await reservePort();
+  const env = await upEnvironment(join(dir, 'data'));
   return {
     dir,
     env,
     up(args = [], extra = {}) {
-      const program = runProgram('up.ts', { ...env, ...extra }, args);
+      const program = runProgram('fixtures/up.ts', { ...env, ...extra }, args);
       if (program.child.pid !== undefined) guard.watch(program.child.pid);
       started.push(program);
       return program;
@@ -77,10 +60,6 @@ async function openScene(): Promise<Scene> {
       guard.dismiss();
     },
   };
-}
-
-function withoutServers({ MONGODB_URI: _, REDIS_URL: __, ...rest }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return rest;
 }
 
 async function findRunning(children: readonly ProcessRecord[]): Promise<ProcessRecord[]> {

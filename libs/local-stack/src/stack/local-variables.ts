@@ -14,7 +14,7 @@ export const localVariables = {
   LOCAL_SUBSCRIBER_PORT: {
     default: '8090',
     description:
-      "Port of the stack's own subscribers: `curl -N http://127.0.0.1:8090/events` shows the events, `/mail` the mails",
+      "Port of the playground and of the stack's own subscribers: `curl -N http://127.0.0.1:8090/events` shows the events, `/mail` the mails",
   },
   LOCAL_DATA_DIR: {
     default: '.data',

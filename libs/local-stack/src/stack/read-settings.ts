@@ -14,7 +14,10 @@ const PORTS = {
   WORKER_OPS_PORT: [9082, 'probes and metrics of the worker'],
   LOCAL_MONGO_PORT: [Number(localVariables.LOCAL_MONGO_PORT.default), "the stack's own MongoDB"],
   LOCAL_REDIS_PORT: [Number(localVariables.LOCAL_REDIS_PORT.default), "the stack's own Redis"],
-  LOCAL_SUBSCRIBER_PORT: [Number(localVariables.LOCAL_SUBSCRIBER_PORT.default), "the stack's own event subscriber"],
+  LOCAL_SUBSCRIBER_PORT: [
+    Number(localVariables.LOCAL_SUBSCRIBER_PORT.default),
+    "the playground and the stack's own event subscriber",
+  ],
 } as const;
 
 export type PortVariable = keyof typeof PORTS;
@@ -92,4 +95,20 @@ export function serviceDefaults(
   };
   const unset = Object.entries(defaults).filter(([name]) => !env[name]);
   return Object.fromEntries(unset.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+const tracingVariables = [
+  ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_TRACES_EXPORTER'],
+  ...['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_SDK_DISABLED'],
+];
+
+/** Returns the variables by which the services deliver their spans to the playground, unless the caller traces already. */
+export function tracingDefaults(env: NodeJS.ProcessEnv, { ports }: Settings): Record<string, string> {
+  if (tracingVariables.some((name) => env[name])) return {};
+  return {
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${ports.LOCAL_SUBSCRIBER_PORT}/v1/traces`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    // Milliseconds: people watch.
+    OTEL_BSP_SCHEDULE_DELAY: '150',
+  };
 }

@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import { assertPortsFree } from './assert-ports-free.ts';
 import { createLinePrinter } from './create-line-printer.ts';
 import { openRunFile, type RunFile } from './open-run-file.ts';
-import { portNeeds, readSettings, type Settings, serviceDefaults } from './read-settings.ts';
+import { portNeeds, readSettings, type Settings, serviceDefaults, tracingDefaults } from './read-settings.ts';
 import { readyScreen } from './ready-screen.ts';
 import { type ServicePlan, STACK, type StackPlan } from './service-plan.ts';
 import { type Databases, startDatabases } from './start-databases.ts';
@@ -64,7 +64,7 @@ async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFi
   const up = start({ ...options, settings, runFile, signal, stopped, running, fail: failure.reject });
   try {
     const databases = await Promise.race([up, stopped, failure.promise]);
-    if (databases) printReady(settings, running, startedAt, print);
+    if (databases) printReady(options, settings, running, startedAt);
     await Promise.race([stopped, failure.promise]);
     return 0;
   } catch (error) {
@@ -108,20 +108,22 @@ async function start(context: StartContext): Promise<Databases> {
   const databases = await startDatabases({ env, settings, log: print, signal, onSpawn, onFailure: context.fail });
   running.databases = databases;
   signal.throwIfAborted();
-  if (!isNamed(env, 'EVENT_SUBSCRIBERS')) {
-    const port = settings.ports.LOCAL_SUBSCRIBER_PORT;
-    running.subscriber = await startEventSubscriber(port, {
+  running.subscriber = await startEventSubscriber({
+    port: settings.ports.LOCAL_SUBSCRIBER_PORT,
+    apiUrl: `http://127.0.0.1:${settings.ports.API_PORT}`,
+    logs: {
       events: createLinePrinter('subscriber', print),
       mails: createLinePrinter('mail', print),
-    });
-  }
+      playground: createLinePrinter('playground', print),
+    },
+  });
   const addresses = {
     mongodbUri: databases.mongo?.uri,
     redisUrl: databases.redis?.url,
-    eventSubscribers: running.subscriber?.configuration,
+    eventSubscribers: running.subscriber.configuration,
   };
   const defaults = serviceDefaults(env, settings, addresses, keys);
-  const childEnv = { ...env, ...defaults };
+  const childEnv = { ...env, ...defaults, ...tracingDefaults(env, settings) };
   await runMigrations(
     { env: childEnv, onLine: createLinePrinter('migrate', print), onSpawn: (pid) => onSpawn(pid, plan.migrate) },
     plan.migrate,
@@ -178,7 +180,6 @@ function ownServersNotNeeded(env: NodeJS.ProcessEnv) {
   return [
     ...(isNamed(env, 'MONGODB_URI') ? ['LOCAL_MONGO_PORT' as const] : []),
     ...(isNamed(env, 'REDIS_URL') ? ['LOCAL_REDIS_PORT' as const] : []),
-    ...(isNamed(env, 'EVENT_SUBSCRIBERS') ? ['LOCAL_SUBSCRIBER_PORT' as const] : []),
   ];
 }
 
@@ -191,10 +192,10 @@ async function removeData(dataDir: string, print: Log): Promise<void> {
   print(`Starting fresh: ${dataDir} is empty`);
 }
 
-function printReady(settings: Settings, { databases, subscriber }: Running, startedAt: number, print: Log): void {
+function printReady({ env, print }: UpOptions, settings: Settings, { databases }: Running, startedAt: number): void {
   const own = { mongodbUri: databases?.mongo?.uri, redisUrl: databases?.redis?.url };
   const seconds = (performance.now() - startedAt) / 1000;
-  print(readyScreen({ settings, ...own, hasSubscriber: subscriber !== undefined, seconds }));
+  print(readyScreen({ settings, ...own, hasSubscriber: !isNamed(env, 'EVENT_SUBSCRIBERS'), seconds }));
 }
 
 async function stop({ databases, services, subscriber }: Running, print: Log): Promise<void> {

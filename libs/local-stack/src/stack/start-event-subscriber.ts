@@ -13,18 +13,23 @@ export interface LocalSubscriber {
 
 const maximumBytes = 64 * 1024;
 
-/** Where the subscriber's lines go. */
-export interface SubscriberLogs {
-  readonly events: Log;
-  readonly mails: Log;
+/** A site that points its own name at this machine (DNS rebinding) must not read the mails. 421: RFC 9110, 15.5.20. */
+const ownHost = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
+
+export interface SubscriberOptions {
+  readonly port: number;
+  /** Address of the api, to which the playground passes its requests. */
+  readonly apiUrl: string;
+  /** Where the subscriber's lines go. */
+  readonly logs: { readonly events: Log; readonly mails: Log; readonly playground: Log };
 }
 
 /**
  * Starts the stack's own subscribers, which show that events and mails arrive. The webhook verifies each signature
  * (Standard Webhooks), prints a line, and passes the event on to the readers of `GET /events` (server-sent events). The
- * mail sink prints a line for each mail; `GET /mail` shows them all.
+ * mail sink prints a line for each mail; `GET /mail` shows them all. The playground has the other paths.
  */
-export async function startEventSubscriber(port: number, logs: SubscriberLogs): Promise<LocalSubscriber> {
+export async function startEventSubscriber({ port, apiUrl, logs }: SubscriberOptions): Promise<LocalSubscriber> {
   const { events: print } = logs;
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const webhook = new Webhook(secret);
@@ -50,11 +55,18 @@ export async function startEventSubscriber(port: number, logs: SubscriberLogs): 
     res.once('close', () => readers.delete(res));
   }
 
-  // Its parser is loaded when it is needed: this library is part of every test.
+  // Loaded when they are needed: this library is part of every test.
   const { mailPage, startMailSink } = await import('./mail-sink.ts');
-  const mails = await startMailSink(logs.mails);
+  const { createPlayground } = await import('@auth-account/playground');
+  const playground = createPlayground({ apiUrl, log: logs.playground });
+  const mails = await startMailSink((line) => {
+    logs.mails(line);
+    playground.tellMail();
+  });
   const server = createServer((req, res) => {
-    if (req.url === '/mail' && req.method === 'GET') showMails(req, res, mails.mails(), mailPage);
+    if (!ownHost.test(req.headers.host ?? '')) res.writeHead(421).end();
+    else if (req.url === '/mail' && req.method === 'GET') showMails(req, res, mails.mails(), mailPage);
+    else if (playground.handle(req, res)) return;
     else if (req.url !== '/events') res.writeHead(404).end();
     else if (req.method === 'GET') follow(res);
     else

@@ -70,6 +70,7 @@ export function createDeliverEvent(deps: DeliverEventDeps) {
     try {
       const attributes = {
         'event.id': job.data.id,
+        'event.type': job.data.type,
         'event.subscriber': subscriber,
         'event.attempt': job.attemptsMade + 1,
       };

@@ -1,0 +1,27 @@
+import type { ReactNode } from 'react';
+
+export interface FormProps {
+  readonly isBusy: boolean;
+  /** What its button says. */
+  readonly action: string;
+  readonly onSubmit: () => Promise<void>;
+  readonly children: ReactNode;
+}
+
+/** Fields with one button, which Enter presses too. */
+export function Form({ isBusy, action, onSubmit, children }: FormProps) {
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void onSubmit();
+      }}
+    >
+      {children}
+      <button type="submit" className="primary" disabled={isBusy}>
+        {action}
+      </button>
+    </form>
+  );
+}

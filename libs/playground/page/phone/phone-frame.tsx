@@ -1,0 +1,61 @@
+import { useEffect, useState } from 'react';
+import { useStore } from '../store.ts';
+import { language, useWords } from '../words/speech.ts';
+import { HomeScreen } from './home-screen.tsx';
+import { NoticeBar } from './notice-bar.tsx';
+import type { Phone, PhoneView } from './phone.ts';
+import { SignedOutScreen } from './signed-out-screen.tsx';
+import { Switches } from './switches.tsx';
+
+/** A phone: its clock, its app, and the troubles that can be made for it. */
+export function PhoneFrame({ phone, other }: { readonly phone: Phone; readonly other: Phone }) {
+  const view = useStore(phone.view);
+  const words = useWords();
+  const { owner } = phone;
+  return (
+    <section className={`device ${owner}`} aria-label={words.deviceOf(words.owners[owner])}>
+      <div className="phone">
+        <StatusBar view={view} name={words.owners[owner]} />
+        <NoticeBar view={view} phone={phone} />
+        <AppScreen view={view} phone={phone} other={other} />
+      </div>
+      <Switches view={view} phone={phone} />
+    </section>
+  );
+}
+
+function AppScreen({ view, phone, other }: { view: PhoneView; phone: Phone; other: Phone }) {
+  const words = useWords();
+  switch (view.state.status) {
+    case 'signed_in':
+      return <HomeScreen view={view} phone={phone} other={other} session={view.state.session} />;
+    case 'signed_out':
+      return <SignedOutScreen view={view} phone={phone} />;
+    default:
+      return <p className="screen">{words.phone.unknown}</p>;
+  }
+}
+
+function StatusBar({ view, name }: { view: PhoneView; name: string }) {
+  const words = useWords();
+  const locale = useStore(language);
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const time = new Date(now + view.clockErrorMs);
+  const text = new Intl.DateTimeFormat(locale, { weekday: 'short', hour: '2-digit', minute: '2-digit' }).format(time);
+  const stream = view.isStreamOpen ? words.phone.streamOpen : words.phone.streamClosed;
+  return (
+    <header className="status-bar">
+      <h2>{name}</h2>
+      <span className={view.isStreamOpen ? 'stream open' : 'stream'}>{stream}</span>
+      {view.isOffline && <span aria-hidden="true">✈</span>}
+      <time className={view.clockErrorMs === 0 ? '' : 'wrong'}>
+        <span className="hidden">{words.phone.clock}: </span>
+        {text}
+      </time>
+    </header>
+  );
+}

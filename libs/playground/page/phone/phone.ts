@@ -1,0 +1,262 @@
+import {
+  type AuthClient,
+  AuthError,
+  type AuthEvent,
+  type AuthState,
+  createAuthClient,
+  type Data,
+  type NewDevice,
+  type SignedOutReason,
+} from '@auth-account/client';
+import { createStore, type Store } from '../store.ts';
+import { readAccount, writeAccount } from './phone-account.ts';
+import { createPhoneNetwork } from './phone-network.ts';
+import { phoneStorage } from './phone-storage.ts';
+import type { OnTraffic, Owner } from './traffic.ts';
+
+export type Space = 'CREATE_NEW_HOME' | 'CREATE_NEW_OFFICE' | 'JOIN_EXISTING';
+
+/** What the user last saw besides the screen. */
+export type Notice =
+  | { readonly kind: 'error'; readonly text: string }
+  | { readonly kind: 'signed_out'; readonly reason: SignedOutReason }
+  | { readonly kind: 'new_device'; readonly device: NewDevice }
+  | { readonly kind: 'registered' | 'code_sent' | 'password_reset' };
+
+export type Screen = 'register' | 'log_in' | 'forgot' | 'home' | 'devices';
+
+export interface PhoneView {
+  readonly state: AuthState;
+  readonly screen: Screen;
+  readonly email: string;
+  readonly password: string;
+  /** True if the address and the password are those of an account that this phone has registered. */
+  readonly hasAccount: boolean;
+  readonly code: string;
+  readonly inviteToken: string;
+  readonly space: Space;
+  /** Of the code that was asked for. */
+  readonly challengeId: string | undefined;
+  readonly group: Data<'findCurrentGroup'> | undefined;
+  readonly invite: string | undefined;
+  readonly sessions: Data<'listSessions'>['sessions'];
+  readonly isBusy: boolean;
+  readonly isStreamOpen: boolean;
+  readonly notice: Notice | undefined;
+  readonly isOffline: boolean;
+  readonly losesNext: boolean;
+  /** Milliseconds by which its clock is wrong. */
+  readonly clockErrorMs: number;
+}
+
+/** A phone with the app on it: what a user can do, each without an error that escapes. */
+export interface Phone {
+  readonly owner: Owner;
+  readonly view: Pick<Store<PhoneView>, 'read' | 'subscribe'>;
+  readonly client: AuthClient;
+  show(screen: Screen): Promise<void>;
+  type(entries: Partial<Pick<PhoneView, 'email' | 'password' | 'code' | 'inviteToken' | 'space'>>): void;
+  register(): Promise<void>;
+  logIn(): Promise<void>;
+  logOut(): Promise<void>;
+  askCode(): Promise<void>;
+  resetPassword(): Promise<void>;
+  createInvite(): Promise<void>;
+  join(): Promise<void>;
+  revoke(sessionId: string): Promise<void>;
+  dismiss(): void;
+  setOffline(isOffline: boolean): void;
+  loseNextAnswer(): void;
+  setClockError(ms: number): void;
+  /** Lets the phone believe that ten minutes have passed: its access token is used up. */
+  skipTenMinutes(): void;
+}
+
+export interface PhoneOptions {
+  readonly owner: Owner;
+  readonly deviceName: () => string;
+  readonly language: () => string;
+  readonly onTraffic: OnTraffic;
+}
+
+const tenMinutes = 600_000;
+
+export function createPhone(options: PhoneOptions): Phone {
+  const { owner } = options;
+  const { email, password, exists } = readAccount(owner);
+  const view = createStore<PhoneView>({
+    ...{ state: { status: 'unknown' }, screen: exists ? 'log_in' : 'register', email, password, code: '' },
+    ...{
+      hasAccount: exists,
+      inviteToken: '',
+      space: 'CREATE_NEW_HOME',
+      challengeId: undefined,
+      group: undefined,
+      invite: undefined,
+      sessions: [],
+    },
+    ...{ isBusy: false, isStreamOpen: false, notice: undefined, isOffline: false, losesNext: false, clockErrorMs: 0 },
+  });
+  const set = (changes: Partial<PhoneView>) => view.change((now) => ({ ...now, ...changes }));
+  const network = createPhoneNetwork({ owner, onTraffic: options.onTraffic, onLost: () => set({ losesNext: false }) });
+  let skippedMs = 0;
+  const client = createAuthClient({
+    baseUrl: location.origin,
+    storage: phoneStorage,
+    ...network.platform,
+    prefix: owner,
+    language: options.language,
+    device: { name: options.deviceName(), platform: 'web' },
+    now: () => Date.now() + view.read().clockErrorMs,
+    monotonic: () => performance.now() + skippedMs,
+  });
+  const { run, readAgain } = createWork(client, view, set);
+  client.subscribe((event) => followEvent(event, view, set, readAgain));
+
+  return {
+    owner,
+    view,
+    client,
+    type: set,
+    dismiss: () => set({ notice: undefined }),
+    async show(screen) {
+      set({ screen, notice: undefined });
+      if (screen === 'home' || screen === 'devices') await run(readAgain);
+    },
+    ...deedsOf({ owner, client, view, set, run, readAgain }),
+    setOffline(isOffline) {
+      set({ isOffline });
+      network.setOffline(isOffline);
+    },
+    loseNextAnswer() {
+      set({ losesNext: true });
+      network.loseNextAnswer();
+    },
+    setClockError: (clockErrorMs) => set({ clockErrorMs }),
+    skipTenMinutes() {
+      skippedMs += tenMinutes;
+    },
+  };
+}
+
+type SetView = (changes: Partial<PhoneView>) => void;
+type Run = (work: () => Promise<void>) => Promise<void>;
+type ViewStore = Pick<Store<PhoneView>, 'read'>;
+
+function createWork(client: AuthClient, view: ViewStore, set: SetView) {
+  /** One thing at a time, as the buttons of a phone do it; what goes wrong is shown. */
+  async function run(work: () => Promise<void>): Promise<void> {
+    set({ isBusy: true, notice: undefined });
+    try {
+      await work();
+    } catch (error) {
+      set({ notice: { kind: 'error', text: textOf(error) } });
+    } finally {
+      set({ isBusy: false });
+    }
+  }
+  async function readAgain(): Promise<void> {
+    if (view.read().state.status !== 'signed_in') return;
+    if (view.read().screen === 'devices') set({ sessions: await client.sessions.list() });
+    else set({ group: await client.group.find() });
+  }
+  return { run, readAgain };
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof AuthError) return error.message;
+  throw error;
+}
+
+function followEvent(event: AuthEvent, view: ViewStore, set: SetView, readAgain: () => Promise<void>): void {
+  // Whatever can't be read now is read when the stream opens again.
+  const readQuietly = () => void readAgain().catch(() => undefined);
+  switch (event.type) {
+    case 'state': {
+      const { state } = event;
+      const isIn = state.status === 'signed_in';
+      const wasIn = view.read().state.status === 'signed_in';
+      set({ state, ...(isIn && { screen: 'home' }), ...(state.status === 'signed_out' && signedOutView) });
+      if (wasIn && state.status === 'signed_out') set({ screen: 'log_in' });
+      return;
+    }
+    case 'signed_out':
+      set({ notice: { kind: 'signed_out', reason: event.reason } });
+      return;
+    case 'new_device':
+      set({ notice: { kind: 'new_device', device: event.device } });
+      return;
+    case 'group_changed':
+      readQuietly();
+      return;
+    case 'stream':
+      set({ isStreamOpen: event.status === 'open' });
+      // A login too is followed by it.
+      if (event.status === 'open') readQuietly();
+      return;
+    default:
+  }
+}
+
+const signedOutView = { group: undefined, sessions: [], invite: undefined, isStreamOpen: false } as const;
+
+interface DeedsDeps {
+  readonly owner: Owner;
+  readonly client: AuthClient;
+  readonly view: ViewStore;
+  readonly set: SetView;
+  readonly run: Run;
+  readonly readAgain: () => Promise<void>;
+}
+
+function deedsOf({ owner, client, view, set, run, readAgain }: DeedsDeps) {
+  const now = view.read;
+  const keep = () => {
+    const { email, password } = now();
+    writeAccount(owner, { email, password, exists: true });
+    set({ hasAccount: true });
+  };
+  return {
+    register: () =>
+      run(async () => {
+        const { email, password, space, inviteToken } = now();
+        const invite = space === 'JOIN_EXISTING' ? { invite_token: inviteToken } : {};
+        await client.register({ email, password, space_creation_mode: space, ...invite });
+        keep();
+        set({ screen: 'log_in', notice: { kind: 'registered' } });
+      }),
+    logIn: () =>
+      run(async () => {
+        const { email, password } = now();
+        await client.logIn({ email, password });
+      }),
+    logOut: () => run(() => client.logOut()),
+    askCode: () =>
+      run(async () => {
+        const { challenge_id } = await client.account.passwordReset.request(now().email);
+        set({ challengeId: challenge_id, code: '', notice: { kind: 'code_sent' } });
+      }),
+    resetPassword: () =>
+      run(async () => {
+        const { challengeId: challenge_id = '', code, password: new_password } = now();
+        await client.account.passwordReset.confirm({ challenge_id, code, new_password });
+        keep();
+        set({ challengeId: undefined, code: '', screen: 'log_in', notice: { kind: 'password_reset' } });
+      }),
+    createInvite: () =>
+      run(async () => {
+        const { invite_token } = await client.invites.create();
+        set({ invite: invite_token });
+      }),
+    join: () =>
+      run(async () => {
+        await client.invites.accept(now().inviteToken.trim(), { leave_current_group: true });
+        set({ inviteToken: '' });
+      }),
+    revoke: (sessionId: string) =>
+      run(async () => {
+        await client.sessions.revoke(sessionId);
+        await readAgain();
+      }),
+  };
+}

@@ -1,0 +1,45 @@
+import { useWords } from '../words/speech.ts';
+import type { Phone, PhoneView } from './phone.ts';
+
+const day = 86_400_000;
+
+/** What can go wrong with a phone. */
+export function Switches({ view, phone }: { readonly view: PhoneView; readonly phone: Phone }) {
+  const { switches, owners } = useWords();
+  return (
+    <fieldset className="switches">
+      <legend>{switches.group(owners[phone.owner])}</legend>
+      <Switch
+        label={switches.offline}
+        icon="✈"
+        isOn={view.isOffline}
+        onPress={() => phone.setOffline(!view.isOffline)}
+      />
+      <Switch label={switches.lose} icon="✂" isOn={view.losesNext} onPress={phone.loseNextAnswer} />
+      <Switch
+        label={switches.clock}
+        icon="◷"
+        isOn={view.clockErrorMs !== 0}
+        onPress={() => phone.setClockError(view.clockErrorMs === 0 ? day : 0)}
+      />
+      <button type="button" onClick={phone.skipTenMinutes}>
+        <span aria-hidden="true">↷</span> {switches.skip}
+      </button>
+    </fieldset>
+  );
+}
+
+interface SwitchProps {
+  readonly label: string;
+  readonly icon: string;
+  readonly isOn: boolean;
+  readonly onPress: () => void;
+}
+
+function Switch({ label, icon, isOn, onPress }: SwitchProps) {
+  return (
+    <button type="button" aria-pressed={isOn} onClick={onPress}>
+      <span aria-hidden="true">{icon}</span> {label}
+    </button>
+  );
+}

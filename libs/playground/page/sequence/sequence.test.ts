@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+import type { Step } from '../../src/live/step.ts';
+import type { Traffic } from '../phone/traffic.ts';
+import { type Sequence, withSteps, withTraffic } from './sequence.ts';
+
+const sent = (requestId: string, at: number): Traffic => ({
+  ...{ type: 'sent', owner: 'ben', requestId, at },
+  ...{ method: 'POST', path: '/api/v1/auth/refresh' },
+});
+const stepOf = (requestId: string, at: number, rest: Pick<Step, 'from' | 'to' | 'deed'>): Step => ({
+  ...{ id: `${requestId}-${rest.deed.kind}-${at}`, requestId, at, durationMs: 1 },
+  ...rest,
+});
+const request = (id: string, at: number) =>
+  stepOf(id, at, { from: 'phone', to: 'api', deed: { kind: 'request', method: 'POST', route: '/r' } });
+const answer = (id: string, at: number) =>
+  stepOf(id, at, { from: 'api', to: 'phone', deed: { kind: 'answer', status: 200 } });
+const hints = (id: string, at: number) =>
+  stepOf(id, at, { from: 'api', to: 'redis', deed: { kind: 'hints', count: 1 } });
+
+const shapeOf = (sequence: Sequence) =>
+  sequence.map(({ owner, arrows }) => [owner, ...arrows.map(({ from, to, saying }) => `${from}>${to} ${saying.kind}`)]);
+
+test('a phone’s request is drawn at once, and what the services report joins it in the order of time', () => {
+  const first = withTraffic([], sent('r1', 10));
+  expect(shapeOf(first)).toEqual([['ben', 'ben>api request']]);
+  const later = withSteps(first, [request('r1', 11), answer('r1', 15), hints('r1', 12)]);
+  expect(shapeOf(later)).toEqual([['ben', 'ben>api request', 'api>redis hints', 'api>ben answer']]);
+});
+
+test('a step that is reported twice is drawn once', () => {
+  const once = withSteps([], [request('r1', 1), answer('r1', 3)]);
+  expect(withSteps(once, [answer('r1', 3)])).toEqual(once);
+});
+
+test('a lost answer is drawn as lost, after all that the service did, and not as an answer', () => {
+  const lost = withTraffic(withTraffic([], sent('r1', 10)), { type: 'lost', owner: 'ben', requestId: 'r1', at: 11 });
+  const reported = withSteps(lost, [request('r1', 10), hints('r1', 12), answer('r1', 15)]);
+  expect(shapeOf(reported)).toEqual([['ben', 'ben>api request', 'api>redis hints', 'api>ben lost']]);
+});
+
+test('the request of a terminal has no owner', () => {
+  expect(shapeOf(withSteps([], [request('curl', 1), answer('curl', 2)]))).toEqual([
+    [undefined, 'anna>api request', 'api>anna answer'],
+  ]);
+});
+
+test('lines of a stream that follow each other are one chapter, until something else happens', () => {
+  const opened: Traffic = { type: 'stream_opened', owner: 'ben', at: 1 };
+  const hello: Traffic = { type: 'frame', owner: 'ben', at: 2, frame: 'hello', isFromPhone: false };
+  const auth: Traffic = { type: 'frame', owner: 'ben', at: 4, frame: 'auth', isFromPhone: true };
+  const closed: Traffic = { type: 'stream_closed', owner: 'ben', at: 5, code: 1_000, reason: 'LOGOUT_CONFIRMED' };
+  const all = [opened, hello, sent('r1', 3), auth, closed].reduce(withTraffic, [] as Sequence);
+  expect(shapeOf(all)).toEqual([
+    ['ben', 'ben>gateway stream_opened', 'gateway>ben frame'],
+    ['ben', 'ben>api request'],
+    ['ben', 'ben>gateway frame', 'gateway>ben stream_closed'],
+  ]);
+});
+
+test('the oldest chapters are forgotten', () => {
+  let sequence: Sequence = [];
+  for (let n = 0; n < 70; n += 1) sequence = withTraffic(sequence, sent(`r${n}`, n));
+  expect(sequence).toHaveLength(60);
+  expect(sequence[0]?.requestId).toBe('r10');
+});

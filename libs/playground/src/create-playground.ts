@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { buildPage, type PageFile } from './http/build-page.ts';
+import { passToApi } from './http/pass-to-api.ts';
+import { createLiveFeed } from './live/live-feed.ts';
+import { readOtlpSpans } from './live/otlp-spans.ts';
+import { createStepReader } from './live/steps.ts';
+
+export interface PlaygroundOptions {
+  /** Address of the api: `http://127.0.0.1:8080`. */
+  readonly apiUrl: string;
+  /** Receives what goes wrong with the page: it is built when it is first asked for. */
+  readonly log: (line: string) => void;
+}
+
+/** The page on which two phones use the service, and everybody sees what happens inside. */
+export interface Playground {
+  /** Answers a request if it is one of the playground's. Returns false if it is not. */
+  handle(req: IncomingMessage, res: ServerResponse): boolean;
+  /** Tells the open pages that a mail has arrived. */
+  tellMail(): void;
+}
+
+/** Path at which services deliver their spans (OTLP/HTTP). */
+const tracesPath = '/v1/traces';
+
+/** The page loads from its own server alone, and speaks to it and to the local gateway. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://127.0.0.1:*; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground {
+  const feed = createLiveFeed();
+  const readSteps = createStepReader();
+  let files: Promise<ReadonlyMap<string, PageFile>> | undefined;
+
+  async function show(path: string, res: ServerResponse): Promise<void> {
+    files ??= buildPage();
+    const file = (await files).get(path);
+    if (file === undefined) {
+      res.writeHead(404).end();
+      return;
+    }
+    res.writeHead(200, {
+      'Content-Type': file.type,
+      'Cache-Control': 'no-store',
+      'Content-Security-Policy': contentSecurityPolicy,
+    });
+    res.end(file.body);
+  }
+
+  async function takeSpans(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const steps = readSteps(readOtlpSpans(await text(req)));
+    if (steps.length > 0) feed.tell({ type: 'steps', steps });
+    res.setHeader('Content-Type', 'application/json').end('{}');
+  }
+
+  function answer(work: Promise<void>, res: ServerResponse): void {
+    work.catch((error: Error) => {
+      files = undefined;
+      log(`the playground: ${error.message}`);
+      if (res.headersSent) res.destroy();
+      else res.writeHead(500, { 'Content-Type': 'text/plain' }).end(error.message);
+    });
+  }
+
+  return {
+    handle(req, res) {
+      const path = new URL(req.url ?? '/', 'http://localhost').pathname;
+      if (path.startsWith('/api/')) passToApi(apiUrl, req, res);
+      else if (path === '/live') feed.follow(req, res);
+      else if (path === tracesPath && req.method === 'POST') answer(takeSpans(req, res), res);
+      else if (path === '/' || /^\/playground\.(js|css)$/.test(path)) answer(show(path, res), res);
+      else return false;
+      return true;
+    },
+    tellMail: () => feed.tell({ type: 'mail' }),
+  };
+}

@@ -1,0 +1,17 @@
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+
+/**
+ * Passes a request on to the api, as an ingress does: the page and the api have one origin. Answers 502 if the api can't be
+ * reached.
+ */
+export function passToApi(apiUrl: string, req: IncomingMessage, res: ServerResponse): void {
+  const { method, headers, url = '/' } = req;
+  const passed = request(new URL(url, apiUrl), { method, headers }, (answer) => {
+    res.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(res);
+    answer.once('error', () => res.destroy());
+  });
+  passed.once('error', () => (res.headersSent ? res.destroy() : res.writeHead(502).end()));
+  res.once('close', () => passed.destroy());
+  req.pipe(passed);
+}

@@ -1,0 +1,1 @@
+export { createPlayground, type Playground, type PlaygroundOptions } from './create-playground.ts';

@@ -1,0 +1,43 @@
+/** A part of the system, or what is around it; each has a lane in the picture. */
+export type Place = 'phone' | 'api' | 'mongodb' | 'redis' | 'worker' | 'gateway' | 'subscribers';
+
+/** What one step of a request did. Its words are the page's, in the reader's language. */
+export type Deed =
+  /** The request reaches the api. */
+  | { readonly kind: 'request'; readonly method: string; readonly route: string }
+  | { readonly kind: 'hash' }
+  /** Commands of one multi-document transaction, such as `insert users`. */
+  | { readonly kind: 'transaction'; readonly commands: readonly string[]; readonly isCommitted: boolean }
+  /** Commands outside of a transaction. */
+  | { readonly kind: 'commands'; readonly commands: readonly string[] }
+  /** Limits, deny list, messages: commands to Redis. */
+  | { readonly kind: 'hints'; readonly count: number }
+  | { readonly kind: 'enqueue' }
+  | { readonly kind: 'answer'; readonly status: number }
+  | {
+      readonly kind: 'deliver';
+      readonly by: 'webhook' | 'mail';
+      readonly event: string;
+      readonly attempt: number;
+      readonly hasFailed: boolean;
+    }
+  | { readonly kind: 'close'; readonly reason: string };
+
+/** One arrow of the sequence. */
+export interface Step {
+  readonly id: string;
+  /** X-Request-ID of the request that caused it. */
+  readonly requestId: string;
+  readonly from: Place;
+  readonly to: Place;
+  /** Its start, in milliseconds since 1970. */
+  readonly at: number;
+  readonly durationMs: number;
+  readonly deed: Deed;
+}
+
+/** What the page is told while it is open. */
+export type LiveMessage =
+  | { readonly type: 'steps'; readonly steps: readonly Step[] }
+  /** A mail has arrived in the local mailbox. */
+  | { readonly type: 'mail' };

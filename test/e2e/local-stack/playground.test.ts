@@ -1,0 +1,263 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard } from '@auth-account/local-stack';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { hasChromium, launchChromium } from '../../support/chromium.ts';
+import { upEnvironment } from '../../support/up-environment.ts';
+import { type Program, runProgram } from './run-program.ts';
+
+/** The page's window, with what axe-core leaves in it. */
+interface PageWindow {
+  readonly document: { getAnimations(): readonly unknown[] };
+  readonly axe: {
+    run(): Promise<{
+      readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+    }>;
+  };
+}
+declare const window: PageWindow;
+
+/** For what hangs only. */
+const patience = 60_000;
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+(hasChromium('test/e2e/local-stack/playground.test.ts') ? describe : describe.skip)('the playground', () => {
+  let dir: string;
+  let up: Program;
+  let url: string;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let foreign: string[];
+  let broken: string[];
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'auth-account-playground-'));
+    const guard = createProcessGuard(dir);
+    const env = await upEnvironment(join(dir, 'data'));
+    up = runProgram('../../../libs/local-stack/bin/up.ts', env);
+    if (up.child.pid !== undefined) guard.watch(up.child.pid);
+    await up.waitFor('Ready after');
+    url = `http://127.0.0.1:${env.LOCAL_SUBSCRIBER_PORT}/`;
+    browser = await launchChromium();
+  }, 180_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    up?.child.kill('SIGTERM');
+    await up?.ended;
+    await rm(dir, { recursive: true, force: true });
+  }, 60_000);
+
+  async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<void> {
+    context = await browser.newContext({ viewport: { width: 1_400, height: 900 }, locale: 'en', ...options });
+    page = await context.newPage();
+    page.setDefaultTimeout(patience);
+    foreign = [];
+    broken = [];
+    page.on('request', (request) => {
+      if (new URL(request.url()).hostname !== '127.0.0.1') foreign.push(request.url());
+    });
+    page.on('pageerror', (error) => broken.push(error.message));
+    await page.goto(url);
+    await page.getByRole('log').waitFor();
+  }
+
+  const phoneOf = (name: string) => page.getByRole('region', { name: `${name}’s phone` });
+  const lines = () => page.getByRole('log').getByRole('listitem').allInnerTexts();
+
+  /** Waits until the picture has a line like it. */
+  async function drawn(line: RegExp): Promise<void> {
+    await page.getByRole('log').getByRole('listitem').filter({ hasText: line }).first().waitFor();
+  }
+
+  async function play(name: string): Promise<void> {
+    const button = page.getByRole('button', { name });
+    await button.click();
+    await page.getByRole('status').filter({ hasText: 'playing …' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'playing …' }).waitFor({ state: 'detached' });
+  }
+
+  async function fill(phone: Locator, label: string, value: string): Promise<void> {
+    await phone.getByLabel(label).fill(value);
+  }
+
+  const press = (phone: Locator, name: string) => phone.getByRole('button', { name, exact: true }).click();
+
+  async function assertAccessible(): Promise<void> {
+    await page.evaluate(await readFile(axePath, 'utf8'));
+    // Colours are compared when nothing fades in any more.
+    await page.waitForFunction(() => window.document.getAnimations().length === 0);
+    const { violations } = await page.evaluate(() => window.axe.run());
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  }
+
+  describe('plays a story', () => {
+    beforeEach(() => open());
+    afterEach(async () => {
+      expect(foreign).toEqual([]);
+      expect(broken).toEqual([]);
+      await context.close();
+    });
+
+    test('of a registration: the transaction with its event, the delivery, the login, the stream', async () => {
+      await play('Move in');
+      await drawn(/one transaction: .*insert users, insert groups, insert outbox/);
+      await drawn(/event into the queue/);
+      await drawn(/event: registered/);
+      await drawn(/POST \/auth\/login/);
+      await drawn(/opens its stream/);
+      await phoneOf('Anna').getByText('· you · owner').waitFor();
+      // PLAYGROUND_PICTURE=docs/images/playground.png takes the picture of the README anew.
+      const { PLAYGROUND_PICTURE: path } = process.env;
+      if (path) await page.screenshot({ path, animations: 'disabled' });
+    });
+
+    test('of an invite: both phones show both members', async () => {
+      await play('Share');
+      await drawn(/POST \/invites\/…\/accept/);
+      await drawn(/stream closed: 4004/);
+      for (const name of ['Anna', 'Ben']) {
+        const members = phoneOf(name).getByRole('list', { name: 'Members' }).getByRole('listitem');
+        await members.nth(1).waitFor();
+        expect(await members.count()).toBe(2);
+      }
+    });
+
+    test('of a forgotten password: a code by mail, a new password, and a login with it', async () => {
+      await play('Forgotten password');
+      await drawn(/mail: code/);
+      await drawn(/POST \/auth\/password-reset\/confirm/);
+      await page.getByRole('region', { name: 'Mailbox' }).getByText('is your code').waitFor();
+      await phoneOf('Ben')
+        .getByText('● stream')
+        .or(phoneOf('Ben').getByText('stream', { exact: true }))
+        .waitFor();
+    });
+
+    test('of a lost answer: the same token again, and nobody is logged out', async () => {
+      await play('Lost answer');
+      await drawn(/the answer is lost/);
+      const all = await lines();
+      const lost = all.findIndex((line) => line.includes('the answer is lost'));
+      expect(all.slice(lost).some((line) => line.includes('POST /auth/refresh'))).toBe(true);
+      expect(await phoneOf('Anna').getByRole('button', { name: 'Log out' }).count()).toBe(1);
+    });
+
+    test('of a logout without a network: the service is told when there is one', async () => {
+      await play('Offline logout');
+      await drawn(/no network: kept for later/);
+      await drawn(/POST \/auth\/logout/);
+      await phoneOf('Ben').getByRole('button', { name: 'Log in' }).waitFor();
+    });
+
+    test('of a wrong clock: nothing happens', async () => {
+      await play('Wrong clock');
+      await drawn(/POST \/auth\/refresh/);
+      expect((await lines()).some((line) => /: 4\d\d/.test(line))).toBe(false);
+      await phoneOf('Anna').getByText('this phone').waitFor();
+    });
+
+    test('of a stranger: the owner is told, and ends it', async () => {
+      await play('Not me!');
+      await drawn(/DELETE \/auth\/sessions\/…/);
+      await drawn(/close the stream: SESSION_REVOKED/);
+      await drawn(/stream closed: 4001 SESSION_REVOKED/);
+      await phoneOf('Ben').getByText('Logged out: ended on another device').waitFor();
+    });
+  });
+
+  test('works by hand: an office, a guest by invite, a device ended, a code taken from the mailbox', async () => {
+    await open();
+    const [anna, ben] = [phoneOf('Anna'), phoneOf('Ben')];
+    await anna.getByLabel('Space').selectOption('a new office');
+    await press(anna, 'Register');
+    await anna.getByText('The account exists. Log in.').waitFor();
+    await press(anna, 'Log in');
+    await anna.getByRole('heading', { name: 'Office' }).waitFor();
+    await press(anna, 'Invite somebody');
+    await press(anna, 'Hand it to Ben');
+    await press(ben, 'Register');
+    await ben.getByText('The account exists. Log in.').waitFor();
+    await press(ben, 'Log in');
+    await ben.getByRole('heading', { name: 'Office' }).waitFor();
+    await press(ben, 'Devices');
+    await ben.getByText('this phone').waitFor();
+    await press(ben, 'Log out');
+    await press(ben, 'Forgot the password?');
+    await press(ben, 'Send a code');
+    await page.getByRole('button', { name: 'Use the code' }).click();
+    await fill(ben, 'New password', 'two kettles and a pan');
+    await press(ben, 'Set the password');
+    await ben.getByText('New password set').waitFor();
+    await press(ben, 'Log in');
+    await ben.getByRole('heading', { name: 'Office' }).waitFor();
+    // A reload forgets nothing.
+    await page.reload();
+    await ben.getByRole('heading', { name: 'Office' }).waitFor();
+    expect(broken).toEqual([]);
+    await context.close();
+  });
+
+  test('shows errors of the service in the reader’s language', async () => {
+    await open({ locale: 'ru' });
+    expect(await page.locator('html').getAttribute('lang')).toBe('ru');
+    const anna = page.getByRole('region', { name: 'Телефон: Анна' });
+    await press(anna, 'У меня есть аккаунт');
+    await press(anna, 'Войти');
+    await anna
+      .getByRole('status')
+      .filter({ hasText: /[а-я]{4}/i })
+      .waitFor();
+    await page.getByRole('button', { name: 'en', exact: true }).click();
+    await page.getByRole('heading', { name: 'What happens inside' }).waitFor();
+    await context.close();
+  });
+
+  test('is used by keyboard alone', async () => {
+    await open();
+    const focusOn = async (label: string) => {
+      for (let n = 0; n < 60; n += 1) {
+        await page.keyboard.press('Tab');
+        const name = await page.evaluate(
+          'document.activeElement?.textContent || document.activeElement?.labels?.[0].textContent',
+        );
+        if (name === label) return;
+      }
+      throw new Error(`Tab never reaches ${label}`);
+    };
+    await focusOn('E-mail');
+    await page.keyboard.press('Enter');
+    await phoneOf('Anna').getByText('The account exists. Log in.').waitFor();
+    await focusOn('Log in');
+    await page.keyboard.press('Space');
+    await phoneOf('Anna').getByRole('heading', { name: 'Household' }).waitFor();
+    await context.close();
+  });
+
+  test.each([
+    ['in light colours', { colorScheme: 'light' }],
+    ['in dark colours', { colorScheme: 'dark' }],
+    ['at a phone’s width', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
+  ] as const)('is accessible %s, and nothing sticks out', async (_, options) => {
+    await open(options);
+    await assertAccessible();
+    await play('Move in');
+    await assertAccessible();
+    if ('viewport' in options) {
+      await page.getByRole('button', { name: 'Anna', exact: true }).click();
+      await phoneOf('Anna').waitFor();
+      await assertAccessible();
+    }
+    await press(phoneOf('Anna'), 'Devices');
+    await phoneOf('Anna').getByText('this phone').waitFor();
+    await assertAccessible();
+    expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(
+      true,
+    );
+    await context.close();
+  });
+});

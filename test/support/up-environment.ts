@@ -1,0 +1,26 @@
+import { findFreePort } from '@auth-account/local-stack';
+
+/** Tests run concurrently: none gets a port that another one is going to use. */
+const given = new Set<number>();
+
+async function reservePort(): Promise<string> {
+  for (;;) {
+    const port = await findFreePort();
+    if (given.has(port)) continue;
+    given.add(port);
+    return String(port);
+  }
+}
+
+const ports = [
+  ...['API_PORT', 'PUSH_PORT', 'API_OPS_PORT', 'PUSH_OPS_PORT', 'WORKER_OPS_PORT'],
+  ...['LOCAL_MONGO_PORT', 'LOCAL_REDIS_PORT', 'LOCAL_SUBSCRIBER_PORT'],
+];
+
+/** The environment of an `npm run up` with ports and servers of its own, and its data in that directory. */
+export async function upEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
+  const { MONGODB_URI: _, REDIS_URL: __, ...rest } = process.env;
+  const env: NodeJS.ProcessEnv = { ...rest, LOCAL_DATA_DIR: dataDir, NO_COLOR: '1' };
+  for (const name of ports) env[name] = await reservePort();
+  return env;
+}
