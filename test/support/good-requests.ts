@@ -145,6 +145,8 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
     return { params: { token: await insertInvite(on, owner.home_group_id) }, headers: bearer(owner) };
   },
   jwks: async () => ({}),
+  metadata: async () => ({}),
+  openidMetadata: async () => ({}),
 };
 
 /** Returns the request of a route in the form that `TestApi.send` takes. */

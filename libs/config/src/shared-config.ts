@@ -137,9 +137,9 @@ export const tokenConfig = {
       'For the push-gateway it holds the public keys that `authctl keys public` writes; a private key is refused',
   }),
   TOKEN_ISSUER: Type.String({
-    minLength: 1,
+    pattern: '^https?://[^\\s?#]+$',
     default: 'https://auth.local',
-    description: 'Claim `iss` of the access tokens',
+    description: 'Claim `iss` of the access tokens, and the public address of the api: siblings find the keys there',
   }),
   TOKEN_AUDIENCE: Type.String({
     minLength: 1,

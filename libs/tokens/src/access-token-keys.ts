@@ -1,14 +1,10 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import {
+  type AccessTokenAlgorithm,
+  assertFits,
+  importPublicKeys,
+  type KeySet,
+} from '@auth-account/verifier/access-token';
 import { type CryptoKey, importJWK, type JWK } from 'jose';
-import type { KeyEntry, KeySet } from './key-file.ts';
-
-/** Algorithms that a deployment may choose; only the chosen one is accepted. */
-export type AccessTokenAlgorithm = 'EdDSA' | 'ES256';
-
-const kinds = {
-  EdDSA: { kty: 'OKP', crv: 'Ed25519' },
-  ES256: { kty: 'EC', crv: 'P-256' },
-} as const satisfies Record<AccessTokenAlgorithm, object>;
 
 /** Members of a JWK that only its owner may know: RFC 7518, sections 6.2.2, 6.3.2 and 6.4, and RFC 8037, section 2. */
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
@@ -26,22 +22,6 @@ export async function assertAccessTokenKeys(
   if (use === 'verify') assertPublicOnly(set);
   importPublicKeys(set, algorithm);
   if (use === 'sign') await importSigningKey(set, algorithm);
-}
-
-/** Returns the public half of the set, for `/.well-known/jwks.json`. */
-export function publicKeySet({ keys: [first, ...others] }: KeySet, algorithm: AccessTokenAlgorithm): KeySet {
-  const publish = (key: KeyEntry): KeyEntry => ({ ...publicJwk(key), use: 'sig', alg: algorithm });
-  return { keys: [publish(first), ...others.map(publish)] };
-}
-
-/** Returns every key of the set, by its `kid`. */
-export function importPublicKeys(set: KeySet, algorithm: AccessTokenAlgorithm): ReadonlyMap<string, KeyObject> {
-  return new Map(
-    set.keys.map((key) => {
-      assertFits(key, algorithm);
-      return [key.kid, createPublicKey({ key: publicJwk(key), format: 'jwk' })];
-    }),
-  );
 }
 
 /** Returns the first key of the set, with its private part. */
@@ -63,14 +43,4 @@ function assertPublicOnly({ keys }: KeySet): void {
     const refusal = `key ${key.kid} has a private part (${found.join(', ')})`;
     throw new Error(`${refusal}: only public keys belong here, as \`authctl keys public\` writes them`);
   }
-}
-
-function assertFits({ kid, ...jwk }: KeyEntry, algorithm: AccessTokenAlgorithm): void {
-  const { kty, crv } = kinds[algorithm];
-  if (jwk.kty === kty && jwk.crv === crv) return;
-  throw new Error(`key ${kid} does not fit ${algorithm}: it must be of kty ${kty} and crv ${crv}`);
-}
-
-function publicJwk({ kid, kty, crv, x, y }: KeyEntry): KeyEntry {
-  return { kid, kty, crv, x, ...(y === undefined ? {} : { y }) };
 }

@@ -1,10 +1,15 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import {
+  type AccessTokenAlgorithm,
+  createAccessTokenVerifier,
+  findExpiredClaims,
+  type KeyEntry,
+  parseKeySet,
+  publicKeySet,
+} from '@auth-account/verifier/access-token';
 import { describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, SignJWT } from 'jose';
 import { createAccessTokenSigner } from './access-token.ts';
-import { type AccessTokenAlgorithm, publicKeySet } from './access-token-keys.ts';
-import { createAccessTokenVerifier, findExpiredClaims } from './access-token-verifier.ts';
-import { type KeyEntry, parseKeySet } from './key-file.ts';
 
 const pairs = {
   EdDSA: () => generateKeyPairSync('ed25519'),

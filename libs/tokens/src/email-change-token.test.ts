@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { parseKeySet } from '@auth-account/verifier/access-token';
 import { expect, test } from '@jest/globals';
 import { createEmailChangeTokens } from './email-change-token.ts';
-import { parseKeySet } from './key-file.ts';
 
 const key = (kid: string) => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });
 const [first, second] = [key('s1'), key('s2')];

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { KeySet } from './key-file.ts';
-import { type KeySource, toKeySource } from './key-source.ts';
+import { type KeySet, type KeySource, toKeySource } from '@auth-account/verifier/access-token';
 import { createSecrets } from './secrets.ts';
 
 /** Derives and verifies the tokens that undo a change of the e-mail address. They are stored nowhere. */

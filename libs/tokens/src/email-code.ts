@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CodePurpose } from '@auth-account/contracts/events';
-import type { KeySet } from './key-file.ts';
-import { type KeySource, toKeySource } from './key-source.ts';
+import { type KeySet, type KeySource, toKeySource } from '@auth-account/verifier/access-token';
 import { createSecrets } from './secrets.ts';
 
 /** Everything that a code is bound to. */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { AccessTokenAlgorithm, KeyEntry } from '@auth-account/verifier/access-token';
 import { exportJWK, generateKeyPair } from 'jose';
-import type { AccessTokenAlgorithm } from './access-token-keys.ts';
-import type { KeyEntry } from './key-file.ts';
 
 /**
  * Creates a private key for access tokens, with a random `kid` (RFC 8037 for Ed25519, RFC 7518 section 6.2 for P-256).

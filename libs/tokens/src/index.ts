@@ -1,16 +1,27 @@
-export { type AccessTokenClaims, type AccessTokenSettings, createAccessTokenSigner } from './access-token.ts';
-export { type AccessTokenAlgorithm, assertAccessTokenKeys, publicKeySet } from './access-token-keys.ts';
 export {
+  type AccessTokenAlgorithm,
+  type AccessTokenClaims,
+  type AccessTokenSettings,
   createAccessTokenVerifier,
+  createCachedVerifier,
+  createVerifierCache,
   findExpiredClaims,
+  type KeyEntry,
+  type KeySet,
+  type KeySource,
+  parseKeySet,
+  publicKeySet,
+  readBearer,
   type VerifiedAccessToken,
+  type VerifierCacheOptions,
   type VerifyAccessToken,
-} from './access-token-verifier.ts';
+} from '@auth-account/verifier/access-token';
+export { createAccessTokenSigner } from './access-token.ts';
+export { assertAccessTokenKeys } from './access-token-keys.ts';
 export { createEmailChangeTokens, type EmailChangeTokens } from './email-change-token.ts';
 export { createEmailCodes, type EmailCodeParts, type EmailCodes } from './email-code.ts';
 export { generateSecretKey, generateSigningKey } from './generate-key.ts';
-export { type KeyEntry, type KeySet, loadKeyFile, parseKeySet } from './key-file.ts';
-export type { KeySource } from './key-source.ts';
+export { loadKeyFile } from './key-file.ts';
 export { readSecret } from './read-secret.ts';
 export {
   assertRefreshTokenKeys,
@@ -19,7 +30,6 @@ export {
   type RefreshTokens,
   refreshTokenHash,
 } from './refresh-token.ts';
-export { createCachedVerifier, createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';
 export type { KeyFileWatch } from './watch-key-file.ts';
 export { watchKeys } from './watch-keys.ts';
 export { type WriteKeyFileOptions, writeKeyFile } from './write-key-file.ts';

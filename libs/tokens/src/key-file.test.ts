@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseKeySet } from '@auth-account/verifier/access-token';
 import { expect, test } from '@jest/globals';
-import { loadKeyFile, parseKeySet } from './key-file.ts';
+import { loadKeyFile } from './key-file.ts';
 
 const parse = (value: unknown) => parseKeySet(typeof value === 'string' ? value : JSON.stringify(value), 'keys.json');
 

@@ -1,11 +1,17 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import {
+  createAccessTokenVerifier,
+  type KeyEntry,
+  type KeySet,
+  type KeySource,
+  oncePerSet,
+  parseKeySet,
+  publicKeySet,
+} from '@auth-account/verifier/access-token';
 import { describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
 import { createAccessTokenSigner } from './access-token.ts';
-import { assertAccessTokenKeys, publicKeySet } from './access-token-keys.ts';
-import { createAccessTokenVerifier } from './access-token-verifier.ts';
-import { type KeyEntry, type KeySet, parseKeySet } from './key-file.ts';
-import { type KeySource, oncePerSet } from './key-source.ts';
+import { assertAccessTokenKeys } from './access-token-keys.ts';
 import { createRefreshTokens } from './refresh-token.ts';
 
 const signing = (kid: string) =>

@@ -1,4 +1,4 @@
-import type { KeyEntry } from './key-file.ts';
+import type { KeyEntry } from '@auth-account/verifier/access-token';
 
 /** 256 bits: as many as the HMACs that are computed with them have. */
 const minimumLength = 32;

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { parseKeySet } from '@auth-account/verifier/access-token';
 import { describe, expect, test } from '@jest/globals';
-import { parseKeySet } from './key-file.ts';
 import { assertRefreshTokenKeys, createRefreshTokens, refreshTokenHash } from './refresh-token.ts';
 
 const key = (kid: string) => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });

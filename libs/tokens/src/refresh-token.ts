@@ -1,6 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { KeySet } from './key-file.ts';
-import { type KeySource, toKeySource } from './key-source.ts';
+import { type KeySet, type KeySource, toKeySource } from '@auth-account/verifier/access-token';
 import { createSecrets, readSecrets } from './secrets.ts';
 
 /** Contents of a refresh token that was read but not verified. */

@@ -1,5 +1,4 @@
-import type { KeySet } from './key-file.ts';
-import { type KeySource, oncePerSet } from './key-source.ts';
+import { type KeySet, type KeySource, oncePerSet } from '@auth-account/verifier/access-token';
 import { readSecret } from './read-secret.ts';
 
 /** Symmetric keys of a source, by their `kid`. */

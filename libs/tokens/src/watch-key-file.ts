@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type KeySet, parseKeySet } from './key-file.ts';
-import type { KeySource } from './key-source.ts';
+import { type KeySet, type KeySource, parseKeySet } from '@auth-account/verifier/access-token';
 
 export interface WatchKeyFileOptions {
   /** Throws, or rejects, if the keys are not of the required kind. Such a set is never used. */

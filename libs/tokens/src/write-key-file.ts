@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import type { KeySet } from './key-file.ts';
+import type { KeySet } from '@auth-account/verifier/access-token';
 
 export interface WriteKeyFileOptions {
   /** True to replace an existing file; otherwise an existing file stays, and the write fails with `EEXIST`. */

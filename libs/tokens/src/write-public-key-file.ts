@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { type AccessTokenAlgorithm, publicKeySet } from './access-token-keys.ts';
-import type { KeySet } from './key-file.ts';
+import { type AccessTokenAlgorithm, type KeySet, publicKeySet } from '@auth-account/verifier/access-token';
 import { writeKeyFile } from './write-key-file.ts';
 
 /**

@@ -118,7 +118,7 @@ export async function compose(
       sessions: stores.sessions,
       onFallback: () => apiMetrics.denyListFallbacks.inc(),
     }),
-    handlers: createHandlers(composeOperations(useCases), security.publicKeys),
+    handlers: createHandlers(composeOperations(useCases), security.publicDocuments),
     bodyChecks: {
       register: blockedPasswordCheck(security.isBlockedPassword, 'password'),
       confirmPasswordReset: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),

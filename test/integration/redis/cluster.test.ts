@@ -20,6 +20,8 @@ import {
   subscriberOptions,
   workerOptions,
 } from '@auth-account/redis';
+import { createVerifier } from '@auth-account/verifier';
+import { redisRevocations } from '@auth-account/verifier/redis';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
@@ -31,6 +33,7 @@ import { type RedisCluster, startRedisCluster } from '../../support/redis-cluste
 import { testEnvironment } from '../../support/test-environment.ts';
 import { startTestServices, type TestServices } from '../../support/test-services.ts';
 import { untilUnchanged } from '../../support/until-unchanged.ts';
+import { audience, issuer } from '../../support/verifier-scene.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startExampleConsumer } from '../../tools/demo/example-consumer.ts';
@@ -186,6 +189,31 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     await queue.close();
     for (const redis of [consuming, publishing, admin]) redis.disconnect();
     await mongo.close();
+  });
+
+  test('a sibling with the Redis user of the documentation refuses a token after its logout', async () => {
+    const { user, rightsFor, clusterRights } = readDocumentedAcl('verifying.md');
+    const rights = [...rightsFor('secret'), ...clusterRights].map((right) =>
+      right.replace('{auth}', `{${services.name}}`),
+    );
+    for (const node of cluster.nodes) await commandTo(node, 'ACL', 'SETUSER', user, ...rights);
+    const verifier = createVerifier({
+      ...{ issuer, audience, reachedAt: services.api.base },
+      revocations: redisRevocations({
+        REDIS_URL: cluster.url.replace('://', `://${user}:secret@`),
+        KEY_PREFIX: services.name,
+      }),
+    });
+    const session = await newSession(services.api);
+    const codeOf = () =>
+      verifier.verify(session.access_token).then(
+        () => 'good',
+        ({ code }) => code,
+      );
+    await eventually('the list', async () => (await codeOf()) === 'good');
+    await logOut(services.api, session);
+    await eventually('the refusal', async () => (await codeOf()) === 'IAD_JWT_ACCESS_INVALID');
+    verifier.close();
   });
 
   test('authctl ends by itself: it reads the map of the slots no second time', async () => {

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, provideRedisBinary } from '@auth-account/local-stack';
+import { createVerifier } from '@auth-account/verifier';
+import { redisRevocations } from '@auth-account/verifier/redis';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
@@ -9,6 +11,7 @@ import { closeBoundMs } from '../../support/close-bound.ts';
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
 import type { StreamClient } from '../../support/stream-client.ts';
 import { type StreamTokens, startTestServices, type TestServices } from '../../support/test-services.ts';
+import { audience, issuer } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let dir: string;
@@ -33,6 +36,18 @@ afterAll(async () => {
   guard.dismiss();
 });
 
+/** Opens a sibling's verifier; its function returns `good`, or the code with which a token is refused. */
+function openVerifier() {
+  const revocations = redisRevocations({ REDIS_URL: group.url, KEY_PREFIX: services.name });
+  const verifier = createVerifier({ issuer, audience, reachedAt: services.api.base, revocations });
+  const verdict = ({ access_token }: { readonly access_token: string }): Promise<string> =>
+    verifier.verify(access_token).then(
+      () => 'good',
+      ({ code }) => code,
+    );
+  return { verdict, close: verifier.close };
+}
+
 /** Opens a stream as an app does: again if the connection is lost before `hello`. */
 async function openStream(session: StreamTokens): Promise<StreamClient> {
   for (let tries = 1; ; tries += 1) {
@@ -48,6 +63,8 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
   const { api } = services;
   const [before, meanwhile, after] = [await newSession(api), await newSession(api), await newSession(api)];
   const [meanwhileStream, afterStream] = [await openStream(meanwhile), await openStream(after)];
+  const sibling = openVerifier();
+  await eventually('the sibling has the list', async () => (await sibling.verdict(before)) === 'good');
   // The replica keeps its data, the sentinel key included, and receives nothing more: it cannot log in.
   const [onPrimary, onReplica] = [new Redis(group.primary.url), new Redis(group.replica.url)];
   for (const client of [onPrimary, onReplica]) client.on('error', () => undefined);
@@ -55,6 +72,7 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
   await onPrimary.call('CLIENT', 'KILL', 'TYPE', 'replica');
   expect((await logOut(api, before)).status).toBe(200);
   expect(await services.refusal(before)).toBe(401);
+  await eventually('the sibling refuses', async () => (await sibling.verdict(before)) === 'IAD_JWT_ACCESS_INVALID');
   await group.primary.kill();
   expect((await logOut(api, meanwhile)).status).toBe(200);
   await group.failOver();
@@ -62,6 +80,7 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
   const headers = { Authorization: `Bearer ${before.access_token}` };
   const answers = new Set<number>();
   const ask = async () => {
+    expect(await sibling.verdict(before)).not.toBe('good');
     answers.add(await services.refusal(before));
     answers.add((await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers })).status);
   };
@@ -92,6 +111,10 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
   const last = await afterStream.closed;
   expect([last.code, last.reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
   expect(last.at - loggedOutAt).toBeLessThan(closeBoundMs);
+  for (const ended of [before, meanwhile, after]) {
+    await eventually('the sibling refuses', async () => (await sibling.verdict(ended)) === 'IAD_JWT_ACCESS_INVALID');
+  }
+  sibling.close();
   const account = await registerAccount(api);
   await services.receiver.waitFor(account.user_id);
   for (const client of [onPrimary, onReplica]) client.disconnect();

@@ -11,6 +11,7 @@ import * as invites from '../http/invites.ts';
 import { JsonWebKey, JsonWebKeySet } from '../http/jwks.ts';
 import * as login from '../http/login.ts';
 import * as logout from '../http/logout.ts';
+import { ServerMetadata } from '../http/metadata.ts';
 import * as passwordReset from '../http/password-reset.ts';
 import * as refresh from '../http/refresh.ts';
 import * as register from '../http/register.ts';
@@ -45,6 +46,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   Invite: invites.Invite,
   JsonWebKeySet,
   JsonWebKey,
+  ServerMetadata,
   AccountType,
   GroupRole: groups.GroupRole,
   StockDeficit: groups.StockDeficit,

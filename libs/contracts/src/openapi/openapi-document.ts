@@ -26,7 +26,7 @@ const tags = {
   Sessions: 'Token pairs: one session per user and device.',
   Groups: 'Members who share a space.',
   Invites: 'Ways into a group: anyone who has the token can join.',
-  Keys: 'Public keys with which other services verify access tokens.',
+  Keys: 'Public keys with which other services verify access tokens, and the metadata that leads to them.',
 } satisfies Record<Route['tag'], string>;
 
 /** The part of an error catalogue's row that a client acts upon. */

@@ -1,13 +1,4 @@
-/**
- * Identifies the server that runs the script, and its promotion: the run id is new with every start, the replication id
- * whenever the server becomes primary. A promoted replica, and a former primary that is promoted again, may have an
- * older state.
- */
-const identity = `
-local function identity()
-  local info = redis.call('INFO', 'server') .. redis.call('INFO', 'replication')
-  return string.match(info, 'run_id:(%w+)') .. ':' .. string.match(info, 'master_replid:(%w+)')
-end`;
+import { identityFunction as identity } from '@auth-account/redis/deny-list-reader';
 
 /**
  * KEYS: revocations, then one denied key per entry. ARGV: pub/sub's command, channel, lifetime (ms), then session,
@@ -48,15 +39,3 @@ redis.call('DEL', KEYS[1])
 if begun ~= identity() then return 0 end
 redis.call('SET', KEYS[2], begun)
 return 1`;
-
-/** KEYS: the sentinel, denied keys. Returns their values; nil in place of a sentinel that names another server. */
-export const askScript = `${identity}
-local values = redis.call('MGET', unpack(KEYS))
-if values[1] ~= identity() then values[1] = false end
-return values`;
-
-/** KEYS: the sentinel, revocations. ARGV: since when (ms). Returns the sentinel as above, the time, the sessions. */
-export const recentScript = `${identity}
-local sentinel = redis.call('GET', KEYS[1])
-if sentinel ~= identity() then sentinel = false end
-return {sentinel, redis.call('TIME'), redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[1], '+inf')}`;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
 import { publishCommandOf, type RedisClient, type RedisKeys } from '@auth-account/redis';
+import { createDenyListReader, parseDenyListValue } from '@auth-account/redis/deny-list-reader';
 import { encodeCommand } from '../push/commands.ts';
-import { createDenyListReader } from './deny-list-reader.ts';
 import { beginScript, completeScript, denyAndCloseScript } from './deny-list-scripts.ts';
 
 /**
@@ -172,9 +172,8 @@ function encodeDenial(denial: Denial): string {
 }
 
 function parseDenial(value: string | null): Denial | undefined {
-  if (value === null) return undefined;
-  if (value.startsWith('none:')) return { kind: 'revoked', reason: closeReasonIn(value.slice('none:'.length)) };
-  return { kind: 'below', ver: Number(value) };
+  const read = parseDenyListValue(value);
+  return read?.kind === 'revoked' ? { kind: 'revoked', reason: closeReasonIn(read.word) } : read;
 }
 
 /** A newer api may write a reason for which this gateway has no close code. The session has ended all the same. */

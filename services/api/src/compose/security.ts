@@ -1,4 +1,5 @@
 import { longestTokenSeconds } from '@auth-account/config';
+import { routes } from '@auth-account/contracts';
 import type { Logger } from '@auth-account/telemetry';
 import {
   type AccessTokenClaims,
@@ -18,6 +19,7 @@ import {
   watchKeys,
 } from '@auth-account/tokens';
 import type { ApiConfig } from '../config.ts';
+import type { PublicDocuments } from '../http/operations.ts';
 import { openHasher } from '../security/open-hasher.ts';
 import { loadBlockLists } from '../security/password-block-list.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
@@ -45,8 +47,7 @@ export interface Security {
   readonly emailCodes: EmailCodes;
   readonly emailChangeTokens: EmailChangeTokens;
   readonly serverSecrets: ServerSecrets;
-  /** Answer of `/.well-known/jwks.json`, with the present keys at each read. */
-  readonly publicKeys: unknown;
+  readonly publicDocuments: PublicDocuments;
   /** Stops the checks of the key files, and ends the hash threads. */
   close(): Promise<void>;
 }
@@ -101,14 +102,27 @@ export async function composeSecurity(
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
     serverSecrets: createServerSecrets(serverKeys),
-    publicKeys: {
-      get keys() {
-        return publicKeySet(accessKeys.current(), algorithm).keys;
+    publicDocuments: {
+      publicKeys: {
+        get keys() {
+          return publicKeySet(accessKeys.current(), algorithm).keys;
+        },
       },
+      metadata: metadataOf(config),
     },
     async close() {
       await close();
       for (const keys of [accessKeys, refreshKeys, serverKeys]) keys.close();
     },
+  };
+}
+
+/** The address of the keys begins with the issuer, which is the public address of the api. */
+function metadataOf(config: ApiConfig): PublicDocuments['metadata'] {
+  return {
+    issuer: config.TOKEN_ISSUER,
+    jwks_uri: config.TOKEN_ISSUER.replace(/\/$/, '') + routes.jwks.path,
+    access_token_signing_alg_values_supported: [config.ACCESS_TOKEN_ALGORITHM],
+    access_token_max_lifetime_seconds: longestTokenSeconds(config),
   };
 }

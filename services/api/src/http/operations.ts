@@ -1,4 +1,5 @@
 import { type Route, type RouteName, routes } from '@auth-account/contracts';
+import type { ServerMetadata } from '@auth-account/contracts/http/metadata';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { RequestHandler, Response } from 'express';
 import type { Static, TSchema } from 'typebox';
@@ -10,7 +11,7 @@ import { sendJson } from './send-json.ts';
 type Routes = typeof routes;
 type SuccessOf<N extends RouteName> = Static<Routes[N]['success']['body']>;
 
-/** Routes that answer in the envelope of a success; the key set of RFC 7517 does not. */
+/** Routes that answer in the envelope of a success; the key set of RFC 7517 and the metadata of RFC 8414 do not. */
 type OperationName = { [N in RouteName]: SuccessOf<N> extends { readonly data: unknown } ? N : never }[RouteName];
 
 /** The parts of a request that the route declares. The body has passed its schema. */
@@ -41,13 +42,22 @@ export type Operations = {
 /** Any one of the operations. */
 type AnyOperation = (input: Readonly<Record<keyof OperationInput<RouteName>, unknown>>) => Promise<unknown>;
 
-/** Creates the handlers of all routes. `publicKeys` is the key set, which is read again for each answer. */
-export function createHandlers(operations: Operations, publicKeys: unknown): Handlers {
+/** Answers without the envelope. */
+export interface PublicDocuments {
+  /** The key set, with the present keys at each read. */
+  readonly publicKeys: unknown;
+  readonly metadata: ServerMetadata;
+}
+
+/** Creates the handlers of all routes. */
+export function createHandlers(operations: Operations, { publicKeys, metadata }: PublicDocuments): Handlers {
   const all = Object.entries(operations) as [OperationName, AnyOperation][];
   const derived = all.map(([name, operation]) => [name, createHandler(routes[name], operation)]);
   return {
     ...(Object.fromEntries(derived) as Record<OperationName, RequestHandler>),
     jwks: (_req, res) => sendSuccess(res, routes.jwks, publicKeys),
+    metadata: (_req, res) => sendSuccess(res, routes.metadata, metadata),
+    openidMetadata: (_req, res) => sendSuccess(res, routes.openidMetadata, metadata),
   };
 }
 

@@ -2,6 +2,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { requestIdPattern } from '@auth-account/contracts';
 import { AppError, type Locale, negotiateLocale } from '@auth-account/errors';
+import { readBearer } from '@auth-account/tokens';
 
 /** The part of a request that is needed later: uWebSockets.js reuses the request itself after the first `await`. */
 export interface RequestHead {
@@ -77,9 +78,6 @@ interface Credentials {
   readonly subprotocol: 'bearer' | '';
 }
 
-/** RFC 6750 section 2.1: the scheme in any case, one space, a token of the b64token alphabet. */
-const bearerPattern = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i;
-
 /**
  * Reads the token from `Authorization: Bearer …`, or from the second of the two subprotocols `bearer, <token>`, for
  * clients that cannot set headers. The answer names `bearer` only: it must not repeat the token.
@@ -91,13 +89,7 @@ export function readCredentials({ authorization, subprotocols }: Handshake): Cre
   const subprotocol = first === 'bearer' ? first : '';
   if (subprotocol && further.length > 0) throw new AppError('IAD_JWT_ACCESS_INVALID');
   const inProtocol = subprotocol ? offered : undefined;
-  const inHeader = authorization === undefined ? undefined : bearerPattern.exec(authorization)?.[1];
-  if (authorization !== undefined && inHeader === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-  const token = inHeader ?? inProtocol;
-  if (token === undefined) {
-    // RFC 6750 section 3.1: a request without credentials gets no error word.
-    throw new AppError('IAD_JWT_ACCESS_INVALID', { headers: { 'WWW-Authenticate': 'Bearer' } });
-  }
+  const token = authorization === undefined && inProtocol !== undefined ? inProtocol : readBearer(authorization);
   if (inProtocol !== undefined && inProtocol !== token) throw new AppError('IAD_JWT_ACCESS_INVALID');
   return { token, subprotocol };
 }

@@ -52,7 +52,7 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'libs/tokens/src/access-token-form.ts',
+    file: 'libs/verifier/src/access-token/access-token-form.ts',
     why: 'Nothing in the block throws anything but a SyntaxError; whatever else would come is not to be swallowed.',
     mutants: [
       ['} catch (error) {', '{ if (error instanceof SyntaxError) return undefined; throw error; }', '{}'],
@@ -60,17 +60,17 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
-    file: 'libs/tokens/src/access-token-form.ts',
+    file: 'libs/verifier/src/access-token/access-token-form.ts',
     why: 'Where the pattern fits both parts are there.',
     mutants: [["const [, head = '', body = ''] = parts;", "''", '"Stryker was here!"']],
   },
   {
-    file: 'libs/tokens/src/is-signed-by.ts',
+    file: 'libs/verifier/src/access-token/is-signed-by.ts',
     why: 'An empty name stands for UTF-8, and the text is ASCII: the bytes are the same.',
     mutants: [["const signed = Buffer.from(token.slice(0, end), 'latin1');", "'latin1'", '""']],
   },
   {
-    file: 'libs/tokens/src/verifier-cache.ts',
+    file: 'libs/verifier/src/access-token/verifier-cache.ts',
     why: 'The key is another text, and still one of its own for each token.',
     mutants: [["const key = hash('sha256', token, 'base64url');", "'base64url'", '""']],
   },

@@ -1,7 +1,25 @@
 import { JsonWebKeySet, jwksExample } from '../jwks.ts';
+import { metadataExample, ServerMetadata } from '../metadata.ts';
 import type { Route } from '../route.ts';
 
-/** Public keys. */
+/** The metadata, whichever of its two addresses a library asks. */
+const metadata = {
+  tag: 'Keys',
+  method: 'get',
+  auth: 'none',
+  headers: [],
+  success: {
+    status: 200,
+    description: 'Issuer, address of the keys, algorithm and longest life of the access tokens.',
+    body: ServerMetadata,
+    example: metadataExample,
+    cacheControl: 'public, max-age=300',
+  },
+  carriesToken: false,
+  errors: [],
+} as const;
+
+/** Public keys, and the metadata that leads to them. */
 export const keyRoutes = {
   jwks: {
     operationId: 'listPublicKeys',
@@ -23,5 +41,23 @@ export const keyRoutes = {
     },
     carriesToken: false,
     errors: [],
+  },
+  metadata: {
+    ...metadata,
+    operationId: 'getServerMetadata',
+    summary: 'What another service needs to verify access tokens',
+    description:
+      'The metadata of RFC 8414, with the members that are true here: this service issues tokens to its own apps, and ' +
+      'has none of the endpoints of OAuth. It may be cached for 300 s.',
+    path: '/.well-known/oauth-authorization-server',
+  },
+  openidMetadata: {
+    ...metadata,
+    operationId: 'getOpenidConfiguration',
+    summary: 'The same, for libraries that look here',
+    description:
+      'The answer of `/.well-known/oauth-authorization-server`, for libraries that only know the address of OpenID ' +
+      'Connect. This service is no OpenID provider: it issues no ID tokens.',
+    path: '/.well-known/openid-configuration',
   },
 } as const satisfies Record<string, Route>;

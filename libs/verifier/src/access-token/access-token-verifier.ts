@@ -1,10 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import { AppError, isAppError } from '@auth-account/errors';
-import { type AccessTokenClaims, type AccessTokenSettings, accessTokenType } from './access-token.ts';
 import { readTokenText, type TokenText } from './access-token-form.ts';
-import { importPublicKeys } from './access-token-keys.ts';
+import { type AccessTokenClaims, type AccessTokenSettings, accessTokenType } from './claims.ts';
 import { isSignedBy } from './is-signed-by.ts';
 import { oncePerSet, toKeySource } from './key-source.ts';
+import { importPublicKeys } from './public-keys.ts';
 
 /** A verified token: its claims and its expiry, in seconds since the epoch. */
 export interface VerifiedAccessToken extends AccessTokenClaims {

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createAccessTokenSigner } from '@auth-account/tokens';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createAccessTokenSigner } from './access-token.ts';
 import { createAccessTokenVerifier, type VerifyAccessToken } from './access-token-verifier.ts';
-import { type KeyEntry, type KeySet, parseKeySet } from './key-file.ts';
+import { type KeyEntry, type KeySet, parseKeySet } from './key-set.ts';
 import { createCachedVerifier, createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';
 
 const newKey = (kid: string) =>

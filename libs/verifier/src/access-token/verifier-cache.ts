@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { AccessTokenSettings } from './access-token.ts';
 import {
   createAccessTokenVerifier,
   leewaySeconds,
   type VerifiedAccessToken,
   type VerifyAccessToken,
 } from './access-token-verifier.ts';
+import type { AccessTokenSettings } from './claims.ts';
 import { toKeySource } from './key-source.ts';
 
 export interface VerifierCacheOptions extends Pick<AccessTokenSettings, 'keys' | 'now'> {

@@ -1,4 +1,4 @@
-import type { KeySet } from './key-file.ts';
+import type { KeySet } from './key-set.ts';
 
 /** Keys that may change while the process runs. */
 export interface KeySource {

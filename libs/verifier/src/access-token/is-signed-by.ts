@@ -1,5 +1,5 @@
 import { type KeyObject, verify } from 'node:crypto';
-import type { AccessTokenAlgorithm } from './access-token-keys.ts';
+import type { AccessTokenAlgorithm } from './public-keys.ts';
 
 /** RFC 8037 section 3.1; RFC 7518 section 3.4: ECDSA's two numbers are concatenated, not in ASN.1. */
 const schemes = {

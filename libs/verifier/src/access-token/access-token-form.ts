@@ -1,4 +1,4 @@
-import type { AccessTokenAlgorithm } from './access-token-keys.ts';
+import type { AccessTokenAlgorithm } from './public-keys.ts';
 
 /** Longest token that is read. Ours have about 700 characters. */
 const maximumLength = 4_096;

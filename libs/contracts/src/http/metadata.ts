@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+
+/**
+ * Answer 200 of the metadata (RFC 8414 section 2), without our envelope: only the members that are true here. There is
+ * no authorization endpoint and no token endpoint in the sense of OAuth, so nothing is said about them.
+ */
+export const ServerMetadata = Type.Object({
+  issuer: Type.String({ pattern: '^https?://', description: 'Claim `iss` of every access token.' }),
+  jwks_uri: Type.String({ pattern: '^https?://', description: 'Address of the public keys.' }),
+  access_token_signing_alg_values_supported: Type.Array(Type.Enum(['EdDSA', 'ES256']), {
+    minItems: 1,
+    maxItems: 1,
+    description: 'Algorithm of the access tokens; no other is to be accepted. A member of our own.',
+  }),
+  access_token_max_lifetime_seconds: Type.Integer({
+    minimum: 1,
+    description:
+      'Longest time between `iat` and `exp` of an access token that is to be accepted: a revocation is remembered ' +
+      'that long. A member of our own.',
+  }),
+});
+export type ServerMetadata = Type.Static<typeof ServerMetadata>;
+
+export const metadataExample = {
+  issuer: 'https://api.example.com',
+  jwks_uri: 'https://api.example.com/.well-known/jwks.json',
+  access_token_signing_alg_values_supported: ['EdDSA'],
+  access_token_max_lifetime_seconds: 600,
+} satisfies ServerMetadata;

@@ -1,0 +1,31 @@
+import type { StockAccountType } from '@auth-account/errors';
+import type { KeySet } from './key-set.ts';
+import type { KeySource } from './key-source.ts';
+import type { AccessTokenAlgorithm } from './public-keys.ts';
+
+/** Claims of an access token about its bearer (decisions, "Tokens"). */
+export interface AccessTokenClaims {
+  readonly user_id: string;
+  readonly home_group_id: string;
+  readonly account_type: StockAccountType;
+  /** Session id. */
+  readonly sid: string;
+  /** Version of the session's claims; the deny list holds the smallest version that is still good. */
+  readonly ver: number;
+  readonly device_id: string;
+}
+
+export interface AccessTokenSettings {
+  /** Keys: the first signs, all verify. A change of the source applies from the next token on. */
+  readonly keys: KeySet | KeySource;
+  readonly algorithm: AccessTokenAlgorithm;
+  readonly issuer: string;
+  readonly audience: string;
+  /** Life of a token in seconds: the signer sets it, and the verifier accepts no longer one. */
+  readonly ttlSeconds: number;
+  /** Returns milliseconds since the epoch; the system's clock if absent. */
+  readonly now?: () => number;
+}
+
+/** RFC 9068 section 2.1. */
+export const accessTokenType = 'at+jwt';

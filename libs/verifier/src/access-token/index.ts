@@ -1,0 +1,8 @@
+export type { VerifiedAccessToken, VerifyAccessToken } from './access-token-verifier.ts';
+export { createAccessTokenVerifier, findExpiredClaims } from './access-token-verifier.ts';
+export { type AccessTokenClaims, type AccessTokenSettings, accessTokenType } from './claims.ts';
+export { type KeyEntry, type KeySet, parseKeySet } from './key-set.ts';
+export { type KeySource, oncePerSet, toKeySource } from './key-source.ts';
+export { type AccessTokenAlgorithm, assertFits, importPublicKeys, publicKeySet } from './public-keys.ts';
+export { readBearer } from './read-bearer.ts';
+export { createCachedVerifier, createVerifierCache, type VerifierCacheOptions } from './verifier-cache.ts';

@@ -1,0 +1,41 @@
+import { isAppError, negotiateLocale, toHttp } from '@auth-account/errors';
+import type { Verifier } from '../create-verifier.ts';
+import { rememberCaller } from './caller-of.ts';
+
+export { callerOf } from './caller-of.ts';
+
+/** The part of a request that is read; Node's own has it. */
+interface IncomingRequest {
+  readonly headers: { readonly authorization?: string | undefined; readonly 'accept-language'?: string | undefined };
+}
+
+/** The part of a response that is used; Node's own has it. */
+interface OutgoingResponse {
+  statusCode: number;
+  setHeader(name: string, value: string): unknown;
+  end(body: string): unknown;
+}
+
+/**
+ * Creates a middleware of Express, and of whatever else calls `(req, res, next)`: a request with a good access token
+ * goes on, and `callerOf(req)` returns its claims. Others are answered in the catalogue's form.
+ *
+ * @example
+ * app.use('/api', requireAccessToken(verifier));
+ */
+export function requireAccessToken({ authenticate }: Pick<Verifier, 'authenticate'>) {
+  return async (req: IncomingRequest, res: OutgoingResponse, next: (error?: unknown) => void): Promise<void> => {
+    try {
+      rememberCaller(req, await authenticate(req.headers.authorization));
+    } catch (error) {
+      if (!isAppError(error)) return next(error);
+      const answer = toHttp(error, { locale: negotiateLocale(req.headers['accept-language']) });
+      res.statusCode = answer.status;
+      for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
+      res.setHeader('Content-Type', 'application/json');
+      res.end(JSON.stringify(answer.body));
+      return;
+    }
+    next();
+  };
+}

@@ -1,0 +1,38 @@
+import { isAppError, negotiateLocale, toHttp } from '@auth-account/errors';
+import type { Verifier } from '../create-verifier.ts';
+import { rememberCaller } from './caller-of.ts';
+
+export { callerOf } from './caller-of.ts';
+
+interface FastifyRequest {
+  readonly headers: { readonly authorization?: string | undefined; readonly 'accept-language'?: string | undefined };
+}
+
+interface FastifyReply {
+  code(status: number): unknown;
+  headers(headers: Record<string, string>): unknown;
+  send(body: unknown): unknown;
+}
+
+/**
+ * Creates a hook of Fastify: a request with a good access token goes on, and `callerOf(request)` returns its claims.
+ * Others are answered in the catalogue's form.
+ *
+ * @example
+ * app.addHook('onRequest', requireAccessToken(verifier));
+ */
+export function requireAccessToken({ authenticate }: Pick<Verifier, 'authenticate'>) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    try {
+      rememberCaller(request, await authenticate(request.headers.authorization));
+      return undefined;
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      const { status, headers, body } = toHttp(error, { locale: negotiateLocale(request.headers['accept-language']) });
+      reply.code(status);
+      reply.headers(headers);
+      reply.send(body);
+      return reply;
+    }
+  };
+}

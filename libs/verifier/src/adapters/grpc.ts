@@ -1,0 +1,79 @@
+import { AppError, isAppError, negotiateLocale } from '@auth-account/errors';
+import { statusDetailsKey, toGrpc } from '@auth-account/errors/grpc';
+import type { Verifier } from '../create-verifier.ts';
+import { rememberCaller } from './caller-of.ts';
+
+export { callerOf } from './caller-of.ts';
+
+interface GrpcMetadata {
+  get(key: string): (string | Buffer)[];
+}
+
+interface GrpcCall {
+  readonly metadata: GrpcMetadata;
+}
+
+interface GrpcStreamingCall extends GrpcCall {
+  emit(event: 'error', error: object): unknown;
+}
+
+export interface GrpcGuardOptions<M extends GrpcMetadata> {
+  readonly verifier: Pick<Verifier, 'authenticate'>;
+  /** The class of `@grpc/grpc-js`. */
+  readonly Metadata: new () => M & { set(key: string, value: Buffer): void };
+}
+
+/** A refusal as `@grpc/grpc-js` takes it. */
+interface GrpcRefusal<M> extends Error {
+  readonly code: number;
+  readonly details: string;
+  readonly metadata: M;
+}
+
+/**
+ * Creates the wrappers of gRPC handlers: a call with a good access token in its metadata (`authorization: Bearer …`)
+ * reaches its handler, and `callerOf(call)` returns its claims. Others end with the catalogue's status and details.
+ *
+ * @example
+ * const guard = createGrpcGuard({ verifier, Metadata });
+ * server.addService(Pantry, { find: guard.unary(find), watch: guard.stream(watch) });
+ */
+export function createGrpcGuard<M extends GrpcMetadata>({ verifier, Metadata }: GrpcGuardOptions<M>) {
+  async function refusalOf(call: GrpcCall): Promise<GrpcRefusal<M> | undefined> {
+    try {
+      rememberCaller(call, await verifier.authenticate(textOf(call, 'authorization')));
+      return undefined;
+    } catch (error) {
+      const known = isAppError(error) ? error : new AppError('ERR-INTERNAL', { cause: error });
+      const locale = negotiateLocale(textOf(call, 'accept-language'));
+      const { code, details, encoded } = toGrpc(known, { locale, requestId: textOf(call, 'x-request-id') });
+      const metadata = new Metadata();
+      metadata.set(statusDetailsKey, Buffer.from(encoded));
+      return Object.assign(new Error(details, { cause: known }), { code, details, metadata });
+    }
+  }
+
+  return {
+    /** Wraps a handler that answers once: of a unary call, or of a stream from the client. */
+    unary<C extends GrpcCall, K extends (error: GrpcRefusal<M>) => void>(handler: (call: C, callback: K) => void) {
+      return async (call: C, callback: K): Promise<void> => {
+        const refusal = await refusalOf(call);
+        if (refusal === undefined) handler(call, callback);
+        else callback(refusal);
+      };
+    },
+    /** Wraps a handler that answers by a stream. */
+    stream<C extends GrpcStreamingCall>(handler: (call: C) => void) {
+      return async (call: C): Promise<void> => {
+        const refusal = await refusalOf(call);
+        if (refusal === undefined) handler(call);
+        else call.emit('error', refusal);
+      };
+    },
+  };
+}
+
+function textOf({ metadata }: GrpcCall, key: string): string | undefined {
+  const [value] = metadata.get(key);
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,10 @@
+export type { VerifiedAccessToken } from './access-token/index.ts';
+export { callerOf } from './adapters/caller-of.ts';
+export {
+  createVerifier,
+  type Verifier,
+  type VerifierOptions,
+  type VerifierReport,
+  type VerifierState,
+} from './create-verifier.ts';
+export type { Denied, DeniedPage, RevocationSource } from './revocations/revocation-source.ts';

@@ -1,0 +1,161 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { publicKeySet } from '../access-token/index.ts';
+import { createIssuerSource, type IssuerSourceOptions } from './issuer-source.ts';
+
+const keyOf = (kid: string) => ({ ...generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }), kid });
+const keySet = (...kids: [string, ...string[]]) => {
+  const [first, ...rest] = kids.map(keyOf);
+  return publicKeySet({ keys: [first, ...rest] as never }, 'EdDSA');
+};
+const metadataPath = '/.well-known/oauth-authorization-server';
+
+let server: Server;
+let base: string;
+/** Answers by path: an object is sent as JSON, a number is a status. */
+let answers: Record<string, unknown>;
+let asked: string[];
+let passed: number;
+let errors: string[];
+
+beforeEach(async () => {
+  asked = [];
+  errors = [];
+  passed = 0;
+  server = createServer((req, res) => {
+    asked.push(req.url ?? '');
+    const answer = answers[req.url ?? ''] ?? 404;
+    const status = typeof answer === 'number' ? answer : 200;
+    res.writeHead(status, { Connection: 'close', Location: '/elsewhere' });
+    res.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  answers = { [metadataPath]: metadata(base), '/keys': keySet('a') };
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function metadata(issuer: string) {
+  return {
+    issuer,
+    jwks_uri: `${issuer}/keys`,
+    access_token_signing_alg_values_supported: ['EdDSA'],
+    access_token_max_lifetime_seconds: 600,
+  };
+}
+
+const open = (options: Partial<IssuerSourceOptions> = {}) =>
+  createIssuerSource({
+    issuer: base,
+    staleKeysSeconds: 3_600,
+    onError: ({ message }) => errors.push(message),
+    elapsed: () => performance.now() + passed,
+    ...options,
+  });
+const kidsOf = ({ keys: { keys } }: { readonly keys: { readonly keys: readonly { readonly kid: string }[] } }) =>
+  keys.map(({ kid }) => kid);
+
+/** Waits for what the source does behind its caller's back. */
+async function until(check: () => boolean): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!check()) {
+    if (performance.now() > deadline) throw new Error('not so within 60 s');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test('asks once for all who wait, and not again while the answer is fresh', async () => {
+  const source = open();
+  const all = await Promise.all([source.get(), source.get(), source.get()]);
+  expect(all.map(kidsOf)).toEqual([['a'], ['a'], ['a']]);
+  passed += 290_000;
+  await source.get();
+  expect(asked).toEqual([metadataPath, '/keys']);
+  expect(all[0].metadata).toEqual({ jwksUri: `${base}/keys`, algorithm: 'EdDSA', ttlSeconds: 600 });
+});
+
+test('answers from what it knows while it asks again, and keeps the same object if nothing has changed', async () => {
+  const source = open();
+  const first = await source.get();
+  passed += 301_000;
+  expect(await source.get()).toBe(first);
+  await until(() => asked.length === 4 && (source.ageSeconds() ?? 999) < 300);
+  expect(await source.get()).toBe(first);
+});
+
+test('finds a new key at once if it is asked to, once a second at most', async () => {
+  const source = open();
+  await source.get();
+  answers['/keys'] = keySet('a', 'b');
+  passed += 1_001;
+  await Promise.all(Array.from({ length: 50 }, () => source.reread()));
+  expect(kidsOf(await source.get())).toEqual(['a', 'b']);
+  expect(asked.length).toBe(4);
+});
+
+test('keeps what it knows while the issuer does not answer, for as long as is set', async () => {
+  const source = open({ staleKeysSeconds: 1_000 });
+  await source.get();
+  answers = {};
+  passed += 1_299_000;
+  expect(kidsOf(await source.get())).toEqual(['a']);
+  await until(() => errors.length === 1);
+  passed += 2_000;
+  await expect(source.get()).rejects.toThrow(`${base}${metadataPath}: status 404`);
+  expect(source.current()).toBeUndefined();
+  answers = { [metadataPath]: metadata(base), '/keys': keySet('c') };
+  passed += 1_001;
+  expect(kidsOf(await source.get())).toEqual(['c']);
+});
+
+test('keeps the former keys if a later answer is wrong', async () => {
+  const source = open();
+  await source.get();
+  answers['/keys'] = { keys: [{ kid: 'rsa', kty: 'RSA' }] };
+  passed += 1_001;
+  await source.reread();
+  expect(errors).toEqual([expect.stringContaining('key rsa does not fit EdDSA')]);
+  expect(kidsOf(await source.get())).toEqual(['a']);
+});
+
+describe('it refuses', () => {
+  const good = () => metadata(base);
+
+  test.each<[string, () => unknown, RegExp]>([
+    ['the metadata of another issuer', () => metadata('https://evil.example'), /another issuer: "https:\/\/evil/],
+    ['metadata without the address of the keys', () => ({ ...good(), jwks_uri: undefined }), /no jwks_uri/],
+    ['an unknown algorithm', () => ({ ...good(), access_token_signing_alg_values_supported: ['none'] }), /algorithm/],
+    [
+      'two algorithms',
+      () => ({ ...good(), access_token_signing_alg_values_supported: ['EdDSA', 'ES256'] }),
+      /algorithm/,
+    ],
+    ['a life without end', () => ({ ...good(), access_token_max_lifetime_seconds: 86_401 }), /how long/],
+    ['what is no JSON', () => '<html>', /oauth-authorization-server: /],
+    ['null', () => 'null', /no JSON object/],
+    ['a redirection', () => 302, /oauth-authorization-server: /],
+    ['too much', () => JSON.stringify({ ...good(), padding: 'x'.repeat(70_000) }), /more than 65536 bytes/],
+  ])('%s', async (_what, answer, message) => {
+    answers[metadataPath] = answer();
+    await expect(open().get()).rejects.toThrow(message);
+  });
+
+  test('keys over plain HTTP from another host, unless the caller says where they are', () => {
+    expect(() => open({ issuer: 'http://auth.example.com' })).toThrow(/https/);
+    expect(() => open({ issuer: 'http://auth.example.com', reachedAt: base })).not.toThrow();
+  });
+});
+
+test('finds the keys of a public issuer at the address at which it is reached', async () => {
+  const issuer = 'https://auth.example.com/';
+  answers[metadataPath] = { ...metadata(issuer), jwks_uri: 'https://auth.example.com/keys' };
+  expect(kidsOf(await open({ issuer, reachedAt: base }).get())).toEqual(['a']);
+  answers[metadataPath] = { ...metadata(issuer), jwks_uri: 'https://elsewhere.example/keys' };
+  await expect(open({ issuer, reachedAt: base }).get()).rejects.toThrow(/is not at the issuer/);
+});

@@ -1,0 +1,139 @@
+import { type AccessTokenAlgorithm, importPublicKeys, type KeySet, parseKeySet } from '../access-token/index.ts';
+import { fetchDocument } from './fetch-document.ts';
+import { type IssuerMetadata, readMetadata } from './read-metadata.ts';
+
+/** What is known of the issuer. An object is never changed: newer knowledge is another object. */
+export interface Issuer {
+  readonly metadata: IssuerMetadata;
+  readonly keys: KeySet;
+}
+
+export interface IssuerSource {
+  /** Returns what is known, and asks again behind the caller's back when that is old. Rejects if nothing is known. */
+  get(): Promise<Issuer>;
+  /** Returns what is known; undefined if nothing is, or only what is too old. */
+  current(): Issuer | undefined;
+  /** Asks again now, unless that was done a moment ago. It never fails. */
+  reread(): Promise<void>;
+  /** Seconds since the issuer last answered; undefined if it never did. */
+  ageSeconds(): number | undefined;
+}
+
+export interface IssuerSourceOptions {
+  readonly issuer: string;
+  /** Address under which the issuer is reached, if not its own. */
+  readonly reachedAt?: string | undefined;
+  /** Seconds for which the last answer is good if the issuer answers no more. */
+  readonly staleKeysSeconds: number;
+  readonly fetch?: typeof fetch | undefined;
+  /** Called for each attempt that fails. */
+  readonly onError?: ((error: Error) => void) | undefined;
+  /** Returns milliseconds that only go forward. */
+  readonly elapsed?: (() => number) | undefined;
+}
+
+/** Milliseconds after which the issuer is asked again: for so long its answers may be cached. */
+const freshMs = 300_000;
+/** Milliseconds between two attempts: tokens with unknown keys must not become requests to the issuer. */
+const gapMs = 1_000;
+const timeoutMs = 2_000;
+
+/** Creates the source of the issuer's metadata and keys. It asks for the first time when it is first needed. */
+export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
+  const { issuer, reachedAt, staleKeysSeconds, onError, elapsed = () => performance.now() } = options;
+  const base = addressOf(issuer, reachedAt);
+  const fetching = { fetch: options.fetch ?? fetch, timeoutMs };
+  let known: { readonly issuer: Issuer; readonly at: number } | undefined;
+  let attempt: { readonly at: number; readonly done: Promise<void>; isUnderWay: boolean } | undefined;
+  let lastError: Error | undefined;
+
+  async function ask(): Promise<void> {
+    const at = elapsed();
+    try {
+      const url = `${base}/.well-known/oauth-authorization-server`;
+      const metadata = await named(url, fetchDocument(url, fetching), (text) => readMetadata(text, issuer));
+      const keysUrl = reachedAt === undefined ? metadata.jwksUri : moved(metadata.jwksUri, issuer, base);
+      const keys = await named(keysUrl, fetchDocument(keysUrl, fetching), (text) =>
+        readKeys(text, keysUrl, metadata.algorithm),
+      );
+      const next: Issuer = { metadata, keys };
+      const isSame = known !== undefined && JSON.stringify(known.issuer) === JSON.stringify(next);
+      known = { issuer: isSame && known ? known.issuer : next, at };
+      lastError = undefined;
+    } catch (error) {
+      lastError = error as Error;
+      onError?.(lastError);
+    }
+  }
+
+  /** Joins the attempt that is under way, or the one of a moment ago. */
+  function askOnce(): Promise<void> {
+    if (attempt?.isUnderWay || (attempt && elapsed() - attempt.at < gapMs)) return attempt.done;
+    const next = { at: elapsed(), isUnderWay: true, done: ask() };
+    attempt = next;
+    // It never rejects.
+    void next.done.then(() => {
+      next.isUnderWay = false;
+    });
+    return next.done;
+  }
+
+  function current(): Issuer | undefined {
+    if (known === undefined || elapsed() - known.at > freshMs + staleKeysSeconds * 1_000) return undefined;
+    return known.issuer;
+  }
+
+  return {
+    current,
+    reread: askOnce,
+    async get() {
+      const found = current();
+      if (found !== undefined && known !== undefined) {
+        // It never fails: the caller goes on with what is known.
+        if (elapsed() - known.at > freshMs) void askOnce();
+        return found;
+      }
+      await askOnce();
+      const asked = current();
+      if (asked === undefined) throw lastError ?? new Error(`${issuer} did not answer`);
+      return asked;
+    },
+    ageSeconds: () => (known === undefined ? undefined : (elapsed() - known.at) / 1_000),
+  };
+}
+
+async function named<T>(url: string, text: Promise<string>, read: (text: string) => T): Promise<T> {
+  const content = await text;
+  try {
+    return read(content);
+  } catch (error) {
+    throw new Error(`${url}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function readKeys(text: string, url: string, algorithm: AccessTokenAlgorithm): KeySet {
+  const keys = parseKeySet(text, url);
+  importPublicKeys(keys, algorithm);
+  return keys;
+}
+
+/** Throws unless keys that arrive from there can be trusted: over plain HTTP only this host, or what the caller names. */
+function addressOf(issuer: string, reachedAt: string | undefined): string {
+  const { protocol, hostname } = new URL(issuer);
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (reachedAt === undefined && protocol !== 'https:' && !isLocal) {
+    throw new TypeError(`${issuer}: keys are fetched over https, or from the address given as reachedAt`);
+  }
+  return withoutSlash(reachedAt ?? issuer);
+}
+
+/** Returns the address of the keys under the address at which the issuer is reached. */
+function moved(jwksUri: string, issuer: string, base: string): string {
+  const own = withoutSlash(issuer);
+  if (!jwksUri.startsWith(`${own}/`)) throw new Error(`${jwksUri} is not at the issuer`);
+  return base + jwksUri.slice(own.length);
+}
+
+function withoutSlash(url: string): string {
+  return url.endsWith('/') ? url.slice(0, -1) : url;
+}

@@ -1,0 +1,36 @@
+import type { AccessTokenAlgorithm } from '../access-token/index.ts';
+
+/** The part of the issuer's metadata that a verifier needs. */
+export interface IssuerMetadata {
+  readonly jwksUri: string;
+  readonly algorithm: AccessTokenAlgorithm;
+  /** Longest life of a token that is accepted, in seconds. */
+  readonly ttlSeconds: number;
+}
+
+/** Longest life that a verifier believes, in seconds: the longest that the service can be set to. */
+const longestLife = 86_400;
+
+/** Reads the metadata. Throws if it is another issuer's (RFC 8414 section 3.3), or lacks a member. */
+export function readMetadata(text: string, issuer: string): IssuerMetadata {
+  const found = parseObject(text);
+  if (found.issuer !== issuer) throw new Error(`it is the metadata of another issuer: ${JSON.stringify(found.issuer)}`);
+  const {
+    jwks_uri: jwksUri,
+    access_token_signing_alg_values_supported: algorithms,
+    access_token_max_lifetime_seconds: ttlSeconds,
+  } = found;
+  if (typeof jwksUri !== 'string' || !URL.canParse(jwksUri)) throw new Error('it has no jwks_uri');
+  const algorithm: unknown = Array.isArray(algorithms) && algorithms.length === 1 ? algorithms[0] : undefined;
+  if (algorithm !== 'EdDSA' && algorithm !== 'ES256') throw new Error('it names no algorithm that is known here');
+  const isLife =
+    Number.isSafeInteger(ttlSeconds) && (ttlSeconds as number) > 0 && (ttlSeconds as number) <= longestLife;
+  if (!isLife) throw new Error('it does not say how long an access token lives');
+  return { jwksUri, algorithm, ttlSeconds: ttlSeconds as number };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null) throw new Error('it is no JSON object');
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,118 @@
+import { AppError } from '@auth-account/errors';
+import type { RevocationSource } from './revocation-source.ts';
+
+export interface RevocationListOptions {
+  readonly source: RevocationSource;
+  /** Seconds for which the copy is used after the source has stopped answering. */
+  readonly graceSeconds: number;
+  /** Returns for how many seconds a denial is needed: the longest life of a token, and what clocks may differ. */
+  readonly keepSeconds: () => number;
+  readonly pollMs: number;
+  /** Called when the source stops answering, with the reason, and when it answers again. */
+  readonly onChange?: ((isAnswering: boolean, error?: Error) => void) | undefined;
+  /** Returns milliseconds that only go forward. */
+  readonly elapsed?: (() => number) | undefined;
+}
+
+/** A copy of what is denied, in memory. */
+export interface RevocationList {
+  /** Resolves after the first attempt to read the source. */
+  readonly started: Promise<void>;
+  /**
+   * Returns true if a token of this session and version is denied. Throws `ERR-DEPENDENCY-UNAVAILABLE` if the copy is
+   * older than the grace allows: nobody knows then.
+   */
+  isDenied(sessionId: string, ver: number): boolean;
+  /** Seconds since the copy was complete; undefined if it never was. */
+  ageSeconds(): number | undefined;
+  size(): number;
+  close(): void;
+}
+
+/** Milliseconds for which a copy counts as present: two intervals and an answer fit into it. */
+const presentMs = 1_000;
+
+/** Creates the copy and keeps it up to date until `close`. */
+export function createRevocationList(options: RevocationListOptions): RevocationList {
+  const { source, graceSeconds, keepSeconds, pollMs, onChange, elapsed = () => performance.now() } = options;
+  const copy = createCopy(keepSeconds, elapsed);
+  let cursor: unknown;
+  let completeAt: number | undefined;
+  let isAnswering = true;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function report(answers: boolean, error?: Error): void {
+    if (answers !== isAnswering) onChange?.(answers, error);
+    isAnswering = answers;
+  }
+
+  async function readAll(): Promise<void> {
+    for (;;) {
+      const asked = elapsed();
+      const page = await source.read(cursor);
+      for (const { sessionId, below } of page.denied) copy.add(sessionId, below);
+      cursor = page.cursor;
+      if (!page.hasMore) {
+        completeAt = asked;
+        return;
+      }
+    }
+  }
+
+  async function poll(): Promise<void> {
+    try {
+      await readAll();
+      report(true);
+    } catch (error) {
+      // Another server may answer next, with another clock: everything is read again then.
+      cursor = undefined;
+      if (!isClosed) report(false, error as Error);
+    }
+    copy.forgetOld();
+    if (!isClosed) timer = setTimeout(poll, pollMs).unref();
+  }
+
+  return {
+    started: poll(),
+    isDenied(sessionId, ver) {
+      if (completeAt === undefined || elapsed() - completeAt > presentMs + graceSeconds * 1_000) {
+        throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', {
+          cause: new Error('it is not known which tokens are revoked'),
+        });
+      }
+      return ver < copy.below(sessionId);
+    },
+    ageSeconds: () => (completeAt === undefined ? undefined : (elapsed() - completeAt) / 1_000),
+    size: copy.size,
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      source.close();
+    },
+  };
+}
+
+/**
+ * Denials in two generations: when the younger one is as old as a denial is needed, the older one goes as a whole. A
+ * denial lasts once to twice as long as needed, and costs no timer.
+ */
+function createCopy(keepSeconds: () => number, elapsed: () => number) {
+  let young = new Map<string, number>();
+  let old = new Map<string, number>();
+  let since = elapsed();
+  const below = (sessionId: string) => Math.max(young.get(sessionId) ?? 0, old.get(sessionId) ?? 0);
+  return {
+    below,
+    add(sessionId: string, ver: number) {
+      young.set(sessionId, Math.max(ver, below(sessionId)));
+    },
+    forgetOld() {
+      if (elapsed() - since < keepSeconds() * 1_000) return;
+      old = young;
+      young = new Map();
+      since = elapsed();
+    },
+    size: () => young.size + old.size,
+  };
+}

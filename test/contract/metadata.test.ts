@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { routes } from '@auth-account/contracts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { newSession } from '../support/accounts.ts';
+import { openApiChecker } from '../support/openapi-checker.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const issuer = 'https://auth.example.com/';
+const checkedIn = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
+
+describe('the metadata', () => {
+  let api: TestApi;
+
+  beforeAll(async () => {
+    api = await startTestApi({
+      TOKEN_ISSUER: issuer,
+      ACCESS_TOKEN_TTL_SECONDS: '300',
+      ACCESS_TOKEN_MAX_TTL_SECONDS: '900',
+    });
+  });
+  afterAll(() => api.close());
+
+  const get = (path: string) => api.send({ method: 'GET', path });
+
+  test.each([routes.metadata.path, routes.openidMetadata.path])('at %s says only what is true', async (path) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('public, max-age=300');
+    expect(answer.json).toEqual({
+      issuer,
+      jwks_uri: 'https://auth.example.com/.well-known/jwks.json',
+      access_token_signing_alg_values_supported: ['EdDSA'],
+      access_token_max_lifetime_seconds: 900,
+    });
+    expect(openApiChecker(checkedIn).answerFault({ path, method: 'get' }, answer)).toBeUndefined();
+  });
+
+  test('describes the tokens that are issued, and leads to their keys', async () => {
+    const { json: metadata } = await get(routes.metadata.path);
+    const { json: keys } = await get(new URL(String(metadata.jwks_uri)).pathname);
+    const { access_token } = await newSession(api);
+    const [header, claims] = [decodeProtectedHeader(access_token), decodeJwt(access_token)];
+    expect(claims.iss).toBe(metadata.issuer);
+    expect(metadata.access_token_signing_alg_values_supported).toContain(header.alg);
+    expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBeLessThanOrEqual(metadata.access_token_max_lifetime_seconds);
+    expect(keys.keys.map(({ kid }: { kid: string }) => kid)).toContain(header.kid);
+  });
+});

@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fromGrpc } from '@auth-account/errors/grpc';
+import { callerOf } from '@auth-account/verifier';
+import { requireAccessToken as requireInExpress } from '@auth-account/verifier/express';
+import { requireAccessToken as requireInFastify } from '@auth-account/verifier/fastify';
+import { createGrpcGuard } from '@auth-account/verifier/grpc';
+import {
+  Client,
+  credentials,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceError,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import express from 'express';
+import fastify from 'fastify';
+import { logOut, newSession } from '../../support/accounts.ts';
+import { type Answer, send } from '../../support/http-client.ts';
+import { type OpenedVerifier, openVerifierScene, type VerifierScene } from '../../support/verifier-scene.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: VerifierScene;
+let verifier: OpenedVerifier;
+/** A token that was revoked, and the sibling knows. */
+let revoked: string;
+
+beforeAll(async () => {
+  scene = await openVerifierScene();
+  verifier = scene.openVerifier();
+  const session = await newSession(scene.api);
+  await logOut(scene.api, session);
+  revoked = session.access_token;
+  await eventually('the revocation', async () =>
+    verifier.verify(revoked).then(
+      () => false,
+      () => true,
+    ),
+  );
+});
+afterAll(() => scene.close());
+
+/** What a client sees of a refusal. */
+function seen({ status, headers, text }: Answer) {
+  const { 'content-type': type, 'www-authenticate': challenge, 'content-language': language } = headers;
+  const named = { code: headers['x-error-code'], vary: headers.vary };
+  return { status, type: type?.split(';')[0], challenge, language, ...named, body: JSON.parse(text) };
+}
+
+async function startExpress() {
+  const app = express();
+  app.use(requireInExpress(verifier));
+  app.get('/mine', (req, res) => {
+    res.json({ user_id: callerOf(req).user_id });
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { base: `http://127.0.0.1:${port}`, close: async () => void server.close() };
+}
+
+async function startFastify() {
+  const app = fastify();
+  app.addHook('onRequest', requireInFastify(verifier));
+  app.get('/mine', async (request) => ({ user_id: callerOf(request).user_id }));
+  return { base: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
+}
+
+describe.each([
+  ['Express', startExpress],
+  ['Fastify', startFastify],
+])('a sibling with %s', (_name, start) => {
+  let sibling: { readonly base: string; close(): Promise<void> };
+
+  beforeAll(async () => {
+    sibling = await start();
+  });
+  afterAll(() => sibling.close());
+
+  const ask = (headers: Readonly<Record<string, string>>) =>
+    send(sibling.base, { method: 'GET', path: '/mine', headers });
+
+  test('knows whose request it is', async () => {
+    const session = await newSession(scene.api);
+    const { status, text } = await ask({ Authorization: `Bearer ${session.access_token}` });
+    expect([status, JSON.parse(text)]).toEqual([200, { user_id: session.user_id }]);
+  });
+
+  test.each<[string, () => Readonly<Record<string, string>>]>([
+    ['no token', () => ({})],
+    ['another scheme', () => ({ Authorization: 'Basic YTpi' })],
+    ['what is no token', () => ({ Authorization: 'Bearer abc' })],
+    ['a revoked token', () => ({ Authorization: `Bearer ${revoked}` })],
+    ['a revoked token, in Russian', () => ({ Authorization: `Bearer ${revoked}`, 'Accept-Language': 'ru' })],
+  ])('refuses %s in the very words of the service itself', async (_what, headers) => {
+    const own = await scene.api.send({ method: 'GET', path: '/api/v1/account', headers: headers() });
+    expect(own.status).toBe(401);
+    expect(seen(await ask(headers()))).toEqual(seen(own));
+  });
+});
+
+describe('a sibling with gRPC', () => {
+  let server: Server;
+  let client: Client;
+  const text = { requestSerialize: Buffer.from, requestDeserialize: String };
+  const method = { requestStream: false, responseSerialize: (value: string) => Buffer.from(value), ...text };
+  const answers = { responseDeserialize: String };
+
+  beforeAll(async () => {
+    server = new Server();
+    const guard = createGrpcGuard({ verifier, Metadata });
+    const find = (call: ServerUnaryCall<string, string>, callback: sendUnaryData<string>) =>
+      callback(null, callerOf(call).user_id);
+    const watch = (call: ServerWritableStream<string, string>) => {
+      call.write(callerOf(call).user_id);
+      call.end();
+    };
+    server.addService(
+      {
+        find: { ...method, ...answers, path: '/Pantry/Find', responseStream: false },
+        watch: { ...method, ...answers, path: '/Pantry/Watch', responseStream: true },
+      },
+      { find: guard.unary(find), watch: guard.stream(watch) },
+    );
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const bound = (error: Error | null, port: number) => (error ? reject(error) : resolve(port));
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), bound);
+    client = new Client(`127.0.0.1:${await promise}`, credentials.createInsecure());
+  });
+  afterAll(() => {
+    client.close();
+    server.forceShutdown();
+  });
+
+  function metadataOf(fields: Readonly<Record<string, string>>): Metadata {
+    const metadata = new Metadata();
+    for (const [name, value] of Object.entries(fields)) metadata.set(name, value);
+    return metadata;
+  }
+
+  function find(fields: Readonly<Record<string, string>>): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const done = (error: ServiceError | null, value?: string) => (error ? reject(error) : resolve(value ?? ''));
+    client.makeUnaryRequest('/Pantry/Find', method.requestSerialize, String, 'x', metadataOf(fields), done);
+    return promise;
+  }
+
+  async function watch(fields: Readonly<Record<string, string>>): Promise<string> {
+    const call = client.makeServerStreamRequest(
+      '/Pantry/Watch',
+      method.requestSerialize,
+      String,
+      'x',
+      metadataOf(fields),
+    );
+    const parts: string[] = [];
+    for await (const part of call) parts.push(part);
+    return parts.join('');
+  }
+
+  describe.each([
+    ['once', find],
+    ['by a stream', watch],
+  ])('that answers %s', (_kind, call) => {
+    test('knows whose call it is', async () => {
+      const session = await newSession(scene.api);
+      expect(await call({ authorization: `Bearer ${session.access_token}` })).toBe(session.user_id);
+    });
+
+    test.each([
+      ['no token', () => ({})],
+      ['a revoked token', () => ({ authorization: `Bearer ${revoked}` })],
+    ])('refuses %s with the status and details of the catalogue', async (_what, fields) => {
+      const error = await call({ ...fields(), 'x-request-id': 'request-7' }).catch((thrown) => thrown);
+      expect(error.code).toBe(16);
+      expect(fromGrpc(error).code).toBe('IAD_JWT_ACCESS_INVALID');
+    });
+  });
+});

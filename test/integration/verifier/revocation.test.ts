@@ -1,0 +1,202 @@
+import { isAppError } from '@auth-account/errors';
+import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { logIn, logOut, newSession } from '../../support/accounts.ts';
+import { refusal } from '../../support/consumer-acl-scene.ts';
+import { keyPrefix, type OpenedVerifier, openVerifierScene, type VerifierScene } from '../../support/verifier-scene.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: VerifierScene;
+
+beforeAll(async () => {
+  scene = await openVerifierScene();
+});
+afterAll(() => scene.close());
+
+/** Returns `good`, or the code with which the token is refused. */
+async function verdict(verifier: OpenedVerifier, token: string): Promise<string> {
+  try {
+    await verifier.verify(token);
+    return 'good';
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return error.code;
+  }
+}
+
+const untilRefused = (verifier: OpenedVerifier, token: string) =>
+  eventually('the refusal', async () => (await verdict(verifier, token)) === 'IAD_JWT_ACCESS_INVALID');
+
+describe('a sibling that reads the deny list', () => {
+  test('refuses a token after its logout, which it had accepted', async () => {
+    const verifier = scene.openVerifier();
+    const [session, other] = [await newSession(scene.api), await newSession(scene.api)];
+    expect(await verifier.authenticate(`Bearer ${session.access_token}`)).toMatchObject({ sid: session.session_id });
+    expect(await verdict(verifier, other.access_token)).toBe('good');
+    expect((await logOut(scene.api, session)).status).toBe(200);
+    await untilRefused(verifier, session.access_token);
+    expect(await verdict(verifier, other.access_token)).toBe('good');
+    expect(verifier.reports).toEqual([]);
+    verifier.close();
+  });
+
+  test('refuses each of several logouts, one after the other', async () => {
+    const verifier = scene.openVerifier();
+    const took: number[] = [];
+    for (let i = 0; i < (process.env.MODEL_FIGURES ? 100 : 3); i += 1) {
+      const session = await newSession(scene.api);
+      expect(await verdict(verifier, session.access_token)).toBe('good');
+      await logOut(scene.api, session);
+      const begin = performance.now();
+      await untilRefused(verifier, session.access_token);
+      took.push(performance.now() - begin);
+    }
+    took.sort((a, b) => a - b);
+    if (process.env.MODEL_FIGURES)
+      console.log('ms from the answer to a logout to the refusal', took.at(50), took.at(-1));
+    verifier.close();
+  });
+
+  test('knows at its start what was revoked before', async () => {
+    const sessions = await Promise.all([newSession(scene.api), newSession(scene.api)]);
+    const [revoked, good] = sessions;
+    await logOut(scene.api, revoked);
+    const verifier = scene.openVerifier();
+    expect(await verdict(verifier, revoked.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
+    expect(await verdict(verifier, good.access_token)).toBe('good');
+    verifier.close();
+  });
+
+  test('refuses the claims of a group that the user has left, and accepts the new ones', async () => {
+    const verifier = scene.openVerifier();
+    const session = await newSession(scene.api);
+    const authorization = { Authorization: `Bearer ${session.access_token}` };
+    expect(await verdict(verifier, session.access_token)).toBe('good');
+    expect((await scene.api.post('/api/v1/groups/leave', undefined, authorization)).status).toBe(200);
+    await untilRefused(verifier, session.access_token);
+    const { json } = await scene.api.post('/api/v1/auth/refresh', { refresh_token: session.refresh_token });
+    expect(await verdict(verifier, json.data.access_token)).toBe('good');
+    verifier.close();
+  });
+
+  test('reads a long list in pages, also if thousands were denied in one moment', async () => {
+    const keys = redisKeys(keyPrefix);
+    const ids = Array.from({ length: 2_500 }, (_, i) => `many-${i}`);
+    const { until } = await scene.denyList.recent(0);
+    const pipeline = scene.admin.pipeline();
+    for (const id of ids)
+      pipeline.set(keys.denied(id), 'none:SESSION_REVOKED', 'PX', 600_000).zadd(keys.revocations, until, id);
+    await pipeline.exec();
+    const verifier = scene.openVerifier();
+    await verifier.ready();
+    expect(verifier.state().denials).toBeGreaterThanOrEqual(ids.length);
+    verifier.close();
+    await scene.admin.del(ids.map(keys.denied));
+    await scene.admin.zrem(keys.revocations, ids);
+  });
+
+  test('accepts nothing while the list is not complete, for it does not know', async () => {
+    const session = await newSession(scene.api);
+    await scene.admin.del(redisKeys(keyPrefix).denyListComplete);
+    const verifier = scene.openVerifier();
+    expect(await verdict(verifier, session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    await expect(verifier.ready()).rejects.toThrow('ERR-DEPENDENCY-UNAVAILABLE');
+    await scene.completeDenyList();
+    await eventually('the list', async () => (await verdict(verifier, session.access_token)) === 'good');
+    verifier.close();
+  });
+
+  test('without revocations accepts a revoked token until its end', async () => {
+    const verifier = scene.openVerifier({ revocations: 'none' });
+    const session = await newSession(scene.api);
+    await logOut(scene.api, session);
+    expect(await verdict(verifier, session.access_token)).toBe('good');
+    verifier.close();
+  });
+});
+
+describe('while Redis is away', () => {
+  test('the last copy is used for the grace, then nothing is accepted, until the list is complete again', async () => {
+    const graceSeconds = 3_600;
+    const verifier = scene.openVerifier({ graceSeconds });
+    const lenient = scene.openVerifier({ graceSeconds: Number.POSITIVE_INFINITY });
+    const [session, revoked] = [await newSession(scene.api), await newSession(scene.api)];
+    await logOut(scene.api, revoked);
+    for (const sibling of [verifier, lenient]) {
+      await untilRefused(sibling, revoked.access_token);
+      expect(await verdict(sibling, session.access_token)).toBe('good');
+    }
+
+    await scene.stopRedis();
+    await eventually('the report', () => verifier.reports.some(({ kind }) => kind === 'revocations-away'));
+    expect(await verdict(verifier, session.access_token)).toBe('good');
+    expect(await verdict(verifier, revoked.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
+    for (const sibling of [verifier, lenient]) sibling.pass((graceSeconds + 2) * 1_000);
+    expect(await verdict(verifier, session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    expect(await verdict(lenient, session.access_token)).toBe('good');
+
+    await scene.startRedis();
+    // A new process: what it has may be older than what was denied.
+    expect(await verdict(verifier, session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    await scene.completeDenyList();
+    await eventually('the list', async () => (await verdict(verifier, session.access_token)) === 'good');
+    expect(await verdict(verifier, revoked.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
+    expect(verifier.reports.map(({ kind }) => kind)).toEqual(['revocations-away', 'revocations-back']);
+  });
+
+  test('a Redis that lost everything brings no revoked token back', async () => {
+    const verifier = scene.openVerifier();
+    const session = await newSession(scene.api);
+    await logOut(scene.api, session);
+    await untilRefused(verifier, session.access_token);
+    await scene.admin.flushall();
+    await scene.completeDenyList();
+    const later = await logIn(scene.api, session.email);
+    await eventually('the list', async () => (await verdict(verifier, later.access_token)) === 'good');
+    expect(await verdict(verifier, session.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
+  });
+});
+
+describe('the Redis user of docs/verifying.md', () => {
+  let sibling: Redis;
+  const keys = redisKeys(keyPrefix);
+
+  beforeAll(() => {
+    sibling = openRedis(
+      { REDIS_URL: scene.siblingUrl },
+      { ...failFastOptions(), enableOfflineQueue: true, enableReadyCheck: false },
+    ) as Redis;
+  });
+  afterAll(() => sibling.disconnect());
+
+  test('is refused nothing that a verifier needs', async () => {
+    await scene.admin.call('ACL', 'LOG', 'RESET');
+    const verifier = scene.openVerifier();
+    const session = await newSession(scene.api);
+    await logOut(scene.api, session);
+    await untilRefused(verifier, session.access_token);
+    verifier.close();
+    expect(await scene.admin.call('ACL', 'LOG')).toEqual([]);
+  });
+
+  test.each<[what: string, attempt: () => Promise<unknown>]>([
+    ['denying a session', () => sibling.set(keys.denied('s'), 'none:SESSION_REVOKED')],
+    ['accepting one again', () => sibling.del(keys.denied('s'))],
+    ['forgetting when it was denied', () => sibling.zrem(keys.revocations, 's')],
+    ['calling the list complete', () => sibling.set(keys.denyListComplete, 'me')],
+    ['a script', () => sibling.eval("return redis.call('GET', KEYS[1])", 1, keys.denyListComplete)],
+    ['a limit', () => sibling.get(`${keys.limit('login')}:192.0.2.1`)],
+    ['the number of streams', () => sibling.get(keys.streamNumber)],
+    ['a queue', () => sibling.get(`${keys.queuePrefix}:service.auth.events.registered:meta`)],
+    ['a close command', () => sibling.publish(keys.commands, '{}')],
+    ['a message to apps', () => sibling.publish(keys.messages, '{}')],
+    ['listening', () => sibling.subscribe(keys.commands)],
+    ['the names of keys', () => sibling.keys('*')],
+    ['a walk over the keys', () => sibling.scan(0)],
+    ['emptying the server', () => sibling.flushall()],
+    ['the configuration', () => sibling.config('GET', 'requirepass')],
+  ])('is refused %s', async (_what, attempt) => {
+    await expect(attempt()).rejects.toThrow(refusal);
+  });
+});

@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, startRedis } from '@auth-account/local-stack';
+import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
+import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
+import { createVerifier, type Verifier, type VerifierOptions, type VerifierReport } from '@auth-account/verifier';
+import { redisRevocations } from '@auth-account/verifier/redis';
+import type { Redis } from 'ioredis';
+import { readDocumentedAcl } from './documented-acl.ts';
+import { startTestApi, type TestApi } from './test-api.ts';
+import { eventually } from './worker-scene.ts';
+
+/** Issuer and audience of the api unless it is told others. */
+export const issuer = 'https://auth.local';
+export const audience = 'food-storage';
+
+export interface OpenedVerifier extends Verifier {
+  readonly reports: VerifierReport[];
+  /** Lets the verifier's clock, not that of its tokens, pass. */
+  pass(ms: number): void;
+}
+
+/** An api with a Redis of its own, and siblings that read its deny list as the user of docs/verifying.md. */
+export interface VerifierScene {
+  readonly api: TestApi;
+  /** Client with all rights, like the services. */
+  readonly admin: Redis;
+  readonly denyList: DenyList;
+  /** URL of Redis for the sibling's user. */
+  readonly siblingUrl: string;
+  /** Marks the deny list as complete, as a worker does. */
+  completeDenyList(): Promise<void>;
+  openVerifier(options?: Partial<VerifierOptions>): OpenedVerifier;
+  stopRedis(): Promise<void>;
+  /** Starts Redis again, with its user, and waits until the api can write. The deny list is not complete then. */
+  startRedis(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The name that the page uses. */
+export const keyPrefix = 'auth';
+const password = 'secret';
+
+export async function openVerifierScene(): Promise<VerifierScene> {
+  const { user, rightsFor } = readDocumentedAcl('verifying.md');
+  const dir = await mkdtemp(join(tmpdir(), 'auth-account-verifier-'));
+  const guard = createProcessGuard(dir);
+  const server = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+  const admin = openRedis({ REDIS_URL: server.url }, workerOptions()) as Redis;
+  admin.on('error', () => undefined);
+  const createUser = () => admin.call('ACL', 'SETUSER', user, ...rightsFor(password));
+  await createUser();
+  const denyList = createDenyList(admin, redisKeys(keyPrefix), denialLifetimeMs(600));
+  const api = await startTestApi({
+    REDIS_URL: server.url,
+    KEY_PREFIX: keyPrefix,
+    ARGON2_MEMORY_KIB: '8',
+    ARGON2_PASSES: '1',
+  });
+  const open = new Set<Verifier>();
+  const siblingUrl = server.url.replace('://', `://${user}:${password}@`);
+
+  async function completeDenyList(): Promise<void> {
+    if (!(await (await denyList.beginRebuild()).complete())) throw new Error('the deny list was not completed');
+  }
+  await completeDenyList();
+
+  return {
+    api,
+    admin,
+    denyList,
+    siblingUrl,
+    completeDenyList,
+    openVerifier(options = {}) {
+      const reports: VerifierReport[] = [];
+      let passed = 0;
+      const verifier = createVerifier({
+        issuer,
+        audience,
+        reachedAt: api.base,
+        onReport: (report) => reports.push(report),
+        elapsed: () => performance.now() + passed,
+        ...options,
+        revocations: options.revocations ?? redisRevocations({ REDIS_URL: siblingUrl, KEY_PREFIX: keyPrefix }),
+      });
+      open.add(verifier);
+      return {
+        ...verifier,
+        reports,
+        pass(ms) {
+          passed += ms;
+        },
+      };
+    },
+    stopRedis: () => server.kill(),
+    async startRedis() {
+      await server.start();
+      await eventually('Redis is back', async () => (await createUser().catch(() => undefined)) === 'OK');
+    },
+    async close() {
+      for (const verifier of open) verifier.close();
+      await api.close();
+      admin.disconnect();
+      await server.kill();
+      await rm(dir, { recursive: true, force: true });
+      guard.dismiss();
+    },
+  };
+}
