@@ -11,7 +11,7 @@ export type Action =
   /** The sibling service refuses the access token so often. */
   | { readonly kind: 'call a service'; readonly tab: number; readonly refusals: number }
   | { readonly kind: 'network' | 'foreground' | 'lock' | 'read only'; readonly isOn: boolean; readonly isTold: boolean }
-  | { readonly kind: 'wipe' | 'end from elsewhere' }
+  | { readonly kind: 'wipe' | 'end from elsewhere' | 'end by an operator' }
   | { readonly kind: 'step the clock'; readonly ms: number };
 
 type Deeds = { readonly [K in Action['kind']]: (world: World, action: Extract<Action, { kind: K }>) => unknown };
@@ -28,8 +28,9 @@ const deeds: Deeds = {
   },
   kill: (world, { tab }) => kill(world, tab),
   start: (world, { tab }) => start(world, tab),
-  network({ network, device }, { isOn, isTold }) {
+  network({ network, device, streams }, { isOn, isTold }) {
     network.isOn = isOn;
+    streams?.onNetwork(isOn, isTold);
     if (isTold) turn(device.online, isOn);
   },
   foreground: ({ device }, { isOn }) => turn(device.active, isOn),
@@ -48,6 +49,7 @@ const deeds: Deeds = {
     clock.offMs += ms;
   },
   'end from elsewhere': (world) => world.time.busy(() => endFromElsewhere(world)),
+  'end by an operator': (world) => world.time.busy(() => endByOperator(world)),
 };
 
 export function act(world: World, action: Action): void {
@@ -78,14 +80,26 @@ function logOut(world: World, tab: number): void {
   });
 }
 
+function heldSessions({ observed }: World): ReadonlySet<string> {
+  const held = new Set([...observed.held.values()].map(({ sessionId }) => sessionId));
+  for (const sessionId of held) observed.mayEnd.add(sessionId);
+  return held;
+}
+
+/** An operator orders it; the worker ends the sessions. */
+async function endByOperator(world: World): Promise<void> {
+  for (const sessionId of heldSessions(world)) await world.services?.forceLogout(sessionId);
+  await world.streams?.settle();
+}
+
 /** Another device of the user ends the sessions of this one. */
 async function endFromElsewhere(world: World): Promise<void> {
-  const held = new Set([...world.observed.held.values()].map(({ sessionId }) => sessionId));
+  const held = heldSessions(world);
   for (const email of world.emails) {
     const other = await logIn(world.api, email);
     for (const sessionId of held) {
-      world.observed.mayEnd.add(sessionId);
       await world.api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${sessionId}`, headers: bearer(other) });
     }
   }
+  await world.streams?.settle();
 }

@@ -2,12 +2,15 @@ import fc from 'fast-check';
 import type { Action } from './client-actions.ts';
 import type { StorageFate } from './client-device.ts';
 import type { NetworkFate } from './client-network.ts';
+import type { StreamFate } from './client-streams.ts';
 
 export interface Step {
   readonly action: Action;
   /** Fates of the next requests, and of the next accesses to the storage. */
   readonly fates: readonly NetworkFate[];
   readonly storage: readonly StorageFate[];
+  /** Of the next streams. */
+  readonly streams?: readonly StreamFate[];
   /** What happens at a later access to the platform, perhaps within this action. */
   readonly strike: { readonly after: number; readonly action: Action } | undefined;
   readonly passMs: number;
@@ -100,4 +103,43 @@ export const course: fc.Arbitrary<Course> = fc.record({
   tabs: fc.constantFrom(1, 2),
   isSignedIn: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false)),
   steps: fc.array(step, { minLength: 1, maxLength: 14 }),
+});
+
+/** 1001 with and without its notice, and 4003 and 4005 seldom: they silence the stream rightly. */
+const streamEnd: fc.Arbitrary<NonNullable<StreamFate['end']>> = fc.record({
+  code: fc.constantFrom(1000, 1001, 1001, 1003, 1006, 1006, 1009, 1011, 4001, 4002, 4003, 4004, 4005, 4008, 4999),
+  afterMs: fc.constantFrom(0, 0, 5_000, 20_000, 100_000, 400_000),
+  noticeMs: fc.option(fc.nat(60_000), { nil: undefined }),
+});
+
+const streamFate: fc.Arbitrary<StreamFate> = fc.record({
+  handshake: fc.constantFrom(
+    'succeeds' as const,
+    'succeeds' as const,
+    'succeeds' as const,
+    'cut' as const,
+    'hangs' as const,
+  ),
+  upMs: onTheWay,
+  downMs: onTheWay,
+  isClosed: fc.boolean(),
+  refusals: fc.constantFrom(0, 0, 1, 3),
+  end: fc.option(streamEnd, { nil: undefined, freq: 4 }),
+});
+
+const streamedStep: fc.Arbitrary<Step> = fc
+  .record({
+    step,
+    streams: fc.array(streamFate, { maxLength: 3 }),
+    isByOperator: fc.oneof({ weight: 15, arbitrary: fc.constant(false) }, fc.constant(true)),
+  })
+  .map(({ step: plain, streams, isByOperator }) => {
+    return { ...plain, streams, ...(isByOperator && { action: { kind: 'end by an operator' } as const }) };
+  });
+
+/** A course with streams on. */
+export const streamedCourse: fc.Arbitrary<Course> = fc.record({
+  tabs: fc.constantFrom(1, 2),
+  isSignedIn: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false)),
+  steps: fc.array(streamedStep, { minLength: 1, maxLength: 14 }),
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { cheapHashes } from '../support/groups.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
-import { type Course, course } from './client-course.ts';
+import { type ClientServices, startClientServices } from '../support/client-scene.ts';
+import { type Course, course, streamedCourse } from './client-course.ts';
 import { found } from './client-found.ts';
 import type { Observed } from './client-observed.ts';
+import { type Operator, openOperator } from './client-operator.ts';
 import { createVirtualTime, type VirtualTime } from './client-time.ts';
 import { walk } from './client-walk.ts';
 import { newSeeds } from './new-seeds.ts';
@@ -12,36 +12,58 @@ import { showProgress } from './progress.ts';
 
 /** Number of random courses; `npm run test:long client` asks for more. */
 const numRuns = Number(process.env.CLIENT_RUNS ?? 25);
-const isSuite = process.env.CLIENT_RUNS === undefined;
-const nextSeed = newSeeds(isSuite);
+/** A tenth as many more have their streams on, and ten of the suite's. */
+const numStreamed = Number(process.env.CLIENT_STREAM_RUNS ?? (process.env.CLIENT_RUNS ? Math.ceil(numRuns / 10) : 10));
+const isSuite = process.env.CLIENT_RUNS === undefined && process.env.CLIENT_STREAM_RUNS === undefined;
 
-let api: TestApi;
+let services: ClientServices;
+let operator: Operator;
 let time: VirtualTime;
 let begunAt = Date.now();
-let courses = 0;
 const figures = new Map<string, number>();
 
 beforeAll(async () => {
   time = createVirtualTime();
-  api = await startTestApi(
-    { ...cheapHashes, LOGIN_ACCOUNT_FREE_FAILURES: '1000000' },
-    { now: () => begunAt + time.now() },
-  );
+  services = await startClientServices({}, { now: () => begunAt + time.now() });
+  operator = openOperator(services.api.keyPrefix);
 });
 afterAll(async () => {
-  if (process.env.MODEL_FIGURES) console.log({ courses, ...Object.fromEntries([...figures].sort()) });
-  await api.close();
+  if (process.env.MODEL_FIGURES) console.log(Object.fromEntries([...figures].sort()));
+  await operator.close();
+  await services.worker.close();
+  await services.api.close();
+  await services.gateway.close();
 });
 
-async function walkOne(steps: Course): Promise<Observed> {
-  time = createVirtualTime();
-  begunAt = Date.now();
-  return walk(api, time, steps);
+/** Courses, and how one is walked. */
+interface Kind {
+  readonly courses: fc.Arbitrary<Course>;
+  walkOne(course: Course): Promise<Observed>;
 }
 
+function begin(): void {
+  time = createVirtualTime();
+  begunAt = Date.now();
+}
+
+const plain: Kind = {
+  courses: course,
+  async walkOne(steps) {
+    begin();
+    return walk(services.api, time, steps);
+  },
+};
+const streamed: Kind = {
+  courses: streamedCourse,
+  async walkOne(steps) {
+    begin();
+    return walk(services.api, time, steps, { epoch: begunAt, forceLogout: operator.forceLogout });
+  },
+};
+
 /** Shrinks a course that broke a promise, for a while. */
-async function describe(seed: number): Promise<string> {
-  const property = fc.asyncProperty(course, async (steps) => {
+async function describe({ courses, walkOne }: Kind, seed: number): Promise<string> {
+  const property = fc.asyncProperty(courses, async (steps) => {
     const { violations, story } = await walkOne(steps);
     if (violations.length > 0) throw new Error([...story, ...violations].join('\n'));
   });
@@ -49,28 +71,46 @@ async function describe(seed: number): Promise<string> {
   return `${JSON.stringify(outcome.counterexample)}\n${(outcome.errorInstance as Error | null)?.message}`;
 }
 
+/** Walks so many courses, and throws what broke a promise. */
+async function walkMany(kind: Kind, runs: number): Promise<number> {
+  const nextSeed = newSeeds(isSuite);
+  const broken: { readonly seed: number; readonly violations: readonly string[] }[] = [];
+  let walked = 0;
+  const from = performance.now();
+  for (; walked < runs; ) {
+    const { seed } = nextSeed();
+    const observed = await kind.walkOne(fc.sample(kind.courses, { seed, numRuns: 1 })[0] as Course);
+    for (const [what, count] of observed.figures) figures.set(what, (figures.get(what) ?? 0) + count);
+    if (observed.violations.length > 0) {
+      broken.push({ seed, violations: observed.violations });
+      if (!isSuite) process.stderr.write(`seed ${seed}: ${observed.violations.join(', ')}\n`);
+    }
+    walked += 1;
+    showProgress(isSuite, { [`of ${runs} courses`]: walked, broken: broken.length });
+  }
+  if (process.env.MODEL_FIGURES)
+    console.log(`${walked} courses, ${Math.round((performance.now() - from) / walked)} ms each`);
+  if (broken[0]) throw new Error(`${JSON.stringify(broken, null, 1)}\n${await describe(kind, broken[0].seed)}`);
+  return walked;
+}
+
 test.each(Object.keys(found))('keeps its promises after %s', async (name) => {
-  const { violations, story } = await walkOne({ ...(found[name] as Course), isExact: true });
+  const { violations, story } = await plain.walkOne({ ...(found[name] as Course), isExact: true });
   expect([...violations, ...(violations.length > 0 ? story : [])]).toEqual([]);
 });
 
 test(
   'whatever the network, the storage and the system do to the app: its session ends only if somebody ends it',
   async () => {
-    const broken: { readonly seed: number; readonly violations: readonly string[] }[] = [];
-    for (let run = 0; run < numRuns; run += 1) {
-      const { seed } = nextSeed();
-      const observed = await walkOne(fc.sample(course, { seed, numRuns: 1 })[0] as Course);
-      for (const [what, count] of observed.figures) figures.set(what, (figures.get(what) ?? 0) + count);
-      if (observed.violations.length > 0) {
-        broken.push({ seed, violations: observed.violations });
-        if (!isSuite) process.stderr.write(`seed ${seed}: ${observed.violations.join(', ')}\n`);
-      }
-      courses += 1;
-      showProgress(isSuite, { [`of ${numRuns} courses`]: courses, broken: broken.length });
-    }
-    if (broken[0]) throw new Error(`${JSON.stringify(broken, null, 1)}\n${await describe(broken[0].seed)}`);
-    expect(courses).toBe(numRuns);
+    expect(await walkMany(plain, numRuns)).toBe(numRuns);
   },
   300_000 + numRuns * 5_000,
+);
+
+test(
+  'whatever ends its stream: the session goes on, and has one stream again',
+  async () => {
+    expect(await walkMany(streamed, numStreamed)).toBe(numStreamed);
+  },
+  300_000 + numStreamed * 10_000,
 );

@@ -45,6 +45,7 @@ export interface Network {
 /** Sees all that leaves and all that the api answers. */
 export interface Observer {
   onSent(sent: Sent): () => void;
+  onHandshake(url: string, token: string): void;
   onAnswer(sent: Sent, answer: Answer): void;
 }
 
@@ -59,11 +60,16 @@ const foreign: Partial<Record<NetworkFate['kind'], readonly [status: number, tex
   throttled: [429, '{}', '3'],
 };
 
-export function createNetwork(time: VirtualTime, base: string, tell: Tell): Network {
+/** `settle`: waits for what an answer of the api has set going. */
+export function createNetwork(time: VirtualTime, base: string, tell: Tell, settle?: () => Promise<void>): Network {
   // One at a time: a seed repeats its course.
   let last: Promise<unknown> = Promise.resolve();
   const deliver = (sent: Sent, isHungUp = false): Promise<Answer> => {
-    const answer = last.then(() => (isHungUp ? sendAndHangUp(base, sent) : sendTo(base, sent)));
+    const answer = last.then(async () => {
+      const received = await (isHungUp ? sendAndHangUp(base, sent) : sendTo(base, sent));
+      await settle?.();
+      return received;
+    });
     last = answer.catch(() => undefined);
     return time.busy(() => answer);
   };

@@ -78,6 +78,15 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
         if (own !== sessionId && life.blindReads > 0) observed.blindLogouts.add(sessionId);
         return beginRefresh(sessionId, own === sessionId, life);
       },
+      onHandshake(url, token) {
+        const sent: Sent = {
+          ...{ url, path: url, method: 'GET', body: '' },
+          headers: new Headers({ Authorization: token }),
+        };
+        const sessionId = tokens.sessionOf(sent);
+        if (isTooLate(sent, sessionId, idOf(state())))
+          violations.push('a stream got a token of a session that is over');
+      },
       onAnswer: (sent, answer) => learnAnswer(observed, tokens, sent, answer),
     }),
     onEvent: (tab, event) => checkEvent(observed, tab, event),

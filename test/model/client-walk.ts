@@ -4,14 +4,19 @@ import { act } from './client-actions.ts';
 import type { Course, Step } from './client-course.ts';
 import type { AskedLogout, Observed } from './client-observed.ts';
 import type { VirtualTime } from './client-time.ts';
-import { call, createWorld, kill, start, type World } from './client-world.ts';
+import { call, createWorld, kill, type StreamServices, start, type World } from './client-world.ts';
 
-/** Walks a course and returns what broke a promise, with what had happened. */
-export async function walk(api: TestApi, time: VirtualTime, course: Course): Promise<Observed> {
+/** Walks a course and returns what broke a promise, with what had happened. Streams are on if `services` are given. */
+export async function walk(
+  api: TestApi,
+  time: VirtualTime,
+  course: Course,
+  services?: StreamServices,
+): Promise<Observed> {
   const { tabs, isSignedIn, steps, isExact = false } = course;
   const emails = [newEmail(), newEmail()];
   for (const email of emails) await registerAccount(api, email);
-  const world = createWorld({ api, time, emails, tabs, mayLose: tabs > 1 && !isExact });
+  const world = createWorld({ api, services, time, emails, tabs, mayLose: tabs > 1 && !isExact });
   const onUnhandled = (error: unknown) => void world.observed.violations.push(`an unhandled rejection: ${error}`);
   process.on('unhandledRejection', onUnhandled);
   try {
@@ -28,10 +33,11 @@ export async function walk(api: TestApi, time: VirtualTime, course: Course): Pro
 
 const quiet = (action: Step['action']): Step => ({ action, fates: [], storage: [], strike: undefined, passMs: 10 });
 
-async function take(world: World, { action, fates, storage, strike, passMs }: Step): Promise<void> {
+async function take(world: World, { action, fates, storage, streams = [], strike, passMs }: Step): Promise<void> {
   const faultsBefore = world.device.faults;
   world.network.fates.push(...fates);
   world.device.fates.push(...storage);
+  world.streams?.fates.push(...streams);
   if (strike) world.strikes.push({ left: strike.after, run: () => act(world, strike.action) });
   act(world, action);
   await world.time.pass(passMs);
@@ -70,6 +76,7 @@ async function finish(world: World): Promise<void> {
   world.strikes.splice(0);
   network.fates.splice(0);
   device.fates.splice(0);
+  world.streams?.fates.splice(0);
   Object.assign(device, { isLocked: false, isReadOnly: false });
   Object.assign(network, { isOn: true, refusals: 0 });
   world.tabs.forEach((_, index) => {
@@ -87,7 +94,8 @@ async function finish(world: World): Promise<void> {
   await compareWithServer(world);
 }
 
-async function compareWithServer({ tabs, observed, device, api }: World): Promise<void> {
+async function compareWithServer(world: World): Promise<void> {
+  const { tabs, observed, device, api } = world;
   const { violations } = observed;
   const states = tabs.map((tab) => tab?.client.state());
   const owned = new Set(states.map((state) => (state?.status === 'signed_in' ? state.session.session_id : undefined)));
@@ -95,6 +103,7 @@ async function compareWithServer({ tabs, observed, device, api }: World): Promis
   // What the storage has refused or lost, a tab can't learn of another one.
   const mayDisagree = device.wipes > 0 || tabs.some((tab) => tab?.life.isRefused);
   if (owned.size > 1 && !mayDisagree) violations.push(`the tabs disagree: ${JSON.stringify(states)}`);
+  lookAtStreams(world, owned);
   const isLive = async (_id: string) => (await api.collections.sessions.findOne({ _id }))?.is_revoked === false;
   for (const sessionId of owned) {
     if (sessionId && !(await isLive(sessionId))) violations.push('an app holds a session that is over');
@@ -103,6 +112,19 @@ async function compareWithServer({ tabs, observed, device, api }: World): Promis
     const isWaiting = !owned.has(sessionId) && (await isLive(sessionId));
     if (isWaiting && !mayBeLost(asked, device.faults, observed.kills())) violations.push('a logout never arrived');
   }
+}
+
+/** A signed-in device has the stream of its session, unless it was told to leave it to another; a signed-out one has none. */
+function lookAtStreams({ streams, tabs, observed }: World, owned: ReadonlySet<string | undefined>): void {
+  if (streams === undefined) return;
+  const { violations, count } = observed;
+  const isToHave = (sessionId: string) => !tabs.some((tab) => tab && streams.hasStopped(tab.life, sessionId));
+  for (const { sessionId } of streams.heard) if (!owned.has(sessionId)) violations.push('a stream without a session');
+  const open = [...streams.heard].filter((stream) => stream.isOpen());
+  const [sessionId] = owned;
+  if (owned.size > 1 || sessionId === undefined) return;
+  count(open.length > 0 ? 'stream: open at the end' : 'stream: left to another at the end');
+  if (open.length === 0 && isToHave(sessionId)) violations.push('no stream is open at the end');
 }
 
 /** What the storage has refused or lost is in memory only. */

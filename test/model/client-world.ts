@@ -5,6 +5,7 @@ import type { TestApi } from '../support/test-api.ts';
 import { createDevice, type Device, type Life } from './client-device.ts';
 import { createNetwork, type Network, serviceUrl } from './client-network.ts';
 import { createObserved, type Observed } from './client-observed.ts';
+import { createStreams, type Streams } from './client-streams.ts';
 import type { VirtualTime } from './client-time.ts';
 
 /** A tab of a page, or the only instance of an app. */
@@ -14,9 +15,20 @@ export interface Tab {
   readonly life: Life;
 }
 
+/** What the services beside the api do for a course with streams. */
+export interface StreamServices {
+  /** The services' time, in milliseconds since 1970, when the virtual clock began. */
+  readonly epoch: number;
+  /** Settles when the worker has ended the session. */
+  forceLogout(sessionId: string): Promise<void>;
+}
+
 /** One device with its app, against the real services. */
 export interface World {
   readonly api: TestApi;
+  /** Undefined if streams are off. */
+  readonly services: StreamServices | undefined;
+  readonly streams: Streams | undefined;
   readonly time: VirtualTime;
   readonly device: Device;
   readonly network: Network;
@@ -35,13 +47,14 @@ export interface World {
 
 export interface WorldOptions {
   readonly api: TestApi;
+  readonly services: StreamServices | undefined;
   readonly time: VirtualTime;
   readonly emails: readonly string[];
   readonly tabs: number;
   readonly mayLose: boolean;
 }
 
-export function createWorld({ api, time, emails, tabs, mayLose }: WorldOptions): World {
+export function createWorld({ api, services, time, emails, tabs, mayLose }: WorldOptions): World {
   const strikes: World['strikes'] = [];
   const tell = () => {
     for (const strike of [...strikes]) {
@@ -52,13 +65,12 @@ export function createWorld({ api, time, emails, tabs, mayLose }: WorldOptions):
     }
   };
   const device = createDevice(time, tell, mayLose);
+  const observed = createObserved(time.now, device);
+  const network = createNetwork(time, api.base, tell, async () => streams?.settle());
+  const isRevoked = async (_id: string) => (await api.collections.sessions.findOne({ _id }))?.is_revoked !== false;
+  const streams = services && createStreams({ time, tell, network, isRevoked, observed, epoch: services.epoch });
   const world: World = {
-    api,
-    time,
-    emails,
-    device,
-    network: createNetwork(time, api.base, tell),
-    observed: createObserved(time.now, device),
+    ...{ api, services, streams, time, emails, device, network, observed },
     clock: { offMs: 0 },
     tabs: Array.from({ length: tabs }, () => undefined),
     starting: new Set(),
@@ -73,19 +85,17 @@ export function createWorld({ api, time, emails, tabs, mayLose }: WorldOptions):
 export function start(world: World, index: number): void {
   if (world.tabs[index] !== undefined || world.starting.has(index)) return;
   world.starting.add(index);
-  const { device, time, network, observed } = world;
+  const { device, time, network, observed, streams } = world;
   const life: Life = { isOver: false, blindReads: 0, isRefused: false, endings: new Set() };
   const isPage = world.tabs.length > 1;
   // Declared first: the client asks for it before it is created.
   const holder: { client?: AuthClient } = {};
+  const observer = observed.observerOf(life, () => holder.client?.state());
   const client = createAuthClient({
     baseUrl: world.api.base,
     services: [serviceUrl],
     storage: device.storageOf(life),
-    fetch: network.fetchOf(
-      life,
-      observed.observerOf(life, () => holder.client?.state()),
-    ),
+    fetch: network.fetchOf(life, observer),
     timers: { after: (ms, work) => time.after(ms, () => life.isOver || work()) },
     // Each tab has a monotonic clock of its own.
     monotonic: () => time.now() + index * 1_000_000,
@@ -93,7 +103,7 @@ export function start(world: World, index: number): void {
     now: () => Date.now() + world.clock.offMs,
     connectivity: device.signalOf(life, device.online),
     appState: device.signalOf(life, device.active),
-    stream: false,
+    ...(streams ? { WebSocket: streams.socketOf(life, observer.onHandshake) } : { stream: false }),
     ...(isPage ? { locks: device.locksOf(life), openChannel: device.channelOf(life) } : {}),
   } satisfies AuthClientOptions);
   holder.client = client;

@@ -14,7 +14,7 @@ import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
 import { type RecordedSockets, recordSockets } from './recorded-socket.ts';
 import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
 import { eventually } from './worker-scene.ts';
-import { startTestWorker } from './worker-service.ts';
+import { startTestWorker, type TestWorker } from './worker-service.ts';
 
 /** An app: a client, its storage and its network. */
 export interface TestApp {
@@ -44,11 +44,23 @@ export interface ClientScene {
   close(): Promise<void>;
 }
 
-async function startServices(env: Readonly<Record<string, string>>) {
+/** The three services on one database and key prefix. */
+export interface ClientServices {
+  readonly api: TestApi;
+  readonly gateway: TestGateway;
+  readonly gatewayEnv: Readonly<Record<string, string>>;
+  readonly worker: TestWorker;
+}
+
+/** Starts them. `now`: the clock of api and gateway. */
+export async function startClientServices(
+  env: Readonly<Record<string, string>>,
+  overrides: { readonly now?: () => number } = {},
+): Promise<ClientServices> {
   const name = uniqueName();
   const gatewayEnv = { ...serviceEnvironment(name), DRAIN_SECONDS: '0' };
-  const gateway = await startTestGateway({ env: gatewayEnv });
-  const api = await startTestApi({
+  const gateway = await startTestGateway({ env: gatewayEnv }, {}, overrides);
+  const apiEnv = {
     ...cheapHashes,
     MONGODB_DATABASE: name,
     KEY_PREFIX: name,
@@ -56,7 +68,8 @@ async function startServices(env: Readonly<Record<string, string>>) {
     LOGIN_ACCOUNT_FREE_FAILURES: '1000000',
     LOGIN_FREE_FAILURES: '15',
     ...env,
-  });
+  };
+  const api = await startTestApi(apiEnv, overrides);
   const worker = await startTestWorker({
     ...serviceEnvironment(name),
     EVENT_SUBSCRIBERS: '[]',
@@ -67,7 +80,7 @@ async function startServices(env: Readonly<Record<string, string>>) {
 }
 
 export async function openClientScene(env: Readonly<Record<string, string>> = {}): Promise<ClientScene> {
-  const { gatewayEnv, api, worker, ...started } = await startServices(env);
+  const { gatewayEnv, api, worker, ...started } = await startClientServices(env);
   let { gateway } = started;
   const clients: AuthClient[] = [];
 

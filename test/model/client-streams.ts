@@ -1,0 +1,121 @@
+import type { StreamSocket } from '../../libs/client/src/platform/platform.ts';
+import type { Life, Tell } from './client-device.ts';
+import { openSocket } from './client-socket.ts';
+import type { VirtualTime } from './client-time.ts';
+
+/** What becomes of one stream. */
+export interface StreamFate {
+  readonly handshake: 'succeeds' | 'cut' | 'hangs';
+  /** Virtual milliseconds of the handshake on the way there, and of what the gateway says first on the way back. */
+  readonly upMs: number;
+  readonly downMs: number;
+  /** A failed handshake is told by a close too, as in browsers; Node tells an error only. */
+  readonly isClosed: boolean;
+  /** So many `auth` frames are refused. */
+  readonly refusals: number;
+  /** Its end if nothing ends it before, which need not be the gateway's. `noticeMs`: of a `reconnect` frame before. */
+  readonly end: { readonly code: number; readonly afterMs: number; readonly noticeMs: number | undefined } | undefined;
+}
+
+/** A stream from its opening by the client until the client has heard of its end, has closed it, or is no more. */
+export interface HeardStream {
+  readonly sessionId: string;
+  readonly life: Life;
+  /** The client has its `hello`. */
+  isOpen(): boolean;
+  /** The gateway may have it. */
+  isConnected(): boolean;
+  /** Settles when the gateway has ended it. */
+  readonly closed: Promise<void>;
+  /** Nothing passes any more. */
+  sever(): void;
+  /** The client hears that the connection is lost. */
+  lose(): void;
+}
+
+/** Sees a stream that the client opens. */
+export type OnHandshake = (url: string, token: string) => void;
+
+export interface StreamsDeps {
+  readonly time: VirtualTime;
+  /** The services' time, in milliseconds since 1970, when the virtual clock began. */
+  readonly epoch: number;
+  readonly tell: Tell;
+  readonly network: { readonly isOn: boolean };
+  readonly isRevoked: (sessionId: string) => Promise<boolean>;
+  readonly observed: { readonly violations: string[]; note(what: string): void; count(what: string): void };
+}
+
+/** The streams of a device. */
+export interface Streams {
+  readonly fates: StreamFate[];
+  readonly heard: ReadonlySet<HeardStream>;
+  /** True if this app was told, rightly or not, to leave the stream of the session to another connection. */
+  hasStopped(life: Life, sessionId: string): boolean;
+  socketOf(life: Life, onHandshake: OnHandshake): new (url: string, protocols: string[]) => StreamSocket;
+  onNetwork(isOn: boolean, isTold: boolean): void;
+  /** Waits until the gateway has closed each stream whose session is over. */
+  settle(): Promise<void>;
+}
+
+const silent = (): StreamSocket => ({
+  ...{ onopen: null, onmessage: null, onclose: null, onerror: null },
+  ...{ send: () => undefined, close: () => undefined },
+});
+
+/** Limit for hangs only. */
+const patienceMs = 60_000;
+
+export function createStreams(deps: StreamsDeps): Streams {
+  const { observed } = deps;
+  const heard = new Set<HeardStream>();
+  const stops = new WeakMap<Life, string[]>();
+  const fates: StreamFate[] = [];
+
+  function begin(life: Life, onHandshake: OnHandshake, url: string, token: string): StreamSocket {
+    // An app that is killed ends its turn, and nothing leaves it any more.
+    if (life.isOver) return silent();
+    observed.note(`  opens the stream ${url.slice(-4)}`);
+    observed.count('stream: opened by the client');
+    onHandshake(url, token);
+    const { socket, stream } = openSocket({
+      ...{ ...deps, heard, life, url, token, untilClosed },
+      fate: fates.shift(),
+      onStop: (sessionId) => stops.set(life, [...(stops.get(life) ?? []), sessionId]),
+    });
+    if (heard.size > 0) observed.violations.push('two streams at once in one set of tabs');
+    heard.add(stream);
+    return socket;
+  }
+
+  /** A stream that is over has to end: else it is a violation. */
+  async function untilClosed({ closed, sessionId }: HeardStream): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const isLate = new Promise<boolean>((resolve) => {
+      timer = setTimeout(resolve, patienceMs, true);
+    });
+    if ((await Promise.race([closed, isLate])) === true) observed.violations.push(`${sessionId} outlives its end`);
+    clearTimeout(timer);
+  }
+
+  return {
+    fates,
+    heard,
+    hasStopped: (life, sessionId) => stops.get(life)?.includes(sessionId) ?? false,
+    socketOf: (life, onHandshake) =>
+      function open(url: string, [, token = '']: string[]) {
+        return begin(life, onHandshake, url, token);
+      } as unknown as ReturnType<Streams['socketOf']>,
+    onNetwork(isOn, isTold) {
+      for (const stream of heard) {
+        if (!isOn) stream.sever();
+        if (isOn || isTold) stream.lose();
+      }
+    },
+    async settle() {
+      for (const stream of [...heard]) {
+        if (stream.isConnected() && (await deps.isRevoked(stream.sessionId))) await untilClosed(stream);
+      }
+    },
+  };
+}
