@@ -105,7 +105,7 @@ export const course: fc.Arbitrary<Course> = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 14 }),
 });
 
-/** 1001 with and without its notice, and 4003 and 4005 seldom: they silence the stream rightly. */
+/** With and without a notice. 4003 and 4005 are seldom: they silence the stream rightly. */
 const streamEnd: fc.Arbitrary<NonNullable<StreamFate['end']>> = fc.record({
   code: fc.constantFrom(1000, 1001, 1001, 1003, 1006, 1006, 1009, 1011, 4001, 4002, 4003, 4004, 4005, 4008, 4999),
   afterMs: fc.constantFrom(0, 0, 5_000, 20_000, 100_000, 400_000),

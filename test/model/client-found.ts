@@ -92,4 +92,15 @@ export const found: Readonly<Record<string, Course>> = {
       step({ kind: 'log out', tab: 0 }),
     ],
   },
+  'a logout that is on its way when the storage is wiped, and one in another tab that starts then': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'kill', tab: 0 }),
+      step({ kind: 'log out', tab: 1 }, { fates: [late] }),
+      step({ kind: 'wipe' }),
+      step({ kind: 'start', tab: 0 }),
+      step({ kind: 'log out', tab: 0 }, { passMs: 16_000 }),
+    ],
+  },
 };

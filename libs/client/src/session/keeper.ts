@@ -11,6 +11,7 @@ import {
   sessionOf,
   type TokenPair,
   withLogout,
+  withLogouts,
 } from './session-record.ts';
 import type { Vault } from './vault.ts';
 
@@ -118,11 +119,7 @@ function createEnding({ randomUUID, vault }: KeeperDeps) {
       const ended = endedRecord(newest, randomUUID(), reason, isLogout);
       vault.accept(ended);
       // If another tab's record, or a second logout, has come between, this logout is in the storage too before it says so.
-      await vault.update((held) => {
-        const ids = held.logouts.map(({ session_id }) => session_id);
-        const dropped = ended.logouts.filter(({ session_id }) => !ids.includes(session_id));
-        return { next: { ...held, logouts: [...held.logouts, ...dropped] } };
-      });
+      await vault.update((held) => ({ next: { ...held, logouts: withLogouts(held.logouts, ended.logouts) } }));
     },
   };
 }

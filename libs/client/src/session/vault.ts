@@ -1,7 +1,7 @@
 import { AuthError } from '../http/auth-error.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import type { Exclusive } from './exclusive.ts';
-import { logoutsAfter, noRecord, type SessionRecord } from './session-record.ts';
+import { logoutsAfter, noRecord, type SessionRecord, withLogouts } from './session-record.ts';
 import { createSlots } from './slots.ts';
 
 /** A change of the record. The vault counts it. */
@@ -60,9 +60,11 @@ function createMemory(onChange: VaultDeps['onChange']) {
         return;
       }
       if (before?.session && before.era !== record.era) eras.set(before.era, true);
-      current = record;
+      // A lower count is that of a storage which was wiped, and has lost the logouts that this tab still has to send.
+      const isWiped = before && record.n <= before.n;
+      current = isWiped ? { ...record, logouts: withLogouts(record.logouts, before.logouts) } : record;
       eras.set(record.era, false);
-      onChange(before, record);
+      onChange(before, current);
     },
   };
 }
