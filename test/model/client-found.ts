@@ -7,6 +7,8 @@ const step = (action: Action, more: Partial<Step> = {}): Step => {
 const slow = (count: number) => Array.from({ length: count }, () => 'slow' as const);
 const hanging = { kind: 'hangs', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
 const late = { kind: 'passes', upMs: 80_000, downMs: 0, givenUp: 'lost' } as const;
+const passing = (downMs: number) => ({ kind: 'passes', upMs: 0, downMs, givenUp: 'lost' }) as const;
+const lost = { kind: 'request_lost', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
 const told = { isOn: true, isTold: false } as const;
 
 /** Courses that broke a promise once, as short as they could be made. */
@@ -90,6 +92,37 @@ export const found: Readonly<Record<string, Course>> = {
       step({ kind: 'log in', tab: 0, account: 0 }, { strike: { after: 8, action: { kind: 'wipe' } } }),
       step({ kind: 'call', tab: 1 }),
       step({ kind: 'log out', tab: 0 }),
+    ],
+  },
+  'a start while the other tab logs in, which reads what was there before, and has it last': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'kill', tab: 0 }),
+      step({ kind: 'call a service', tab: 1, refusals: 1 }),
+      // The logout of the session before is under way for a while.
+      step({ kind: 'log in', tab: 1, account: 1 }, { fates: [passing(1), lost] }),
+      step(
+        { kind: 'step the clock', ms: -86_400_000 },
+        {
+          fates: [passing(3)],
+          storage: ['slow', 'works', 'works'],
+          strike: { after: 1, action: { kind: 'start', tab: 0 } },
+          passMs: 40_000,
+        },
+      ),
+    ],
+  },
+  'a refresh while the storage can’t be read, and the other tab has a newer token': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'call a service', tab: 0, refusals: 0 }, { passMs: 600_000 }),
+      step({ kind: 'call a service', tab: 1, refusals: 2 }),
+      step(
+        { kind: 'call a service', tab: 0, refusals: 0 },
+        { storage: ['works', 'fails', 'fails', 'fails', 'fails'], passMs: 600_000 },
+      ),
     ],
   },
   'a logout that is on its way when the storage is wiped, and one in another tab that starts then': {

@@ -11,7 +11,6 @@ import {
   sessionOf,
   type TokenPair,
   withLogout,
-  withLogouts,
 } from './session-record.ts';
 import type { Vault } from './vault.ts';
 
@@ -119,7 +118,7 @@ function createEnding({ randomUUID, vault }: KeeperDeps) {
       const ended = endedRecord(newest, randomUUID(), reason, isLogout);
       vault.accept(ended);
       // If another tab's record, or a second logout, has come between, this logout is in the storage too before it says so.
-      await vault.update((held) => ({ next: { ...held, logouts: withLogouts(held.logouts, ended.logouts) } }));
+      await vault.update((held) => ({ next: { ...held, logouts: held.logouts.reduce(withLogout, ended.logouts) } }));
     },
   };
 }

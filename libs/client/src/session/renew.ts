@@ -9,7 +9,7 @@ import { endedRecord, type SessionRecord, sessionOf, type TokenPair } from './se
 import type { Vault } from './vault.ts';
 
 export interface RenewDeps {
-  readonly platform: Pick<Platform, 'monotonic' | 'randomUUID' | 'timers'>;
+  readonly platform: Pick<Platform, 'monotonic' | 'randomUUID' | 'timers' | 'openChannel'>;
   readonly exchange: Exchange;
   readonly exclusive: Exclusive;
   readonly vault: Vault;
@@ -62,7 +62,7 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
     async keepPair(pair: TokenPair, era: string, sentAt: number): Promise<Access> {
       let access: Access | undefined;
       await vault.update((newest) => {
-        if (newest.era !== era || newest.session === undefined) return;
+        if (newest.era !== era || !newest.session) return;
         const session = { ...newest.session, ...sessionOf(pair) };
         // If the storage refuses the new token, the next refresh presents the one before it again: the service takes that
         // until the new one has been used. If the new one were used, and the app killed then, it would be taken for theft.
@@ -93,18 +93,18 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
 
 export function createRenewal(deps: RenewDeps): Renewal {
   const { exclusive, vault, holder } = deps;
-  const { timers } = deps.platform;
+  const { timers, openChannel } = deps.platform;
   const ask = createAsk(deps);
   const { keepPair, conclude } = createKeep(deps);
   let inFlight: { readonly era: string; readonly done: Promise<Access>; readonly abort: AbortController } | undefined;
 
   async function renewOnce(era: string, before: Before, signal: AbortSignal): Promise<Access> {
-    // Another tab may have renewed it, or ended it, while this one waited.
-    const { session, era: presentEra } = await vault.read();
+    // Another tab may have renewed it, or ended it, while this one waited: an earlier token would be taken for theft.
+    const { session, era: presentEra } = await vault.read(openChannel);
     if (presentEra !== era || signal.aborted) throw new AuthError('CLIENT_SUPERSEDED');
-    if (session === undefined) throw new AuthError('CLIENT_SIGNED_OUT');
+    if (!session) throw new AuthError('CLIENT_SIGNED_OUT');
     const { refused } = before;
-    if (session.refresh_token !== before.refreshToken && holder.freshOf(era, refused) === undefined) {
+    if (session.refresh_token !== before.refreshToken && !holder.freshOf(era, refused)) {
       await Promise.race([holder.adopted(), new Promise<void>((resolve) => timers.after(neighbourMs, resolve))]);
     }
     const fresh = holder.freshOf(era, refused);
@@ -120,7 +120,7 @@ export function createRenewal(deps: RenewDeps): Renewal {
 
   return {
     async renew({ era, session }, refused) {
-      if (session === undefined) throw new AuthError('CLIENT_SIGNED_OUT');
+      if (!session) throw new AuthError('CLIENT_SIGNED_OUT');
       const fresh = holder.freshOf(era, refused);
       if (fresh) return fresh;
       if (inFlight?.era === era) return inFlight.done;

@@ -74,14 +74,6 @@ export function logoutsAfter({ n, logouts }: SessionRecord, other: SessionRecord
     : logouts;
 }
 
-/** The logouts, and those of `others` that are not among them. */
-export function withLogouts(
-  logouts: readonly PendingLogout[],
-  others: readonly PendingLogout[],
-): readonly PendingLogout[] {
-  return [...logouts, ...others.filter((other) => !logouts.some(({ session_id }) => session_id === other.session_id))];
-}
-
 export function withLogout(logouts: readonly PendingLogout[], ended: PendingLogout): readonly PendingLogout[] {
   const { session_id, refresh_token } = ended;
   return [...logouts.filter((logout) => logout.session_id !== session_id), { session_id, refresh_token }];

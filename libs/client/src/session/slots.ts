@@ -26,12 +26,18 @@ export function createSlots(storage: AuthStorage, prefix: string, log: Log): Slo
     }
   }
 
+  async function readNow(): Promise<SessionRecord | undefined> {
+    const texts = await Promise.all([storage.get(slotOf(0)), storage.get(slotOf(1))]);
+    const [even, odd] = texts.map(parseRecord);
+    return even && odd && even.n > odd.n ? even : (odd ?? even);
+  }
+
+  let last: Promise<SessionRecord | undefined> = Promise.resolve(undefined);
   return {
-    async read() {
-      const texts = await Promise.all([storage.get(slotOf(0)), storage.get(slotOf(1))]);
-      const [even, odd] = texts.map(parseRecord);
-      if (even && odd) return even.n > odd.n ? even : odd;
-      return even ?? odd;
+    read() {
+      // One after the other: an earlier record would seem to be another tab's later one if it came after that.
+      last = last.then(readNow, readNow);
+      return last;
     },
     async write(record) {
       await storage.set(slotOf(record.n), JSON.stringify(record));

@@ -1,7 +1,7 @@
 import { AuthError } from '../http/auth-error.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import type { Exclusive } from './exclusive.ts';
-import { logoutsAfter, noRecord, type SessionRecord, withLogouts } from './session-record.ts';
+import { logoutsAfter, noRecord, type SessionRecord, withLogout } from './session-record.ts';
 import { createSlots } from './slots.ts';
 
 /** A change of the record. The vault counts it. */
@@ -17,8 +17,12 @@ export interface RecordChange {
 export interface Vault {
   /** Undefined until the storage could be read. */
   current(): SessionRecord | undefined;
-  /** Reads the storage again, which another tab may have written. Raises `CLIENT_STATE_UNKNOWN` if it was never readable. */
-  read(): Promise<SessionRecord>;
+  /**
+   * Reads the storage again, which another tab may have written. Raises `CLIENT_STATE_UNKNOWN` if it was never readable;
+   * with `others` (the channel to other tabs, if there are any), also if it is not readable now: what is in memory may be
+   * older than what another tab has written.
+   */
+  read(others?: Platform['openChannel']): Promise<SessionRecord>;
   /** Takes a record into memory, if it is newer. */
   accept(record: SessionRecord): void;
   /**
@@ -62,7 +66,7 @@ function createMemory(onChange: VaultDeps['onChange']) {
       if (before?.session && before.era !== record.era) eras.set(before.era, true);
       // A lower count is that of a storage which was wiped, and has lost the logouts that this tab still has to send.
       const isWiped = before && record.n <= before.n;
-      current = isWiped ? { ...record, logouts: withLogouts(record.logouts, before.logouts) } : record;
+      current = isWiped ? { ...record, logouts: record.logouts.reduce(withLogout, before.logouts) } : record;
       eras.set(record.era, false);
       onChange(before, current);
     },
@@ -77,18 +81,18 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
 
   function accept(record: SessionRecord): void {
     // An era that this tab has not known is another tab's later one, whatever its count: the storage may have been wiped.
-    const isForeign = !isUnwritten && hasEnded(record.era) === undefined;
+    const isToHold = hasEnded(record.era) ?? !isUnwritten;
     const held = current();
-    if (held === undefined || record.n > held.n || isForeign || hasEnded(record.era)) hold(record);
+    if (!held || record.n > held.n || isToHold) hold(record);
   }
 
-  async function read(): Promise<SessionRecord> {
+  async function read(others?: Platform['openChannel']): Promise<SessionRecord> {
     let stored: SessionRecord | undefined;
     try {
       stored = await slots.read();
     } catch {
       log({ event: 'storage_unreadable' });
-      if (current() === undefined) throw new AuthError('CLIENT_STATE_UNKNOWN');
+      if (others || !current()) throw new AuthError('CLIENT_STATE_UNKNOWN');
     }
     // An empty storage that was not empty before has been wiped by somebody else, who did not ask to log out.
     accept(stored ?? current() ?? noRecord);
@@ -106,7 +110,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
     } catch {
       isUnwritten = true;
       log({ event: 'storage_failed' });
-      if (next.session === undefined) await slots.clear();
+      if (!next.session) await slots.clear();
       return unwritten;
     }
   }
@@ -115,7 +119,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
     return exclusive('store', async () => {
       const newest = await read();
       const changed = change(newest);
-      if (changed === undefined) return false;
+      if (!changed) return false;
       const kept = await write({ ...changed.next, n: newest.n + 1 }, changed.unwritten);
       // A logout is in memory at once, and writes over this one next.
       const held = current()?.era;
