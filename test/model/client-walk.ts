@@ -114,7 +114,7 @@ async function compareWithServer(world: World): Promise<void> {
   }
 }
 
-/** A signed-in device has the stream of its session, unless it was told to leave it to another; a signed-out one has none. */
+/** A signed-in device has the stream of its session, unless it was told to leave it; a signed-out one has none. */
 function lookAtStreams({ streams, tabs, observed }: World, owned: ReadonlySet<string | undefined>): void {
   if (streams === undefined) return;
   const { violations, count } = observed;
