@@ -36,7 +36,12 @@ export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground
 
   async function show(path: string, res: ServerResponse): Promise<void> {
     files ??= buildPage();
-    const file = (await files).get(path);
+    const file = (
+      await files.catch((error) => {
+        files = undefined;
+        throw error;
+      })
+    ).get(path);
     if (file === undefined) {
       res.writeHead(404).end();
       return;
@@ -50,6 +55,11 @@ export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground
   }
 
   async function takeSpans(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    // A page of another site may send requests here: services have no origin.
+    if (req.headers.origin !== undefined) {
+      res.writeHead(403).end();
+      return;
+    }
     const steps = readSteps(readOtlpSpans(await text(req)));
     if (steps.length > 0) feed.tell({ type: 'steps', steps });
     res.setHeader('Content-Type', 'application/json').end('{}');
@@ -57,7 +67,6 @@ export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground
 
   function answer(work: Promise<void>, res: ServerResponse): void {
     work.catch((error: Error) => {
-      files = undefined;
       log(`the playground: ${error.message}`);
       if (res.headersSent) res.destroy();
       else res.writeHead(500, { 'Content-Type': 'text/plain' }).end(error.message);
@@ -66,9 +75,9 @@ export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground
 
   return {
     handle(req, res) {
-      const path = new URL(req.url ?? '/', 'http://localhost').pathname;
+      const [path = ''] = (req.url ?? '').split('?');
       if (path.startsWith('/api/')) passToApi(apiUrl, req, res);
-      else if (path === '/live') feed.follow(req, res);
+      else if (path === '/live') feed.follow(res);
       else if (path === tracesPath && req.method === 'POST') answer(takeSpans(req, res), res);
       else if (path === '/' || /^\/playground\.(js|css)$/.test(path)) answer(show(path, res), res);
       else return false;

@@ -71,3 +71,22 @@ test('a request that names another host is refused: a foreign site may have poin
   });
   expect(status).toBe(421);
 });
+
+test.each(['//', '//127.0.0.1:1/api/x', 'http://127.0.0.1:1/api/x', '/\\\\127.0.0.1/'])(
+  'a request for %s is refused, and ends nothing',
+  async (path) => {
+    const status = await new Promise((resolve, reject) => {
+      get({ port: new URL(address).port, path, agent: false }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      }).on('error', reject);
+    });
+    expect(status).toBe(400);
+    expect((await ask('text/html')).status).toBe(200);
+  },
+);
+
+test('spans that a page of another site sends are refused', async () => {
+  const options = { method: 'POST', headers: { Origin: 'http://localhost:1', connection: 'close' }, body: '{}' };
+  expect((await fetch(new URL('/v1/traces', address), options)).status).toBe(403);
+});

@@ -13,6 +13,9 @@ export interface LocalSubscriber {
 
 const maximumBytes = 64 * 1024;
 
+/** A path, and neither the address of another server nor what a URL parser takes for one: `//host`. */
+const ownPath = /^\/(?![/\\])/;
+
 /** A site that points its own name at this machine (DNS rebinding) must not read the mails. 421: RFC 9110, 15.5.20. */
 const ownHost = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 
@@ -64,7 +67,8 @@ export async function startEventSubscriber({ port, apiUrl, logs }: SubscriberOpt
     playground.tellMail();
   });
   const server = createServer((req, res) => {
-    if (!ownHost.test(req.headers.host ?? '')) res.writeHead(421).end();
+    const refusal = refusalOf(req);
+    if (refusal !== undefined) res.writeHead(refusal).end();
     else if (req.url === '/mail' && req.method === 'GET') showMails(req, res, mails.mails(), mailPage);
     else if (playground.handle(req, res)) return;
     else if (req.url !== '/events') res.writeHead(404).end();
@@ -90,6 +94,12 @@ export async function startEventSubscriber({ port, apiUrl, logs }: SubscriberOpt
       await once(server, 'close');
     },
   };
+}
+
+/** Returns the status for a request that was not meant for this server. */
+function refusalOf({ headers, url = '' }: IncomingMessage): number | undefined {
+  if (!ownHost.test(headers.host ?? '')) return 421;
+  return ownPath.test(url) ? undefined : 400;
 }
 
 function showMails(

@@ -7,8 +7,8 @@ export interface PhoneNetwork {
   readonly platform: Pick<AuthClientOptions, 'fetch' | 'WebSocket' | 'connectivity'>;
   /** Airplane mode: nothing goes out or comes in. */
   setOffline(isOffline: boolean): void;
-  /** The service does what it is asked next, but the phone never hears of it. */
-  loseNextAnswer(): void;
+  /** If so, the service does what it is asked next, but the phone never hears of it. */
+  loseNextAnswer(isWanted: boolean): void;
 }
 
 export interface PhoneNetworkOptions {
@@ -72,8 +72,8 @@ export function createPhoneNetwork({ owner, onTraffic, onLost }: PhoneNetworkOpt
       if (value) for (const cut of [...cuts]) cut();
       for (const signal of signals) signal(!value);
     },
-    loseNextAnswer() {
-      losesNext = true;
+    loseNextAnswer(isWanted) {
+      losesNext = isWanted;
     },
   };
 }

@@ -68,6 +68,8 @@ export interface Phone {
   setOffline(isOffline: boolean): void;
   loseNextAnswer(): void;
   setClockError(ms: number): void;
+  /** Takes all troubles away. */
+  mend(): void;
   /** Lets the phone believe that ten minutes have passed: its access token is used up. */
   skipTenMinutes(): void;
 }
@@ -130,9 +132,14 @@ export function createPhone(options: PhoneOptions): Phone {
     },
     loseNextAnswer() {
       set({ losesNext: true });
-      network.loseNextAnswer();
+      network.loseNextAnswer(true);
     },
     setClockError: (clockErrorMs) => set({ clockErrorMs }),
+    mend() {
+      set({ isOffline: false, losesNext: false, clockErrorMs: 0 });
+      network.setOffline(false);
+      network.loseNextAnswer(false);
+    },
     skipTenMinutes() {
       skippedMs += tenMinutes;
     },

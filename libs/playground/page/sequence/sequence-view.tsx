@@ -67,6 +67,7 @@ function ArrowView({ arrow }: { readonly arrow: Arrow }) {
         <span className="hidden">
           {words.lanes[from]} → {words.lanes[to]}:{' '}
         </span>
+        {from === to && saying.kind === 'request' && `${words.inside.others}: `}
         {textOf(saying, words)}
         {durationMs !== undefined && durationMs >= 1 && <small> {Math.round(durationMs)} ms</small>}
       </span>

@@ -39,9 +39,9 @@ test('a lost answer is drawn as lost, after all that the service did, and not as
   expect(shapeOf(reported)).toEqual([['ben', 'ben>api request', 'api>redis hints', 'api>ben lost']]);
 });
 
-test('the request of a terminal has no owner', () => {
+test('the request of a terminal is nobody’s of the two: it stays at the api', () => {
   expect(shapeOf(withSteps([], [request('curl', 1), answer('curl', 2)]))).toEqual([
-    [undefined, 'anna>api request', 'api>anna answer'],
+    [undefined, 'api>api request', 'api>api answer'],
   ]);
 });
 

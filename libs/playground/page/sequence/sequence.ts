@@ -108,7 +108,7 @@ function withLostAnswer(chapter: Chapter, { at, durationMs }: Step): Chapter {
 }
 
 function endsOf({ from, to }: Step, owner: Owner | undefined): { from: Lane; to: Lane } {
-  const laneOf = (place: Place): Lane => (place === 'phone' ? (owner ?? 'anna') : place);
+  const laneOf = (place: Place): Lane => (place === 'phone' ? (owner ?? 'api') : place);
   return { from: laneOf(from), to: laneOf(to) };
 }
 

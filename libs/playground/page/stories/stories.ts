@@ -9,7 +9,7 @@ export interface Stage {
   readonly mailbox: Mailbox;
 }
 
-export type StoryName = Exclude<keyof Words['stories'], 'title' | 'playing'>;
+export type StoryName = Exclude<keyof Words['stories'], 'title' | 'playing' | 'failed'>;
 
 /** A story uses the phones as a person does, with pauses so that one can follow. */
 export type Story = (stage: Stage) => Promise<void>;
@@ -62,6 +62,8 @@ export const stories: Readonly<Record<StoryName, Story>> = {
     await anna.createInvite();
     await pause();
     await ensureIn(ben);
+    const groupOf = ({ view }: Phone) => view.read().group?.home_group_id;
+    if (groupOf(ben) === groupOf(anna)) await ben.client.group.leave();
     await ben.show('home');
     ben.type({ inviteToken: anna.view.read().invite ?? '' });
     await pause();

@@ -7,12 +7,18 @@ export function StoryBar({ stage, onPlay }: { readonly stage: Stage; readonly on
   const { stories: words } = useWords();
   const [playing, setPlaying] = useState<StoryName>();
   const [last, setLast] = useState<StoryName>();
+  const [hasFailed, setHasFailed] = useState(false);
   async function play(name: StoryName): Promise<void> {
     setPlaying(name);
     setLast(name);
+    setHasFailed(false);
     onPlay();
     try {
+      for (const phone of [stage.anna, stage.ben]) phone.mend();
       await stories[name](stage);
+    } catch {
+      // What the phones show says why.
+      setHasFailed(true);
     } finally {
       setPlaying(undefined);
     }
@@ -35,7 +41,7 @@ export function StoryBar({ stage, onPlay }: { readonly stage: Stage; readonly on
         ))}
       </div>
       <p className="caption" role="status">
-        {last && words[last].says}
+        {last && (hasFailed ? words.failed : words[last].says)}
         {playing && ` (${words.playing})`}
       </p>
     </nav>

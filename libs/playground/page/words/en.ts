@@ -112,6 +112,7 @@ export const en = {
   stories: {
     title: 'Stories',
     playing: 'playing …',
+    failed: 'The story has gone another way: the phones are not in the state that it needs.',
     moveIn: { name: 'Move in', says: 'Account, household and event: one transaction. Then login, and a stream.' },
     invite: { name: 'Share', says: 'Anna invites, Ben joins her household.' },
     forgot: { name: 'Forgotten password', says: 'A code by mail. The new password ends every session at once.' },

@@ -6,7 +6,9 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http';
  */
 export function passToApi(apiUrl: string, req: IncomingMessage, res: ServerResponse): void {
   const { method, headers, url = '/' } = req;
-  const passed = request(new URL(url, apiUrl), { method, headers }, (answer) => {
+  // Host and port are the api's, whatever the request says: this is no open proxy.
+  const { hostname, port } = new URL(apiUrl);
+  const passed = request({ hostname, port, path: url, method, headers }, (answer) => {
     res.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(res);
     answer.once('error', () => res.destroy());

@@ -1,16 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { LiveMessage } from './step.ts';
 
 /** Server-sent events to every page that is open. */
 export interface LiveFeed {
-  follow(req: IncomingMessage, res: ServerResponse): void;
+  follow(res: ServerResponse): void;
   tell(message: LiveMessage): void;
 }
 
 export function createLiveFeed(): LiveFeed {
   const readers = new Set<ServerResponse>();
   return {
-    follow(_req, res) {
+    follow(res) {
       res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
       // Bytes at once: a browser calls the feed open when it has the first.
       res.write(': from now on\n\n');
