@@ -153,7 +153,7 @@ interface RealListener {
 
 function connect({ url, token, time, epoch, observed }: SocketDeps, listener: RealListener): RealStream {
   const real = new WebSocket(url, ['bearer', token], { perMessageDeflate: false });
-  /** What the gateway owes an answer to, the handshake first. */
+  /** Messages that the gateway owes an answer to, the handshake first. */
   const owed: (() => void)[] = [];
   let dueAt = 0;
   let hasHello = false;

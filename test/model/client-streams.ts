@@ -3,7 +3,7 @@ import type { Life, Tell } from './client-device.ts';
 import { openSocket } from './client-socket.ts';
 import type { VirtualTime } from './client-time.ts';
 
-/** What becomes of one stream. */
+/** Fate of one stream. */
 export interface StreamFate {
   readonly handshake: 'succeeds' | 'cut' | 'hangs';
   /** Virtual milliseconds of the handshake on the way there, and of what the gateway says first on the way back. */

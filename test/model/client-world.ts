@@ -15,7 +15,7 @@ export interface Tab {
   readonly life: Life;
 }
 
-/** What the services beside the api do for a course with streams. */
+/** Services beside the api, for a course with streams. */
 export interface StreamServices {
   /** The services' time, in milliseconds since 1970, when the virtual clock began. */
   readonly epoch: number;

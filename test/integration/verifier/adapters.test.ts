@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** What a client sees of a refusal. */
+/** Refusal as a client sees it. */
 function seen({ status, headers, text }: Answer) {
   const { 'content-type': type, 'www-authenticate': challenge, 'content-language': language } = headers;
   const named = { code: headers['x-error-code'], vary: headers.vary };

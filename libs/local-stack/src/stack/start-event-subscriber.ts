@@ -23,7 +23,7 @@ export interface SubscriberOptions {
   readonly port: number;
   /** Address of the api, to which the playground passes its requests. */
   readonly apiUrl: string;
-  /** Where the subscriber's lines go. */
+  /** Printers of the lines. */
   readonly logs: { readonly events: Log; readonly mails: Log; readonly playground: Log };
 }
 

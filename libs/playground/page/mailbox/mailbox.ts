@@ -7,7 +7,7 @@ export interface Mail {
   readonly at: string;
 }
 
-/** What the local mailbox has. */
+/** Mails of the local stack. */
 export interface Mailbox {
   readonly mails: Pick<Store<readonly Mail[]>, 'read' | 'subscribe'>;
   readAgain(): void;

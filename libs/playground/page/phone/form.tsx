@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 export interface FormProps {
   readonly isBusy: boolean;
-  /** What its button says. */
+  /** Text of its button. */
   readonly action: string;
   readonly onSubmit: () => Promise<void>;
   readonly children: ReactNode;

@@ -1,6 +1,6 @@
 import type { Owner } from './traffic.ts';
 
-/** What the owner of a phone has typed in, so that a reload of the page forgets nothing. */
+/** Entries of a phone's owner, kept so that a reload of the page forgets nothing. */
 export interface PhoneAccount {
   readonly email: string;
   readonly password: string;

@@ -3,7 +3,7 @@ import type { OnTraffic, Owner } from './traffic.ts';
 
 /** The network of a phone, with its switches. */
 export interface PhoneNetwork {
-  /** What the client is given. */
+  /** Parts for the client. */
   readonly platform: Pick<AuthClientOptions, 'fetch' | 'WebSocket' | 'connectivity'>;
   /** Airplane mode: nothing goes out or comes in. */
   setOffline(isOffline: boolean): void;

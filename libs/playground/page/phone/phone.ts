@@ -16,7 +16,7 @@ import type { OnTraffic, Owner } from './traffic.ts';
 
 export type Space = 'CREATE_NEW_HOME' | 'CREATE_NEW_OFFICE' | 'JOIN_EXISTING';
 
-/** What the user last saw besides the screen. */
+/** Message above the screen. */
 export type Notice =
   | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'signed_out'; readonly reason: SignedOutReason }

@@ -3,7 +3,7 @@ import type { Phone, PhoneView } from './phone.ts';
 
 const day = 86_400_000;
 
-/** What can go wrong with a phone. */
+/** Switches for what can go wrong with a phone. */
 export function Switches({ view, phone }: { readonly view: PhoneView; readonly phone: Phone }) {
   const { switches, owners } = useWords();
   return (

@@ -1,7 +1,7 @@
 /** The two phones. */
 export type Owner = 'anna' | 'ben';
 
-/** What goes over a phone's network, as the phone sees it. Times are the machine's, in milliseconds since 1970. */
+/** Traffic of a phone, as the phone sees it. Times are the machine's, in milliseconds since 1970. */
 export type Traffic = { readonly owner: Owner; readonly at: number } & (
   | { readonly type: 'sent'; readonly requestId: string; readonly method: string; readonly path: string }
   | { readonly type: 'lost'; readonly requestId: string }

@@ -5,7 +5,7 @@ import type { Owner, Traffic } from '../phone/traffic.ts';
 export const lanes = ['anna', 'api', 'mongodb', 'redis', 'worker', 'gateway', 'subscribers', 'ben'] as const;
 export type Lane = (typeof lanes)[number];
 
-/** What an arrow says. */
+/** Text of an arrow, as data. */
 export type Saying =
   | Exclude<Deed, { readonly kind: 'request' }>
   | { readonly kind: 'request'; readonly method: string; readonly path: string }

@@ -1,7 +1,7 @@
 /** A part of the system, or what is around it; each has a lane in the picture. */
 export type Place = 'phone' | 'api' | 'mongodb' | 'redis' | 'worker' | 'gateway' | 'subscribers';
 
-/** What one step of a request did. Its words are the page's, in the reader's language. */
+/** Effect of one step of a request. Its words are the page's, in the reader's language. */
 export type Deed =
   /** The request reaches the api. */
   | { readonly kind: 'request'; readonly method: string; readonly route: string }
@@ -36,7 +36,7 @@ export interface Step {
   readonly deed: Deed;
 }
 
-/** What the page is told while it is open. */
+/** Message to the pages that are open. */
 export type LiveMessage =
   | { readonly type: 'steps'; readonly steps: readonly Step[] }
   /** A mail has arrived in the local mailbox. */

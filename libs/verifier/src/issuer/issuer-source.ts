@@ -2,7 +2,7 @@ import { type AccessTokenAlgorithm, importPublicKeys, type KeySet, parseKeySet }
 import { fetchDocument } from './fetch-document.ts';
 import { type IssuerMetadata, readMetadata } from './read-metadata.ts';
 
-/** What is known of the issuer. An object is never changed: newer knowledge is another object. */
+/** Knowledge of the issuer. An object is never changed: newer knowledge is another object. */
 export interface Issuer {
   readonly metadata: IssuerMetadata;
   readonly keys: KeySet;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** What an app has said, to its log and in errors, and what it must never say. */
+/** Words of an app, in its log and in errors, and those that it must never say. */
 export interface Secrets {
   add(secret: string): void;
   /** Notes the tokens and other secrets of a request. */

@@ -29,7 +29,7 @@ type Doing = (user: SdkUser, rest: Rest) => Promise<void>;
 /** Waits a random time; less if the run ends. */
 type Rest = (range: readonly [number, number]) => Promise<void>;
 
-/** What a user who is logged in does next, by weight. */
+/** Next actions of a user who is logged in, by weight. */
 const doings: readonly (readonly [weight: number, Doing])[] = [
   [45, (user) => useApp(user, read)],
   [10, (user) => useApp(user, move)],
