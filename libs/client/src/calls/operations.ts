@@ -108,7 +108,7 @@ function invitesOf({ call, keeper, platform }: OperationsDeps) {
   };
 }
 
-/** What a code by e-mail is sent for. */
+/** Purpose of a code by e-mail. */
 type Codes = 'EmailVerification' | 'EmailChange' | 'PasswordReset' | 'Deletion';
 
 function accountOf({ call, keeper, deviceId }: OperationsDeps) {

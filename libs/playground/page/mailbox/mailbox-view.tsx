@@ -5,7 +5,7 @@ import { codeIn, type Mail, type Mailbox } from './mailbox.ts';
 
 const mailsShown = 4;
 
-/** The newest mails to the two phones. */
+/** The newest mails of the local stack, whoever they are for. */
 export function MailboxView({ mailbox, phones }: { readonly mailbox: Mailbox; readonly phones: readonly Phone[] }) {
   const { mailbox: words } = useWords();
   const mails = useStore(mailbox.mails);
