@@ -51,21 +51,23 @@ export function createDenialPages(reader: DenyListReader, pageSize: number): Rea
     return denied && { denied, cursor: { server, since: isFull ? last : until - overlapMs }, hasMore: isFull };
   }
 
-  /** A session without a value was denied so long ago that its entry has gone. */
   async function valuesOf({ denials }: DenialPage): Promise<DeniedSession[] | undefined> {
     const denied: DeniedSession[] = [];
     for (let from = 0; from < denials.length; from += valuesAtOnce) {
       const ids = denials.slice(from, from + valuesAtOnce).map(({ sessionId }) => sessionId);
       const values = await reader.find(ids);
       if (values === undefined) return undefined;
-      for (const [i, sessionId] of ids.entries()) {
-        const value = parseDenyListValue(values[i]);
-        if (value === undefined) continue;
-        denied.push({ sessionId, below: value.kind === 'revoked' ? Number.POSITIVE_INFINITY : value.ver });
-      }
+      denied.push(...ids.flatMap((sessionId, i) => toDenied(sessionId, values[i])));
     }
     return denied;
   }
 
   return (cursor) => read(cursor, pageSize);
+}
+
+/** A session without a value was denied so long ago that its entry has gone. */
+function toDenied(sessionId: string, text: string | null | undefined): DeniedSession[] {
+  const value = parseDenyListValue(text);
+  if (value === undefined) return [];
+  return [{ sessionId, below: value.kind === 'revoked' ? Number.POSITIVE_INFINITY : value.ver }];
 }
