@@ -33,6 +33,6 @@ export {
 } from './refresh-token.ts';
 export { createStatementSigner, type StatedRevocations } from './revocation-statement.ts';
 export type { KeyFileWatch } from './watch-key-file.ts';
-export { type WatchKeysOptions, watchKeys } from './watch-keys.ts';
+export { watchKeys } from './watch-keys.ts';
 export { type WriteKeyFileOptions, writeKeyFile } from './write-key-file.ts';
 export { writePublicKeyFile } from './write-public-key-file.ts';

@@ -18,7 +18,6 @@ import {
   publicKeySet,
   type RefreshTokens,
   type VerifiedAccessToken,
-  type WatchKeysOptions,
   watchKeys,
 } from '@auth-account/tokens';
 import type { ApiConfig } from '../config.ts';
@@ -131,7 +130,7 @@ export async function composeSecurity(
 /** Without a file there is no feed of revocations. */
 async function watchSiblings(
   { REVOCATION_FEED_SECRETS_FILE: file }: ApiConfig,
-  watched: Omit<WatchKeysOptions, 'check'>,
+  watched: Omit<Parameters<typeof watchKeys>[1], 'check'>,
 ): Promise<KeyFileWatch | undefined> {
   return file === undefined ? undefined : watchKeys(file, { check: readSiblingSecrets, ...watched });
 }
