@@ -54,7 +54,7 @@ interface Connections {
 /** Milliseconds that the last request accepted before a stop has to end: transactions are tried again for as long. */
 const lastRequestMs = 5_000;
 
-/** Denials in an answer of the feed: some 260 KiB, and 10 ms of work. */
+/** Denials in an answer of the feed: some 260 KiB. */
 const denialPageSize = 5_000;
 
 /** A client that connects when it is first used. */
