@@ -18,7 +18,7 @@ import {
   type TlsRedis,
 } from '../../support/redis-tls.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
-import { startTestServices } from '../../support/test-services.ts';
+import { openStreamAsApp, startTestServices } from '../../support/test-services.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startWorkerProcess } from '../../support/worker-service.ts';
 
@@ -55,7 +55,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
       const account = await registerAccount(services.api);
       await eventually('the event', () => services.receiver.received.length > 0);
       const session = await newSession(services.api, account);
-      const stream = await services.openStream(session);
+      const stream = await openStreamAsApp(services, session);
       await logOut(services.api, session);
       expect((await stream.closed).code).toBe(1000);
     } finally {

@@ -11,9 +11,9 @@ const [start, end] = ['<!-- stores:start -->', '<!-- stores:end -->'];
 
 const rows = (await readRuns())
   .toSorted((a, b) => a.store.localeCompare(b.store))
-  .map(({ product, version, date, tests, skipped }) => {
-    const left = skipped > 0 ? `, ${skipped} left out` : '';
-    return `| ${product} ${version} | ${date} | ${tests} passed${left} |`;
+  .map(({ product, version, date, passed, failed, skipped }) => {
+    const others = [failed > 0 ? [`${failed} failed`] : [], skipped > 0 ? [`${skipped} left out`] : []].flat();
+    return `| ${product} ${version} | ${date} | ${[`${passed} passed`, ...others].join(', ')} |`;
   });
 const table = ['| Store | Run on | Tests |', '| --- | --- | --- |', ...rows].join('\n');
 
