@@ -10,7 +10,7 @@ export interface Hosts {
   readonly raw: string;
 }
 
-export const gitHub: Hosts = { api: 'https://api.github.com', raw: 'https://raw.githubusercontent.com' };
+const gitHub: Hosts = { api: 'https://api.github.com', raw: 'https://raw.githubusercontent.com' };
 
 export interface UpstreamRelease {
   readonly tag: string;
