@@ -16,13 +16,23 @@ if [ -s /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi
 # shellcheck disable=SC2046
 npm ci --omit=dev --ignore-scripts $(workspaces "$@") --os=linux --cpu="$cpu" --libc=glibc --no-progress
 
+# A tag or commit of uWebSockets.js itself, in place of the repack; UWS_SOURCE is for mirrors.
+if [ -n "${UWS_RELEASE:-}" ]; then
+  archive=$(npm pack --silent "${UWS_SOURCE:-https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz}/$UWS_RELEASE")
+  rm -r node_modules/uWebSockets.js
+  mkdir node_modules/uWebSockets.js
+  tar -xzf "$archive" -C node_modules/uWebSockets.js --strip-components=1
+  rm "$archive"
+fi
+
 modules=$(node -p 'process.versions.modules')
 keep_only() { # DIRECTORY NAME: of its binaries only this one, which must be there
   [ -d "$1" ] || return 0
   find "$1" -type f -name '*.node' ! -path "$1/$2" -delete
   [ -s "$1/$2" ] || { echo "$1/$2 is missing" >&2 && exit 1; }
 }
-keep_only node_modules/uWebSockets.js/dist/bin "uws_linux_${cpu}_$modules.node"
+if [ -n "${UWS_RELEASE:-}" ]; then binaries=node_modules/uWebSockets.js; else binaries=node_modules/uWebSockets.js/dist/bin; fi
+keep_only "$binaries" "uws_linux_${cpu}_$modules.node"
 keep_only node_modules/argon2/prebuilds "linux-$cpu/$argon2"
 
 # Tests, documentation, and sources in TypeScript (Node runs none of node_modules) and in C. Licences stay.

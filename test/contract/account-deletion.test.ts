@@ -20,7 +20,7 @@ const restore = (email: string, given = password) => api.post('/api/v1/auth/rest
 const login = (email: string) => api.post('/api/v1/auth/login', { email, password });
 const stored = (_id: string) => api.collections.users.findOne({ _id });
 const live = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
-const ajv = addFormats.default(new Ajv2020(), ['uuid', 'date-time']);
+const ajv = addFormats.default(new Ajv2020(), ['uuid', 'date-time', 'uri-reference']);
 
 async function eventsOf(userId: string, topic: string) {
   const rows = await api.collections.outbox.find({ 'event.subject': userId, topic }).toArray();

@@ -57,7 +57,7 @@ describe('a change of the password', () => {
     expect(Date.parse(after.password_changed_at)).toBeGreaterThan(Date.parse(before.created_at));
     const rows = await api.collections.outbox.find({ 'event.subject': session.user_id }).toArray();
     const event = rows.find(({ topic }) => topic === 'service.auth.events.password_changed')?.event;
-    const ajv = addFormats.default(new Ajv2020(), ['uuid', 'date-time']);
+    const ajv = addFormats.default(new Ajv2020(), ['uuid', 'date-time', 'uri-reference']);
     expect(ajv.validate(PasswordChangedEvent, event)).toBe(true);
     expect(event).toMatchObject({
       subject: session.user_id,

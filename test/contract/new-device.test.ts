@@ -56,7 +56,7 @@ describe('a login on a device that the account has not used', () => {
       const { session_id } = stranger;
       const created_at = message.timestamp;
       expect(payload).toEqual({ session_id, device_name: 'Pixel 9', platform: 'android', created_at });
-      const ajv = addFormats.default(new Ajv2020(), ['uuid', 'date-time']);
+      const ajv = addFormats.default(new Ajv2020(), ['uuid', 'date-time', 'uri-reference']);
       expect(ajv.validate(NewDevicePayload, payload)).toBe(true);
     }
     const told = [noticeOf(tablet, phone.user_id), noticeOf(stranger, phone.user_id)];

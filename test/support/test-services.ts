@@ -58,3 +58,14 @@ export async function startTestServices(
     },
   };
 }
+
+/** Opens a stream as an app does: again if the connection is lost before `hello`. */
+export async function openStreamAsApp(services: TestServices, session: StreamTokens): Promise<StreamClient> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await services.openStream(session);
+    } catch (error) {
+      if (tries === 5 || !(error instanceof Error && error.message.includes('1006'))) throw error;
+    }
+  }
+}

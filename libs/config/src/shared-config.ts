@@ -12,7 +12,7 @@ export const mongoConfig = {
 };
 
 /** Redis, the hints. To be spread into a service's schema, with the checks of the library that reads the values. */
-export const redisConfig = (checks: { readonly address: VariableCheck; readonly file: VariableCheck }) => ({
+export const redisConfig = (checks: Readonly<Record<'address' | 'file' | 'certificate' | 'key', VariableCheck>>) => ({
   REDIS_URL: Type.String({
     minLength: 1,
     secret: true,
@@ -30,12 +30,12 @@ export const redisConfig = (checks: { readonly address: VariableCheck; readonly 
   REDIS_CERT_FILE: Type.Optional(
     Type.String({
       minLength: 1,
-      check: checks.file,
+      check: checks.certificate,
       description: 'Client certificate for Redis, PEM. Needs `REDIS_KEY_FILE`',
     }),
   ),
   REDIS_KEY_FILE: Type.Optional(
-    Type.String({ minLength: 1, check: checks.file, description: 'Key of the client certificate, PEM' }),
+    Type.String({ minLength: 1, check: checks.key, description: 'Key of the client certificate, PEM' }),
   ),
   REDIS_TLS_SERVER_NAME: Type.Optional(
     Type.String({

@@ -1,3 +1,4 @@
+export { CloudEventEnvelope } from './events/cloud-event.ts';
 export {
   type ForceLogoutCommand,
   type ForceLogoutTarget,

@@ -1,3 +1,4 @@
+export { explainRedisError } from './explain-redis-error.ts';
 export { createLimitKeys, type LimitKeys } from './limit-keys.ts';
 export { openRedis, type RedisConfig } from './open-redis.ts';
 export { parseRedisAddress } from './redis-address.ts';

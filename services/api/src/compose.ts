@@ -4,7 +4,7 @@ import { type EventChannel, eventChannels } from '@auth-account/contracts/events
 import type { Check, ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import { createPushMessagePublisher, type EventQueue, openEventQueue } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
-import { failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
+import { explainRedisError, failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
 import { createDenialPages } from '@auth-account/redis/denial-pages';
 import { createDenyListReader } from '@auth-account/redis/deny-list-reader';
 import {
@@ -64,7 +64,7 @@ export function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
 
 function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: number): RedisClient {
   const redis = openRedis(config, failFastOptions(commandTimeoutMs));
-  redis.on('error', (error) => logger.warn({ err: error }, 'Redis connection failed'));
+  redis.on('error', (error) => logger.warn({ err: explainRedisError(error, config) }, 'Redis connection failed'));
   return redis;
 }
 

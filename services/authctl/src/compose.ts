@@ -1,5 +1,6 @@
 import { type Config, ConfigError, mongoConfig, redisConfig } from '@auth-account/config';
 import {
+  explainRedisError,
   failFastOptions,
   openRedis,
   type RedisClient,
@@ -71,7 +72,7 @@ export async function withRedis<T>(shell: Shell, work: (store: RedisStore) => Pr
   const redis = openRedis(config, { ...failFastOptions(commandTimeoutMs), retryStrategy }, { slotsRefreshMs: 0 });
   const lost: { error?: Error } = {};
   redis.on('error', (error: Error) => {
-    lost.error = error;
+    lost.error = explainRedisError(error, config);
   });
   try {
     await untilReady(redis);

@@ -6,6 +6,7 @@ import { createCloseRecorder } from '@auth-account/messaging/close-records';
 import { createCommandPublisher, createStreamNumbers } from '@auth-account/messaging/commands';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import {
+  explainRedisError,
   failFastOptions,
   openRedis,
   type RedisClient,
@@ -53,7 +54,7 @@ export interface TestOverrides {
 function openConnections(config: PushGatewayConfig, logger: Logger) {
   const open = (settings: RedisSettings, purpose: string) => {
     const redis = openRedis(config, settings);
-    redis.on('error', (error) => logger.warn({ err: error, purpose }, 'Redis connection'));
+    redis.on('error', (error) => logger.warn({ err: explainRedisError(error, config), purpose }, 'Redis connection'));
     return redis;
   };
   return {

@@ -3,6 +3,7 @@ import { longestTokenSeconds } from '@auth-account/config';
 import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import {
+  explainRedisError,
   failFastOptions,
   openRedis,
   type RedisClient,
@@ -66,7 +67,7 @@ function openConnections(config: WorkerConfig, logger: Logger) {
   const onError = createErrorLog(logger, 'Redis connection');
   const open = (settings: RedisSettings) => {
     const redis = openRedis(config, settings);
-    redis.on('error', (error) => onError(error));
+    redis.on('error', (error) => onError(explainRedisError(error, config)));
     return redis;
   };
   return {

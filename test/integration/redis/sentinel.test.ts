@@ -9,8 +9,7 @@ import { Redis } from 'ioredis';
 import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
-import type { StreamClient } from '../../support/stream-client.ts';
-import { type StreamTokens, startTestServices, type TestServices } from '../../support/test-services.ts';
+import { openStreamAsApp, startTestServices, type TestServices } from '../../support/test-services.ts';
 import { audience, issuer } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
@@ -48,21 +47,13 @@ function openVerifier() {
   return { verdict, close: verifier.close };
 }
 
-/** Opens a stream as an app does: again if the connection is lost before `hello`. */
-async function openStream(session: StreamTokens): Promise<StreamClient> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await services.openStream(session);
-    } catch (error) {
-      if (tries === 5 || !(error instanceof Error && error.message.includes('1006'))) throw error;
-    }
-  }
-}
-
 test('Sentinel’s failover to a replica with an older state: no part says "allow", streams close, the services go on', async () => {
   const { api } = services;
   const [before, meanwhile, after] = [await newSession(api), await newSession(api), await newSession(api)];
-  const [meanwhileStream, afterStream] = [await openStream(meanwhile), await openStream(after)];
+  const [meanwhileStream, afterStream] = [
+    await openStreamAsApp(services, meanwhile),
+    await openStreamAsApp(services, after),
+  ];
   const sibling = openVerifier();
   await eventually('the sibling has the list', async () => (await sibling.verdict(before)) === 'good');
   // The replica keeps its data, the sentinel key included, and receives nothing more: it cannot log in.

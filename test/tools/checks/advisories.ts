@@ -40,8 +40,6 @@ export const advisories: readonly Advisory[] = [
   { name: 'semver', fixed: ['5.7.2', '6.3.1', '7.5.2'], id: 'CVE-2022-25883', since: '2023-06' },
   { name: 'send', fixed: ['0.19.0', '1.1.0'], id: 'CVE-2024-43799', since: '2024-09' },
   { name: 'serve-static', fixed: ['1.16.0', '2.1.0'], id: 'CVE-2024-43800', since: '2024-09' },
-  { name: 'tar', fixed: ['7.5.3'], id: 'CVE-2026-23745', since: '2026-01' },
-  { name: 'tmp', fixed: ['0.2.4'], id: 'CVE-2025-54798', since: '2025-08' },
   { name: 'undici', fixed: ['7.29.0', '8.9.0'], id: 'CVE-2026-13697', since: '2026-08' },
   { name: 'uuid', fixed: ['11.1.1', '12.0.1', '13.0.1', '14.0.0'], id: 'CVE-2026-41907', since: '2026-04' },
   { name: 'ws', fixed: ['8.21.0'], id: 'CVE-2026-48779', since: '2026-06' },

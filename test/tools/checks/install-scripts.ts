@@ -10,6 +10,4 @@ export const installScripts: Readonly<Record<string, string>> = {
   esbuild: 'checks its binary and makes it start without Node; the binary itself is an optional dependency',
   'msgpackr-extract': 'builds from source if there is no binary; msgpackr does without it',
   protobufjs: 'only warns of version ranges in the package.json that uses it',
-  'redis-memory-server':
-    'downloads and compiles Redis; switched off in package.json as well, and done when it is first needed',
 };

@@ -13,6 +13,7 @@ export const generators: Readonly<Record<string, string>> = {
   dashboards: 'test/tools/generate/dashboards.ts',
   'chart-schema': 'test/tools/generate/chart-schema.ts',
   'chart-readme': 'test/tools/generate/chart-readme.ts',
+  stores: 'test/tools/generate/stores-table.ts',
   picture: 'test/tools/generate/terminal-picture.ts',
   mutation: 'test/tools/mutation/write-page.ts',
 };

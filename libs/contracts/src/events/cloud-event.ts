@@ -1,18 +1,69 @@
 import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
 
-/** Creates the schema of an event: a CloudEvents 1.0 JSON envelope, as it is in the outbox, on the queues and in webhooks. */
+/** Text of an attribute: at least one character, no control characters (CloudEvents 1.0, "Type System"). */
+const attributeText = '^[^\\u0000-\\u001f\\u007f-\\u009f]+$';
+
+/** Identifies, with `id`, an event among all events: a URI or a relative reference. */
+const Source = Type.String({ minLength: 1, format: 'uri-reference' });
+
+/** X-Request-ID of the request that caused the event: an extension of ours. */
+const RequestId = Type.String({ minLength: 1, maxLength: 128 });
+
+/** W3C trace context of that request: CloudEvents' extension for distributed tracing. */
+const Traceparent = Type.String({ pattern: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$' });
+
+const text = (options: { readonly format?: string; readonly pattern?: string } = {}) =>
+  Type.String({ minLength: 1, pattern: attributeText, ...options });
+
+/**
+ * Any event of CloudEvents 1.0 in its JSON format, with our extensions. From the specification are the four required
+ * attributes, the form of the optional ones, and the names and values of extensions: names of lower-case letters and
+ * digits, values that are texts, booleans or 32-bit integers. An event carries `data` or `data_base64`, never both.
+ */
+export const CloudEventEnvelope = Type.Object(
+  {
+    specversion: Type.Literal('1.0'),
+    id: text(),
+    source: Source,
+    type: text(),
+    subject: Type.Optional(text()),
+    time: Type.Optional(Type.String({ format: 'date-time' })),
+    datacontenttype: Type.Optional(
+      text({ pattern: "^[\\w!#$&^.+*'|~-]+/[\\w!#$&^.+*'|~-]+( *;[^\\u0000-\\u001f]+)?$" }),
+    ),
+    dataschema: Type.Optional(Type.String({ minLength: 1, format: 'uri' })),
+    requestid: RequestId,
+    traceparent: Type.Optional(Traceparent),
+    data: Type.Optional(Type.Unknown()),
+    data_base64: Type.Optional(
+      Type.String({ pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$' }),
+    ),
+  },
+  {
+    propertyNames: { pattern: '^(?:[a-z0-9]+|data_base64)$' },
+    additionalProperties: Type.Union([
+      Type.Boolean(),
+      Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }),
+      Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' }),
+    ]),
+    not: { required: ['data', 'data_base64'] },
+  },
+);
+export type CloudEventEnvelope = Type.Static<typeof CloudEventEnvelope>;
+
+/** Creates the schema of an event of ours: a CloudEvent, as it is in the outbox, on the queues and in webhooks. */
 export function CloudEvent<Topic extends string, Data extends Type.TSchema>(topic: Topic, data: Data) {
   return Type.Object({
     specversion: Type.Literal('1.0'),
     id: Uuid,
-    source: Type.String({ minLength: 1 }),
+    source: Source,
     type: Type.Literal(topic),
     subject: Uuid,
     time: Timestamp,
     datacontenttype: Type.Literal('application/json'),
-    requestid: Type.String({ minLength: 1, maxLength: 128 }),
-    traceparent: Type.Optional(Type.String({ minLength: 1 })),
+    requestid: RequestId,
+    traceparent: Type.Optional(Traceparent),
     data,
   });
 }

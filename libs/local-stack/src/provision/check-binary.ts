@@ -8,27 +8,32 @@ export type Version = readonly [number, number];
 export interface Requirement {
   /** Smallest version that is accepted. */
   readonly minimum: Version;
+  /** Returns why a version is not accepted that is new enough, if there is a reason. */
+  readonly findFlaw?: (version: Version, patch: number) => string | undefined;
 }
 
 const run = promisify(execFile);
 
-/** Runs `binary --version`: a binary that lacks a shared library, or that is too old, is of no use. */
-export async function checkBinary(binary: string, { minimum }: Requirement): Promise<StepResult> {
+/** Runs `binary --version`: a binary that lacks a shared library, or whose version is refused, is of no use. */
+export async function checkBinary(binary: string, { minimum, findFlaw }: Requirement): Promise<StepResult> {
   const version = await findVersion(binary);
   if ('missing' in version) return version;
   const [major, minor] = version.found;
   const isNewEnough = major > minimum[0] || (major === minimum[0] && minor >= minimum[1]);
   if (!isNewEnough) return { missing: `${binary} is ${major}.${minor}, needed is ${minimum.join('.')} or later` };
-  return { binary };
+  const flaw = findFlaw?.(version.found, version.patch);
+  return flaw === undefined ? { binary } : { missing: `${binary} ${flaw}` };
 }
 
 /** Returns the version that a binary prints, or the reason why it prints none. */
-export async function findVersion(binary: string): Promise<{ readonly found: Version } | { readonly missing: string }> {
+export async function findVersion(
+  binary: string,
+): Promise<{ readonly found: Version; readonly patch: number } | { readonly missing: string }> {
   try {
     const { stdout } = await run(binary, ['--version'], { timeout: 30_000 });
-    const match = /v(?:=|ersion v?)?(\d+)\.(\d+)\.\d+/.exec(stdout);
+    const match = /v(?:=|ersion v?)?(\d+)\.(\d+)\.(\d+)/.exec(stdout);
     if (match === null) return { missing: `${binary} does not tell its version` };
-    return { found: [Number(match[1]), Number(match[2])] };
+    return { found: [Number(match[1]), Number(match[2])], patch: Number(match[3]) };
   } catch (error) {
     return { missing: `${binary} does not run: ${firstLine(error)}` };
   }

@@ -1,9 +1,7 @@
-import { checkBinary, type Requirement } from './check-binary.ts';
+import { checkBinary } from './check-binary.ts';
 import { findAptObstacle, installPackages } from './install-packages.ts';
+import { MONGODB_REQUIREMENT } from './mongodb-requirement.ts';
 import type { ProvisionContext, StepResult } from './provision-step.ts';
-
-/** No feature above MongoDB 6.0 is used. */
-export const MONGODB_REQUIREMENT: Requirement = { minimum: [6, 0] };
 
 /** Libraries that slim Debian and Ubuntu images lack, with their packages, which have the same names on both. */
 const PACKAGE_OF_LIBRARY = { 'libcurl.so.4': 'libcurl4', 'libssl.so.3': 'libssl3', 'libcrypto.so.3': 'libssl3' };

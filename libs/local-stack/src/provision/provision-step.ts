@@ -18,5 +18,7 @@ export type StepResult = Provided | { readonly missing: string };
 export interface ProvisionStep {
   /** Description of the source, as in "mongod on the PATH". */
   readonly title: string;
+  /** The program is the user's own choice: nothing is tried in its place, and later starts do not use it. */
+  readonly isChoice?: true;
   run(context: ProvisionContext): Promise<StepResult>;
 }

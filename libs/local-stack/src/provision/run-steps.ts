@@ -15,7 +15,8 @@ export interface Part {
 
 /**
  * Tries the steps in their order until one provides the part, and prints a line for each. A step that throws counts as
- * missing, with its message as the reason. Throws `ProvisionError` if every step has failed.
+ * missing, with its message as the reason. Throws `ProvisionError` if every step has failed, or if the program that the
+ * user has chosen is of no use.
  */
 export async function runSteps(
   part: Part,
@@ -26,15 +27,23 @@ export async function runSteps(
   for (const step of steps) {
     context.signal?.throwIfAborted();
     const result = await attempt(step, context);
-    if (!('missing' in result)) {
-      context.log(`${part.name}: ${step.title}? yes${'binary' in result ? `, ${result.binary}` : ''}`);
-      if ('binary' in result) await rememberBinary(part.name, result.binary, context.cacheDir);
-      return result;
-    }
+    if (!('missing' in result)) return accept(part, step, result, context);
     context.log(`${part.name}: ${step.title}? no${result.missing ? ` (${result.missing})` : ''}`);
+    if (step.isChoice && result.missing) throw new ProvisionError(`${part.name}: ${step.title}, but ${result.missing}`);
     reasons.push(`  - ${step.title}: ${result.missing || 'no'}`);
   }
   throw new ProvisionError(`${part.name} cannot be provided.\n${reasons.join('\n')}\n${part.advice}`);
+}
+
+async function accept(
+  { name }: Part,
+  { title, isChoice }: ProvisionStep,
+  provided: Provided,
+  { log, cacheDir }: ProvisionContext,
+): Promise<Provided> {
+  log(`${name}: ${title}? yes${'binary' in provided ? `, ${provided.binary}` : ''}`);
+  if ('binary' in provided && !isChoice) await rememberBinary(name, provided.binary, cacheDir);
+  return provided;
 }
 
 async function attempt(step: ProvisionStep, context: ProvisionContext): Promise<StepResult> {

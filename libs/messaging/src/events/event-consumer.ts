@@ -1,20 +1,11 @@
+import { CloudEventEnvelope } from '@auth-account/contracts';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
-import { Type } from 'typebox';
+import type { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isExpired } from './delivery-rules.ts';
 import { eventIdOf, reliableWorkerOptions, subscriberQueueName } from './queues.ts';
-
-/** Fields that every event has (CloudEvents 1.0, with our extensions). */
-const EventEnvelope = Type.Object({
-  specversion: Type.Literal('1.0'),
-  id: Type.String({ minLength: 1 }),
-  type: Type.String({ minLength: 1 }),
-  requestid: Type.String({ minLength: 1 }),
-  traceparent: Type.Optional(Type.String({ minLength: 1 })),
-});
-type EventEnvelope = Type.Static<typeof EventEnvelope>;
 
 /** Identifies a delivery: an event has its effect once at each subscriber. */
 export interface InboxEntry {
@@ -200,7 +191,7 @@ function createProcessor<Session>(options: ConsumerOptions<unknown, Session>, pa
 type ParseEvent = (
   data: unknown,
   onMalformed: (error: Error) => void,
-) => { readonly event: EventEnvelope; readonly isHandled: boolean };
+) => { readonly event: CloudEventEnvelope; readonly isHandled: boolean };
 
 /** Creates the parser of one topic: an event of another type is malformed. */
 function createTopicParser(topic: string, schema: Type.TSchema): ParseEvent {
@@ -224,14 +215,14 @@ function createChannelParser(schemas: EventSchemas): ParseEvent {
 }
 
 function createParser(
-  check: (event: EventEnvelope) => { readonly problem?: string; readonly isHandled?: boolean },
+  check: (event: CloudEventEnvelope) => { readonly problem?: string; readonly isHandled?: boolean },
 ): ParseEvent {
-  const envelope = Compile(EventEnvelope);
+  const envelope = Compile(CloudEventEnvelope);
   return (data, onMalformed) => {
     const [fault] = envelope.Errors(data);
     const { problem, isHandled = true } =
-      fault === undefined ? check(data as EventEnvelope) : { problem: pathOf(fault) };
-    if (problem === undefined) return { event: data as EventEnvelope, isHandled };
+      fault === undefined ? check(data as CloudEventEnvelope) : { problem: pathOf(fault) };
+    if (problem === undefined) return { event: data as CloudEventEnvelope, isHandled };
     const error = new UnrecoverableError(`the event is malformed: ${problem}`);
     onMalformed(error);
     throw error;

@@ -1,4 +1,4 @@
-import { failFastOptions, openRedis, type RedisConfig, redisKeys } from '@auth-account/redis';
+import { explainRedisError, failFastOptions, openRedis, type RedisConfig, redisKeys } from '@auth-account/redis';
 import { createDenialPages, type DenialCursor } from '@auth-account/redis/denial-pages';
 import { createDenyListReader } from '@auth-account/redis/deny-list-reader';
 import type { RevocationSource } from './revocation-source.ts';
@@ -22,7 +22,7 @@ export function redisRevocations({ KEY_PREFIX, onError, ...config }: RedisRevoca
   const settings = { ...failFastOptions(), enableOfflineQueue: true };
   // biome-ignore lint/plugin: a sibling has no compose.ts of ours, and wants one line.
   const redis = openRedis(config, settings);
-  redis.on('error', (error) => onError?.(error));
+  redis.on('error', (error) => onError?.(explainRedisError(error, config)));
   const read = createDenialPages(createDenyListReader(redis, redisKeys(KEY_PREFIX)), pageSize);
 
   return {

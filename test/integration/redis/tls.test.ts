@@ -1,0 +1,159 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiConfig } from '@auth-account/api/config';
+import { loadConfig } from '@auth-account/config';
+import { createProcessGuard, provideRedisBinary } from '@auth-account/local-stack';
+import { pushGatewayConfig } from '@auth-account/push-gateway/config';
+import { explainRedisError, failFastOptions, openRedis } from '@auth-account/redis';
+import { workerConfig } from '@auth-account/worker/config';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
+import { authctl } from '../../support/authctl.ts';
+import {
+  type Certificates,
+  findTlsObstacle,
+  makeCertificates,
+  startTlsRedis,
+  type TlsRedis,
+} from '../../support/redis-tls.ts';
+import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
+import { openStreamAsApp, startTestServices } from '../../support/test-services.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { startWorkerProcess } from '../../support/worker-service.ts';
+
+const binary = await provideRedisBinary({ log: () => undefined });
+const obstacle = await findTlsObstacle(binary);
+if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHING IS TESTED`);
+
+(obstacle === undefined ? describe : describe.skip)('a Redis that wants client certificates', () => {
+  let dir: string;
+  let guard: ReturnType<typeof createProcessGuard>;
+  let certificates: Certificates;
+  let server: TlsRedis;
+  /** The services' variables, without a certificate. */
+  let settings: { readonly REDIS_URL: string; readonly REDIS_CA_FILE: string };
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'auth-account-tls-'));
+    guard = createProcessGuard(dir);
+    certificates = await makeCertificates(dir);
+    server = await startTlsRedis(dir, binary, certificates, guard.watch);
+    settings = { REDIS_URL: server.url, REDIS_CA_FILE: certificates.authority };
+  });
+
+  afterAll(async () => {
+    await server.close();
+    await rm(dir, { recursive: true, force: true });
+    guard.dismiss();
+  });
+
+  test('serves api, gateway and worker that have one: an event is delivered, a logout closes the stream', async () => {
+    const services = await startTestServices({ ...settings, ...certificates.client });
+    try {
+      await eventually('the gateway is ready', async () => (await services.gateway.unreadiness()).length === 0);
+      const account = await registerAccount(services.api);
+      await eventually('the event', () => services.receiver.received.length > 0);
+      const session = await newSession(services.api, account);
+      const stream = await openStreamAsApp(services, session);
+      await logOut(services.api, session);
+      expect((await stream.closed).code).toBe(1000);
+    } finally {
+      await services.close();
+    }
+  });
+
+  test('refuses whoever has none, a stranger’s or an old one, at the handshake; the error names the variable', async () => {
+    const tries = {
+      none: {},
+      stranger: certificates.stranger,
+      expired: certificates.expired,
+    };
+    const found: Record<string, string> = {};
+    for (const [name, files] of Object.entries(tries)) found[name] = await refusal({ ...settings, ...files });
+    expect(found).toEqual({
+      none: expect.stringMatching(/client certificate.*REDIS_CERT_FILE/),
+      stranger: expect.stringContaining('does not know the authority of the certificate in REDIS_CERT_FILE'),
+      expired: expect.stringContaining('the certificate in REDIS_CERT_FILE has expired'),
+    });
+  });
+
+  test('is refused by whoever expects another authority or another name', async () => {
+    const { client, stranger } = certificates;
+    const found = [
+      await refusal({ ...settings, ...client, REDIS_CA_FILE: join(dir, 'other.crt') }),
+      await refusal({ ...settings, ...client, REDIS_TLS_SERVER_NAME: 'cache.example' }),
+    ];
+    expect(stranger.REDIS_CERT_FILE).toContain('stranger');
+    expect(found).toEqual([expect.stringContaining('REDIS_CA_FILE'), expect.stringContaining('REDIS_TLS_SERVER_NAME')]);
+  });
+
+  test('a worker without one is not ready, and its log says what is missing', async () => {
+    const worker = await startWorkerProcess({ ...serviceEnvironment(uniqueName()), ...settings });
+    try {
+      await eventually('the log', () => /client certificate[^\n]*REDIS_CERT_FILE/.test(worker.log()));
+      expect((await fetch(`http://127.0.0.1:${worker.opsPort}/readyz`)).status).toBe(503);
+    } finally {
+      await worker.end('SIGKILL');
+    }
+  });
+
+  test('authctl reaches it with a certificate, and says without one what is missing', async () => {
+    const env = { ...serviceEnvironment(uniqueName()), ...settings };
+    const good = await authctl(['commands', 'list'], { env: { ...env, ...certificates.client } });
+    expect([good.exitCode, good.stderr]).toEqual([0, '']);
+    const { exitCode, stderr } = await authctl(['commands', 'list'], { env });
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toMatch(/Redis cannot be reached: .*REDIS_CERT_FILE/);
+  });
+
+  describe('files that cannot be used are named at the start', () => {
+    test.each([
+      ['api', apiConfig],
+      ['push-gateway', pushGatewayConfig],
+      ['worker', workerConfig],
+    ])('by the %s', async (_name, schema) => {
+      const { client, stranger } = certificates;
+      const problemsOf = (more: Readonly<Record<string, string>>): string[] => {
+        try {
+          loadConfig(schema, { env: { ...serviceEnvironment(uniqueName()), ...settings, ...more } });
+          return [];
+        } catch (error) {
+          const { problems } = error as { problems: { readonly name: string; readonly expected: string }[] };
+          return problems.map(({ name, expected }) => `${name}: ${expected.replace('text; ', '')}`);
+        }
+      };
+      const broken = join(dir, 'broken.crt');
+      await writeFile(broken, 'no certificate');
+      const { REDIS_CERT_FILE, REDIS_KEY_FILE } = client;
+      expect(problemsOf(client)).toEqual([]);
+      expect(problemsOf({ REDIS_CERT_FILE })).toEqual(['REDIS_CERT_FILE: it needs REDIS_KEY_FILE']);
+      expect(problemsOf({ REDIS_KEY_FILE })).toEqual(['REDIS_KEY_FILE: it needs REDIS_CERT_FILE']);
+      expect(problemsOf({ ...client, REDIS_KEY_FILE: stranger.REDIS_KEY_FILE })).toEqual([
+        expect.stringContaining('REDIS_CERT_FILE: certificate and key cannot be used together'),
+      ]);
+      expect(problemsOf({ ...client, REDIS_CERT_FILE: broken })).toEqual([
+        expect.stringContaining('REDIS_CERT_FILE: certificate and key cannot be used together'),
+      ]);
+      expect(problemsOf({ ...client, REDIS_URL: 'redis://127.0.0.1' })).toEqual([
+        expect.stringContaining('REDIS_CERT_FILE: REDIS_URL does not use TLS'),
+      ]);
+    });
+  });
+});
+
+/** Returns the first error of a connection with these variables that names one of them, and that it never answers. */
+async function refusal(config: Parameters<typeof openRedis>[0]): Promise<string> {
+  const redis = openRedis(config, failFastOptions());
+  const explained = Promise.withResolvers<string>();
+  redis.on('error', (error) => {
+    const { message } = explainRedisError(error, config);
+    if (message.includes('REDIS_')) explained.resolve(message);
+  });
+  redis.once('ready', () => explained.reject(new Error('Redis has let the connection in')));
+  try {
+    return await explained.promise;
+  } finally {
+    redis.disconnect();
+  }
+}

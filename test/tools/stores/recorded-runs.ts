@@ -1,0 +1,28 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { ServerName } from '@auth-account/local-stack';
+
+export interface RecordedRun {
+  readonly store: ServerName;
+  readonly product: string;
+  readonly version: string;
+  readonly passed: number;
+  /** Number of the tests that failed twice. */
+  readonly failed: number;
+  readonly skipped: number;
+  /** Day of the run. */
+  readonly date: string;
+}
+
+const file = new URL('runs.json', import.meta.url);
+
+/** Returns the last run on each store. */
+export async function readRuns(): Promise<readonly RecordedRun[]> {
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
+/** Notes a run of today, in the place of the last one on the same store. */
+export async function recordRun(run: Omit<RecordedRun, 'date'>): Promise<void> {
+  const others = (await readRuns()).filter(({ store }) => store !== run.store);
+  const runs = [...others, { ...run, date: new Date().toISOString().slice(0, 10) }];
+  await writeFile(file, `${JSON.stringify(runs, null, 2)}\n`);
+}

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { namedServers, provideNamedServer, type ServerName } from '@auth-account/local-stack';
+import { recordRun } from './recorded-runs.ts';
+import type { StoreOptions } from './store-options.ts';
+
+/** Suites of the stores, of what goes over Redis, and the short form of the faults. */
+const suites = [
+  'libs/stores',
+  'libs/redis',
+  'libs/messaging',
+  'test/integration/stores',
+  'test/integration/redis',
+  'test/integration/worker/(consumers|dead-letters|delivery|force-logout|queue-room|reconcile|relay)',
+  'test/tools/faults/faults.test.ts',
+];
+
+interface FileResult {
+  /** Path of the test file. */
+  readonly name: string;
+  readonly status: 'passed' | 'failed';
+  readonly assertionResults: readonly { readonly status: string }[];
+}
+
+export interface TestOnStores extends StoreOptions {
+  /** Jest's program with its options. */
+  readonly jest: readonly string[];
+}
+
+/**
+ * Runs the suites on one store after the other, the other store being the machine's own, and prints a line for each.
+ * What has failed is run once more, one file at a time, as on a busy machine a test may run into its limit. Returns the
+ * exit code: 1 if a test failed twice or a run had none.
+ */
+export async function testOnStores({ stores, isRecorded, jest, rest }: TestOnStores): Promise<number> {
+  const lines: string[] = [];
+  let exitCode = 0;
+  for (const store of stores) {
+    const { binary, version } = await provideNamedServer(store, { log: console.error });
+    const { product, variable } = namedServers[store];
+    const env = { [variable]: binary };
+    const first = await runJest([...jest, ...chooseSuites(rest)], store, env);
+    const again = first.filter(({ status }) => status === 'failed').map(({ name }) => name);
+    const second =
+      again.length > 0 ? await runJest([...jest, '--runInBand', '--runTestsByPath', ...again], store, env) : [];
+    const results = [...first.filter(({ status }) => status === 'passed'), ...second];
+    const passed = countTests(results, 'passed');
+    const failed = countTests(results, 'failed');
+    const skipped = countTests(results, 'pending');
+    const counts = `${passed} tests passed, ${failed} failed, ${skipped} skipped`;
+    lines.push(`${product} ${version}: ${counts}; ${again.length} files were run twice`);
+    if (passed === 0 || results.some(({ status }) => status === 'failed')) exitCode = 1;
+    if (isRecorded) await recordRun({ store, product, version, passed, failed, skipped });
+  }
+  console.log(lines.join('\n'));
+  return exitCode;
+}
+
+/** Paths among Jest's arguments replace the suites. */
+function chooseSuites(rest: readonly string[]): readonly string[] {
+  return rest.some((each) => !each.startsWith('-') && each.includes('/')) ? rest : [...suites, ...rest];
+}
+
+function countTests(results: readonly FileResult[], status: string): number {
+  return results.flatMap(({ assertionResults }) => assertionResults.filter((each) => each.status === status)).length;
+}
+
+async function runJest(
+  args: readonly string[],
+  store: ServerName,
+  env: Record<string, string>,
+): Promise<readonly FileResult[]> {
+  const report = `reports/stores-${store}.json`;
+  await mkdir('reports', { recursive: true });
+  await rm(report, { force: true });
+  const child = spawn(process.execPath, [...args, '--json', '--outputFile', report], {
+    // With --json the results come on the standard output, too.
+    stdio: ['inherit', 'ignore', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+  await once(child, 'exit');
+  return JSON.parse(await readFile(report, 'utf8')).testResults;
+}
