@@ -1,7 +1,7 @@
 import type { LoadOrder } from './agent/protocol.ts';
 import { type Cluster, serviceAddresses } from './cluster.ts';
 import { findPrometheus, type Prometheus } from './prometheus.ts';
-import { findProxy, type ReverseProxy, through, withAgentOutside } from './proxy.ts';
+import { authorityName, findProxy, type ReverseProxy, through, withAgentOutside } from './proxy.ts';
 import { checkLogoutsAcross } from './steps/across.ts';
 import {
   checkClientAddress,
@@ -110,6 +110,7 @@ async function checkBehindProxy(cluster: Cluster, proxy: ReverseProxy): Promise<
       for (const check of checks) await check();
     });
   });
+  await cluster.kubernetes.kubectl(['delete', 'configmap', authorityName]);
 }
 
 /** Beside the Prometheus Operator, KEDA and an OpenTelemetry Collector. */

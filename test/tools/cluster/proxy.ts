@@ -44,10 +44,13 @@ export function findProxy(env = process.env): ReverseProxy | undefined {
   };
 }
 
+/** As in proxy-values.yaml. */
+export const authorityName = 'cluster-test-ingress-ca';
+
 /** The ConfigMap with the authority, for `helm test`. */
 export function authorityObject({ caFile }: ReverseProxy): object {
   const data = { 'ca.crt': readFileSync(caFile, 'utf8') };
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'cluster-test-ingress-ca' }, data };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: authorityName }, data };
 }
 
 /** Runs the work with an agent on this machine: a client outside the cluster, which knows nothing but the names. */

@@ -33,6 +33,12 @@ export async function checkCollector(cluster: Cluster, program: string, values: 
     return [image];
   });
   if (!isUp) return;
+  await checkKept(cluster);
+  await kubernetes.kubectl(['delete', '--kustomize', manifests]);
+}
+
+async function checkKept(cluster: Cluster): Promise<void> {
+  const { reporter, kubernetes } = cluster;
   await reporter.check('it keeps slow and failed traces, and one in a hundred of the rest', async () => {
     const sent = await sendTraffic(cluster);
     let kept = { ordinary: 0, slow: 0, failed: 0 };
