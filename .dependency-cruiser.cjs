@@ -35,6 +35,13 @@ module.exports = {
       to: { path: '(^|/)libs/', pathNot: '^libs/$1/' },
     },
     {
+      name: 'verifier-for-siblings',
+      comment: 'Siblings install it: of this project it needs the error catalogue and Redis, and no service of ours.',
+      severity: 'error',
+      from: { path: '^libs/verifier/src/', pathNot: '[.]test[.]ts$' },
+      to: { path: '(^|/)libs/', pathNot: '^libs/(verifier|errors|redis)/' },
+    },
+    {
       name: 'client-alone',
       comment: 'Apps install it alone: at run time it needs nothing; its adapter for Node needs files.',
       severity: 'error',

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # build-image.sh NAME IMAGE [--push] [--insecure]: builds one image with buildah and tags it IMAGE. NAME: a target of
 # services/Dockerfile, or dev-mongodb, dev-redis. --insecure: the registry is reached over HTTP.
-# NODE_IMAGE: the base of the services; made here where it is not set. VERSION, REVISION, SOURCE: the labels.
+# ARCHITECTURES: `amd64 arm64` for an image of both, a manifest list; this machine's alone where it is not set. Another
+# machine's needs qemu-user-static, and root. NODE_IMAGE: the base of the services; made here where it is not set.
+# VERSION, REVISION, SOURCE: the labels.
 set -euo pipefail
 name=$1 image=$2
 shift 2
@@ -10,6 +12,8 @@ root=$(cd "$here/../.." && pwd)
 # The Node and npm-run tools that the project pins.
 export PATH="$root/node_modules/.bin:$PATH"
 export BUILDAH_ISOLATION=${BUILDAH_ISOLATION:-chroot}
+own_architecture=$(dpkg --print-architecture)
+read -r -a architectures <<< "${ARCHITECTURES:-$own_architecture}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -26,28 +30,54 @@ npm_secrets() {
   if [ -s "$authorities" ]; then echo "--secret=id=ca,src=$authorities"; fi
 }
 
-build_service() {
-  local base=${NODE_IMAGE:-localhost/auth-account/node:$(node -p process.versions.node)-bookworm} secrets
+base_of() { # ARCHITECTURE
+  local base
+  base=${NODE_IMAGE:-localhost/auth-account/node-build-$1:$(node -p process.versions.node)-bookworm}
   if [ -z "${NODE_IMAGE:-}" ] && ! buildah inspect --type image "$base" > /dev/null 2>&1; then
-    "$here/make-node-image.sh" "$base"
+    "$here/make-node-image.sh" "$base" "$1" >&2
   fi
+  echo "$base"
+}
+
+build_service() { # ARCHITECTURE TAG
+  local base install secrets
+  base=$(base_of "$1")
+  install=$(base_of "$own_architecture")
   mapfile -t secrets < <(npm_secrets)
-  # Older buildah knows TARGETARCH only when it is told.
-  buildah build --layers --format docker --file "$root/services/Dockerfile" --target "$name" --tag "$image" \
-    --build-arg "NODE_IMAGE=$base" --build-arg "TARGETARCH=$(node -p '({ x64: "amd64" })[process.arch] ?? process.arch')" \
+  # Older buildah knows the platforms only if they are declared and passed, and after the first --platform every FROM needs one.
+  sed -e '1i ARG BUILDPLATFORM\nARG TARGETPLATFORM' -e 's/^FROM \([$]NODE_IMAGE\|scratch\)/FROM --platform=$TARGETPLATFORM \1/' \
+    "$root/services/Dockerfile" > "$work/Dockerfile"
+  buildah build --layers --format docker --platform "linux/$1" --file "$work/Dockerfile" --target "$name" --tag "$2" \
+    --build-arg "NODE_IMAGE=$base" --build-arg "INSTALL_IMAGE=$install" --build-arg "TARGETARCH=$1" \
+    --build-arg "BUILDPLATFORM=linux/$own_architecture" --build-arg "TARGETPLATFORM=linux/$1" \
     --build-arg "VERSION=${VERSION:-$(node -p "require('$root/package.json').version")}" \
     --build-arg "REVISION=${REVISION:-$(git -C "$root" rev-parse HEAD 2> /dev/null || echo unknown)}" \
     --build-arg "SOURCE=${SOURCE:-unknown}" \
     "${secrets[@]}" "$root" >&2
 }
 
+# A list of one image for each architecture, which is what a registry hands out as `image`.
+build_list() {
+  buildah manifest rm "$image" > /dev/null 2>&1 || true
+  buildah manifest create "$image" > /dev/null
+  for architecture in "${architectures[@]}"; do
+    build_service "$architecture" "$image-$architecture"
+    buildah manifest add "$image" "$image-$architecture" > /dev/null
+  done
+}
+
 case $name in
   dev-*) "$here/make-server-image.sh" "${name#dev-}" "$image" ;;
-  *) build_service ;;
+  *) if [ ${#architectures[@]} -gt 1 ]; then build_list; else build_service "${architectures[0]}" "$image"; fi ;;
 esac
 
 tls=()
 for option in "$@"; do [ "$option" != --insecure ] || tls=(--tls-verify=false); done
 for option in "$@"; do
-  [ "$option" != --push ] || buildah push --quiet "${tls[@]}" "$image" "docker://$image"
+  [ "$option" = --push ] || continue
+  if [ ${#architectures[@]} -gt 1 ] && [[ $name != dev-* ]]; then
+    buildah manifest push --quiet --all "${tls[@]}" "$image" "docker://$image"
+  else
+    buildah push --quiet "${tls[@]}" "$image" "docker://$image"
+  fi
 done

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openApiPath, type Route, type RouteName, routes } from '@auth-account/contracts';
+import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -24,13 +25,15 @@ let narrow: TestApi;
 let strict: TestApi;
 /** An api whose collections refuse every write, as after a fault in the schema. */
 let faulty: TestApi;
+/** An api without a feed of revocations. */
+let closed: TestApi;
 /** An api that requires verified addresses, and lets an address try one code a minute. */
 let wary: TestApi;
 
 beforeAll(async () => {
   const proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const byProxy = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
-  [api, severed, narrow, strict, faulty, wary] = await Promise.all([
+  [api, severed, narrow, strict, faulty, wary, closed] = await Promise.all([
     startTestApi(cheapHashes),
     startTestApi({ ...cheapHashes, MONGODB_URI: byProxy }),
     startTestApi({
@@ -38,6 +41,7 @@ beforeAll(async () => {
       HASH_QUEUE_LIMIT: '0',
       INVITE_CREATE_LIMIT_PER_USER: '1',
       MOVE_LIMIT_PER_USER: '1',
+      REVOCATION_LIMIT_PER_SIBLING: '1',
     }),
     startTestApi({
       ...cheapHashes,
@@ -50,10 +54,11 @@ beforeAll(async () => {
     }),
     startTestApi(cheapHashes),
     startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true', CODE_TRY_LIMIT_PER_ADDRESS: '1' }),
+    startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '' }),
   ]);
   await proxy.close();
 });
-afterAll(() => Promise.all([api, severed, narrow, strict, faulty, wary].map((each) => each.close())));
+afterAll(() => Promise.all([api, severed, narrow, strict, faulty, wary, closed].map((each) => each.close())));
 
 type Routes = typeof routes;
 /** Routes that declare errors. */
@@ -271,6 +276,18 @@ async function brokenInvite(home_group_id: string): Promise<string> {
   const token = await insertInvite(faulty, home_group_id, { revoked_at: new Date() });
   await faulty.collections.invites.updateOne({ _id: token }, { $unset: { expires_at: true } } as const);
   return token;
+}
+
+/** Puts an entry into the deny list that names no version. */
+async function denyWithoutVersion(keyPrefix: string): Promise<void> {
+  const keys = redisKeys(keyPrefix);
+  const redis = openRedis(
+    { REDIS_URL: testEnvironment().redisUrl },
+    { ...failFastOptions(), enableOfflineQueue: true },
+  );
+  await redis.set(keys.denied('broken'), 'nonsense');
+  await redis.zadd(keys.revocations, Date.now(), 'broken');
+  redis.disconnect();
 }
 
 /** Creates a user who does not own the group. */
@@ -545,6 +562,21 @@ const ownProvocations: {
     async 'ERR-INTERNAL'() {
       const { home_group_id } = await registerAccount(faulty);
       return sendTo('findInvite', faulty, { params: { token: await brokenInvite(home_group_id) } });
+    },
+  },
+  readRevocations: {
+    async 'ERR-INTERNAL'() {
+      const good = await goodRequests.readRevocations(faulty);
+      await denyWithoutVersion(faulty.keyPrefix);
+      return sendTo('readRevocations', faulty, good);
+    },
+    'ERR-INVALID-CREDENTIALS': () =>
+      sendGood('readRevocations', api, { headers: { Authorization: `Bearer pantry.1.${'A'.repeat(43)}` } }),
+    'ERR-ROUTE-NOT-FOUND': () => sendGood('readRevocations', closed),
+    async 'ERR-RATE-LIMITED'() {
+      const good = await goodRequests.readRevocations(narrow);
+      await sendTo('readRevocations', narrow, good);
+      return sendTo('readRevocations', narrow, good);
     },
   },
   revokeInvite: {

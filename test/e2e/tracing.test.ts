@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { Span } from '@auth-account/playground/otlp-spans';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
 import { changeEmail, codeOf, confirmReset, requestReset, requestVerification, undoTokenOf } from '../support/codes.ts';
 import { bearer } from '../support/groups.ts';
 import { send } from '../support/http-client.ts';
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 import { dueRow } from '../support/worker-events.ts';
 import { eventually } from '../support/worker-scene.ts';
@@ -27,18 +28,18 @@ afterAll(async () => {
 });
 
 /** Returns the names of a span and of those above it, with the services that created them. */
-function pathOf(span: ReceivedSpan, spans: readonly ReceivedSpan[]): string[] {
-  const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);
+function pathOf(span: Span, spans: readonly Span[]): string[] {
+  const parent = spans.find(({ id }) => id === span.parentId);
   return [...(parent ? pathOf(parent, spans) : []), `${span.service} ${span.name}`];
 }
 
 /**
  * Returns the spans of one request, once the named ones have arrived from their services, with all spans above them.
  */
-async function spansOf(requestId: string, ...last: [service: string, name: string][]): Promise<ReceivedSpan[]> {
-  const ofRequest = (received: readonly ReceivedSpan[]) =>
+async function spansOf(requestId: string, ...last: [service: string, name: string][]): Promise<Span[]> {
+  const ofRequest = (received: readonly Span[]) =>
     received.filter(({ attributes }) => attributes['request.id'] === requestId);
-  const has = (spans: readonly ReceivedSpan[], service: string, name: string) => {
+  const has = (spans: readonly Span[], service: string, name: string) => {
     const found = spans.find((span) => span.service === service && span.name === name);
     return found !== undefined && pathOf(found, spans)[0]?.startsWith('auth-api POST');
   };
@@ -51,7 +52,7 @@ async function spansOf(requestId: string, ...last: [service: string, name: strin
 
 describe('a registration', () => {
   let requestId: string;
-  let spans: ReceivedSpan[];
+  let spans: Span[];
   let webhook: Awaited<ReturnType<TestStack['receiver']['waitFor']>>;
   beforeAll(async () => {
     requestId = `phone-${randomUUID()}`;
@@ -106,10 +107,10 @@ test('an event that the relay enqueues stays in the trace of its request', async
   const { event, ...row } = dueRow();
   await stack.collections.outbox.insertOne({ ...row, event });
   await stack.receiver.waitFor(event.data.user_id);
-  const inTrace = (spans: readonly ReceivedSpan[]) =>
+  const inTrace = (spans: readonly Span[]) =>
     spans.filter(({ traceId }) => traceId === event.traceparent?.split('-')[1]);
   // The spans between may come in later exports.
-  const isLinked = (all: readonly ReceivedSpan[]) => {
+  const isLinked = (all: readonly Span[]) => {
     const own = inTrace(all);
     const last = own.find(({ name }) => name === 'event.deliver');
     return last !== undefined && pathOf(last, own).includes('auth-worker outbox.relay');

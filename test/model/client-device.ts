@@ -97,7 +97,8 @@ function storageOf(device: Device, life: Life, time: VirtualTime, tell: Tell): A
   async function look(key: string): Promise<string | undefined> {
     try {
       const value = await access(false, () => content.get(key));
-      life.blindReads = Math.max(life.blindReads - 1, 0);
+      // An empty storage shows nothing of what the other tab has written.
+      if (value) life.blindReads = Math.max(life.blindReads - 1, 0);
       return value;
     } catch (error) {
       // A record is read from two slots.

@@ -136,4 +136,29 @@ export const found: Readonly<Record<string, Course>> = {
       step({ kind: 'log out', tab: 0 }, { passMs: 16_000 }),
     ],
   },
+  'a logout that another tab writes over when the storage is wiped': {
+    tabs: 2,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'call', tab: 0 }, { strike: { after: 15, action: { kind: 'log out', tab: 0 } } }),
+      step({ kind: 'wipe' }),
+      step({ kind: 'kill', tab: 0 }, { strike: { after: 1, action: { kind: 'log out', tab: 0 } } }),
+      step({ kind: 'start', tab: 0 }, { strike: { after: 7, action: { kind: 'log out', tab: 1 } } }),
+      step({ kind: 'log out', tab: 0 }, { strike: { after: 5, action: { kind: 'wipe' } }, passMs: 3 }),
+    ],
+  },
+  'a logout that takes several refreshes, none of which the storage keeps, and the app is killed': {
+    tabs: 1,
+    isSignedIn: true,
+    steps: [
+      step({ kind: 'network', isOn: false, isTold: true }),
+      step({ kind: 'log out', tab: 0 }, { passMs: 1_000 }),
+      step({ kind: 'read only', ...told }),
+      step(
+        { kind: 'network', isOn: true, isTold: true },
+        { fates: [passing(1), lost, passing(1), lost], passMs: 7_000 },
+      ),
+      step({ kind: 'kill', tab: 0 }),
+    ],
+  },
 };

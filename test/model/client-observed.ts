@@ -34,10 +34,10 @@ export interface Observed {
    */
   isLost(tab: number, reason: string): boolean;
   /**
-   * Sessions whose logout was sent by a tab that could not read the storage: the other tab may have used a newer token,
-   * which counts as theft (decisions.md, "The client").
+   * Sessions whose logout was sent by a tab that could not read the storage, and those that such a tab refreshed after
+   * the storage was wiped: the other tab may have used a newer token, which counts as theft (decisions.md, "The client").
    */
-  readonly blindLogouts: Set<string>;
+  readonly blindSessions: Set<string>;
   readonly figures: Map<string, number>;
   kills(): number;
   observerOf(life: Life, state: () => AuthState | undefined): Observer;
@@ -47,7 +47,7 @@ export interface Observed {
   count(what: string): void;
 }
 
-export function createObserved(now: () => number, device: Pick<Device, 'faults' | 'mayLose'>): Observed {
+export function createObserved(now: () => number, device: Pick<Device, 'faults' | 'mayLose' | 'wipes'>): Observed {
   const violations: string[] = [];
   const story: string[] = [];
   const note = (what: string) => void story.push(`${Math.round(now())} ${what}`);
@@ -65,7 +65,7 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
       const { faults = device.faults } = observed.held.get(tab) ?? {};
       return faults !== device.faults && (device.mayLose || ownReasons.includes(reason));
     },
-    blindLogouts: new Set(),
+    blindSessions: new Set(),
     kills: () => kills,
     observerOf: (life, state) => ({
       onSent(sent) {
@@ -75,7 +75,8 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
         count(`sent ${sent.url.startsWith(serviceUrl) ? 'to a service' : sent.path}`);
         if (isTooLate(sent, sessionId, own)) violations.push(`${sent.path} got a token of a session that is over`);
         if (sessionId === undefined || !sent.path.endsWith('/refresh')) return () => undefined;
-        if (own !== sessionId && life.blindReads > 0) observed.blindLogouts.add(sessionId);
+        const mayBeBlind = own !== sessionId || device.wipes > 0;
+        if (mayBeBlind && life.blindReads > 0) observed.blindSessions.add(sessionId);
         return beginRefresh(sessionId, own === sessionId, life);
       },
       onHandshake(url, token) {
@@ -119,14 +120,14 @@ function learnAnswer(observed: Observed, tokens: KnownTokens, sent: Sent, { stat
   // The service ends the session that the user had on the device; the client logs out that of another user.
   if (sent.path.endsWith('/login') && status === 200) for (const each of tokens.sessions) observed.mayEnd.add(each);
   if (data?.refresh_token) tokens.learn(data);
-  const isBlind = observed.blindLogouts.has(tokens.sessionOf(sent) ?? '');
+  const isBlind = observed.blindSessions.has(tokens.sessionOf(sent) ?? '');
   if (details?.reason === 'reused' && isBlind)
-    observed.count('a logout without a look at the storage counted as theft');
+    observed.count('a refresh without a look at the storage counted as theft');
   else if (details?.reason === 'reused') observed.violations.push('a void token was sent, which counts as theft');
 }
 
 function checkEvent(
-  { note, count, violations, held, mayEnd, blindLogouts, isLost }: Observed,
+  { note, count, violations, held, mayEnd, blindSessions, isLost }: Observed,
   tab: number,
   event: AuthEvent,
 ): void {
@@ -136,7 +137,7 @@ function checkEvent(
   count(`signed out: ${reason}`);
   const sessionId = held.get(tab)?.sessionId;
   const isHonest = sessionId !== undefined && !mayEnd.has(sessionId) && !isLost(tab, reason);
-  const isTheft = reason === 'reused' && !blindLogouts.has(sessionId ?? '');
+  const isTheft = reason === 'reused' && !blindSessions.has(sessionId ?? '');
   if (isTheft || reason === 'expired') violations.push(`signed out: ${reason}`);
   else if (isHonest && !ownReasons.includes(reason)) violations.push(`an honest sign-out: ${reason}`);
 }

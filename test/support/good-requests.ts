@@ -12,6 +12,8 @@ import {
 } from './codes.ts';
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
+import { completeDenyList, siblingCredential } from './siblings.ts';
+import type { TestApi } from './test-api.ts';
 
 /** A request that its operation answers with success. */
 export interface GoodRequest {
@@ -21,13 +23,15 @@ export interface GoodRequest {
   readonly params?: Readonly<Record<string, string>>;
 }
 
+type RequestApi = GroupApi & Pick<TestApi, 'keyPrefix'>;
+
 const ownHeaders = async (on: GroupApi) => ({ headers: bearer(await newSession(on)) });
 
 /**
  * Creates, by route, what a request needs, and the request. Each has its own account. A body has all the fields that it
  * can have: the property test of bodies changes them one by one.
  */
-export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<GoodRequest>>> = {
+export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promise<GoodRequest>>> = {
   register: async () => ({
     body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME', invite_token: null },
   }),
@@ -143,6 +147,11 @@ export const goodRequests: Readonly<Record<RouteName, (on: GroupApi) => Promise<
   async revokeInvite(on) {
     const owner = await newSession(on);
     return { params: { token: await insertInvite(on, owner.home_group_id) }, headers: bearer(owner) };
+  },
+  async readRevocations(on) {
+    await completeDenyList(on.keyPrefix);
+    const headers = { Authorization: `Bearer ${siblingCredential()}` };
+    return { headers, body: { nonce: 'Zq3v1p8mXo2c7Jt5kW9rYA', cursor: '0.none' } };
   },
   jwks: async () => ({}),
   metadata: async () => ({}),

@@ -8,6 +8,7 @@ import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/st
 import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import { type Answer, type SentRequest, send } from './http-client.ts';
+import { siblingSecretsFile } from './siblings.ts';
 import { testEnvironment, uniqueName } from './test-environment.ts';
 
 export { testEnvironment, uniqueName };
@@ -43,6 +44,7 @@ export function serviceEnvironment(name: string): Record<string, string> {
     ACCESS_TOKEN_KEYS_FILE: join(keysDir, 'access-token-keys.json'),
     REFRESH_TOKEN_KEYS_FILE: join(keysDir, 'refresh-token-keys.json'),
     SERVER_KEYS_FILE: join(keysDir, 'server-keys.json'),
+    REVOCATION_FEED_SECRETS_FILE: siblingSecretsFile(keysDir),
     // No shedding under load: other tests keep the machine busy.
     HASH_QUEUE_TIMEOUT_MS: '60000',
     // All tests share one address.
@@ -56,6 +58,7 @@ export function serviceEnvironment(name: string): Record<string, string> {
     DELETION_LIMIT_PER_USER: '1000000',
     CODE_LIMIT_PER_ADDRESS: '1000000',
     CODE_TRY_LIMIT_PER_ADDRESS: '1000000',
+    REVOCATION_LIMIT_PER_SIBLING: '1000000',
     LOGIN_LIMIT_PER_ADDRESS: '1000000',
   };
 }

@@ -21,7 +21,10 @@ export interface OpenedVerifier extends Verifier {
   pass(ms: number): void;
 }
 
-/** An api with a Redis of its own, and siblings that read its deny list as the user of docs/verifying.md. */
+/**
+ * An api with a Redis of its own, and siblings that read its deny list as the user of docs/verifying.md, unless they are
+ * told another source.
+ */
 export interface VerifierScene {
   readonly api: TestApi;
   /** Client with all rights, like the services. */
@@ -42,7 +45,10 @@ export interface VerifierScene {
 export const keyPrefix = 'auth';
 const password = 'secret';
 
-export async function openVerifierScene(): Promise<VerifierScene> {
+export async function openVerifierScene(
+  env: Readonly<Record<string, string>> = {},
+  overrides: Parameters<typeof startTestApi>[1] = {},
+): Promise<VerifierScene> {
   const { user, rightsFor } = readDocumentedAcl('verifying.md');
   const dir = await mkdtemp(join(tmpdir(), 'auth-account-verifier-'));
   const guard = createProcessGuard(dir);
@@ -52,12 +58,10 @@ export async function openVerifierScene(): Promise<VerifierScene> {
   const createUser = () => admin.call('ACL', 'SETUSER', user, ...rightsFor(password));
   await createUser();
   const denyList = createDenyList(admin, redisKeys(keyPrefix), denialLifetimeMs(600));
-  const api = await startTestApi({
-    REDIS_URL: server.url,
-    KEY_PREFIX: keyPrefix,
-    ARGON2_MEMORY_KIB: '8',
-    ARGON2_PASSES: '1',
-  });
+  const api = await startTestApi(
+    { REDIS_URL: server.url, KEY_PREFIX: keyPrefix, ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', ...env },
+    overrides,
+  );
   const open = new Set<Verifier>();
   const siblingUrl = server.url.replace('://', `://${user}:${password}@`);
 

@@ -80,7 +80,13 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
         - {key: {{ $v.keys.accessTokenKeysKey | quote }}, path: access-token-keys.json}
         - {key: {{ $v.keys.refreshTokenKeysKey | quote }}, path: refresh-token-keys.json}
         - {key: {{ $v.keys.serverKeysKey | quote }}, path: server-keys.json}
+        {{- with $v.keys.revocationFeedKey }}
+        - {key: {{ . | quote }}, path: revocation-feed.json}
+        {{- end }}
   env:
+    {{- with $v.keys.revocationFeedKey }}
+    REVOCATION_FEED_SECRETS_FILE: /etc/auth-account/keys/revocation-feed.json
+    {{- end }}
     ACCESS_TOKEN_KEYS_FILE: /etc/auth-account/keys/access-token-keys.json
     REFRESH_TOKEN_KEYS_FILE: /etc/auth-account/keys/refresh-token-keys.json
     SERVER_KEYS_FILE: /etc/auth-account/keys/server-keys.json

@@ -24,7 +24,12 @@ export function PlaygroundPage({ stage, live }: { readonly stage: Stage; readonl
     <Speech value={words}>
       <header className="top">
         <h1>{words.title}</h1>
-        <p>{words.lead}</p>
+        <p>
+          {words.lead}{' '}
+          <a href="/docs" target="_blank" rel="noreferrer">
+            {words.docs}
+          </a>
+        </p>
         <LanguageChoice chosen={chosen} label={words.language} />
       </header>
       <StoryBar stage={stage} onPlay={() => setTab('inside')} />

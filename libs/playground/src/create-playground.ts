@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { buildPage, type PageFile } from './http/build-page.ts';
 import { passToApi } from './http/pass-to-api.ts';
 import { createLiveFeed } from './live/live-feed.ts';
@@ -23,6 +22,9 @@ export interface Playground {
 
 /** Path at which services deliver their spans (OTLP/HTTP). */
 const tracesPath = '/v1/traces';
+
+/** Largest delivery of spans, in characters. */
+const longestDelivery = 16_777_216;
 
 /** The page loads from its own server alone, and speaks to it and to the local gateway. */
 const contentSecurityPolicy =
@@ -60,7 +62,15 @@ export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground
       res.writeHead(403).end();
       return;
     }
-    const steps = readSteps(readOtlpSpans(await text(req)));
+    let body = '';
+    for await (const chunk of req.setEncoding('utf8')) {
+      body += chunk;
+      if (body.length > longestDelivery) {
+        res.writeHead(413).end();
+        return;
+      }
+    }
+    const steps = readSteps(readOtlpSpans(body));
     if (steps.length > 0) feed.tell({ type: 'steps', steps });
     res.setHeader('Content-Type', 'application/json').end('{}');
   }
@@ -78,6 +88,7 @@ export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground
       const [path = ''] = (req.url ?? '').split('?');
       if (path.startsWith('/api/')) passToApi(apiUrl, req, res);
       else if (path === '/live') feed.follow(res);
+      else if (path === '/docs') res.writeHead(302, { Location: `${apiUrl}/docs` }).end();
       else if (path === tracesPath && req.method === 'POST') answer(takeSpans(req, res), res);
       else if (path === '/' || /^\/playground\.(js|css)$/.test(path)) answer(show(path, res), res);
       else return false;

@@ -9,6 +9,7 @@ export {
   type KeyEntry,
   type KeySet,
   type KeySource,
+  oncePerSet,
   parseKeySet,
   publicKeySet,
   readBearer,
@@ -30,6 +31,7 @@ export {
   type RefreshTokens,
   refreshTokenHash,
 } from './refresh-token.ts';
+export { createStatementSigner, type StatedRevocations } from './revocation-statement.ts';
 export type { KeyFileWatch } from './watch-key-file.ts';
 export { watchKeys } from './watch-keys.ts';
 export { type WriteKeyFileOptions, writeKeyFile } from './write-key-file.ts';

@@ -1,9 +1,16 @@
 import { AppError } from '@auth-account/errors';
-import { createCachedVerifier, type VerifiedAccessToken, type VerifyAccessToken } from './access-token/index.ts';
+import {
+  type AccessTokenAlgorithm,
+  createCachedVerifier,
+  createKeyFinder,
+  type FindKey,
+  type VerifiedAccessToken,
+  type VerifyAccessToken,
+} from './access-token/index.ts';
 import { readBearer } from './access-token/read-bearer.ts';
-import { createIssuerSource, type Issuer } from './issuer/issuer-source.ts';
+import { createIssuerSource, type Issuer, type IssuerSource, issuerAddress } from './issuer/issuer-source.ts';
 import { createRevocationList } from './revocations/revocation-list.ts';
-import type { RevocationSource } from './revocations/revocation-source.ts';
+import type { OpenRevocationSource, RevocationSource, SourceContext } from './revocations/revocation-source.ts';
 
 export interface VerifierOptions {
   /** `TOKEN_ISSUER` of the service. Its metadata is fetched from there. */
@@ -11,12 +18,17 @@ export interface VerifierOptions {
   /** `TOKEN_AUDIENCE` of the service. */
   readonly audience: string;
   /**
-   * Where to learn which tokens are revoked: `redisRevocations()`. With `none` a revoked token is accepted until it
-   * expires, ten minutes later as a rule.
+   * Where to learn which tokens are revoked: `redisRevocations()`, or `feedRevocations()` over HTTP. With `none` a
+   * revoked token is accepted until it expires, ten minutes later as a rule.
    */
-  readonly revocations: RevocationSource | 'none';
+  readonly revocations: RevocationSource | OpenRevocationSource | 'none';
   /** Address under which the issuer is reached, if not its own, such as a Service of the cluster. */
   readonly reachedAt?: string;
+  /**
+   * Returns the text of the public key set (a mounted file, as `authctl keys public` writes it), in place of a fetch.
+   * Whoever took over the issuer's TLS could give out keys of their own.
+   */
+  readonly readKeys?: () => string | Promise<string>;
   /**
    * Seconds for which tokens are accepted by the last known revocations after their source has stopped answering.
    * After that every token gets `ERR-DEPENDENCY-UNAVAILABLE` (503). Default 10; Infinity never refuses.
@@ -91,7 +103,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     onError: (error) => onReport?.({ kind: 'issuer-failed', error }),
   });
   const verifierOf = createVerifiers(options, source);
-  const list = openList(options, () => source.current()?.metadata.ttlSeconds);
+  const list = openList(options, source);
 
   async function verify(token: string): Promise<VerifiedAccessToken> {
     const check = await verifierOf(await findIssuer());
@@ -144,23 +156,39 @@ function createVerifiers(options: VerifierOptions, source: ReturnType<typeof cre
   };
 }
 
-function openList(options: VerifierOptions, findTtlSeconds: () => number | undefined) {
-  const { revocations: source, graceSeconds = 10, pollMs = 250, onReport, elapsed } = options;
-  if (source === 'none') return;
+function openList(options: VerifierOptions, issuer: IssuerSource) {
+  const { revocations, graceSeconds = 10, pollMs = 250, onReport, elapsed } = options;
+  if (revocations === 'none') return;
   let ttlSeconds = 86_400;
   return createRevocationList({
-    source,
+    source: typeof revocations === 'function' ? revocations(contextOf(options, issuer)) : revocations,
     graceSeconds,
     pollMs,
     elapsed,
     keepSeconds() {
-      ttlSeconds = findTtlSeconds() ?? ttlSeconds;
+      ttlSeconds = issuer.current()?.metadata.ttlSeconds ?? ttlSeconds;
       return ttlSeconds + keepMargin;
     },
     onChange(isAnswering, error) {
       onReport?.(isAnswering ? { kind: 'revocations-back' } : { kind: 'revocations-away', error });
     },
   });
+}
+
+function contextOf(options: VerifierOptions, source: IssuerSource): SourceContext {
+  let last: { readonly algorithm: AccessTokenAlgorithm; readonly findKey: FindKey } | undefined;
+  return {
+    issuer: options.issuer,
+    address: issuerAddress(options.issuer, options.reachedAt),
+    fetch: options.fetch ?? fetch,
+    async signatures() {
+      const known = await source.get();
+      const { algorithm } = known.metadata;
+      const keys = { current: () => (source.current() ?? known).keys, reread: source.reread };
+      if (last?.algorithm !== algorithm) last = { algorithm, findKey: createKeyFinder(keys, algorithm) };
+      return last;
+    },
+  };
 }
 
 function assertSeconds(name: string, value: number | undefined): void {

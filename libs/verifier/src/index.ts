@@ -7,4 +7,10 @@ export {
   type VerifierReport,
   type VerifierState,
 } from './create-verifier.ts';
-export type { Denied, DeniedPage, RevocationSource } from './revocations/revocation-source.ts';
+export type {
+  Denied,
+  DeniedPage,
+  OpenRevocationSource,
+  RevocationSource,
+  SourceContext,
+} from './revocations/revocation-source.ts';

@@ -5,6 +5,8 @@ import type { Check, ServiceContext, ServiceParts, ShutdownStep } from '@auth-ac
 import { createPushMessagePublisher, type EventQueue, openEventQueue } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
+import { createDenialPages } from '@auth-account/redis/denial-pages';
+import { createDenyListReader } from '@auth-account/redis/deny-list-reader';
 import {
   collectionsOf,
   connectMongo,
@@ -52,6 +54,9 @@ interface Connections {
 /** Milliseconds that the last request accepted before a stop has to end: transactions are tried again for as long. */
 const lastRequestMs = 5_000;
 
+/** Denials in an answer of the feed: some 260 KiB. */
+const denialPageSize = 5_000;
+
 /** A client that connects when it is first used. */
 export function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
   return new MongoClient(config.MONGODB_URI, mongoOptions('auth-api', config.MONGODB_URI));
@@ -97,14 +102,28 @@ export async function compose(
   const connections = openConnections(config, logger, overrides);
   const { mongo, limitRedis, queues } = connections;
   const eventPublisher = createEventPublisher({ queues, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
-  const { denyList, announce, tellSessions } = composeAnnouncements(connections, config, logger, apiMetrics);
+  const { denyList, announce, tellSessions, readDenialPage } = composeAnnouncements(
+    connections,
+    config,
+    logger,
+    apiMetrics,
+  );
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
   const transaction = createTransactionRunner(mongo, transactionHooks(apiMetrics));
   const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction);
   const isDenied = createIsDenied(denyList);
   const publishEvent = eventPublisher.publish;
-  const sessionParts = { stores, transaction, security, announce, tellSessions, isDenied, publishEvent };
+  const sessionParts = {
+    stores,
+    transaction,
+    security,
+    announce,
+    tellSessions,
+    isDenied,
+    publishEvent,
+    readDenialPage,
+  };
   const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,
@@ -118,6 +137,7 @@ export async function compose(
       sessions: stores.sessions,
       onFallback: () => apiMetrics.denyListFallbacks.inc(),
     }),
+    findSibling: security.findSibling,
     handlers: createHandlers(composeOperations(useCases), security.publicDocuments),
     bodyChecks: {
       register: blockedPasswordCheck(security.isBlockedPassword, 'password'),
@@ -141,7 +161,8 @@ function composeAnnouncements({ redis }: Connections, config: ApiConfig, logger:
   const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
   const announce = createAnnounce({ denyList, logger, onLost: () => metrics.announcementsLost.inc() });
   const tellSessions = createTellSessions({ push: createPushMessagePublisher(redis, keys), logger });
-  return { denyList, announce, tellSessions };
+  const readDenialPage = createDenialPages(createDenyListReader(redis, keys), denialPageSize);
+  return { denyList, announce, tellSessions, readDenialPage };
 }
 
 function transactionHooks(metrics: ApiMetrics): TransactionHooks {

@@ -71,6 +71,13 @@ export const apiConfig = Type.Object({
     default: 500,
     description: 'Most members of a group. An invite cannot exceed it',
   }),
+  REVOCATION_FEED_SECRETS_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Path of the JWKS with the secrets of the siblings that read revocations over HTTP (docs/verifying.md). Unset: there is no feed',
+    }),
+  ),
   ...deletionConfig,
   PASSWORD_BLOCKLIST: Type.Enum(['none', 'common'], {
     default: 'none',

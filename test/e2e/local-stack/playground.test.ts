@@ -152,6 +152,10 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await drawn(/no network: kept for later/);
       await drawn(/POST \/auth\/logout/);
       await phoneOf('Ben').getByRole('button', { name: 'Log in' }).waitFor();
+      // Nothing but a logout is kept.
+      await press(phoneOf('Ben'), 'Airplane mode');
+      await press(phoneOf('Ben'), 'Log in');
+      await drawn(/: no network$/);
     });
 
     test('of a wrong clock: nothing happens', async () => {
@@ -232,6 +236,8 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     await focusOn('E-mail');
     await page.keyboard.press('Enter');
     await phoneOf('Anna').getByText('The account exists. Log in.').waitFor();
+    // The button that was pressed is gone, and Tab goes on from its phone all the same.
+    await page.waitForFunction("document.activeElement?.closest('.anna')");
     await focusOn('Log in');
     await page.keyboard.press('Space');
     await phoneOf('Anna').getByRole('heading', { name: 'Household' }).waitFor();

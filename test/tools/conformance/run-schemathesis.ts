@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { routes } from '@auth-account/contracts';
 import { logIn, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { completeDenyList, siblingCredential } from '../../support/siblings.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -67,6 +68,7 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Sch
     HASH_QUEUE_TIMEOUT_MS: '60000',
     ACCESS_TOKEN_TTL_SECONDS: '86400',
   });
+  await completeDenyList(api.keyPrefix);
   const answered = () => api.metric('http_request_duration_seconds', { le: '+Inf' });
   const progress = setInterval(async () => {
     const seconds = Math.round((performance.now() - start) / 1_000);
@@ -83,6 +85,7 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Sch
       HYPOTHESIS_STORAGE_DIRECTORY: join(root, '.cache', 'hypothesis'),
       SCHEMATHESIS_HOOKS: 'hooks',
       CONFORMANCE_SEEDS: JSON.stringify(seeds),
+      CONFORMANCE_SIBLING: siblingCredential(),
     };
     const reports = await Promise.all(
       shares.map((share, i): Promise<Report | undefined> => {

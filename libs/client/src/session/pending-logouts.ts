@@ -62,10 +62,12 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
     if (accessToken !== undefined && (await logOutDirectly(logout, accessToken))) return;
     const pair = await renew(logout);
     if (pair === undefined) return;
-    const renewed = { ...logout, refresh_token: pair.refresh_token };
-    // Before it is used, as with every new pair.
-    await vault.update((held) => ({ next: { ...held, logouts: withLogout(held.logouts, renewed) } }));
-    await logOut(renewed, pair.access_token);
+    // Before it is used, as with every new pair. If the storage refuses it, the token before is presented again.
+    await vault.update((held) => ({
+      next: { ...held, logouts: withLogout(held.logouts, pair) },
+      unwritten: held,
+    }));
+    await logOut(pair, pair.access_token);
   }
 
   /** One that fails does not keep the others back. */

@@ -63,10 +63,12 @@ function createMemory(onChange: VaultDeps['onChange']) {
         current = { ...before, n: Math.max(before.n, record.n), logouts: logoutsAfter(before, record) };
         return;
       }
-      if (before?.session && before.era !== record.era) eras.set(before.era, true);
-      // A lower count is that of a storage which was wiped, and has lost the logouts that this tab still has to send.
-      const isWiped = before && record.n <= before.n;
-      current = isWiped ? { ...record, logouts: record.logouts.reduce(withLogout, before.logouts) } : record;
+      const isOther = before?.era !== record.era;
+      if (before?.session && isOther) eras.set(before.era, true);
+      // A lower count, or another era, may be that of a storage which was wiped and has lost the logouts that this tab
+      // still has to send. One that another tab has sent meanwhile is sent again, and does nothing.
+      const mayBeWiped = before && (isOther || record.n <= before.n);
+      current = mayBeWiped ? { ...record, logouts: record.logouts.reduce(withLogout, before.logouts) } : record;
       eras.set(record.era, false);
       onChange(before, current);
     },

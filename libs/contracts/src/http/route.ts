@@ -23,8 +23,9 @@ export interface Route {
   /**
    * `none`: the header is ignored. `bearer`: an access token is required, and its session must not be denied.
    * `signature`: an access token is required, but the deny list is not asked: a repeated logout must answer 404, not 401.
+   * `sibling`: the secret of another service is required.
    */
-  readonly auth: 'none' | 'bearer' | 'signature';
+  readonly auth: 'none' | 'bearer' | 'signature' | 'sibling';
   /** Path parameters, by name. */
   readonly params?: Readonly<Record<string, TSchema>>;
   readonly headers: readonly RequestHeader[];

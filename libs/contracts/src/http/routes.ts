@@ -6,6 +6,7 @@ import { groupRoutes } from './routes/group-routes.ts';
 import { inviteRoutes } from './routes/invite-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { passwordResetRoutes } from './routes/password-reset-routes.ts';
+import { revocationRoutes } from './routes/revocation-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 
 /** The route table. The router iterates it, so that every operation is in it. */
@@ -18,6 +19,7 @@ export const routes = {
   ...groupRoutes,
   ...inviteRoutes,
   ...keyRoutes,
+  ...revocationRoutes,
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof routes;

@@ -15,6 +15,7 @@ import { ServerMetadata } from '../http/metadata.ts';
 import * as passwordReset from '../http/password-reset.ts';
 import * as refresh from '../http/refresh.ts';
 import * as register from '../http/register.ts';
+import * as revocations from '../http/revocations.ts';
 import * as sessions from '../http/sessions.ts';
 
 /** Files of the features. What they export as `…Request` and `…Response` is named. */
@@ -32,6 +33,7 @@ const features = [
   emailChange,
   groups,
   invites,
+  revocations,
 ];
 
 const bodies = features.flatMap((feature) =>

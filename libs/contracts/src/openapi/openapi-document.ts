@@ -26,7 +26,7 @@ const tags = {
   Sessions: 'Token pairs: one session per user and device.',
   Groups: 'Members who share a space.',
   Invites: 'Ways into a group: anyone who has the token can join.',
-  Keys: 'Public keys with which other services verify access tokens, and the metadata that leads to them.',
+  Keys: 'What other services need to verify access tokens: public keys, the metadata that leads to them, revocations.',
 } satisfies Record<Route['tag'], string>;
 
 /** The part of an error catalogue's row that a client acts upon. */
@@ -82,6 +82,11 @@ export function openApiDocument(
           bearerFormat: 'JWT',
           description: 'The access token of login or refresh (RFC 9068).',
         },
+        siblingSecret: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The credential of a sibling service: the name of its secret, a full stop, and the secret.',
+        },
       },
     },
     'x-error-catalogue': Object.fromEntries(Object.entries(reactions).map(([code, row]) => [code, { ...row }])),
@@ -105,7 +110,7 @@ function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<
     tags: [tag],
     summary,
     description: text,
-    security: route.auth === 'none' ? [] : [{ accessToken: [] }],
+    security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBodyOf(route, publishSchema(body)) }),
     responses: {
@@ -126,6 +131,11 @@ function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<
       ),
     },
   };
+}
+
+function securityOf({ auth }: Route): JsonObject[] {
+  if (auth === 'none') return [];
+  return [auth === 'sibling' ? { siblingSecret: [] } : { accessToken: [] }];
 }
 
 function errorsOf({ errorStatuses = {} }: Route, errors: DocumentedErrors): DocumentedErrors {

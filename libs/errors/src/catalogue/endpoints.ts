@@ -57,7 +57,7 @@ export const endpoints = {
     kind: 'error',
     grpc: { name: 'UNAUTHENTICATED', number: 16 },
     http: 401,
-    meaning: 'Wrong password or unknown address; the answer does not tell which.',
+    meaning: 'Wrong password or unknown address; the answer does not tell which. For a sibling service: wrong secret.',
     reactionText: 'Let the user correct e-mail address and password.',
     reaction: { type: 'CHECK_CREDENTIALS' },
     retry: 'never',

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { type FocusEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { useStore } from '../store.ts';
 import { language, useWords } from '../words/speech.ts';
 import { HomeScreen } from './home-screen.tsx';
@@ -12,8 +12,16 @@ export function PhoneFrame({ phone, other }: { readonly phone: Phone; readonly o
   const view = useStore(phone.view);
   const words = useWords();
   const { owner } = phone;
+  const frame = useRef<HTMLElement>(null);
+  const followFocus = useKeptFocus(frame, view);
   return (
-    <section className={`device ${owner}`} aria-label={words.deviceOf(words.owners[owner])}>
+    <section
+      ref={frame}
+      className={`device ${owner}`}
+      aria-label={words.deviceOf(words.owners[owner])}
+      tabIndex={-1}
+      {...followFocus}
+    >
       <div className="phone">
         <StatusBar view={view} name={words.owners[owner]} />
         <NoticeBar view={view} phone={phone} />
@@ -22,6 +30,24 @@ export function PhoneFrame({ phone, other }: { readonly phone: Phone; readonly o
       <Switches view={view} phone={phone} />
     </section>
   );
+}
+
+/** Keeps the focus in the phone when the button that had it is gone or disabled: Tab goes on from there. */
+function useKeptFocus(frame: RefObject<HTMLElement | null>, { isBusy, screen, state }: PhoneView) {
+  const isInside = useRef(false);
+  useEffect(() => {
+    if (isInside.current && !isBusy && document.activeElement === document.body)
+      frame.current?.focus({ preventScroll: true });
+  }, [frame, isBusy, screen, state.status]);
+  return {
+    onFocus() {
+      isInside.current = true;
+    },
+    // Without a related target the button has gone away, or the page is not in front.
+    onBlur({ relatedTarget, currentTarget }: FocusEvent) {
+      if (relatedTarget !== null && !currentTarget.contains(relatedTarget)) isInside.current = false;
+    },
+  };
 }
 
 function AppScreen({ view, phone, other }: { view: PhoneView; phone: Phone; other: Phone }) {
@@ -50,8 +76,13 @@ function StatusBar({ view, name }: { view: PhoneView; name: string }) {
   return (
     <header className="status-bar">
       <h2>{name}</h2>
-      <span className={view.isStreamOpen ? 'stream open' : 'stream'}>{stream}</span>
-      {view.isOffline && <span aria-hidden="true">✈</span>}
+      {view.isOffline ? (
+        <span role="img" aria-label={words.switches.offline}>
+          ✈
+        </span>
+      ) : (
+        <span className={view.isStreamOpen ? 'stream open' : 'stream'}>{stream}</span>
+      )}
       <time className={view.clockErrorMs === 0 ? '' : 'wrong'}>
         <span className="hidden">{words.phone.clock}: </span>
         {text}

@@ -83,6 +83,9 @@ export interface PhoneOptions {
 
 const tenMinutes = 600_000;
 
+/** Error of a clock that a story and a switch set, in milliseconds. */
+export const aDayAheadMs = 86_400_000;
+
 export function createPhone(options: PhoneOptions): Phone {
   const { owner } = options;
   const { email, password, exists } = readAccount(owner);
@@ -119,7 +122,11 @@ export function createPhone(options: PhoneOptions): Phone {
     owner,
     view,
     client,
-    type: set,
+    type(entries) {
+      const { email, exists } = readAccount(owner);
+      const hasAccount = exists && email === (entries.email ?? view.read().email);
+      set({ ...entries, hasAccount });
+    },
     dismiss: () => set({ notice: undefined }),
     async show(screen) {
       set({ screen, notice: undefined });
@@ -151,8 +158,14 @@ type Run = (work: () => Promise<void>) => Promise<void>;
 type ViewStore = Pick<Store<PhoneView>, 'read'>;
 
 function createWork(client: AuthClient, view: ViewStore, set: SetView) {
-  /** One thing at a time, as the buttons of a phone do it; what goes wrong is shown. */
-  async function run(work: () => Promise<void>): Promise<void> {
+  let running = Promise.resolve();
+  /** One thing at a time, as the buttons of a phone do it. */
+  function run(work: () => Promise<void>): Promise<void> {
+    running = running.then(() => runNow(work));
+    return running;
+  }
+  /** Shows what goes wrong. */
+  async function runNow(work: () => Promise<void>): Promise<void> {
     set({ isBusy: true, notice: undefined });
     try {
       await work();

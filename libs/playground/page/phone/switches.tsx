@@ -1,7 +1,5 @@
 import { useWords } from '../words/speech.ts';
-import type { Phone, PhoneView } from './phone.ts';
-
-const day = 86_400_000;
+import { aDayAheadMs, type Phone, type PhoneView } from './phone.ts';
 
 /** Switches for what can go wrong with a phone. */
 export function Switches({ view, phone }: { readonly view: PhoneView; readonly phone: Phone }) {
@@ -20,7 +18,7 @@ export function Switches({ view, phone }: { readonly view: PhoneView; readonly p
         label={switches.clock}
         icon="◷"
         isOn={view.clockErrorMs !== 0}
-        onPress={() => phone.setClockError(view.clockErrorMs === 0 ? day : 0)}
+        onPress={() => phone.setClockError(view.clockErrorMs === 0 ? aDayAheadMs : 0)}
       />
       <button type="button" onClick={phone.skipTenMinutes}>
         <span aria-hidden="true">↷</span> {switches.skip}

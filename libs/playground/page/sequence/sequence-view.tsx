@@ -31,8 +31,9 @@ export function SequenceView({ live }: { readonly live: LiveSequence }) {
           </span>
         ))}
       </div>
+      {/* Not read out: a story makes thirty lines. Its caption is. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
-      <div className="picture" ref={picture} role="log" aria-labelledby="inside-title" tabIndex={0}>
+      <div className="picture" ref={picture} role="log" aria-live="off" aria-labelledby="inside-title" tabIndex={0}>
         {sequence.length === 0 && <p className="empty">{inside.empty}</p>}
         {sequence.map((chapter) => (
           <ChapterView key={chapter.requestId} chapter={chapter} />
@@ -46,10 +47,10 @@ function ChapterView({ chapter: { owner, arrows, requestId } }: { readonly chapt
   const isStream = requestId.startsWith('stream-');
   return (
     <ol className={`chapter ${owner ?? 'others'}`}>
+      {!isStream && <li className="request-id">{requestId}</li>}
       {arrows.map((arrow) => (
         <ArrowView key={arrow.id} arrow={arrow} />
       ))}
-      {!isStream && <li className="request-id">{requestId}</li>}
     </ol>
   );
 }
@@ -85,7 +86,7 @@ function placeOf(left: number, right: number): string {
 
 function toneOf(saying: Saying): string {
   if (saying.kind === 'answer') return saying.status < 400 ? 'good' : 'bad';
-  if (saying.kind === 'lost' || saying.kind === 'unsent') return 'bad';
+  if (saying.kind === 'lost' || saying.kind === 'unsent' || saying.kind === 'kept') return 'bad';
   if (saying.kind === 'transaction') return saying.isCommitted ? 'strong' : 'bad';
   if (saying.kind === 'deliver' && saying.hasFailed) return 'bad';
   return saying.kind;

@@ -9,7 +9,7 @@ export type Lane = (typeof lanes)[number];
 export type Saying =
   | Exclude<Deed, { readonly kind: 'request' }>
   | { readonly kind: 'request'; readonly method: string; readonly path: string }
-  | { readonly kind: 'lost' | 'unsent' | 'stream_opened' }
+  | { readonly kind: 'lost' | 'unsent' | 'kept' | 'stream_opened' }
   | { readonly kind: 'stream_closed'; readonly code: number; readonly reason: string }
   | { readonly kind: 'frame'; readonly frame: string };
 
@@ -48,7 +48,9 @@ export function withTraffic(sequence: Sequence, traffic: Traffic): Sequence {
       ]);
     case 'unsent':
       return add(sequence, traffic.requestId, owner, [
-        arrowOf(`${traffic.requestId}-unsent-${at}`, owner, owner, at, { kind: 'unsent' }),
+        arrowOf(`${traffic.requestId}-unsent-${at}`, owner, owner, at, {
+          kind: isKept(traffic.path) ? 'kept' : 'unsent',
+        }),
       ]);
     case 'lost':
       return add(sequence, traffic.requestId, owner, [
@@ -58,6 +60,9 @@ export function withTraffic(sequence: Sequence, traffic: Traffic): Sequence {
       return withStream(sequence, traffic);
   }
 }
+
+/** A logout is the one thing that the client sends later, whatever happens to the app. */
+const isKept = (path: string) => path.endsWith('/logout');
 
 type StreamTraffic = Extract<Traffic, { readonly type: 'stream_opened' | 'stream_closed' | 'frame' }>;
 

@@ -1,5 +1,5 @@
 import { codeIn, type Mailbox } from '../mailbox/mailbox.ts';
-import type { Phone } from '../phone/phone.ts';
+import { aDayAheadMs, type Phone } from '../phone/phone.ts';
 import { newAddress } from '../phone/phone-account.ts';
 import type { Words } from '../words/en.ts';
 
@@ -9,13 +9,12 @@ export interface Stage {
   readonly mailbox: Mailbox;
 }
 
-export type StoryName = Exclude<keyof Words['stories'], 'title' | 'playing' | 'failed'>;
+export type StoryName = Exclude<keyof Words['stories'], 'title' | 'choose' | 'playing' | 'failed'>;
 
 /** A story uses the phones as a person does, with pauses so that one can follow. */
 export type Story = (stage: Stage) => Promise<void>;
 
 const pauseMs = 900;
-const day = 86_400_000;
 
 const pause = (ms = pauseMs) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -30,7 +29,6 @@ async function until(isThere: () => boolean): Promise<void> {
 const isIn = (phone: Phone) => phone.view.read().state.status === 'signed_in';
 
 async function ensureIn(phone: Phone): Promise<void> {
-  phone.setOffline(false);
   if (isIn(phone)) return;
   if (phone.view.read().hasAccount) {
     await phone.show('log_in');
@@ -110,7 +108,7 @@ export const stories: Readonly<Record<StoryName, Story>> = {
 
   async clock({ anna }) {
     await ensureIn(anna);
-    anna.setClockError(day);
+    anna.setClockError(aDayAheadMs);
     await pause();
     anna.skipTenMinutes();
     await anna.show('devices');

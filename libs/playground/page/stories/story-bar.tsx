@@ -23,6 +23,8 @@ export function StoryBar({ stage, onPlay }: { readonly stage: Stage; readonly on
       setPlaying(undefined);
     }
   }
+  const told = last === undefined ? words.choose : words[last].says;
+  const caption = hasFailed ? words.failed : told;
   return (
     <nav className="stories" aria-label={words.title}>
       <div className="story-buttons">
@@ -31,6 +33,7 @@ export function StoryBar({ stage, onPlay }: { readonly stage: Stage; readonly on
             key={name}
             type="button"
             aria-pressed={playing === name}
+            title={words[name].says}
             disabled={playing !== undefined && playing !== name}
             onClick={() => {
               if (playing === undefined) void play(name);
@@ -41,7 +44,7 @@ export function StoryBar({ stage, onPlay }: { readonly stage: Stage; readonly on
         ))}
       </div>
       <p className="caption" role="status">
-        {last && (hasFailed ? words.failed : words[last].says)}
+        {caption}
         {playing && ` (${words.playing})`}
       </p>
     </nav>

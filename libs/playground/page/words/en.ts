@@ -1,7 +1,8 @@
 /** Everything that the page says. */
 export const en = {
   title: 'Playground',
-  lead: 'Two phones use the service. Between them: what happens inside.',
+  lead: 'Two phones use the authentication and account service. Between them: what happens inside.',
+  docs: 'API docs',
   language: 'Language',
   owners: { anna: 'Anna', ben: 'Ben' },
   deviceOf: (owner: string) => `${owner}’s phone`,
@@ -58,7 +59,7 @@ export const en = {
     clock: 'Clock of the phone',
   },
   switches: {
-    group: (owner: string) => `Troubles of ${owner}`,
+    group: (owner: string) => `Trouble for ${owner}`,
     offline: 'Airplane mode',
     lose: 'Lose the next answer',
     clock: 'Clock a day ahead',
@@ -104,13 +105,15 @@ export const en = {
     failed: (what: string, event: string) => `${what} not delivered: ${event}`,
     close: (reason: string) => `close the stream: ${reason}`,
     lost: 'the answer is lost',
-    unsent: 'no network: kept for later',
+    unsent: 'no network',
+    kept: 'no network: kept for later',
     stream_opened: 'opens its stream',
     stream_closed: (code: number, reason: string) => `stream closed: ${code} ${reason}`,
     frame: (frame: string) => `message: ${frame}`,
   },
   stories: {
     title: 'Stories',
+    choose: 'A story plays by itself on both phones. Or take a phone: everything works by hand, too.',
     playing: 'playing …',
     failed: 'The story has gone another way: the phones are not in the state that it needs.',
     moveIn: { name: 'Move in', says: 'Account, household and event: one transaction. Then login, and a stream.' },

@@ -7,6 +7,9 @@ export interface LiveFeed {
   tell(message: LiveMessage): void;
 }
 
+/** Bytes that wait for one page. */
+const longestQueue = 4_194_304;
+
 export function createLiveFeed(): LiveFeed {
   const readers = new Set<ServerResponse>();
   return {
@@ -18,7 +21,12 @@ export function createLiveFeed(): LiveFeed {
       res.once('close', () => readers.delete(res));
     },
     tell(message) {
-      for (const reader of readers) reader.write(`data: ${JSON.stringify(message)}\n\n`);
+      const line = `data: ${JSON.stringify(message)}\n\n`;
+      for (const reader of readers) {
+        // A page that does not read any more; one that still lives opens the feed again.
+        if (reader.writableLength > longestQueue) reader.destroy();
+        else reader.write(line);
+      }
     },
   };
 }

@@ -1,7 +1,8 @@
-/** A span, as far as the picture needs it. */
+/** A span, as far as the picture and the tests need it. */
 export interface Span {
   readonly service: string;
   readonly name: string;
+  readonly traceId: string;
   readonly id: string;
   readonly parentId: string | undefined;
   /** Milliseconds since 1970. */
@@ -18,6 +19,7 @@ interface KeyValue {
 
 interface OtlpSpan {
   readonly name: string;
+  readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly startTimeUnixNano: string;
@@ -49,6 +51,7 @@ function read(span: OtlpSpan, service: string): Span {
   return {
     service,
     name: span.name,
+    traceId: span.traceId,
     id: span.spanId,
     parentId: span.parentSpanId || undefined,
     at,

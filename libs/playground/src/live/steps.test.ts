@@ -14,7 +14,8 @@ interface Given {
 
 function spanOf({ name, at, parentId, service = 'auth-api', attributes = {} }: Given): Span {
   const own = { 'request.id': requestId, ...attributes };
-  return { service, name, id: `span-of-${name}`, parentId, at, durationMs: 2, hasFailed: false, attributes: own };
+  const ids = { traceId: 'the one trace', id: `span-of-${name}`, parentId };
+  return { ...ids, service, name, at, durationMs: 2, hasFailed: false, attributes: own };
 }
 
 const rootOf = (method: string, status: number): Span =>

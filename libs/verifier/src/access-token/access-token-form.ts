@@ -1,7 +1,7 @@
 import type { AccessTokenAlgorithm } from './public-keys.ts';
 
-/** Longest token that is read. Ours have about 700 characters. */
-const maximumLength = 4_096;
+/** Longest access token that is read. Ours have about 700 characters. */
+const longestToken = 4_096;
 
 /**
  * A compact JWS with a signature of 64 bytes (Ed25519 and P-256 alike), in the only canonical base64url spelling: no
@@ -20,7 +20,12 @@ export interface TokenText {
  * `jku`, `x5u`, `crit`, `b64`, `zip`), and JSON that reads back to the same text (no member twice, no white space).
  * Returns undefined for any other string. It proves nothing.
  */
-export function readTokenText(token: string, algorithm: AccessTokenAlgorithm, type: string): TokenText | undefined {
+export function readTokenText(
+  token: string,
+  algorithm: AccessTokenAlgorithm,
+  type: string,
+  maximumLength: number = longestToken,
+): TokenText | undefined {
   const parts = token.length <= maximumLength && compactPattern.exec(token);
   if (!parts) return undefined;
   const [, head = '', body = ''] = parts;

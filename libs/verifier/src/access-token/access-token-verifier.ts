@@ -1,10 +1,9 @@
-import type { KeyObject } from 'node:crypto';
 import { AppError, isAppError } from '@auth-account/errors';
 import { readTokenText, type TokenText } from './access-token-form.ts';
 import { type AccessTokenClaims, type AccessTokenSettings, accessTokenType } from './claims.ts';
 import { isSignedBy } from './is-signed-by.ts';
-import { oncePerSet, toKeySource } from './key-source.ts';
-import { importPublicKeys } from './public-keys.ts';
+import { createKeyFinder } from './key-finder.ts';
+import { toKeySource } from './key-source.ts';
 
 /** A verified token: its claims and its expiry, in seconds since the epoch. */
 export interface VerifiedAccessToken extends AccessTokenClaims {
@@ -28,16 +27,7 @@ export const leewaySeconds = 5;
  */
 export async function createAccessTokenVerifier(settings: AccessTokenSettings): Promise<VerifyAccessToken> {
   const { algorithm, now = Date.now } = settings;
-  const source = toKeySource(settings.keys);
-  const publicKeys = oncePerSet((set) => importPublicKeys(set, algorithm));
-  publicKeys(source.current());
-
-  async function findKey(kid: string): Promise<KeyObject | undefined> {
-    const known = publicKeys(source.current()).get(kid);
-    if (known !== undefined) return known;
-    await source.reread();
-    return publicKeys(source.current()).get(kid);
-  }
+  const findKey = createKeyFinder(toKeySource(settings.keys), algorithm);
 
   return async (token) => {
     const text = readTokenText(token, algorithm, accessTokenType);

@@ -1,19 +1,28 @@
 export interface FetchOptions {
   readonly fetch: typeof fetch;
   readonly timeoutMs: number;
+  /** Longest document that is read; 64 KiB if absent. */
+  readonly maximumBytes?: number;
+  /** Sent as JSON by a POST, if there is one. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Longest document that is read. Ours have less than 2 KiB. */
-const maximumBytes = 64 * 1_024;
+/** The metadata and the keys have less than 2 KiB. */
+const defaultBytes = 64 * 1_024;
 
 /**
- * Fetches a document and returns its text: of a 200 alone, without redirections, of 64 KiB at most, within the time.
- * The error names the address and the fault.
+ * Fetches a document and returns its text: of a 200 alone, without redirections, of limited length, within the time.
+ * The error names the address and the fault, and nothing of what was sent.
  */
-export async function fetchDocument(url: string, { fetch, timeoutMs }: FetchOptions): Promise<string> {
+export async function fetchDocument(url: string, options: FetchOptions): Promise<string> {
+  const { fetch, timeoutMs, maximumBytes = defaultBytes, body, headers } = options;
+  const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
   try {
     const answer = await fetch(url, {
-      headers: { Accept: 'application/json' },
+      ...sent,
+      headers: { Accept: 'application/json', ...type, ...headers },
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
@@ -21,13 +30,13 @@ export async function fetchDocument(url: string, { fetch, timeoutMs }: FetchOpti
       await answer.body?.cancel();
       throw new Error(`status ${answer.status}`);
     }
-    return await readText(answer);
+    return await readText(answer, maximumBytes);
   } catch (error) {
     throw new Error(`${url}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-async function readText(answer: Response): Promise<string> {
+async function readText(answer: Response, maximumBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of answer.body ?? []) {

@@ -26,6 +26,8 @@ export interface IssuerSourceOptions {
   /** Seconds for which the last answer is good if the issuer answers no more. */
   readonly staleKeysSeconds: number;
   readonly fetch?: typeof fetch | undefined;
+  /** Returns the text of the key set, in place of a fetch from the issuer. */
+  readonly readKeys?: (() => string | Promise<string>) | undefined;
   /** Called for each attempt that fails. */
   readonly onError?: ((error: Error) => void) | undefined;
   /** Returns milliseconds that only go forward. */
@@ -41,7 +43,7 @@ const timeoutMs = 2_000;
 /** Creates the source of the issuer's metadata and keys. It asks for the first time when it is first needed. */
 export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
   const { issuer, reachedAt, staleKeysSeconds, onError, elapsed = () => performance.now() } = options;
-  const base = addressOf(issuer, reachedAt);
+  const base = issuerAddress(issuer, reachedAt);
   const fetching = { fetch: options.fetch ?? fetch, timeoutMs };
   let known: { readonly issuer: Issuer; readonly at: number } | undefined;
   let attempt: { readonly at: number; readonly done: Promise<void>; isUnderWay: boolean } | undefined;
@@ -52,11 +54,7 @@ export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
     try {
       const url = `${base}/.well-known/oauth-authorization-server`;
       const metadata = await named(url, fetchDocument(url, fetching), (text) => readMetadata(text, issuer));
-      const keysUrl = reachedAt === undefined ? metadata.jwksUri : moved(metadata.jwksUri, issuer, base);
-      const keys = await named(keysUrl, fetchDocument(keysUrl, fetching), (text) =>
-        readKeys(text, keysUrl, metadata.algorithm),
-      );
-      const next: Issuer = { metadata, keys };
+      const next: Issuer = { metadata, keys: await askKeys(metadata) };
       const isSame = known !== undefined && JSON.stringify(known.issuer) === JSON.stringify(next);
       known = { issuer: isSame && known ? known.issuer : next, at };
       lastError = undefined;
@@ -64,6 +62,12 @@ export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
       lastError = error as Error;
       onError?.(lastError);
     }
+  }
+
+  async function askKeys({ jwksUri, algorithm }: IssuerMetadata): Promise<KeySet> {
+    if (options.readKeys !== undefined) return parseKeys(await options.readKeys(), 'readKeys', algorithm);
+    const url = reachedAt === undefined ? jwksUri : moved(jwksUri, issuer, base);
+    return named(url, fetchDocument(url, fetching), (text) => parseKeys(text, url, algorithm));
   }
 
   /** Joins the attempt that is under way, or the one of a moment ago. */
@@ -111,14 +115,17 @@ async function named<T>(url: string, text: Promise<string>, read: (text: string)
   }
 }
 
-function readKeys(text: string, url: string, algorithm: AccessTokenAlgorithm): KeySet {
-  const keys = parseKeySet(text, url);
+function parseKeys(text: string, origin: string, algorithm: AccessTokenAlgorithm): KeySet {
+  const keys = parseKeySet(text, origin);
   importPublicKeys(keys, algorithm);
   return keys;
 }
 
-/** Throws unless keys that arrive from there can be trusted: over plain HTTP only this host, or what the caller names. */
-function addressOf(issuer: string, reachedAt: string | undefined): string {
+/**
+ * Returns the address of the issuer, without a slash at its end. Throws unless keys that arrive from there can be
+ * trusted: over plain HTTP only this host, or what the caller names.
+ */
+export function issuerAddress(issuer: string, reachedAt: string | undefined): string {
   const { protocol, hostname } = new URL(issuer);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   if (reachedAt === undefined && protocol !== 'https:' && !isLocal) {

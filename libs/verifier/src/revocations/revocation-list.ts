@@ -32,6 +32,9 @@ export interface RevocationList {
 /** Milliseconds for which a copy counts as present: two intervals and an answer fit into it. */
 const presentMs = 1_000;
 
+/** Intervals between two questions to a source that fails: one in overload gets fewer. */
+const longestPause = 8;
+
 /** Creates the copy and keeps it up to date until `close`. */
 export function createRevocationList(options: RevocationListOptions): RevocationList {
   const { source, graceSeconds, keepSeconds, pollMs, onChange, elapsed = () => performance.now() } = options;
@@ -39,6 +42,7 @@ export function createRevocationList(options: RevocationListOptions): Revocation
   let cursor: unknown;
   let completeAt: number | undefined;
   let isAnswering = true;
+  let failures = 0;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -48,7 +52,7 @@ export function createRevocationList(options: RevocationListOptions): Revocation
   }
 
   async function readAll(): Promise<void> {
-    for (;;) {
+    while (!isClosed) {
       const asked = elapsed();
       const page = await source.read(cursor);
       for (const { sessionId, below } of page.denied) copy.add(sessionId, below);
@@ -63,14 +67,15 @@ export function createRevocationList(options: RevocationListOptions): Revocation
   async function poll(): Promise<void> {
     try {
       await readAll();
+      failures = 0;
       report(true);
     } catch (error) {
-      // Another server may answer next, with another clock: everything is read again then.
-      cursor = undefined;
+      failures += 1;
       if (!isClosed) report(false, error as Error);
     }
     copy.forgetOld();
-    if (!isClosed) timer = setTimeout(poll, pollMs).unref();
+    const pauseMs = pollMs * Math.min(2 ** failures, longestPause);
+    if (!isClosed) timer = setTimeout(poll, pauseMs).unref();
   }
 
   return {

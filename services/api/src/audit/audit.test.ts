@@ -172,6 +172,7 @@ describe('counters', () => {
       ['ERR-REAUTHENTICATION-FAILED', 0],
       ['ERR-CODE-INVALID', 0],
       ['ERR-GROUP-OWNER-REQUIRED', 0],
+      ['ERR-INVALID-CREDENTIALS', 0],
     ]);
   });
 });

@@ -21,6 +21,7 @@ export const limitRules = [
   'code_recipient',
   'code_resend',
   'code_try_address',
+  'revocation_sibling',
   'login_address',
   'login_source',
   'login_account',

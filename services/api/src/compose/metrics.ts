@@ -21,6 +21,12 @@ export function createApiMetrics({ registry }: Metrics) {
     ...createHashMetrics(registry),
     ...createTransactionMetrics(registry),
     ...createFallbackMetrics(registry),
+    revocationReads: new Counter({
+      name: 'auth_revocation_feed_reads_total',
+      help: 'Answers of the revocation feed, by the secret of the sibling and their content: nothing, news, page',
+      labelNames: ['secret', 'content'],
+      registers: [registry],
+    }),
     tokenLookups: createZeroedCounter({
       registry,
       name: 'access_token_lookups_total',

@@ -27,6 +27,7 @@ export function composeOperations(useCases: UseCases): Operations {
     resendEmailChange: ({ body, caller, origin }) => useCases.resendCode('email_change', body, origin, caller.user_id),
     confirmEmailChange: ({ body, caller, origin }) => useCases.changeEmail(body, caller, origin),
     undoEmailChange: ({ body, origin }) => useCases.undoEmailChange(body, origin),
+    readRevocations: ({ body, caller, origin }) => useCases.readRevocations(body, caller, origin),
     login: ({ body, origin }) => useCases.logIn(body, origin),
     refresh: ({ body, origin }) => useCases.refresh(body, origin),
     logout: ({ body, caller, origin }) => useCases.logOut(body, caller, origin),

@@ -10,8 +10,10 @@ import {
   createEmailChangeTokens,
   createEmailCodes,
   createRefreshTokens,
+  createStatementSigner,
   type EmailChangeTokens,
   type EmailCodes,
+  type KeyFileWatch,
   type KeySet,
   publicKeySet,
   type RefreshTokens,
@@ -24,6 +26,7 @@ import { openHasher } from '../security/open-hasher.ts';
 import { loadBlockLists } from '../security/password-block-list.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
+import { createFindSibling, type FindSibling, readSiblingSecrets } from '../siblings/sibling-secrets.ts';
 import type { ApiMetrics } from './metrics.ts';
 
 /** Overrides for tests. */
@@ -47,6 +50,10 @@ export interface Security {
   readonly emailCodes: EmailCodes;
   readonly emailChangeTokens: EmailChangeTokens;
   readonly serverSecrets: ServerSecrets;
+  /** Signs what is stated to a sibling about revocations. */
+  readonly signStatement: ReturnType<typeof createStatementSigner>;
+  /** Undefined if no siblings are configured. */
+  readonly findSibling: FindSibling | undefined;
   readonly publicDocuments: PublicDocuments;
   /** Stops the checks of the key files, and ends the hash threads. */
   close(): Promise<void>;
@@ -62,10 +69,11 @@ export async function composeSecurity(
   const algorithm = config.ACCESS_TOKEN_ALGORITHM;
   const watched = { logger, intervalMs: keyFileIntervalMs };
   const checkAccess = (set: KeySet) => assertAccessTokenKeys(set, algorithm, 'sign');
-  const [accessKeys, refreshKeys, serverKeys] = await Promise.all([
+  const [accessKeys, refreshKeys, serverKeys, siblingKeys] = await Promise.all([
     watchKeys(config.ACCESS_TOKEN_KEYS_FILE, { check: checkAccess, ...watched }),
     watchKeys(config.REFRESH_TOKEN_KEYS_FILE, { check: assertRefreshTokenKeys, ...watched }),
     watchKeys(config.SERVER_KEYS_FILE, { check: readServerSecrets, ...watched }),
+    watchSiblings(config, watched),
   ]);
   const access = {
     keys: accessKeys,
@@ -102,6 +110,8 @@ export async function composeSecurity(
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
     serverSecrets: createServerSecrets(serverKeys),
+    signStatement: createStatementSigner(access),
+    findSibling: siblingKeys && createFindSibling(siblingKeys),
     publicDocuments: {
       publicKeys: {
         get keys() {
@@ -112,9 +122,17 @@ export async function composeSecurity(
     },
     async close() {
       await close();
-      for (const keys of [accessKeys, refreshKeys, serverKeys]) keys.close();
+      for (const keys of [accessKeys, refreshKeys, serverKeys, siblingKeys]) keys?.close();
     },
   };
+}
+
+/** Without a file there is no feed of revocations. */
+async function watchSiblings(
+  { REVOCATION_FEED_SECRETS_FILE: file }: ApiConfig,
+  watched: Omit<Parameters<typeof watchKeys>[1], 'check'>,
+): Promise<KeyFileWatch | undefined> {
+  return file === undefined ? undefined : watchKeys(file, { check: readSiblingSecrets, ...watched });
 }
 
 /** The address of the keys begins with the issuer, which is the public address of the api. */

@@ -1,5 +1,6 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { RedisClient } from '@auth-account/redis';
+import type { ReadDenialPage } from '@auth-account/redis/denial-pages';
 import type { RunTransaction, Stores } from '@auth-account/stores';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
 import type { Announcement, IsDenied } from '../announcements/announce.ts';
@@ -33,6 +34,7 @@ import { createListSessions } from '../usecases/list-sessions.ts';
 import { createLogIn } from '../usecases/log-in.ts';
 import { createLogOut } from '../usecases/log-out.ts';
 import { createLogOutAll } from '../usecases/log-out-all.ts';
+import { createReadRevocations } from '../usecases/read-revocations.ts';
 import { createReauthenticate } from '../usecases/reauthenticate.ts';
 import { createRefresh } from '../usecases/refresh.ts';
 import { createRegister } from '../usecases/register.ts';
@@ -74,6 +76,7 @@ export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly tellSessions: TellSessions;
   readonly isDenied: IsDenied;
+  readonly readDenialPage: ReadDenialPage;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly metrics: ApiMetrics;
   /** Milliseconds since the epoch. */
@@ -110,6 +113,12 @@ export function composeUseCases(parts: UseCaseParts) {
     ...withCodes,
     ...groupUseCases(shared),
     ...inviteUseCases(shared),
+    readRevocations: createReadRevocations({
+      ...shared,
+      readPage: parts.readDenialPage,
+      signStatement: parts.security.signStatement,
+      onRead: ({ kid }, content) => parts.metrics.revocationReads.inc({ secret: kid, content }),
+    }),
   };
 }
 

@@ -3,9 +3,11 @@ import { AppError } from '@auth-account/errors';
 import { nameActiveRoute } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Express, RequestHandler } from 'express';
+import type { FindSibling } from '../siblings/sibling-secrets.ts';
 import { checkAnswersOf } from './check-answers.ts';
 import { inSequence } from './in-sequence.ts';
 import { authenticate } from './middleware/authenticate.ts';
+import { authenticateSibling } from './middleware/authenticate-sibling.ts';
 import { jsonBody } from './middleware/json-body.ts';
 import { readIdempotencyKey } from './middleware/read-idempotency-key.ts';
 import { validateBody } from './middleware/validate-body.ts';
@@ -20,6 +22,8 @@ export interface MountDeps {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   /** Raises `IAD_JWT_ACCESS_INVALID` if the deny list has the token's session. */
   readonly assertNotDenied: (caller: VerifiedAccessToken) => Promise<void>;
+  /** Finds the sibling service by its credential; undefined if no siblings are configured. */
+  readonly findSibling: FindSibling | undefined;
   /** Checks in addition to the schemas. */
   readonly bodyChecks?: BodyChecks;
   /** For tests: an answer that its operation does not declare becomes a 500. */
@@ -61,8 +65,10 @@ function nameOperation({ path: route, auth }: Route): RequestHandler {
   };
 }
 
-function authentication({ auth }: Route, { verifyAccessToken: verify, assertNotDenied }: MountDeps): RequestHandler[] {
+function authentication({ auth }: Route, deps: MountDeps): RequestHandler[] {
+  const { verifyAccessToken: verify, assertNotDenied, findSibling } = deps;
   if (auth === 'none') return [];
+  if (auth === 'sibling') return [authenticateSibling(findSibling)];
   return [authenticate({ verify, assertNotDenied: auth === 'bearer' ? assertNotDenied : undefined })];
 }
 

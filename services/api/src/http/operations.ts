@@ -1,11 +1,10 @@
 import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import type { ServerMetadata } from '@auth-account/contracts/http/metadata';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { RequestHandler, Response } from 'express';
 import type { Static, TSchema } from 'typebox';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { Handlers } from './mount-routes.ts';
-import { callerOf, contextOf } from './request-context.ts';
+import { callerOf, contextOf, siblingOf } from './request-context.ts';
 import { sendJson } from './send-json.ts';
 
 type Routes = typeof routes;
@@ -14,11 +13,21 @@ type SuccessOf<N extends RouteName> = Static<Routes[N]['success']['body']>;
 /** Routes that answer in the envelope of a success; the key set of RFC 7517 and the metadata of RFC 8414 do not. */
 type OperationName = { [N in RouteName]: SuccessOf<N> extends { readonly data: unknown } ? N : never }[RouteName];
 
+/** Reads the caller from the context of the request. */
+const callers = {
+  none: () => undefined,
+  bearer: callerOf,
+  signature: callerOf,
+  sibling: siblingOf,
+} as const satisfies Record<Route['auth'], (res: Response) => unknown>;
+
+type CallerOf<A extends Route['auth']> = ReturnType<(typeof callers)[A]>;
+
 /** The parts of a request that the route declares. The body has passed its schema. */
 interface OperationInput<N extends RouteName> {
   readonly body: Routes[N] extends { readonly body: infer B extends TSchema } ? Static<B> : undefined;
   readonly params: Routes[N] extends { readonly params: infer P } ? Readonly<Record<keyof P, string>> : undefined;
-  readonly caller: Routes[N]['auth'] extends 'none' ? undefined : VerifiedAccessToken;
+  readonly caller: CallerOf<Routes[N]['auth']>;
   readonly origin: RequestOrigin;
 }
 
@@ -64,7 +73,7 @@ export function createHandlers(operations: Operations, { publicKeys, metadata }:
 function createHandler(route: Route, operation: AnyOperation): RequestHandler {
   const isIdempotent = route.headers.includes('Idempotency-Key');
   return async (req, res) => {
-    const caller = route.auth === 'none' ? undefined : callerOf(res);
+    const caller = callers[route.auth](res);
     const output = await operation({ body: req.body, params: req.params, caller, origin: contextOf(res) });
     const { data, isReplayed } = isIdempotent ? (output as Replayable<unknown>) : { data: output, isReplayed: false };
     if (isReplayed) res.setHeader('Idempotency-Replayed', 'true');

@@ -2,6 +2,7 @@ import type { Locale } from '@auth-account/errors';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
+import type { Sibling } from '../siblings/sibling-secrets.ts';
 
 /** Facts about a request that the middlewares have established; kept in `res.locals`. */
 export interface RequestContext extends RequestOrigin {
@@ -14,6 +15,8 @@ export interface RequestContext extends RequestOrigin {
   readonly bearer?: VerifiedAccessToken;
   /** Set by `authenticate`. */
   readonly caller?: VerifiedAccessToken;
+  /** Set by `authenticateSibling`. */
+  readonly sibling?: Sibling;
   /** Throws if the contract does not allow the answer; set if answers are validated. */
   readonly checkAnswer?: ((status: number, body: unknown) => void) | undefined;
 }
@@ -27,9 +30,16 @@ export function extendContext(res: Response, part: Partial<RequestContext>): voi
   Object.assign(res.locals, part);
 }
 
-/** Returns the caller of a route with `auth: 'bearer'`. */
+/** Returns the caller of a route with `auth: 'bearer'` or `'signature'`. */
 export function callerOf(res: Response): VerifiedAccessToken {
   const { caller } = contextOf(res);
   if (caller === undefined) throw new Error('the route is mounted without authentication');
   return caller;
+}
+
+/** Returns the caller of a route with `auth: 'sibling'`. */
+export function siblingOf(res: Response): Sibling {
+  const { sibling } = contextOf(res);
+  if (sibling === undefined) throw new Error('the route is mounted without authentication');
+  return sibling;
 }

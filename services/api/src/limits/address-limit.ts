@@ -27,9 +27,9 @@ export interface AddressLimit {
   refusedFor(who: string): number;
   /**
    * Counts one request. Returns the milliseconds to wait if it exceeds the limit, else undefined. Never fails. After
-   * {@link patience} refusals each further one is answered a second later.
+   * {@link patience} refusals each further one is answered a second later. `weight`: the points of the request.
    */
-  count(who: string): Promise<number | undefined>;
+  count(who: string, weight?: number): Promise<number | undefined>;
 }
 
 /** Refused networks or accounts that a process remembers, some 200 bytes each. */
@@ -66,14 +66,14 @@ export function createAddressLimit({
   return {
     keyOf: (who) => limiter.getKey(tagOf(who)),
     refusedFor,
-    async count(who) {
+    async count(who, weight) {
       const entry = refused.get(who);
       if (entry !== undefined) {
         entry.refusals += 1;
         if (entry.refusals > patience) await delay(holdMs);
         return Math.max(1, refusedFor(who));
       }
-      const waitMs = await waitOf(limiter.consume(tagOf(who)));
+      const waitMs = await waitOf(limiter.consume(tagOf(who), weight));
       if (waitMs !== undefined && waitMs > 0) refused.set(who, { refusals: 1 }, { ttl: waitMs });
       return waitMs;
     },

@@ -64,6 +64,12 @@ export const limitConfig = {
     description:
       'Codes that one address (IPv4 /32, IPv6 /64) confirms, or asks to be sent again, a minute, right or not',
   }),
+  REVOCATION_LIMIT_PER_SIBLING: Type.Integer({
+    minimum: 1,
+    default: 12_000,
+    description:
+      'Questions about revocations that one sibling asks a minute, with all its processes. 500 denials in an answer count as one more',
+  }),
   LOGIN_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 300,
@@ -125,6 +131,7 @@ export function limitRulesOf(config: Static<typeof schema>): LimitRules {
     codePerAddress: config.CODE_LIMIT_PER_ADDRESS,
     codePerAccount: config.CODE_LIMIT_PER_ACCOUNT,
     codeTryPerAddress: config.CODE_TRY_LIMIT_PER_ADDRESS,
+    revocationsPerSibling: config.REVOCATION_LIMIT_PER_SIBLING,
     login: {
       perAddress: config.LOGIN_LIMIT_PER_ADDRESS,
       freeFailures: config.LOGIN_FREE_FAILURES,
@@ -180,5 +187,7 @@ export interface LimitRules {
   readonly codePerAccount: number;
   /** Codes that one network confirms or asks for again within a minute. */
   readonly codeTryPerAddress: number;
+  /** Questions about revocations of one sibling within a minute. */
+  readonly revocationsPerSibling: number;
   readonly login: LoginRules;
 }

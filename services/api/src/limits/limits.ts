@@ -62,6 +62,10 @@ export interface Limits {
   requestCode(order: CodeOrder, origin: RequestOrigin): Promise<void>;
   /** A code that is confirmed, or asked for again. */
   tryCode(origin: RequestOrigin): Promise<void>;
+  /** A question of that sibling about revocations. */
+  readRevocations(sibling: string, origin: RequestOrigin): Promise<void>;
+  /** Counts denials that an answer to that sibling has: the questions that follow are refused for them. Never raises. */
+  revocationsSent(sibling: string, count: number): Promise<void>;
   /**
    * The steps of the attempt raise the error too: of simultaneous tries, only as many as the rules allow get a verdict.
    */
@@ -111,6 +115,9 @@ const passwordChangeWindow = 24 * 60 * 60;
 const deletionWindow = 24 * 60 * 60;
 const codeWindow = 60 * 60;
 const codeTryWindow = 60;
+const revocationWindow = 60;
+/** Denials of an answer that weigh as much as a question. */
+const denialsPerPoint = 500;
 const recipientWindow = 24 * 60 * 60;
 
 /** Creates the counters by network and by account. */
@@ -131,6 +138,7 @@ function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) 
     codes: byAddress('code', rules.codePerAddress, codeWindow),
     codeTries: byAddress('code-try', rules.codeTryPerAddress, codeTryWindow),
     recipients: byAccount('code-recipient', rules.codePerAccount, recipientWindow),
+    revocations: byAccount('revocations', rules.revocationsPerSibling, revocationWindow),
     addresses: byAddress('login', rules.login.perAddress, loginWindow),
   };
 }
@@ -201,6 +209,11 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
       if (change !== undefined) await countRecipient(emailKey(change.to), origin);
     },
     tryCode: byAddress(counters.codeTries, 'code_try_address'),
+    readRevocations: byAccount(counters.revocations, 'revocation_sibling'),
+    async revocationsSent(sibling, count) {
+      const points = Math.floor(count / denialsPerPoint);
+      if (points > 0) await counters.revocations.count(sibling, points);
+    },
     logIn: (login, origin) => attempt('check', login, origin),
     guess: (login, origin) => attempt('checkGuess', login, origin),
     async registered(login, origin) {

@@ -92,6 +92,11 @@ const accounts: Row = {
       description: 'A registration by invite is none.',
       unit: 'ops',
     }),
+    lines([[rate('auth_revocation_feed_reads_total', 'secret, content'), '{{secret}} {{content}}']], {
+      title: 'Revocation feed',
+      description: 'Questions of siblings by their secret; page: a reading of more than 5,000 denials.',
+      unit: 'ops',
+    }),
     lines([[rate('access_token_lookups_total', 'result'), '{{result}}']], {
       title: 'Access tokens',
       description: 'hit: verified before; miss: its signature was looked at.',

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"strings"
+	"time"
+)
+
+func (v *Verifier) key(kid string) (any, string, error) {
+	v.keysMutex.RLock()
+	key, isKnown := v.keys[kid]
+	age := time.Since(v.known)
+	v.keysMutex.RUnlock()
+	if !isKnown || age > keysFresh {
+		v.askIssuer()
+	}
+	v.keysMutex.RLock()
+	defer v.keysMutex.RUnlock()
+	if time.Since(v.known) > keysFresh+keysStale {
+		return nil, "", ErrUnavailable
+	}
+	if key, isKnown = v.keys[kid]; !isKnown {
+		return nil, "", ErrInvalid
+	}
+	return key, v.algorithm, nil
+}
+
+// askIssuer asks for metadata and keys, once a second at most. If that fails the last ones are used for a while.
+func (v *Verifier) askIssuer() {
+	v.asking.Lock()
+	defer v.asking.Unlock()
+	if time.Since(v.asked) < keysGap {
+		return
+	}
+	v.asked = time.Now()
+	var metadata struct {
+		Issuer     string
+		JwksURI    string   `json:"jwks_uri"`
+		Algorithms []string `json:"access_token_signing_alg_values_supported"`
+		Longest    int      `json:"access_token_max_lifetime_seconds"`
+	}
+	var set struct{ Keys []map[string]string }
+	err := v.get(v.Address+"/.well-known/oauth-authorization-server", &metadata)
+	if err != nil || metadata.Issuer != v.Issuer || len(metadata.Algorithms) != 1 {
+		return
+	}
+	path := strings.TrimPrefix(metadata.JwksURI, strings.TrimSuffix(v.Issuer, "/"))
+	if err := v.get(v.Address+path, &set); err != nil {
+		return
+	}
+	keys := map[string]any{}
+	for _, jwk := range set.Keys {
+		key, err := publicKey(jwk)
+		if err != nil {
+			return
+		}
+		keys[jwk["kid"]] = key
+	}
+	v.keysMutex.Lock()
+	defer v.keysMutex.Unlock()
+	v.keys, v.algorithm, v.known = keys, metadata.Algorithms[0], v.asked
+	v.longestLife = time.Duration(metadata.Longest) * time.Second
+}
+
+func (v *Verifier) get(url string, into any) error {
+	request, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		return err
+	}
+	return v.fetch(request, into)
+}
+
+func (v *Verifier) fetch(request *http.Request, into any) error {
+	answer, err := v.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, longestText))
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %d", answer.StatusCode)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+func publicKey(jwk map[string]string) (any, error) {
+	x, err := base64.RawURLEncoding.DecodeString(jwk["x"])
+	if err != nil {
+		return nil, err
+	}
+	if jwk["crv"] == "Ed25519" && len(x) == ed25519.PublicKeySize {
+		return ed25519.PublicKey(x), nil
+	}
+	y, err := base64.RawURLEncoding.DecodeString(jwk["y"])
+	if err != nil || jwk["crv"] != "P-256" {
+		return nil, errors.New("a key of another kind")
+	}
+	return &ecdsa.PublicKey{Curve: elliptic.P256(), X: new(big.Int).SetBytes(x), Y: new(big.Int).SetBytes(y)}, nil
+}

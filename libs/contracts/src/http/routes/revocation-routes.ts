@@ -1,0 +1,33 @@
+import { RevocationsRequest, RevocationsResponse, revocationsExample } from '../revocations.ts';
+import type { Route } from '../route.ts';
+import { common, commonHeaders } from './shared.ts';
+
+/** The feed from which siblings without Redis learn what is denied. */
+export const revocationRoutes = {
+  readRevocations: {
+    operationId: 'readRevocations',
+    tag: 'Keys',
+    summary: 'Learn which access tokens are revoked',
+    description:
+      'For services that verify access tokens and cannot reach Redis. Asked a few times a second, it returns what was ' +
+      'denied since the cursor, as a signed statement that answers this one question. An answer may repeat what an ' +
+      'earlier one had. Anything but a 200 with a good statement tells nothing: the list is unknown then, not empty. ' +
+      'The caller is a sibling service with a secret of its own. Without such secrets the service has no feed: 404.',
+    method: 'post',
+    path: '/api/v1/revocations',
+    auth: 'sibling',
+    headers: commonHeaders,
+    body: RevocationsRequest,
+    requests: {
+      first: { summary: 'First question', value: { nonce: 'Zq3v1p8mXo2c7Jt5kW9rYA' } },
+    },
+    success: {
+      status: 200,
+      description: 'What was denied since the cursor.',
+      body: RevocationsResponse,
+      example: revocationsExample,
+    },
+    carriesToken: true,
+    errors: [...common, 'ERR-INVALID-CREDENTIALS', 'ERR-ROUTE-NOT-FOUND', 'ERR-RATE-LIMITED'],
+  },
+} as const satisfies Record<string, Route>;

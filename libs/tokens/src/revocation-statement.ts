@@ -1,0 +1,34 @@
+import { type AccessTokenSettings, oncePerSet, toKeySource } from '@auth-account/verifier/access-token';
+import { type RevocationStatement, statementAudience, statementType } from '@auth-account/verifier/statement';
+import { SignJWT } from 'jose';
+import { importSigningKey } from './access-token-keys.ts';
+
+/** A statement about revocations, without what its signer adds. */
+export type StatedRevocations = Omit<RevocationStatement, 'iss' | 'aud' | 'iat'>;
+
+/**
+ * Creates the function that signs statements about revocations for a sibling, with the key that signs access tokens.
+ * Their type and their audience tell the two apart.
+ */
+export function createStatementSigner({
+  algorithm,
+  issuer,
+  keys,
+  now = Date.now,
+}: Pick<AccessTokenSettings, 'keys' | 'algorithm' | 'issuer' | 'now'>): (
+  sibling: string,
+  statement: StatedRevocations,
+) => Promise<string> {
+  const source = toKeySource(keys);
+  const signingKey = oncePerSet((set) => importSigningKey(set, algorithm));
+  return async (sibling, statement) => {
+    const { kid, key } = await signingKey(source.current());
+    const claims: RevocationStatement = {
+      iss: issuer,
+      aud: statementAudience(sibling),
+      iat: Math.floor(now() / 1_000),
+      ...statement,
+    };
+    return new SignJWT({ ...claims }).setProtectedHeader({ alg: algorithm, typ: statementType, kid }).sign(key);
+  };
+}

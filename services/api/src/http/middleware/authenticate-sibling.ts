@@ -1,0 +1,22 @@
+import { AppError } from '@auth-account/errors';
+import type { RequestHandler } from 'express';
+import type { FindSibling } from '../../siblings/sibling-secrets.ts';
+import { extendContext } from '../request-context.ts';
+
+/** Longest credential that is looked at. */
+const longest = 512;
+
+/**
+ * Puts the sibling service into the context. Raises `ERR-INVALID-CREDENTIALS`, or `ERR-ROUTE-NOT-FOUND` if no sibling is
+ * configured.
+ */
+export function authenticateSibling(findSibling: FindSibling | undefined): RequestHandler {
+  return (req, res, next) => {
+    if (findSibling === undefined) throw new AppError('ERR-ROUTE-NOT-FOUND');
+    const [, credential] = /^Bearer ([\w.-]+)$/i.exec(req.headers.authorization ?? '') ?? [];
+    const sibling = credential && credential.length <= longest ? findSibling(credential) : undefined;
+    if (sibling === undefined) throw new AppError('ERR-INVALID-CREDENTIALS');
+    extendContext(res, { sibling });
+    next();
+  };
+}

@@ -1,0 +1,52 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type KeySet, type KeySource, oncePerSet, readSecret } from '@auth-account/tokens';
+
+/** A sibling service that has shown one of its secrets. */
+export interface Sibling {
+  readonly name: string;
+  /** Id of the secret. */
+  readonly kid: string;
+}
+
+/** Finds the sibling with that credential (`kid.secret`); undefined if it is no credential of anybody. */
+export type FindSibling = (credential: string) => Sibling | undefined;
+
+interface KnownSecret extends Sibling {
+  readonly digest: Buffer;
+}
+
+/** Name of the sibling, and a part that tells its secrets apart. */
+const kidPattern = /^(?<name>[a-z0-9][a-z0-9-]{0,31})(?:\.[A-Za-z0-9-]{1,32})?$/;
+
+/** A digest that no secret has. */
+const nobody = Buffer.alloc(32);
+
+/**
+ * Reads the secrets of siblings by their `kid`. Throws if a key is not symmetric, or too short, or if its `kid` is not
+ * of the form `name` or `name.number`. Several secrets of one name are good at once.
+ */
+export function readSiblingSecrets({ keys }: KeySet): ReadonlyMap<string, KnownSecret> {
+  return new Map(
+    keys.map((key) => {
+      const name = kidPattern.exec(key.kid)?.groups?.name;
+      if (name === undefined) throw new Error(`the kid ${key.kid} is no name of a sibling, such as pantry or pantry.2`);
+      readSecret(key);
+      return [key.kid, { name, kid: key.kid, digest: digestOf(String(key.k)) }];
+    }),
+  );
+}
+
+/** Creates the function that finds siblings by the present secrets of the source. */
+export function createFindSibling(source: Pick<KeySource, 'current'>): FindSibling {
+  const secretsOf = oncePerSet(readSiblingSecrets);
+  return (credential) => {
+    const end = credential.lastIndexOf('.');
+    const known = secretsOf(source.current()).get(credential.slice(0, Math.max(end, 0)));
+    const isRight = timingSafeEqual(digestOf(credential.slice(end + 1)), known?.digest ?? nobody);
+    return known !== undefined && isRight ? { name: known.name, kid: known.kid } : undefined;
+  };
+}
+
+function digestOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}

@@ -1,0 +1,215 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
+import { createLogger } from '@auth-account/telemetry';
+import { generateSecretKey, type KeyEntry, loadKeyFile } from '@auth-account/tokens';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { logOut, newSession } from '../../support/accounts.ts';
+import { cheapHashes } from '../../support/groups.ts';
+import { completeDenyList, siblingCredential, siblingSecretsFile } from '../../support/siblings.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+const path = '/api/v1/revocations';
+const nonce = 'Zq3v1p8mXo2c7Jt5kW9rYA';
+
+let api: TestApi;
+let redis: RedisClient;
+let credential: string;
+const logged: string[] = [];
+
+beforeAll(async () => {
+  const logger = createLogger({ service: 'api', level: 'trace', destination: { write: (line) => logged.push(line) } });
+  api = await startTestApi(cheapHashes, {}, logger);
+  redis = openRedis({ REDIS_URL: testEnvironment().redisUrl }, { ...failFastOptions(), enableOfflineQueue: true });
+  await completeDenyList(api.keyPrefix);
+  credential = siblingCredential();
+});
+afterAll(async () => {
+  redis.disconnect();
+  await api.close();
+});
+
+const askOf = (on: TestApi, body: object = { nonce }, shown: string | undefined = credential) =>
+  on.post(path, body, shown === undefined ? {} : { Authorization: `Bearer ${shown}` });
+const statementOf = async (body: object, shown = credential) =>
+  (await askOf(api, body, shown)).json.data.statement as string;
+
+describe('a statement', () => {
+  test('answers one question of one sibling, and is no access token', async () => {
+    const session = await newSession(api);
+    await logOut(api, session);
+    const first = await statementOf({ nonce });
+    const claims = decodeJwt(first);
+    expect(decodeProtectedHeader(first)).toEqual({ alg: 'EdDSA', typ: 'revocations+jwt', kid: expect.any(String) });
+    expect(claims).toEqual({
+      iss: 'https://auth.local',
+      aud: 'revocations:pantry',
+      iat: expect.any(Number),
+      nonce,
+      since: '',
+      cursor: expect.any(String),
+      more: false,
+      revoked: expect.arrayContaining([session.session_id]),
+      below: {},
+    });
+    const asToken = await api.send({
+      path: '/api/v1/account',
+      method: 'GET',
+      headers: { Authorization: `Bearer ${first}` },
+    });
+    expect([asToken.status, asToken.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+    const next = decodeJwt(
+      await statementOf({ nonce: 'C'.repeat(22), cursor: claims.cursor }, siblingCredential('recipes')),
+    );
+    expect(next).toMatchObject({ aud: 'revocations:recipes', nonce: 'C'.repeat(22), since: claims.cursor });
+  });
+
+  test('is short if nothing is new, and never stored on its way', async () => {
+    const keys = redisKeys(api.keyPrefix);
+    const ids = Array.from({ length: 5_001 }, (_, i) => `long-ago-${i}`);
+    const pipeline = redis.pipeline();
+    for (const [i, id] of ids.entries()) {
+      pipeline.set(keys.denied(id), 'none:SESSION_REVOKED', 'PX', 600_000);
+      pipeline.zadd(keys.revocations, 1_000 + i, id);
+    }
+    await pipeline.exec();
+    const first = decodeJwt(await statementOf({ nonce }));
+    expect([first.more, (first.revoked as string[]).length]).toEqual([true, 5_000]);
+    const second = decodeJwt(await statementOf({ nonce, cursor: first.cursor }));
+    expect(second.more).toBe(false);
+    expect(second.revoked).toContain(ids.at(-1));
+    await eventually('the last second to be over', async () => {
+      const answer = await askOf(api, { nonce, cursor: second.cursor });
+      expect(answer.headers['cache-control']).toBe('no-store');
+      return answer.text.length < 1_000;
+    });
+    await redis.del(ids.map(keys.denied));
+    await redis.zrem(keys.revocations, ids);
+  });
+});
+
+describe('a hostile sibling', () => {
+  test.each<[string, () => string | undefined | Promise<string | undefined>]>([
+    ['no secret', () => ''],
+    ['a wrong secret', () => `pantry.1.${'A'.repeat(43)}`],
+    ['a part of its secret', () => credential.slice(0, -1)],
+    ['more than its secret', () => `${credential}A`],
+    ['its secret by another name', () => credential.replace('pantry.1', 'recipes')],
+    ['a name that nobody has', () => credential.replace('pantry', 'nobody')],
+    ['a secret without a name', () => credential.split('.').at(-1)],
+    ['a word that every object has', () => `constructor.${'A'.repeat(43)}`],
+    ['a megabyte', () => `pantry.1.${'A'.repeat(10_000)}`],
+    ['an access token', async () => (await newSession(api)).access_token],
+  ])('with %s gets 401 and learns nothing', async (_what, shown) => {
+    const answer = await askOf(api, { nonce }, await shown());
+    expect([answer.status, answer.json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+  });
+
+  test('by its secret reaches nothing else', async () => {
+    const headers = { Authorization: `Bearer ${credential}` };
+    const answer = await api.send({ method: 'GET', path: '/api/v1/account', headers });
+    expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+  });
+
+  test.each<[string, object]>([
+    ['no nonce', {}],
+    ['a nonce that can be guessed', { nonce: '1' }],
+    ['a nonce that is no text', { nonce: 1 }],
+    ['an endless nonce', { nonce: 'A'.repeat(65) }],
+    ['a cursor that is no text', { nonce, cursor: { $gt: '' } }],
+    ['an endless cursor', { nonce, cursor: '1'.repeat(201) }],
+    ['a cursor with a command', { nonce, cursor: '0\r\nFLUSHALL' }],
+  ])('with %s gets 422', async (_what, body) => {
+    expect((await askOf(api, body)).status).toBe(422);
+  });
+
+  test.each(['0.none', '-1.x', '999999999999999.x', '1e9.x', 'x', '.', `9.${'a'.repeat(40)}:${'b'.repeat(40)}`])(
+    'with the cursor %s reads the list from its beginning',
+    async (cursor) => {
+      const session = await newSession(api);
+      await logOut(api, session);
+      expect(decodeJwt(await statementOf({ nonce, cursor })).revoked).toContain(session.session_id);
+    },
+  );
+
+  test('that reads too much has to wait, for what it was given too, and no other sibling with it', async () => {
+    const keyPrefix = uniqueName();
+    const narrow = await startTestApi({ ...cheapHashes, KEY_PREFIX: keyPrefix, REVOCATION_LIMIT_PER_SIBLING: '10' });
+    await completeDenyList(keyPrefix);
+    const keys = redisKeys(keyPrefix);
+    const ids = Array.from({ length: 4_500 }, (_, i) => `s${i}`);
+    await redis.mset(Object.fromEntries(ids.map((id) => [keys.denied(id), 'none:SESSION_REVOKED'])));
+    await redis.zadd(keys.revocations, ...ids.flatMap((id, i) => [i + 1, id]));
+    const answers = [await askOf(narrow), await askOf(narrow)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 429]);
+    expect(Number(answers[1]?.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await askOf(narrow, { nonce }, siblingCredential('pantry.2'))).status).toBe(429);
+    expect((await askOf(narrow, { nonce }, siblingCredential('recipes'))).status).toBe(200);
+    expect(await narrow.metric('auth_rate_limited_total', { rule: 'revocation_sibling' })).toBe(2);
+    await narrow.close();
+  });
+
+  test('is seen in the metrics by the name of its secret, and in the log without the secret', async () => {
+    const before = await api.metric('auth_revocation_feed_reads_total', { secret: 'pantry.2' });
+    const refused = await api.metric('auth_authorization_failures_total', { code: 'ERR-INVALID-CREDENTIALS' });
+    const second = siblingCredential('pantry.2');
+    await askOf(api, { nonce }, second);
+    await askOf(api, { nonce }, `${second}x`);
+    expect(await api.metric('auth_revocation_feed_reads_total', { secret: 'pantry.2' })).toBe(before + 1);
+    expect(await api.metric('auth_authorization_failures_total', { code: 'ERR-INVALID-CREDENTIALS' })).toBe(
+      refused + 1,
+    );
+    await eventually('the line', () => logged.some((line) => line.includes(path)));
+    const secrets = [credential, second].map((text) => String(text.split('.').at(-1)));
+    expect(logged.filter((line) => secrets.some((secret) => line.includes(secret)))).toEqual([]);
+  });
+});
+
+describe('the secrets', () => {
+  let file: string;
+  let secrets: readonly KeyEntry[];
+  let own: TestApi;
+
+  const write = (keys: readonly object[]) => writeFile(file, JSON.stringify({ keys }));
+
+  beforeAll(async () => {
+    const { keysDir } = testEnvironment();
+    file = join(keysDir, `${uniqueName()}-siblings.json`);
+    ({ keys: secrets } = await loadKeyFile(siblingSecretsFile(keysDir)));
+    await write(secrets);
+    own = await startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: file }, { keyFileIntervalMs: 10 });
+    await completeDenyList(own.keyPrefix);
+  });
+  afterAll(() => own.close());
+
+  test('of one sibling are good side by side, and a removed one is refused without a restart', async () => {
+    const both = [siblingCredential('pantry.1'), siblingCredential('pantry.2')];
+    for (const shown of both) expect((await askOf(own, { nonce }, shown)).status).toBe(200);
+    await write(secrets.filter(({ kid }) => kid !== 'pantry.1'));
+    await eventually('the refusal', async () => (await askOf(own, { nonce }, both[0])).status === 401);
+    expect((await askOf(own, { nonce }, both[1])).status).toBe(200);
+    await write(secrets);
+    await eventually('the return', async () => (await askOf(own, { nonce }, both[0])).status === 200);
+  });
+
+  test.each<[string, () => KeyEntry]>([
+    ['a short secret', () => ({ kty: 'oct', kid: 'pantry', k: 'c2hvcnQ' })],
+    ['a name with a colon', () => ({ ...generateSecretKey(), kid: 'revocations:pantry' })],
+    ['a name in capitals', () => ({ ...generateSecretKey(), kid: 'Pantry' })],
+    ['a public key', () => ({ kty: 'OKP', kid: 'pantry', crv: 'Ed25519', x: 'A'.repeat(43) })],
+  ])('are not taken with %s', async (_what, key) => {
+    const broken = join(testEnvironment().keysDir, `${uniqueName()}-broken.json`);
+    await writeFile(broken, JSON.stringify({ keys: [key()] }));
+    await expect(startTestApi({ REVOCATION_FEED_SECRETS_FILE: broken })).rejects.toThrow(/symmetric|name of a sibling/);
+  });
+
+  test('are what makes a feed: without them there is none', async () => {
+    const without = await startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '' });
+    const answer = await askOf(without);
+    expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-ROUTE-NOT-FOUND']);
+    await without.close();
+  });
+});

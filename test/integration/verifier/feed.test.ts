@@ -1,0 +1,299 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAppError } from '@auth-account/errors';
+import { redisKeys } from '@auth-account/redis';
+import { generateSigningKey, loadKeyFile } from '@auth-account/tokens';
+import type { VerifierOptions } from '@auth-account/verifier';
+import { feedRevocations } from '@auth-account/verifier/feed';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { logIn, logOut, newSession } from '../../support/accounts.ts';
+import { siblingCredential, siblingSecretsFile } from '../../support/siblings.ts';
+import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
+import { keyPrefix, type OpenedVerifier, openVerifierScene, type VerifierScene } from '../../support/verifier-scene.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+const keys = redisKeys(keyPrefix);
+let scene: VerifierScene;
+let proxy: TamperingProxy;
+/** Secrets of the api, which a test may change. */
+let secretsFile: string;
+let credential: string;
+
+beforeAll(async () => {
+  const { keysDir } = testEnvironment();
+  secretsFile = join(keysDir, 'feed-test-secrets.json');
+  await writeSecrets((await loadKeyFile(siblingSecretsFile(keysDir))).keys);
+  credential = siblingCredential();
+  scene = await openVerifierScene({ REVOCATION_FEED_SECRETS_FILE: secretsFile }, { keyFileIntervalMs: 20 });
+  proxy = await startTamperingProxy(scene.api.base);
+});
+afterAll(async () => {
+  proxy.close();
+  await scene.close();
+});
+beforeEach(() => proxy.behave());
+
+const writeSecrets = (secrets: readonly object[]) => writeFile(secretsFile, JSON.stringify({ keys: secrets }));
+
+/** A sibling that reaches the api by the proxy only, and never Redis. */
+function openSibling(options: Partial<VerifierOptions> = {}): OpenedVerifier {
+  return scene.openVerifier({ reachedAt: proxy.base, revocations: feedRevocations({ credential }), ...options });
+}
+
+/** Returns `good`, or the code with which the token is refused. */
+const verdict = (verifier: OpenedVerifier, token: string): Promise<string> =>
+  verifier.verify(token).then(
+    () => 'good',
+    (error) => (isAppError(error) ? error.code : Promise.reject(error)),
+  );
+
+const untilVerdict = (verifier: OpenedVerifier, token: string, wanted: string) =>
+  eventually(wanted, async () => (await verdict(verifier, token)) === wanted);
+const untilRefused = (verifier: OpenedVerifier, token: string) =>
+  untilVerdict(verifier, token, 'IAD_JWT_ACCESS_INVALID');
+
+/** The file that `authctl keys public` writes. */
+const publicKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'), 'utf8');
+
+const feed = '/api/v1/revocations';
+const nonce = 'AAAAAAAAAAAAAAAAAAAAAA';
+const ask = (body: object, shown = credential) => scene.api.post(feed, body, { Authorization: `Bearer ${shown}` });
+const claimsOf = (statement: string) =>
+  JSON.parse(Buffer.from(String(statement.split('.')[1]), 'base64url').toString());
+
+describe('a sibling that reads the feed', () => {
+  test('refuses a token after its logout, which it had accepted', async () => {
+    const sibling = openSibling();
+    const [session, other] = [await newSession(scene.api), await newSession(scene.api)];
+    for (const { access_token } of [session, other]) expect(await verdict(sibling, access_token)).toBe('good');
+    await logOut(scene.api, session);
+    await untilRefused(sibling, session.access_token);
+    expect(await verdict(sibling, other.access_token)).toBe('good');
+    expect(sibling.reports).toEqual([]);
+    sibling.close();
+  });
+
+  test('refuses the claims of a group that the user has left, and accepts the new ones', async () => {
+    const sibling = openSibling();
+    const session = await newSession(scene.api);
+    const headers = { Authorization: `Bearer ${session.access_token}` };
+    expect(await verdict(sibling, session.access_token)).toBe('good');
+    expect((await scene.api.post('/api/v1/groups/leave', undefined, headers)).status).toBe(200);
+    await untilRefused(sibling, session.access_token);
+    const { json } = await scene.api.post('/api/v1/auth/refresh', { refresh_token: session.refresh_token });
+    expect(await verdict(sibling, json.data.access_token)).toBe('good');
+    sibling.close();
+  });
+
+  test('knows at its start what was revoked before, also if that takes several answers', async () => {
+    const session = await newSession(scene.api);
+    const ids = Array.from({ length: 12_000 }, (_, i) => `many-${i}`);
+    const pipeline = scene.admin.pipeline();
+    const { until } = await scene.denyList.recent(0);
+    for (const [i, id] of ids.entries()) {
+      pipeline.set(keys.denied(id), i % 2 ? '3' : 'none:SESSION_REVOKED', 'PX', 600_000);
+      // Half of them in one moment, more than fit into an answer.
+      pipeline.zadd(keys.revocations, i < 6_000 ? until : until + i, id);
+    }
+    await pipeline.exec();
+    await logOut(scene.api, session);
+    const sibling = openSibling();
+    expect(await verdict(sibling, session.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
+    expect(sibling.state().denials).toBeGreaterThan(ids.length);
+    sibling.close();
+    await scene.admin.del(ids.map(keys.denied));
+    await scene.admin.zrem(keys.revocations, ids);
+  });
+
+  test('accepts nothing while the list is not complete: the feed has no answer then, not an empty one', async () => {
+    const session = await newSession(scene.api);
+    await scene.admin.del(keys.denyListComplete);
+    const answer = await ask({ nonce });
+    expect([answer.status, answer.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
+    const sibling = openSibling();
+    expect(await verdict(sibling, session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    await scene.completeDenyList();
+    await untilVerdict(sibling, session.access_token, 'good');
+    sibling.close();
+  });
+
+  test('uses its copy for the grace while the feed is away, then accepts nothing, and comes back', async () => {
+    const sibling = openSibling({ graceSeconds: 3_600 });
+    const [session, revoked] = [await newSession(scene.api), await newSession(scene.api)];
+    await logOut(scene.api, revoked);
+    await untilRefused(sibling, revoked.access_token);
+    proxy.tamper(async () => ({ status: 503, text: '{}' }));
+    await eventually('the report', () => sibling.reports.some(({ kind }) => kind === 'revocations-away'));
+    expect(await verdict(sibling, session.access_token)).toBe('good');
+    expect(await verdict(sibling, revoked.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
+    sibling.pass(3_602_000);
+    expect(await verdict(sibling, session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    proxy.behave();
+    await untilVerdict(sibling, session.access_token, 'good');
+    expect(sibling.reports.map(({ kind }) => kind)).toEqual(['revocations-away', 'revocations-back']);
+    expect(JSON.stringify(sibling.reports.map((report) => String('error' in report && report.error)))).not.toContain(
+      credential.slice(-20),
+    );
+    sibling.close();
+  });
+
+  test('gets no revoked token back from a Redis that lost everything', async () => {
+    const sibling = openSibling();
+    const session = await newSession(scene.api);
+    await logOut(scene.api, session);
+    await untilRefused(sibling, session.access_token);
+    await scene.admin.flushall();
+    await scene.completeDenyList();
+    const later = await logIn(scene.api, session.email);
+    await untilVerdict(sibling, later.access_token, 'good');
+    expect(await verdict(sibling, session.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
+    sibling.close();
+  });
+});
+
+describe('somebody between the feed and a sibling', () => {
+  /** Has the sibling's copy grow too old, unless it accepts an answer. */
+  async function isDeceived(options: Partial<VerifierOptions> = {}): Promise<boolean> {
+    const sibling = openSibling(options);
+    const session = await newSession(scene.api);
+    await eventually(
+      'a report',
+      () => sibling.reports.length > 0 || sibling.state().revocationsAgeSeconds !== undefined,
+    );
+    const found = await verdict(sibling, session.access_token);
+    sibling.close();
+    return found !== 'ERR-DEPENDENCY-UNAVAILABLE';
+  }
+
+  const answerOf = (statement: string) => ({
+    status: 200,
+    text: JSON.stringify({ status: 'success', data: { statement } }),
+  });
+  const statementIn = (text: string): string => JSON.parse(text).data.statement;
+
+  /** Replaces the statement of each answer. */
+  function replace(change: (statement: string, sent: Record<string, string>) => string | Promise<string>): void {
+    proxy.tamper(async (request, forward) => {
+      const answer = await forward(request);
+      if (request.path !== feed) return answer;
+      return answerOf(await change(statementIn(answer.text), request.body as Record<string, string>));
+    });
+  }
+
+  /** Changes the claims and keeps the signature. */
+  const altered = (change: object) => (statement: string) => {
+    const [head, , signature] = statement.split('.');
+    const claims = Buffer.from(JSON.stringify({ ...claimsOf(statement), ...change })).toString('base64url');
+    return [head, claims, signature].join('.');
+  };
+
+  beforeAll(async () => {
+    await logOut(scene.api, await newSession(scene.api));
+  });
+
+  test('who only looks is not noticed', async () => {
+    replace((statement) => statement);
+    expect(await isDeceived()).toBe(true);
+  });
+
+  test.each<[string, (statement: string, sent: Record<string, string>) => string | Promise<string>]>([
+    ['empties the list', altered({ revoked: [], below: {} })],
+    ['leads elsewhere', altered({ cursor: '9.none', more: true })],
+    ['cuts the text', (statement) => statement.slice(0, -100)],
+    ['leaves the signature out', (statement) => `${statement.split('.').slice(0, 2).join('.')}.`],
+    [
+      'signs nothing, and says so',
+      (statement) => {
+        const none = Buffer.from(JSON.stringify({ alg: 'none', typ: 'revocations+jwt' })).toString('base64url');
+        return `${none}.${statement.split('.')[1]}.`;
+      },
+    ],
+    [
+      'answers with the statement for another sibling',
+      async (_, sent) => (await ask(sent, siblingCredential('recipes'))).json.data.statement,
+    ],
+    [
+      'answers with what another question got',
+      async (_, sent) => (await ask({ ...sent, nonce: 'B'.repeat(22) })).json.data.statement,
+    ],
+    [
+      'asks from a later place',
+      async (statement, sent) => (await ask({ ...sent, cursor: claimsOf(statement).cursor })).json.data.statement,
+    ],
+    ['sends an access token', async () => (await newSession(scene.api)).access_token],
+  ])('who %s is not believed', async (_what, change) => {
+    replace(change);
+    expect(await isDeceived()).toBe(false);
+  });
+
+  test('who repeats an earlier answer hides no logout for longer than the grace', async () => {
+    const sibling = openSibling({ graceSeconds: 60 });
+    const session = await newSession(scene.api);
+    expect(await verdict(sibling, session.access_token)).toBe('good');
+    let kept: string | undefined;
+    replace((statement) => {
+      kept ??= statement;
+      return kept;
+    });
+    await eventually('an answer', () => kept !== undefined);
+    await logOut(scene.api, session);
+    await eventually('the report', () => sibling.reports.some(({ kind }) => kind === 'revocations-away'));
+    sibling.pass(62_000);
+    expect(await verdict(sibling, session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    sibling.close();
+  });
+
+  test('who leads the sibling to another address gets its secret nowhere', async () => {
+    const seen: string[] = [];
+    const elsewhere = await startTamperingProxy(scene.api.base);
+    elsewhere.tamper(async ({ headers }) => {
+      seen.push(headers.authorization ?? '');
+      return { status: 200, text: '{}' };
+    });
+    proxy.tamper(async (request, forward) =>
+      request.path === feed ? { status: 307, text: '', location: elsewhere.base + request.path } : forward(request),
+    );
+    const sibling = openSibling();
+    await expect(sibling.ready()).rejects.toThrow('ERR-DEPENDENCY-UNAVAILABLE');
+    expect(seen).toEqual([]);
+    sibling.close();
+    elsewhere.close();
+  });
+
+  describe('and gives out keys', () => {
+    /** Has a genuine service of its own, by the name of the issuer, to which it leads the sibling. */
+    let forger: VerifierScene;
+    beforeAll(async () => {
+      const own = join(testEnvironment().keysDir, 'forged-keys.json');
+      await writeFile(own, JSON.stringify({ keys: [await generateSigningKey('EdDSA')] }));
+      forger = await openVerifierScene({ REVOCATION_FEED_SECRETS_FILE: secretsFile, ACCESS_TOKEN_KEYS_FILE: own });
+    });
+    afterAll(() => forger.close());
+
+    const lead = () =>
+      proxy.tamper(async ({ method, path, headers, body }) =>
+        forger.api.send({ method, path, headers: { ...headers }, body }),
+      );
+
+    test('is believed if the sibling fetches them', async () => {
+      lead();
+      const sibling = openSibling();
+      const { access_token } = await newSession(forger.api);
+      expect(await verdict(sibling, access_token)).toBe('good');
+      sibling.close();
+    });
+
+    test('is not believed if the sibling has a file of them', async () => {
+      lead();
+      const sibling = openSibling({ readKeys: publicKeys });
+      const { access_token } = await newSession(forger.api);
+      expect(await verdict(sibling, access_token)).not.toBe('good');
+      const own = await newSession(scene.api);
+      expect(await verdict(sibling, own.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+      proxy.behave();
+      await untilVerdict(sibling, own.access_token, 'good');
+      sibling.close();
+    });
+  });
+});

@@ -1,0 +1,194 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { findFreePort } from '@auth-account/local-stack';
+import { createAccessTokenSigner, generateSigningKey, loadKeyFile } from '@auth-account/tokens';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SignJWT } from 'jose';
+import { logOut, newSession } from '../../support/accounts.ts';
+import { type Answer, send } from '../../support/http-client.ts';
+import { siblingCredential } from '../../support/siblings.ts';
+import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
+import { audience, issuer, openVerifierScene, type VerifierScene } from '../../support/verifier-scene.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+/**
+ * The siblings of docs/examples against the real api. They are installed from the registries of their languages, so this
+ * is the long form only: `npm run test:long siblings`.
+ */
+const languages = (process.env.SIBLING_LANGUAGES ?? '').split(',').filter((name) => name !== '');
+const examples = fileURLToPath(new URL('../../../docs/examples', import.meta.url));
+const run = promisify(execFile);
+
+/** Installs a sibling in a directory and returns the command that starts it. */
+const installers: Readonly<Record<string, (dir: string) => Promise<readonly [string, ...string[]]>>> = {
+  async python(dir) {
+    const python = join(dir, 'venv/bin/python');
+    await run('python3', ['-m', 'venv', join(dir, 'venv')]);
+    await run(python, [
+      '-m',
+      'pip',
+      'install',
+      '-q',
+      '--disable-pip-version-check',
+      '-r',
+      join(dir, 'requirements.txt'),
+    ]);
+    return [python, join(dir, 'main.py')];
+  },
+  async go(dir) {
+    await run('go', ['build', '-o', join(dir, 'pantry'), '.'], { cwd: dir });
+    return [join(dir, 'pantry')];
+  },
+};
+
+test('the short form installs nothing', () => {
+  expect(Object.keys(installers)).toEqual(expect.arrayContaining(languages));
+});
+
+/** A jest table may not be empty. */
+const described = languages.length > 0 ? describe.each(languages) : describe.skip.each(['no language']);
+
+described('the sibling in %s', (language) => {
+  let scene: VerifierScene;
+  let proxy: TamperingProxy;
+  let dir: string;
+  let base: string;
+  let program: ChildProcess;
+
+  beforeAll(async () => {
+    scene = await openVerifierScene();
+    proxy = await startTamperingProxy(scene.api.base);
+    dir = await mkdtemp(join(tmpdir(), `sibling-${language}-`));
+    await cp(join(examples, language), dir, { recursive: true });
+    const [command, ...args] = (await installers[language]?.(dir)) ?? [''];
+    const port = String(await findFreePort());
+    const credential = join(dir, 'credential');
+    await writeFile(credential, `${siblingCredential()}\n`);
+    const own = { ISSUER: issuer, AUDIENCE: audience, REACHED_AT: proxy.base, CREDENTIAL_FILE: credential, PORT: port };
+    program = spawn(command, args, { env: { ...process.env, ...own }, stdio: 'inherit' });
+    base = `http://127.0.0.1:${port}`;
+    const { access_token } = await newSession(scene.api);
+    await eventually('the sibling to accept a token', async () => (await ask(access_token)).status === 200);
+  }, 600_000);
+  afterAll(async () => {
+    program.kill();
+    proxy.close();
+    await scene.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  const ask = (token: string): Promise<Answer> =>
+    send(base, { method: 'GET', path: '/pantry', headers: { Authorization: `Bearer ${token}` } }).catch(
+      () => ({ status: 0, headers: {}, text: '', json: undefined }) satisfies Answer,
+    );
+  const verdict = async (token: string) => {
+    const { status, text } = await ask(token);
+    return [status, JSON.parse(text).error_code];
+  };
+  const invalid = [401, 'IAD_JWT_ACCESS_INVALID'];
+
+  const claims = {
+    user_id: 'u',
+    home_group_id: 'g',
+    account_type: 'HOME',
+    sid: 's',
+    ver: 1,
+    device_id: 'd',
+  } as const;
+  /** Signs by the key of the service, with what differs. */
+  async function signed(change: { audience?: string; issuer?: string; ttlSeconds?: number; age?: number } = {}) {
+    const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
+    const { age = 0, ...settings } = change;
+    const options = { keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600, ...settings } as const;
+    const sign = await createAccessTokenSigner({ ...options, now: () => Date.now() - age * 1_000 });
+    return sign(claims);
+  }
+
+  test('accepts a good token and tells whose it is', async () => {
+    const { access_token, user_id, home_group_id } = await newSession(scene.api);
+    const { status, text } = await ask(access_token);
+    expect([status, JSON.parse(text)]).toEqual([200, { user_id, home_group_id }]);
+    expect((await ask(await signed())).status).toBe(200);
+  });
+
+  test('tells an expired token apart', async () => {
+    expect(await verdict(await signed({ age: 700 }))).toEqual([401, 'IAD_JWT_ACCESS_EXPIRED']);
+  });
+
+  test.each<[string, () => string | Promise<string>]>([
+    ['no token', () => ''],
+    ['nonsense', () => 'abc'],
+    ['another audience', () => signed({ audience: 'elsewhere' })],
+    ['another issuer', () => signed({ issuer: 'https://elsewhere.example' })],
+    ['a life longer than any revocation is remembered', () => signed({ ttlSeconds: 3_600 })],
+    ['a date in the future', () => signed({ age: -300 })],
+    ['another signature', async () => (await signed()).replace(/.{10}$/, 'AAAAAAAAAA')],
+    ['changed claims', async () => (await signed()).replace(/\.(.{20})/, '.AAAAAAAAAAAAAAAAAAAA')],
+    [
+      'no signature',
+      async () => {
+        const [, body] = (await signed()).split('.');
+        return `${Buffer.from('{"alg":"none","typ":"at+jwt","kid":"x"}').toString('base64url')}.${body}.`;
+      },
+    ],
+    [
+      'the key of somebody else',
+      async () => {
+        const keys = { keys: [await generateSigningKey('EdDSA')] } as const;
+        return (await createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 }))(claims);
+      },
+    ],
+    [
+      'the public key as a secret (HS256)',
+      async () => {
+        const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'));
+        const [{ kid, x }] = keys;
+        const header = { alg: 'HS256', typ: 'at+jwt', kid };
+        const token = new SignJWT({ ...claims, sub: 'u', iss: issuer, aud: audience }).setProtectedHeader(header);
+        return token
+          .setIssuedAt()
+          .setExpirationTime('5m')
+          .sign(Buffer.from(String(x), 'base64url'));
+      },
+    ],
+    [
+      'another typ: a statement of the feed',
+      async () => {
+        const headers = { Authorization: `Bearer ${siblingCredential()}` };
+        const answer = await scene.api.post('/api/v1/revocations', { nonce: 'A'.repeat(22) }, headers);
+        return answer.json.data.statement;
+      },
+    ],
+  ])('refuses %s', async (_what, token) => {
+    expect(await verdict(await token())).toEqual(invalid);
+  });
+
+  test('refuses a token after its logout', async () => {
+    const session = await newSession(scene.api);
+    expect((await ask(session.access_token)).status).toBe(200);
+    await logOut(scene.api, session);
+    const begin = performance.now();
+    await eventually('the refusal', async () => (await ask(session.access_token)).status === 401);
+    console.info(`${language}: refused ${Math.round(performance.now() - begin)} ms after the answer to the logout`);
+    expect(await verdict(session.access_token)).toEqual(invalid);
+  });
+
+  test('accepts nothing if somebody repeats an earlier answer for longer than its grace', async () => {
+    const session = await newSession(scene.api);
+    let kept: Promise<Answer> | undefined;
+    proxy.tamper((request, forward) => {
+      if (request.path !== '/api/v1/revocations') return forward(request);
+      kept ??= forward(request);
+      return kept;
+    });
+    await eventually('an answer', () => kept !== undefined);
+    await eventually('the end of the grace', async () => (await ask(session.access_token)).status === 503);
+    proxy.behave();
+    await eventually('the feed', async () => (await ask(session.access_token)).status === 200);
+  });
+});
