@@ -22,9 +22,10 @@
 {{- printf "%s-%s" (include "auth-account.fullname" .root) .name }}
 {{- end }}
 
-{{/* "true" where `helm test` has something to do: it calls the api and the push gateway of this release. */}}
+{{/* "true" where `helm test` has something to do: an api and a push gateway, of this release or at a given address. */}}
 {{- define "auth-account.isTested" -}}
-{{- if and .Values.tests.enabled .Values.api.enabled .Values.pushGateway.enabled }}
+{{- $tests := .Values.tests }}
+{{- if and $tests.enabled (or .Values.api.enabled $tests.apiUrl) (or .Values.pushGateway.enabled $tests.pushUrl $tests.apiUrl) }}
 {{- true }}
 {{- end }}
 {{- end }}

@@ -73,3 +73,9 @@ ports:
         matchExpressions:
           - {key: app.kubernetes.io/component, operator: In, values: [api, push-gateway]}
 {{- end }}
+
+{{/* Rule for the way of the canary and the test to public addresses. */}}
+{{- define "auth-account.egressToPublic" -}}
+# No peers, as nobody knows whether they lead out of the cluster or back to a node.
+- {{- include "auth-account.networkPorts" (list "80" "443") | nindent 2 }}
+{{- end }}

@@ -61,6 +61,13 @@ describe('the metrics', () => {
     expect(body).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
   });
 
+  test('give the suffix _total to counters alone', async () => {
+    const { body } = await createExample().render(undefined);
+    const total = [...body.matchAll(/^# TYPE (\S+_total) (\S+)$/gm)].map(([, name, type]) => ({ name, type }));
+    expect(total).toContainEqual({ name: 'logins_total', type: 'counter' });
+    expect(total.filter(({ type }) => type !== 'counter')).toEqual([]);
+  });
+
   test('say at each scrape whether the service is ready', async () => {
     const metrics = createMetrics({ service: 'api' });
     let isReady = false;

@@ -25,11 +25,18 @@ function ownVersion(): string {
   return manifest.version;
 }
 
+/**
+ * Gauges of prom-client with the suffix of a counter. Their labelled forms, such as `nodejs_active_handles`, say the
+ * same.
+ */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
 /** Creates a service's metrics, with those of the process and of the event loop's lag, and `auth_build_info`. */
 export function createMetrics({ service }: { readonly service: string }): Metrics {
   const registry = new Registry<OpenMetricsContentType>();
   registry.setContentType(openMetricsContentType); // before the first metric: exemplars are refused otherwise
   collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
   new Gauge({
     name: 'auth_build_info',
     help: 'Build that is running; the value is always 1',

@@ -6,7 +6,7 @@ import type { AgentCalls } from './agent/protocol.ts';
 type Argument<K extends keyof AgentCalls> = Parameters<AgentCalls[K]>[0];
 type Result<K extends keyof AgentCalls> = Awaited<ReturnType<AgentCalls[K]>>;
 
-/** The agent in its pod (`agent/agent-main.ts`). */
+/** The agent, in a pod or beside the test (`agent/agent-main.ts`). */
 export interface AgentClient {
   call<K extends keyof AgentCalls>(
     name: K,
@@ -17,12 +17,19 @@ export interface AgentClient {
 
 const callLimitMs = 90_000;
 
-/** Starts an agent in a pod by `kubectl exec`; it ends with its stdin. */
-export async function openAgent(namespace: string, pod: string): Promise<AgentClient> {
+/** Starts an agent in a pod by `kubectl exec`. */
+export function openAgentInPod(namespace: string, pod: string): AgentClient {
   const command = ['node', '/app/cluster-test/agent-main.js'];
-  const child = spawn('kubectl', ['-n', namespace, 'exec', '-i', pod, '--', ...command], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  return openAgent('kubectl', ['-n', namespace, 'exec', '-i', pod, '--', ...command]);
+}
+
+/** Starts an agent by a command; it ends with its stdin. */
+export function openAgent(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): AgentClient {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } });
   const exited = once(child, 'exit');
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;
@@ -35,7 +42,8 @@ export async function openAgent(namespace: string, pod: string): Promise<AgentCl
   });
   child.stdin.on('error', () => undefined); // its end is reported by `exit`
   child.on('exit', (status) => {
-    for (const { reject } of waiting.values()) reject(new Error(`the agent in ${pod} ended with ${status}`));
+    for (const { reject } of waiting.values())
+      reject(new Error(`the agent (${program} ${args.join(' ')}) ended with ${status}`));
     waiting.clear();
   });
   return {

@@ -1,40 +1,32 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { cheapHashes } from '../../support/groups.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
-import { bundleAgent } from './agent-pods.ts';
+import { unpackAgent } from './agent-folder.ts';
 
 let stack: TestStack;
-let image: string;
+let unpacked: Awaited<ReturnType<typeof unpackAgent>>;
 let agent: ChildProcessByStdio<Writable, Readable, null>;
 
 /** Starts the agent as its pod does: below the packages of an image, and with nothing else of this repository. */
 beforeAll(async () => {
   stack = await startTestStack({ ...cheapHashes, DRAIN_SECONDS: '1' });
-  image = await mkdtemp(join(tmpdir(), 'auth-account-agent-'));
-  await mkdir(join(image, 'node_modules'));
-  await symlink(dirname(createRequire(import.meta.url).resolve('ws')), join(image, 'node_modules/ws'));
-  await mkdir(join(image, 'cluster-test'));
-  await writeFile(join(image, 'package.json'), '{ "type": "module" }');
-  for (const [name, text] of Object.entries(await bundleAgent()))
-    await writeFile(join(image, 'cluster-test', name), text);
-  const program = join(image, 'cluster-test/agent-main.js');
-  agent = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  unpacked = await unpackAgent();
+  // The names of the stack's addresses are not needed, but a call by name shows that the agent resolves it.
+  const env = { ...process.env, AGENT_HOSTS: '.cluster.invalid=127.0.0.1' };
+  agent = spawn(process.execPath, [unpacked.program], { stdio: ['pipe', 'pipe', 'inherit'], env });
 });
 afterAll(async () => {
   const exited = once(agent, 'exit');
   agent.stdin.end();
   await exited;
   await stack.close();
-  await rm(image, { recursive: true, force: true });
+  await rm(unpacked.folder, { recursive: true, force: true });
 });
 
 async function call(name: string, argument?: object): Promise<unknown> {
@@ -65,4 +57,21 @@ test('a logout closes the stream that the agent has opened itself', async () => 
     each: 1,
   })) as object[];
   expect(report).toMatchObject({ ends: ['1000 LOGOUT_CONFIRMED'], strays: 0 });
+});
+
+test.each(['header', 'subprotocol'])('each end of a stream by %s is reported with its code and reason', async (by) => {
+  const byName = (url: string) => url.replace('127.0.0.1', 'auth.cluster.invalid');
+  const reports = await call('walkCloses', { api: byName(stack.apiUrl), push: byName(stack.pushUrl), by });
+  expect((reports as { end: string }[]).map(({ end }) => end)).toEqual([
+    '1000 LOGOUT_CONFIRMED',
+    '4001 SESSION_REVOKED',
+    '4005 SESSION_REPLACED',
+    '4003 STREAM_REPLACED',
+    expect.stringContaining('401'),
+  ]);
+});
+
+test('idle streams are held until somebody looks', async () => {
+  expect(await call('holdIdle', { api: stack.apiUrl, push: stack.pushUrl, streams: 2 })).toBeNull();
+  expect(await call('lookAtIdle')).toMatchObject({ open: 2, ends: [] });
 });

@@ -1,36 +1,33 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type AgentClient, openAgent } from './agent-client.ts';
+import { type AgentClient, openAgentInPod } from './agent-client.ts';
 import { agentObjects } from './agent-pods.ts';
-import { type Cluster, type Images, serviceAddresses } from './cluster.ts';
+import type { Cluster, Images } from './cluster.ts';
 import { buildImages, installDependencies, serviceImages, storeImages } from './dependencies.ts';
 import { openKubernetes } from './kubernetes.ts';
 import { createNamespace, deleteNamespace, namespace } from './namespace.ts';
+import { checkLong, checkShort } from './phases.ts';
 import { createReporter } from './reporter.ts';
 import { showState } from './show-state.ts';
-import { checkLogoutsAcross } from './steps/across.ts';
-import { checkEviction, checkKubeletEviction } from './steps/eviction.ts';
-import { checkHpa } from './steps/hpa.ts';
-import { checkInitContainers, checkInstall, valuesOf } from './steps/install.ts';
-import { beginRotation } from './steps/key-rotation.ts';
-import { checkKills } from './steps/kill.ts';
-import { checkHelmTest, checkMainPath } from './steps/main-path.ts';
-import { checkNetworkPolicies } from './steps/network-policy.ts';
-import { checkRollback, checkRollOuts, checkUpgrade } from './steps/roll-out.ts';
-import { checkUninstall } from './steps/uninstall.ts';
-import { fleetSize, loadOrder } from './under-load.ts';
+import { checkInstall } from './steps/install.ts';
 
 /**
- * `npm run test:cluster [-- --long] [--output FILE]`: builds the images, installs k8s/dev and the chart in a separate
- * namespace of the cluster that KUBECONFIG names, walks the main path, and upgrades the release while clients in the
- * cluster use it. `--long` also evicts, kills, rotates keys and removes everything that it has installed. Prints one
- * line for each check; exits with 1 if one failed. See docs/testing.md.
+ * `npm run test:cluster [-- --long [--only PHASE]] [--output FILE]`: builds the images, installs k8s/dev and the chart in
+ * a separate namespace of the cluster that KUBECONFIG names, walks the main path, and upgrades the release while clients
+ * in the cluster use it. `--long` also evicts, kills, rotates keys, comes through a proxy and removes everything that it
+ * has installed (`phases.ts`). Prints one line for each check; exits with 1 if one failed. See docs/testing.md.
  */
 const { CLUSTER_REGISTRY = '', CLUSTER_REGISTRY_INSECURE, CLUSTER_TAG, KEEP } = process.env;
 if (CLUSTER_REGISTRY === '')
   throw new Error('CLUSTER_REGISTRY must name a registry that this machine and the cluster reach');
-const { values } = parseArgs({ options: { output: { type: 'string' }, long: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: {
+    output: { type: 'string' },
+    long: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true },
+  },
+});
 process.chdir(join(import.meta.dirname, '../../..'));
 
 const images: Images = { registry: CLUSTER_REGISTRY, tag: CLUSTER_TAG ?? 'cluster-test' };
@@ -109,61 +106,11 @@ async function prepare(): Promise<Cluster | undefined> {
     (await reporter.check('the clients are in the cluster', async () => {
       await kubernetes.apply(...(await agentObjects(images)));
       await kubernetes.kubectl(['wait', '--for=condition=Ready', 'pod/client', 'pod/stranger', '--timeout=180s']);
-      agents.push(await openAgent(namespace, 'client'), await openAgent(namespace, 'stranger'));
+      agents.push(openAgentInPod(namespace, 'client'), openAgentInPod(namespace, 'stranger'));
       return [];
     }));
   const [agent, stranger] = agents;
   return isPrepared && agent && stranger ? { kubernetes, reporter, images, agent, stranger } : undefined;
-}
-
-/** Checks that need an idle cluster; a new key takes long to reach the pods, which goes on meanwhile. */
-async function checkAtRest(cluster: Cluster): Promise<void> {
-  const rotation = await beginRotation(cluster);
-  await checkMainPath(cluster);
-  await checkHelmTest(cluster);
-  await checkNetworkPolicies(cluster);
-  await checkHpa(cluster);
-  await rotation.activate();
-  await checkLogoutsAcross(cluster);
-  await rotation.finish();
-}
-
-/** Runs the checks under the load and the streams. */
-async function withLoad({ agent }: Cluster, checks: () => Promise<void>): Promise<void> {
-  const { api, push } = await serviceAddresses(kubernetes);
-  const isLoaded = await reporter.check('load and streams begin', async () => {
-    await agent.call('startLoad', { api, ...loadOrder });
-    await agent.call('startFleet', { api, push, streams: fleetSize });
-    return [`${loadOrder.perSecond} requests/s of ${loadOrder.users} users, ${fleetSize} streams`];
-  });
-  if (!isLoaded) return;
-  try {
-    await checks();
-  } finally {
-    await Promise.all([agent.call('stopFleet'), agent.call('stopLoad')]);
-  }
-}
-
-/** The form for .ci/run: installs the release, uses it, and upgrades it meanwhile. */
-async function checkShort(cluster: Cluster): Promise<void> {
-  await checkMainPath(cluster);
-  await withLoad(cluster, () => checkUpgrade(cluster, valuesOf(images)));
-}
-
-async function checkLong(cluster: Cluster, before: ReadonlySet<string>): Promise<void> {
-  await checkAtRest(cluster);
-  await withLoad(cluster, async () => {
-    await checkRollOuts(cluster);
-    await checkEviction(cluster);
-    await checkUpgrade(cluster, valuesOf(images));
-    await checkRollback(cluster);
-    await checkKills(cluster);
-    // Last under load: for two minutes its dead address stays in the node's connection tracking (docs/operations.md),
-    // and would fail a request of a later check.
-    await checkKubeletEviction(cluster);
-  });
-  await checkUninstall(cluster, before);
-  await checkInitContainers(kubernetes, reporter, images);
 }
 
 async function run(): Promise<void> {
@@ -171,7 +118,7 @@ async function run(): Promise<void> {
   if (cluster === undefined) return;
   const before = values.long ? await kubernetes.listAll() : undefined;
   if (!(await checkInstall(kubernetes, reporter, images))) return;
-  await (before === undefined ? checkShort(cluster) : checkLong(cluster, before));
+  await (before === undefined ? checkShort(cluster) : checkLong(cluster, before, values.only));
 }
 
 try {

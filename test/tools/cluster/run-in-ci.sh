@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# run-in-ci.sh OUTPUT: `npm run test:cluster`, its short form, if there is a cluster: the one that KUBECONFIG names (CLUSTER_REGISTRY names its
-# registry), or the lab in the folder CLUSTER_LAB, which is started if it is not running and ended again. Without a cluster it
-# prints that the test is left out, and writes no OUTPUT.
+# run-in-ci.sh OUTPUT [--long …]: `npm run test:cluster`, its short form unless told otherwise, if there is a cluster: the one that
+# KUBECONFIG names (CLUSTER_REGISTRY names its registry), or the lab in the folder CLUSTER_LAB, which is started if it is not running
+# and ended again. The long form also takes the lab's proxy and operators. Without a cluster it prints that the test is left
+# out, and writes no OUTPUT.
 set -euo pipefail
 output=$1
+shift
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 lab=${CLUSTER_LAB:-}
 limit=900 # seconds; what it has started it removes after that, within three minutes
+parts=
+case " $* " in *' --long '*) limit=5400 parts='traefik monitoring keda' ;; esac
 
 install_missing() {
   local missing=() tool
@@ -22,15 +26,16 @@ install_missing() {
 use_lab() {
   local variables
   # shellcheck disable=SC1091
-  variables=$(. "$lab/env" && printf 'BIN=%q KCFG=%q REGISTRY=%q' "$BIN" "$KCFG" "$REGISTRY")
+  variables=$(. "$lab/env" && printf 'BIN=%q KCFG=%q REGISTRY=%q NODE_IP=%q CACHE=%q' "$BIN" "$KCFG" "$REGISTRY" "$NODE_IP" "$CACHE")
   eval "local $variables"
   # shellcheck disable=SC1091
   if ! (. "$lab/env" && lab_alive); then
     started=yes
-    KUBE_LAB_METRICS=1 "$lab/up"
+    KUBE_LAB_METRICS=1 KUBE_LAB_PARTS=$parts "$lab/up"
     export KEEP=1 # the namespace ends with the lab
   fi
   export PATH="$BIN:$PATH" KUBECONFIG="$KCFG" CLUSTER_REGISTRY="$REGISTRY" CLUSTER_REGISTRY_INSECURE=1
+  [ -z "$parts" ] || export CLUSTER_INGRESS_DOMAIN=lab.test CLUSTER_INGRESS_ADDRESS="$NODE_IP" CLUSTER_INGRESS_CA="$CACHE/ca.crt" CLUSTER_PROMETHEUS=monitoring/prometheus:9090
 }
 
 started=
@@ -50,4 +55,4 @@ else
     command -v "$tool" > /dev/null || { echo "Cluster: KUBECONFIG is set, but $tool is missing" >&2; exit 1; }
   done
 fi
-timeout --kill-after=180 "$limit" npm run --silent test:cluster -- --output "$output"
+timeout --kill-after=180 "$limit" npm run --silent test:cluster -- --output "$output" "$@"

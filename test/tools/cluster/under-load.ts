@@ -8,7 +8,8 @@ export interface Seen {
   readonly fleet: FleetReport;
 }
 
-export const loadOrder = { perSecond: 50, users: 24 };
+/** Inside the cluster, and through a proxy, which works for TLS on the same cores. */
+export const loadOrders = { inside: { perSecond: 50, users: 24 }, outside: { perSecond: 15, users: 24 } };
 export const fleetSize = 40;
 
 /**
@@ -23,8 +24,8 @@ export async function underLoad(agent: AgentClient, work: () => Promise<unknown>
   } finally {
     seen = await look(agent); // also after an error: the next check must not be charged with it
   }
-  const { requests, seconds } = seen.load;
-  const least = (loadOrder.perSecond * seconds) / 2; // the machine may be shared
+  const { requests, seconds, perSecond } = seen.load;
+  const least = (perSecond * seconds) / 2; // the machine may be shared
   assert.ok(requests >= least, `only ${requests} requests in ${seconds} s, which says nothing`);
   return seen;
 }

@@ -21,6 +21,8 @@ export interface ServiceMetrics {
   /** Value of the label `job` in rules and dashboards. */
   readonly job: string;
   readonly metrics: readonly DefinedMetric[];
+  /** Answer to a scrape, in the Prometheus text format. */
+  readonly text: string;
 }
 
 /**
@@ -47,7 +49,9 @@ export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
   return Promise.all(
     all.map(async ({ job, metrics }) => {
       metrics.watchReadiness(async () => true);
-      return { job, metrics: await describe(metrics.registry) };
+      const described = await describe(metrics.registry); // first: prom-client renames counters when it renders
+      const { body: text } = await metrics.render(undefined);
+      return { job, metrics: described, text };
     }),
   );
 }

@@ -2,11 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ProvisionError, providePrometheusBinary } from '@auth-account/local-stack';
+import { findServiceMetrics } from '../generate/service-metrics.ts';
 import { rulesFolder } from './rule-file.ts';
 
 /**
- * `npm run check alerts`: promtool checks the rules and runs their unit tests. promtool comes from the PATH, or from
- * Debian's package if root may install it. If neither is available, it prints a message and does not fail.
+ * `npm run check alerts`: promtool checks the rules, runs their unit tests, and lints the metrics of each service.
+ * promtool comes from the PATH, or from Debian's package if root may install it. If neither is available, it prints a
+ * message and does not fail.
  */
 
 const rules = fileURLToPath(rulesFolder);
@@ -15,6 +17,18 @@ function run(promtool: string, args: readonly string[]): boolean {
   const { status, stdout, stderr } = spawnSync(promtool, args, { cwd: rules, encoding: 'utf8' });
   console.log(`${stdout}${stderr}`.trimEnd());
   return status === 0;
+}
+
+/** Returns true if promtool says nothing about any service's metrics. */
+async function lintMetrics(promtool: string): Promise<boolean> {
+  let isSilent = true;
+  for (const { job, metrics, text } of await findServiceMetrics()) {
+    const { status, stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    const said = `${stdout}${stderr}`.trimEnd();
+    isSilent &&= status === 0 && said === '';
+    console.log(`Metrics of ${job}: ${metrics.length}, ${said === '' ? 'nothing to say' : `\n${said}`}`);
+  }
+  return isSilent;
 }
 
 async function findPromtool(): Promise<string | undefined> {
@@ -32,5 +46,6 @@ if (promtool !== undefined) {
   const tests = readdirSync(`${rules}tests`).map((file) => `tests/${file}`);
   const areRight = run(promtool, ['check', 'rules', 'auth-account.rules.yaml']);
   const doFire = run(promtool, ['test', 'rules', ...tests]);
-  process.exitCode = areRight && doFire ? 0 : 1;
+  const areWellNamed = await lintMetrics(promtool);
+  process.exitCode = areRight && doFire && areWellNamed ? 0 : 1;
 }

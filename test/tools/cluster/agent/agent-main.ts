@@ -2,17 +2,23 @@ import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { ask } from './ask.ts';
+import { countArrivals, paceReceiver, registerMany } from './events.ts';
 import { type Fleet, startFleet } from './fleet.ts';
+import { holdIdleStreams, type IdleStreams } from './idle-streams.ts';
 import { type Load, startLoad } from './load.ts';
 import { logOutAcross } from './log-out-across.ts';
 import type { AgentCalls } from './protocol.ts';
+import { resolveHosts } from './resolve-hosts.ts';
 import { newSessions } from './sessions.ts';
+import { walkCloses } from './walk-closes.ts';
 import { walkMainPath } from './walk-main-path.ts';
 
-/** The test's agent within the cluster: carries out the orders of its stdin (`protocol.ts`) and ends with it. */
+/** The test's agent, within the cluster or outside: carries out the orders of its stdin (`protocol.ts`) and ends with it. */
 const connectLimitMs = 10_000;
+resolveHosts();
 let load: Load | undefined;
 let fleet: Fleet | undefined;
+let idle: IdleStreams | undefined;
 
 function running<T>(what: T | undefined): T {
   if (what === undefined) throw new Error('it was not started');
@@ -53,6 +59,15 @@ const calls: AgentCalls = {
   lookAtFleet: () => running(fleet).look(),
   stopFleet: () => running(fleet).stop(),
   logOutAcross,
+  walkCloses,
+  async holdIdle(order) {
+    idle = await holdIdleStreams(order);
+    return null;
+  },
+  lookAtIdle: () => running(idle).look(),
+  registerMany,
+  paceReceiver,
+  countArrivals,
 };
 
 async function answer(line: string): Promise<void> {

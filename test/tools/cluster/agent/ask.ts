@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { request as requestByTls, Agent as TlsAgent } from 'node:https';
 
 /** One request of an agent. */
 export interface Question {
@@ -9,12 +10,16 @@ export interface Question {
   readonly body?: unknown;
   /** Agent that keeps the connection; without one, the request has a separate connection. */
   readonly agent?: Agent;
+  /** False: without `X-Request-ID`. */
+  readonly isNamed?: boolean;
 }
 
 export interface Reply {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape that it asserts.
   readonly json: any;
+  /** `X-Request-ID` of the answer. */
+  readonly requestId?: string | undefined;
   /** Milliseconds from the request to the last byte. */
   readonly ms: number;
 }
@@ -22,8 +27,9 @@ export interface Reply {
 const timeoutMs = 10_000;
 
 /** Creates an agent with one connection, which stays open between requests. */
-export function keepConnection(): Agent {
-  return new Agent({ keepAlive: true, maxSockets: 1 });
+export function keepConnection(url: string): Agent {
+  const options = { keepAlive: true, maxSockets: 1 };
+  return url.startsWith('https:') ? new TlsAgent(options) : new Agent(options);
 }
 
 /** A request without an answer; the message says how far it came. */
@@ -38,24 +44,26 @@ export class AskError extends Error {
 }
 
 /** Sends once and never retries: rejects with an `AskError` on any fault of the connection and after 10 s. */
-export function ask({ url, method = 'POST', headers = {}, body, agent }: Question): Promise<Reply> {
+export function ask({ url, method = 'POST', headers = {}, body, agent, isNamed = true }: Question): Promise<Reply> {
   const start = performance.now();
   const payload = body === undefined ? '' : JSON.stringify(body);
   const requestId = `cluster-${crypto.randomUUID()}`;
   const needed = {
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(payload)),
-    'X-Request-ID': requestId,
+    ...(isNamed ? { 'X-Request-ID': requestId } : {}),
   };
   let phase = 'before it was connected';
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   const options = { method, agent: agent ?? false, signal: AbortSignal.timeout(timeoutMs) };
-  const sent = request(url, { ...options, headers: { ...needed, ...headers } }, async (answer) => {
+  const send = url.startsWith('https:') ? requestByTls : request;
+  const sent = send(url, { ...options, headers: { ...needed, ...headers } }, async (answer) => {
     phase = 'in the answer';
     try {
       const text = Buffer.concat(await answer.toArray()).toString();
       const json = answer.headers['content-type'] === 'application/json' ? JSON.parse(text) : text;
-      resolve({ status: answer.statusCode ?? 0, json, ms: performance.now() - start });
+      const status = answer.statusCode ?? 0;
+      resolve({ status, json, requestId: answer.headers['x-request-id'] as string, ms: performance.now() - start });
     } catch (error) {
       fail(error as Error);
     }

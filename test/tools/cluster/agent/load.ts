@@ -36,7 +36,7 @@ const loginEvery = 20;
  */
 export async function startLoad({ api, perSecond, users: count }: LoadOrder): Promise<Load> {
   const users = (await newSessions(api, count)).map(
-    (session): User => ({ session, kept: keepConnection(), line: Promise.resolve() }),
+    (session): User => ({ session, kept: keepConnection(api), line: Promise.resolve() }),
   );
   let figures = newFigures();
   let sent = 0;
@@ -76,7 +76,7 @@ export async function startLoad({ api, perSecond, users: count }: LoadOrder): Pr
 
   async function look(): Promise<LoadReport> {
     await Promise.all(users.map(({ line }) => line));
-    const report = reportOf(figures);
+    const report = { ...reportOf(figures), perSecond };
     figures = newFigures();
     return report;
   }
@@ -131,7 +131,7 @@ function newFigures(): Figures {
   return { since: performance.now(), durations: [], failures: new Map(), failedAt: [] };
 }
 
-function reportOf({ since, durations, failures, failedAt }: Figures): LoadReport {
+function reportOf({ since, durations, failures, failedAt }: Figures): Omit<LoadReport, 'perSecond'> {
   const sorted = durations.toSorted((a, b) => a - b);
   const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
   return {

@@ -18,10 +18,19 @@ export interface OpenStream {
   terminate(): void;
 }
 
+/** Part of the handshake that carries the access token. */
+export type StreamCredentials = 'header' | 'subprotocol';
+
 /** Opens a push stream and waits for `hello`; throws if the handshake is refused or fails. */
-export async function openStream(push: string, session: Session): Promise<OpenStream> {
+export async function openStream(
+  push: string,
+  session: Session,
+  by: StreamCredentials = 'header',
+): Promise<OpenStream> {
   const url = `${push.replace(/^http/, 'ws')}/ws/push-stream/${session.session_id}`;
-  const socket = new WebSocket(url, { headers: bearer(session), perMessageDeflate: false, handshakeTimeout: 10_000 });
+  const protocols = by === 'subprotocol' ? ['bearer', session.access_token] : [];
+  const headers = by === 'header' ? bearer(session) : {};
+  const socket = new WebSocket(url, protocols, { headers, perMessageDeflate: false, handshakeTimeout: 10_000 });
   let afterMs: number | undefined;
   const ended = new Promise<StreamEnd>((resolve) => {
     socket.once('close', (code, reason) => {

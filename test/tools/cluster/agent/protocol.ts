@@ -1,6 +1,8 @@
+import type { StreamCredentials } from './open-stream.ts';
+
 /** Requests of the test to the agent, and their answers: one JSON object per line, over stdin and stdout. */
 export interface AgentCalls {
-  ask(question: AskOrder): Promise<{ readonly status: number; readonly json: unknown; readonly ms: number }>;
+  ask(question: AskOrder): Promise<AskReport>;
   /** Tries to connect; a NetworkPolicy that forbids it shows as `timeout`. */
   connect(target: { readonly host: string; readonly port: number }): Promise<'connected' | 'refused' | 'timeout'>;
   newSession(target: { readonly api: string }): Promise<AgentSession>;
@@ -14,6 +16,29 @@ export interface AgentCalls {
   lookAtFleet(): Promise<FleetReport>;
   stopFleet(): Promise<FleetReport>;
   logOutAcross(order: AcrossOrder): Promise<readonly AcrossReport[]>;
+  walkCloses(order: ClosesOrder): Promise<readonly CloseReport[]>;
+  holdIdle(order: IdleOrder): Promise<null>;
+  /** Reports and ends the idle streams. */
+  lookAtIdle(): Promise<IdleReport>;
+  registerMany(order: { readonly api: string; readonly count: number }): Promise<RegistrationsReport>;
+  /** Has the receiver in the same pod take this long for each delivery, and answer with this status in place of 204. */
+  paceReceiver(order: { readonly ms: number; readonly status?: number }): Promise<null>;
+  /** Counts what the receiver in the same pod has got about these accounts. */
+  countArrivals(order: RegistrationsReport): Promise<ArrivalsReport>;
+}
+
+export interface RegistrationsReport {
+  /** Ids of the accounts. */
+  readonly users: readonly string[];
+}
+
+export interface ArrivalsReport {
+  /** Accounts about which an event has arrived. */
+  readonly users: number;
+  /** Events about them, each counted once by its id. */
+  readonly events: number;
+  /** Deliveries of an event that had arrived before. */
+  readonly repeated: number;
 }
 
 export interface AskOrder {
@@ -21,6 +46,16 @@ export interface AskOrder {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** False: without `X-Request-ID`. */
+  readonly isNamed?: boolean;
+}
+
+export interface AskReport {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape that it asserts.
+  readonly json: any;
+  readonly requestId?: string | undefined;
+  readonly ms: number;
 }
 
 export interface AgentSession {
@@ -52,6 +87,8 @@ export interface LoadOrder {
 
 export interface LoadReport {
   readonly seconds: number;
+  /** As ordered. */
+  readonly perSecond: number;
   readonly requests: number;
   readonly failed: number;
   /** Number of failures, by kind. */
@@ -97,4 +134,30 @@ export interface AcrossReport {
   readonly ends: readonly string[];
   /** Number of other streams that closed meanwhile. */
   readonly strays: number;
+}
+
+export interface ClosesOrder {
+  readonly api: string;
+  readonly push: string;
+  readonly by: StreamCredentials;
+}
+
+export interface CloseReport {
+  readonly way: string;
+  /** Code and reason of the close, or the answer to a refused handshake. */
+  readonly end: string;
+  /** Milliseconds from the request that ends the stream to the close frame. */
+  readonly ms: number;
+}
+
+export interface IdleOrder {
+  readonly api: string;
+  readonly push: string;
+  readonly streams: number;
+}
+
+export interface IdleReport {
+  readonly open: number;
+  readonly ends: readonly string[];
+  readonly seconds: number;
 }

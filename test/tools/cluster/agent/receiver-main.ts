@@ -1,14 +1,20 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Subscriber of the cluster test: accepts webhooks on `/events`, signed by Standard Webhooks under the secret in the
- * file that WEBHOOK_SECRET_FILE names, and returns on `/arrivals/{user_id}` the first one about that user.
+ * file that WEBHOOK_SECRET_FILE names. Returns on `/arrivals/{user_id}` the first one about that user, and on
+ * `/deliveries` the ids of all, by user. `PUT /pace/{ms}/{status}` has it take that long for each, and take none if
+ * the status is not 204.
  */
 const { WEBHOOK_SECRET_FILE = '', PORT = '8090' } = process.env;
 const key = Buffer.from(readFileSync(WEBHOOK_SECRET_FILE, 'utf8').trim().replace('whsec_', ''), 'base64');
 const arrivals = new Map<string, { readonly type: string; readonly at: number }>();
+const deliveries = new Map<string, string[]>();
+let paceMs = 0;
+let status = 204;
 
 function isSigned({ headers }: IncomingMessage, body: string): boolean {
   const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
@@ -21,11 +27,19 @@ function isSigned({ headers }: IncomingMessage, body: string): boolean {
 
 async function answer(request: IncomingMessage): Promise<{ readonly status: number; readonly body?: unknown }> {
   const { url = '', method } = request;
+  if (url === '/deliveries') return { status: 200, body: Object.fromEntries(deliveries) };
+  if (method === 'PUT') {
+    [paceMs = 0, status = 204] = url.replace('/pace/', '').split('/').map(Number);
+    return { status: 200, body: { paceMs, status } };
+  }
   if (method === 'GET') return { status: 200, body: arrivals.get(url.replace('/arrivals/', '')) ?? null };
   const body = Buffer.concat(await request.toArray()).toString();
   if (!isSigned(request, body)) return { status: 401 };
   const { subject, type } = JSON.parse(body) as { readonly subject: string; readonly type: string };
+  await sleep(paceMs);
+  if (status !== 204) return { status };
   if (!arrivals.has(subject)) arrivals.set(subject, { type, at: Date.now() });
+  deliveries.set(subject, [...(deliveries.get(subject) ?? []), String(request.headers['webhook-id'])]);
   return { status: 204 };
 }
 

@@ -23,9 +23,10 @@ export async function checkMainPath({ reporter, agent }: Cluster): Promise<void>
 }
 
 /** The chart's own canary. */
-export async function checkHelmTest({ reporter, kubernetes }: Cluster): Promise<void> {
-  await reporter.check('helm test: the canary walks the path', async () => {
-    const said = await kubernetes.helm(['test', 'auth-account', '--timeout', '90s']);
-    return said.split('\n').filter((line) => line.startsWith('Phase'));
+export async function checkHelmTest({ reporter, kubernetes }: Cluster, way = 'through the Services'): Promise<void> {
+  await reporter.check(`helm test --logs: the canary walks the path ${way}`, async () => {
+    const said = await kubernetes.helm(['test', 'auth-account', '--logs', '--timeout', '90s']);
+    assert.match(said, /^close +ok/m, 'log of the canary');
+    return said.split('\n').filter((line) => /^(Phase|Logout to close)/.test(line));
   });
 }

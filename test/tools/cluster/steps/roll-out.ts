@@ -18,9 +18,9 @@ export async function checkRollOuts({ reporter, kubernetes, agent }: Cluster): P
   }
 }
 
-/** Changes a value by `helm upgrade`: all Deployments roll out at once. */
-export function checkUpgrade(cluster: Cluster, values: readonly string[]): Promise<void> {
-  const args = ['upgrade', 'auth-account', 'charts/auth-account', ...values, '--set', 'config.LOG_LEVEL=warn'];
+/** Changes a value by `helm upgrade`: all Deployments roll out at once. `logLevel`: one that the release does not have. */
+export function checkUpgrade(cluster: Cluster, values: readonly string[], logLevel = 'warn'): Promise<void> {
+  const args = ['upgrade', 'auth-account', 'charts/auth-account', ...values, '--set', `config.LOG_LEVEL=${logLevel}`];
   return checkRelease(cluster, 'helm upgrade with a changed value', args);
 }
 

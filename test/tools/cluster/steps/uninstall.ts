@@ -4,10 +4,16 @@ import type { Cluster } from '../cluster.ts';
 
 const limitMs = 90_000;
 
+/** Stays for `helm test --logs`; Helm does not count it to the release. */
+const testPod = 'pod/auth-account-test';
+
 /** `before`: names of the objects before the release was installed. */
 export async function checkUninstall({ reporter, kubernetes }: Cluster, before: ReadonlySet<string>): Promise<void> {
-  await reporter.check('helm uninstall leaves nothing but the data', async () => {
+  await reporter.check('helm uninstall leaves nothing but the data, and the pod of helm test', async () => {
     await kubernetes.helm(['uninstall', 'auth-account', '--wait', '--timeout', '2m']);
+    const selector = 'app.kubernetes.io/instance=auth-account,app.kubernetes.io/component=test';
+    const tested = await kubernetes.kubectl(['delete', 'pod', '--selector', selector, '--output', 'name']);
+    assert.ok(['', testPod].includes(tested.trim()), `left by helm test: ${tested}`);
     let left: string[] = [];
     const isGone = async () => {
       left = [...(await kubernetes.listAll())].filter((name) => !before.has(name));

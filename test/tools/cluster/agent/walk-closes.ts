@@ -1,0 +1,43 @@
+import { ask } from './ask.ts';
+import { type OpenStream, openStream, type StreamCredentials } from './open-stream.ts';
+import type { CloseReport, ClosesOrder } from './protocol.ts';
+import { bearer, logIn, register, type Session } from './sessions.ts';
+
+/**
+ * Ends a stream in each way that an app can bring about, and reports how each end arrives. Without the client of apps,
+ * which does not show its app the codes.
+ */
+export async function walkCloses({ api, push, by }: ClosesOrder): Promise<CloseReport[]> {
+  const { email } = await register(api);
+
+  async function end(way: string, act: (session: Session, stream: OpenStream) => Promise<unknown>) {
+    const session = await logIn(api, email);
+    const stream = await openStream(push, session, by);
+    const start = performance.now();
+    await act(session, stream);
+    const { code, reason, at } = await stream.ended;
+    return { way, end: `${code} ${reason}`, ms: at - start };
+  }
+
+  return [
+    await end('logout', (session) =>
+      ask({ url: `${api}/api/v1/auth/logout`, headers: bearer(session), body: session }),
+    ),
+    await end('ended by another device', async ({ session_id }) => {
+      const other = await logIn(api, email);
+      await ask({ url: `${api}/api/v1/auth/sessions/${session_id}`, method: 'DELETE', headers: bearer(other) });
+    }),
+    await end('login on the same device', ({ device_id }) => logIn(api, email, device_id)),
+    await end('second stream of the session', (session) => openStream(push, session, by)),
+    { way: 'wrong token', end: await refusalOf(push, await logIn(api, email), by), ms: 0 },
+  ];
+}
+
+async function refusalOf(push: string, session: Session, by: StreamCredentials): Promise<string> {
+  try {
+    await openStream(push, { ...session, access_token: `${session.access_token.slice(0, -4)}AAAA` }, by);
+    return 'opened';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

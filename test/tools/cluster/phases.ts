@@ -1,0 +1,150 @@
+import type { LoadOrder } from './agent/protocol.ts';
+import { type Cluster, serviceAddresses } from './cluster.ts';
+import { findPrometheus, type Prometheus } from './prometheus.ts';
+import { authorityName, findProxy, type ReverseProxy, through, withAgentOutside } from './proxy.ts';
+import { checkLogoutsAcross } from './steps/across.ts';
+import {
+  checkClientAddress,
+  checkCloses,
+  checkPaths,
+  checkRequestIds,
+  holdIdleStreams,
+  openEntrances,
+} from './steps/behind-proxy.ts';
+import { checkCollector } from './steps/collector.ts';
+import { checkEviction, checkKubeletEviction } from './steps/eviction.ts';
+import { checkHpa } from './steps/hpa.ts';
+import { checkInitContainers, valuesOf } from './steps/install.ts';
+import { beginRotation } from './steps/key-rotation.ts';
+import { checkKills } from './steps/kill.ts';
+import { checkHelmTest, checkMainPath } from './steps/main-path.ts';
+import { checkNetworkPolicies } from './steps/network-policy.ts';
+import { checkKeda, checkMonitored, checkRules, checkTargets } from './steps/operators.ts';
+import { checkRollback, checkRollOuts, checkUpgrade } from './steps/roll-out.ts';
+import { checkUninstall } from './steps/uninstall.ts';
+import { fleetSize, loadOrders } from './under-load.ts';
+
+/** A part of the long form; each finds the release as it was installed, or as the part before has left it. */
+export type Phase = 'rest' | 'changes' | 'proxy' | 'operators' | 'end';
+
+/** Runs the checks under the load and the streams. */
+async function withLoad(
+  { agent, reporter }: Cluster,
+  { api, push, ...order }: { readonly api: string; readonly push: string } & Omit<LoadOrder, 'api'>,
+  checks: () => Promise<void>,
+): Promise<void> {
+  const isLoaded = await reporter.check('load and streams begin', async () => {
+    await agent.call('startLoad', { api, ...order });
+    await agent.call('startFleet', { api, push, streams: fleetSize });
+    return [`${order.perSecond} requests/s of ${order.users} users, ${fleetSize} streams`];
+  });
+  if (!isLoaded) return;
+  try {
+    await checks();
+  } finally {
+    await Promise.all([agent.call('stopFleet'), agent.call('stopLoad')]);
+  }
+}
+
+/** The form for .ci/run: uses the release, and upgrades it meanwhile. */
+export async function checkShort(cluster: Cluster): Promise<void> {
+  const { kubernetes, images } = cluster;
+  await checkMainPath(cluster);
+  const target = { ...(await serviceAddresses(kubernetes)), ...loadOrders.inside };
+  await withLoad(cluster, target, () => checkUpgrade(cluster, valuesOf(images)));
+}
+
+/** Checks that need an idle cluster; a new key takes long to reach the pods, which goes on meanwhile. */
+async function checkAtRest(cluster: Cluster): Promise<void> {
+  const rotation = await beginRotation(cluster);
+  await checkMainPath(cluster);
+  await checkHelmTest(cluster);
+  await checkNetworkPolicies(cluster);
+  await checkHpa(cluster);
+  await rotation.activate();
+  await checkLogoutsAcross(cluster);
+  await rotation.finish();
+}
+
+async function checkChanges(cluster: Cluster): Promise<void> {
+  const target = { ...(await serviceAddresses(cluster.kubernetes)), ...loadOrders.inside };
+  await withLoad(cluster, target, async () => {
+    await checkRollOuts(cluster);
+    await checkEviction(cluster);
+    await checkUpgrade(cluster, valuesOf(cluster.images));
+    await checkRollback(cluster);
+    await checkKills(cluster);
+    // Last under load: for two minutes its dead address stays in the node's connection tracking (docs/operations.md),
+    // and would fail a request of a later check.
+    await checkKubeletEviction(cluster);
+  });
+}
+
+/** The way of apps: a client outside the cluster, by Ingress and by HTTPRoute, with TLS. */
+async function checkBehindProxy(cluster: Cluster, proxy: ReverseProxy): Promise<void> {
+  const values = [...valuesOf(cluster.images), ...proxy.values];
+  const isOpen = await withAgentOutside(proxy, (outside) => openEntrances(cluster, outside, proxy, values));
+  if (!isOpen) return;
+  await checkHelmTest(cluster, 'through the Ingress');
+  for (const [index, entrance] of proxy.entrances.entries()) {
+    await withAgentOutside(proxy, async (outside) => {
+      const seen = through(cluster, outside, entrance);
+      await checkClientAddress(seen, cluster.agent, proxy, entrance);
+      await checkRequestIds(seen, cluster.agent, entrance);
+      await checkPaths(seen, entrance);
+      await checkCloses(seen, entrance);
+      await withLoad(seen, { api: entrance.url, push: entrance.url, ...loadOrders.outside }, async () => {
+        await checkRollOuts(seen);
+        await checkUpgrade(seen, values, ['warn', 'error'][index]);
+      });
+    });
+  }
+  await withAgentOutside(proxy, async (first) => {
+    await withAgentOutside(proxy, async (second) => {
+      const agents = [first, second];
+      const checks = await Promise.all(
+        proxy.entrances.map((entrance, index) =>
+          holdIdleStreams(through(cluster, agents[index] as typeof first, entrance), entrance),
+        ),
+      );
+      for (const check of checks) await check();
+    });
+  });
+  await cluster.kubernetes.kubectl(['delete', 'configmap', authorityName]);
+}
+
+/** Beside the Prometheus Operator, KEDA and an OpenTelemetry Collector. */
+async function checkBesideOperators(cluster: Cluster, prometheus: Prometheus): Promise<void> {
+  const values = [...valuesOf(cluster.images), ...prometheus.values];
+  if (!(await checkMonitored(cluster, 'PodMonitor', values))) return;
+  await checkTargets(cluster, prometheus, 'podMonitor');
+  await checkRules(cluster, prometheus);
+  await checkKeda(cluster);
+  const { CLUSTER_COLLECTOR } = process.env;
+  if (CLUSTER_COLLECTOR) await checkCollector(cluster, CLUSTER_COLLECTOR, values);
+  else console.log('LEFT OUT: the OpenTelemetry Collector, as CLUSTER_COLLECTOR is not set');
+  const other = ['--set', 'podMonitor.enabled=false', '--set', 'serviceMonitor.enabled=true'];
+  if (!(await checkMonitored(cluster, 'ServiceMonitor', [...values, ...other]))) return;
+  await checkTargets(cluster, prometheus, 'serviceMonitor');
+}
+
+/** Runs everything, or the phases that are named. */
+export async function checkLong(
+  cluster: Cluster,
+  before: ReadonlySet<string>,
+  only: readonly string[] = [],
+): Promise<void> {
+  const { kubernetes, reporter, images } = cluster;
+  const isWanted = (phase: Phase) => only.length === 0 || only.includes(phase);
+  if (isWanted('rest')) await checkAtRest(cluster);
+  if (isWanted('changes')) await checkChanges(cluster);
+  const proxy = findProxy();
+  if (proxy === undefined) console.log('LEFT OUT: behind a proxy, as CLUSTER_INGRESS_DOMAIN is not set');
+  else if (isWanted('proxy')) await checkBehindProxy(cluster, proxy);
+  const prometheus = findPrometheus();
+  if (prometheus === undefined) console.log('LEFT OUT: beside operators, as CLUSTER_PROMETHEUS is not set');
+  else if (isWanted('operators')) await checkBesideOperators(cluster, prometheus);
+  if (!isWanted('end')) return;
+  await checkUninstall(cluster, before);
+  await checkInitContainers(kubernetes, reporter, images);
+}

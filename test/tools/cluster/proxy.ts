@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { type AgentClient, openAgent } from './agent-client.ts';
+import { unpackAgent } from './agent-folder.ts';
+import type { Cluster } from './cluster.ts';
+
+/** A way through the proxy to the release, as an app takes it. */
+export interface Entrance {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** The cluster's ingress controller and gateway. */
+export interface ReverseProxy {
+  readonly address: string;
+  /** Ending of the names that lead there. */
+  readonly domain: string;
+  /** Authority of its certificate, PEM; a file. */
+  readonly caFile: string;
+  readonly entrances: readonly Entrance[];
+  /** Arguments for helm that lead both ways in. */
+  readonly values: readonly string[];
+}
+
+/** Returns the proxy that the environment names; undefined: the cluster has none for the test. */
+export function findProxy(env = process.env): ReverseProxy | undefined {
+  const { CLUSTER_INGRESS_DOMAIN: domain, CLUSTER_INGRESS_ADDRESS: address, CLUSTER_INGRESS_CA: caFile } = env;
+  if (!domain || !address || !caFile) return undefined;
+  const hosts = { ingress: `auth-ingress.${domain}`, route: `auth-route.${domain}` };
+  const settings = [
+    `ingress.host=${hosts.ingress}`,
+    `httpRoute.hostnames[0]=${hosts.route}`,
+    `tests.apiUrl=https://${hosts.ingress}`,
+  ];
+  return {
+    address,
+    domain,
+    caFile,
+    entrances: [
+      { name: 'the Ingress', url: `https://${hosts.ingress}` },
+      { name: 'the HTTPRoute', url: `https://${hosts.route}` },
+    ],
+    values: ['-f', 'test/tools/cluster/proxy-values.yaml', ...settings.flatMap((setting) => ['--set', setting])],
+  };
+}
+
+/** As in proxy-values.yaml. */
+export const authorityName = 'cluster-test-ingress-ca';
+
+/** The ConfigMap with the authority, for `helm test`. */
+export function authorityObject({ caFile }: ReverseProxy): object {
+  const data = { 'ca.crt': readFileSync(caFile, 'utf8') };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: authorityName }, data };
+}
+
+/** Runs the work with an agent on this machine: a client outside the cluster, which knows nothing but the names. */
+export async function withAgentOutside<T>(proxy: ReverseProxy, work: (agent: AgentClient) => Promise<T>): Promise<T> {
+  const { folder, program } = await unpackAgent();
+  const env = { AGENT_HOSTS: `.${proxy.domain}=${proxy.address}`, NODE_EXTRA_CA_CERTS: proxy.caFile };
+  const agent = openAgent(process.execPath, [program], env);
+  try {
+    return await work(agent);
+  } finally {
+    await agent.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns the cluster as that agent sees it through an entrance; the names of its checks say so. */
+export function through(cluster: Cluster, agent: AgentClient, { name }: Entrance): Cluster {
+  const { reporter } = cluster;
+  const named: Cluster['reporter'] = { ...reporter, check: (what, run) => reporter.check(`by ${name}: ${what}`, run) };
+  return { ...cluster, agent, reporter: named };
+}

@@ -1,0 +1,208 @@
+import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { waitUntil } from '@auth-account/local-stack';
+import { addressPrefix } from '@auth-account/telemetry';
+import type { StreamCredentials } from '../agent/open-stream.ts';
+import type { AgentClient } from '../agent-client.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Kubernetes } from '../kubernetes.ts';
+import { authorityObject, type Entrance, type ReverseProxy } from '../proxy.ts';
+
+const limitMs = 60_000;
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Upgrades the release so that it is reached through the proxy, and waits until it is. */
+export async function openEntrances(
+  { reporter, kubernetes }: Cluster,
+  outside: AgentClient,
+  proxy: ReverseProxy,
+  values: readonly string[],
+): Promise<boolean> {
+  return reporter.check('helm upgrade opens the ways in by Ingress and HTTPRoute, with TLS', async () => {
+    await kubernetes.apply(authorityObject(proxy));
+    const start = performance.now();
+    await kubernetes.helm(['upgrade', 'auth-account', 'charts/auth-account', ...values, '--wait', '--timeout', '4m']);
+    for (const { name, url } of proxy.entrances) {
+      const what = `${name} leads to the api`;
+      await waitUntil(async () => (await readKeys(outside, url)) === 200, {
+        what,
+        timeoutMs: limitMs,
+        intervalMs: 500,
+      });
+    }
+    const names = proxy.entrances.map(({ url }) => url).join(', ');
+    return [`${names}: open ${((performance.now() - start) / 1_000).toFixed(0)} s after helm upgrade`];
+  });
+}
+
+/** Returns the status of the answer; a name that leads nowhere yet has another certificate, or another answer. */
+async function readKeys(agent: AgentClient, url: string): Promise<number> {
+  try {
+    return (await agent.call('ask', { url: `${url}/.well-known/jwks.json`, method: 'GET' })).status;
+  } catch {
+    return 0;
+  }
+}
+
+/** Every close arrives with its code and reason, whichever part of the handshake carries the token. */
+export async function checkCloses({ reporter, agent }: Cluster, { url }: Entrance): Promise<void> {
+  for (const by of ['header', 'subprotocol'] satisfies StreamCredentials[]) {
+    await reporter.check(`streams by ${by}: each close arrives with its code and reason`, async () => {
+      const reports = await agent.call('walkCloses', { api: url, push: url, by });
+      const [wrongToken, ...closes] = [...reports].reverse();
+      const ends = closes.map(({ end }) => end).sort();
+      assert.deepEqual(ends, [
+        '1000 LOGOUT_CONFIRMED',
+        '4001 SESSION_REVOKED',
+        '4003 STREAM_REPLACED',
+        '4005 SESSION_REPLACED',
+      ]);
+      assert.match(wrongToken?.end ?? '', /401/);
+      return closes.map(({ way, end, ms }) => `${way}: ${end} after ${ms.toFixed(0)} ms`);
+    });
+  }
+}
+
+/** The proxy makes an id where the app has sent none, and keeps the app's own. */
+export async function checkRequestIds({ reporter, agent }: Cluster, inside: AgentClient, { url }: Entrance) {
+  await reporter.check('a request without X-Request-ID gets one from the proxy, and an own one stays', async () => {
+    const path = '/api/v1/auth/sessions';
+    const bare = { method: 'GET', isNamed: false };
+    const direct = await inside.call('ask', { url: `http://auth-account-api${path}`, ...bare });
+    assert.equal(direct.status, 400, 'the api itself requires an id');
+    const made = await agent.call('ask', { url: url + path, ...bare });
+    assert.equal(made.status, 401, 'without a token');
+    assert.match(made.requestId ?? '', uuid);
+    const own = `cluster-${crypto.randomUUID()}`;
+    const kept = await agent.call('ask', { url: url + path, method: 'GET', headers: { 'X-Request-ID': own } });
+    assert.equal(kept.requestId, own);
+    return [`made: ${made.requestId}; without the proxy: ${direct.status} ${direct.json.error_code}`];
+  });
+}
+
+/** `/apix` is not below `/api`. */
+export async function checkPaths({ reporter, agent }: Cluster, { url }: Entrance): Promise<void> {
+  await reporter.check('only the paths of the api lead to it', async () => {
+    const ask = (path: string) => agent.call('ask', { url: url + path, method: 'GET' });
+    assert.equal((await ask('/api/v1/nothing')).json.error_code, 'ERR-ROUTE-NOT-FOUND', "the api's own 404");
+    const lines: string[] = [];
+    for (const path of ['/apix', '/.well-knownx', '/wsx', '/docs', '/']) {
+      const { status, json } = await ask(path);
+      assert.equal(status, 404, path);
+      assert.equal(json.error_code, undefined, `${path} was answered by a service`);
+      lines.push(path);
+    }
+    return [`${lines.join(', ')}: 404 of the proxy`];
+  });
+}
+
+const forged = {
+  'X-Forwarded-For': '203.0.113.7, 198.51.100.9',
+  'X-Real-Ip': '203.0.113.7',
+  Forwarded: 'for=203.0.113.7',
+};
+/** Requests after which a limit of 40 a minute must have shown, however slow the machine. */
+const patience = 2_000;
+
+/** Audit log and limits go by the address that the proxy has seen, whatever the client says of itself. */
+export async function checkClientAddress(
+  { reporter, kubernetes, agent }: Cluster,
+  inside: AgentClient,
+  proxy: ReverseProxy,
+  { url }: Entrance,
+): Promise<void> {
+  await reporter.check(
+    "audit and limits go by the client's address; a forged X-Forwarded-For does not count",
+    async () => {
+      const network = await ownNetwork(proxy.address);
+      const body = {
+        email: `${crypto.randomUUID()}@cluster.invalid`,
+        password: 'not the password',
+        device_id: crypto.randomUUID(),
+      };
+      const refused = await agent.call('ask', { url: `${url}/api/v1/auth/login`, headers: forged, body });
+      const audited = await findAudit(kubernetes, 'api', refused.requestId ?? '');
+      assert.equal(audited, network, 'address in the audit log of the api');
+      const handshake = `cluster-${crypto.randomUUID()}`;
+      await agent.call('ask', { url: `${url}/ws/push-stream/${crypto.randomUUID()}`, ...upgradeAs(handshake) });
+      const byGateway = await findAudit(kubernetes, 'push-gateway', handshake);
+      assert.equal(byGateway, network, 'address in the audit log of the gateway');
+
+      const path = `/api/v1/invites/${crypto.randomUUID()}`;
+      let asked = 0;
+      let status = 0;
+      while (status !== 429 && asked < patience) {
+        const headers = { 'X-Forwarded-For': `203.0.113.${asked % 250}` };
+        ({ status } = await agent.call('ask', { url: url + path, method: 'GET', headers }));
+        asked += 1;
+      }
+      assert.equal(status, 429, `each of ${asked} requests had another forged address, and none was refused`);
+      const other = await inside.call('ask', { url: `http://auth-account-api${path}`, method: 'GET' });
+      assert.equal(other.status, 404, 'for a client of another address');
+      return [`${network} in both audit logs; the limit of 40 a minute held after ${asked} forged addresses`];
+    },
+  );
+}
+
+/** A handshake with a wrong token, by hand: its id must be known. */
+function upgradeAs(requestId: string) {
+  const headers = {
+    ...forged,
+    'X-Request-ID': requestId,
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Version': '13',
+    'Sec-WebSocket-Key': Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64'),
+    Authorization: 'Bearer no.token.atall',
+  };
+  return { method: 'GET', headers };
+}
+
+/** Returns the network of this machine as the proxy sees it, in the form of the audit log. */
+async function ownNetwork(address: string): Promise<string> {
+  const socket = connect({ host: address, port: 443 });
+  await once(socket, 'connect');
+  const { localAddress } = socket;
+  socket.destroy();
+  return addressPrefix(localAddress, { v4: 24, v6: 48 });
+}
+
+/** Returns the address in the audit line of a request. */
+async function findAudit({ kubectl }: Kubernetes, component: string, requestId: string): Promise<string> {
+  const labels = `app.kubernetes.io/instance=auth-account,app.kubernetes.io/component=${component}`;
+  let address: string | undefined;
+  const isFound = async () => {
+    const log = await kubectl(['logs', '-l', labels, '-c', component, '--tail=-1', '--since=5m']);
+    const line = log.split('\n').find((one) => one.includes('"audit":true') && one.includes(requestId));
+    address = line && (JSON.parse(line) as { address?: string }).address;
+    return address !== undefined;
+  };
+  await waitUntil(isFound, {
+    what: `${component} has an audit line of ${requestId}`,
+    timeoutMs: limitMs,
+    intervalMs: 500,
+  });
+  return address ?? '';
+}
+
+const idleStreams = 6;
+/** Longer than the gateway's own limit, and than Traefik's for an idle connection (180 s). */
+const idleMs = 190_000;
+
+/** Streams without a word through each entrance. Returns the check of what has become of them, which waits if need be. */
+export async function holdIdleStreams(cluster: Cluster, { url }: Entrance): Promise<() => Promise<void>> {
+  const { reporter, agent } = cluster;
+  const start = performance.now();
+  await agent.call('holdIdle', { api: url, push: url, streams: idleStreams });
+  return async () => {
+    await reporter.check('idle streams live on', async () => {
+      const left = idleMs - (performance.now() - start);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, left)));
+      const { open, ends, seconds } = await agent.call('lookAtIdle');
+      assert.deepEqual(ends, [], 'streams that ended');
+      assert.equal(open, idleStreams);
+      return [`${open} streams open after ${seconds} s with nothing but pings`];
+    });
+  };
+}

@@ -1,0 +1,100 @@
+import { strict as assert } from 'node:assert';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitUntil } from '@auth-account/local-stack';
+import type { AskReport } from '../agent/protocol.ts';
+import type { Cluster, Images } from '../cluster.ts';
+import { runCommand } from '../run-command.ts';
+
+const limitMs = 180_000;
+const manifests = 'k8s/otel-tail-sampling';
+/** Of them one in a hundred is kept: 20 or more with a chance of one in 10^12. */
+const ordinary = 200;
+const notable = 5;
+/** Time of the receiver for an event: more than the policy `slow` takes for slow. */
+const slowMs = 2_500;
+
+/**
+ * Builds an image of the collector that CLUSTER_COLLECTOR names, applies k8s/otel-tail-sampling with it, and looks at
+ * what the collector keeps of ordinary, slow and failed requests.
+ */
+export async function checkCollector(cluster: Cluster, program: string, values: readonly string[]): Promise<void> {
+  const { reporter, kubernetes, images } = cluster;
+  const isUp = await reporter.check('an OpenTelemetry Collector with tail sampling takes the traces', async () => {
+    const image = await buildCollectorImage(images, program);
+    const rendered = await kubernetes.kubectl(['kustomize', manifests]);
+    await kubernetes.kubectl(['apply', '-f', '-'], rendered.replace(/image: otel\/\S+/, `image: ${image}`));
+    await kubernetes.kubectl(['rollout', 'status', 'deployment/otel-collector', '--timeout=120s']);
+    const settings = ['tracing.endpoint=http://otel-collector:4318', 'tracing.sampler=parentbased_always_on'];
+    const args = [...values, ...settings.flatMap((setting) => ['--set', setting])];
+    await kubernetes.helm(['upgrade', 'auth-account', 'charts/auth-account', ...args, '--wait', '--timeout', '4m']);
+    await Promise.all(['api', 'push-gateway', 'worker'].map((component) => kubernetes.settled(component)));
+    return [image];
+  });
+  if (!isUp) return;
+  await checkKept(cluster);
+  await kubernetes.kubectl(['delete', '--kustomize', manifests]);
+}
+
+async function checkKept(cluster: Cluster): Promise<void> {
+  const { reporter, kubernetes } = cluster;
+  await reporter.check('it keeps slow and failed traces, and one in a hundred of the rest', async () => {
+    const sent = await sendTraffic(cluster);
+    let kept = { ordinary: 0, slow: 0, failed: 0 };
+    const isDecided = async () => {
+      const log = await kubernetes.kubectl(['logs', 'deployment/otel-collector', '--tail=-1']);
+      const count = (ids: readonly string[]) => ids.filter((id) => log.includes(id)).length;
+      kept = { ordinary: count(sent.ordinary), slow: count(sent.slow), failed: count(sent.failed) };
+      return kept.slow === notable && kept.failed === notable;
+    };
+    await waitUntil(isDecided, { what: 'they are kept', timeoutMs: limitMs, intervalMs: 2_000 }).catch((error) => {
+      throw new Error(`kept: ${JSON.stringify(kept)}`, { cause: error });
+    });
+    assert.ok(kept.ordinary < ordinary / 10, `${kept.ordinary} of ${ordinary} ordinary requests were kept`);
+    return [
+      `kept: ${kept.slow} of ${notable} slow, ${kept.failed} of ${notable} failed, ${kept.ordinary} of ${ordinary} others`,
+    ];
+  });
+}
+
+/** Returns the image, which has nothing but the program. */
+async function buildCollectorImage({ registry, tag }: Images, program: string): Promise<string> {
+  const image = `${registry}/auth-account/otel-collector:${tag}`;
+  const folder = await mkdtemp(join(tmpdir(), 'auth-account-collector-'));
+  try {
+    await copyFile(program, join(folder, 'otelcol'));
+    await writeFile(join(folder, 'Dockerfile'), 'FROM scratch\nCOPY otelcol /otelcol\nENTRYPOINT ["/otelcol"]\n');
+    await runCommand('buildah', ['build', '--isolation', 'chroot', '--tag', image, folder], { timeoutMs: 300_000 });
+    const tls = process.env.CLUSTER_REGISTRY_INSECURE === undefined ? [] : ['--tls-verify=false'];
+    await runCommand('buildah', ['push', '--quiet', ...tls, image, `docker://${image}`], { timeoutMs: 300_000 });
+    return image;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns the request ids. The requests of one kind follow one another, as their traces must not overlap in time. */
+async function sendTraffic({ agent }: Cluster) {
+  const api = 'http://auth-account-api';
+  const register = () => {
+    const email = `${crypto.randomUUID()}@cluster.invalid`;
+    const body = { email, password: 'correct horse battery staple', space_creation_mode: 'CREATE_NEW_HOME' };
+    return agent.call('ask', { url: `${api}/api/v1/auth/register`, body });
+  };
+  const idsOf = (replies: readonly AskReport[]) => replies.map(({ requestId = '' }) => requestId);
+  const ask = () => agent.call('ask', { url: `${api}/.well-known/jwks.json`, method: 'GET' });
+  const others: AskReport[] = [];
+  while (others.length < ordinary) others.push(...(await Promise.all(Array.from({ length: 20 }, ask))));
+  await agent.call('paceReceiver', { ms: slowMs });
+  const slow: AskReport[] = [];
+  while (slow.length < notable) slow.push(await register());
+  // Their deliveries are over by now.
+  await new Promise((resolve) => setTimeout(resolve, 2 * slowMs));
+  await agent.call('paceReceiver', { ms: 0, status: 500 });
+  const failed: AskReport[] = [];
+  while (failed.length < notable) failed.push(await register());
+  await new Promise((resolve) => setTimeout(resolve, slowMs));
+  await agent.call('paceReceiver', { ms: 0 });
+  return { ordinary: idsOf(others), slow: idsOf(slow), failed: idsOf(failed) };
+}

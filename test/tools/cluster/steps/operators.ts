@@ -1,0 +1,135 @@
+import { strict as assert } from 'node:assert';
+import { waitUntil } from '@auth-account/local-stack';
+import { selectorsOf } from '../../observability/promql.ts';
+import { readRules } from '../../observability/rule-file.ts';
+import type { Cluster } from '../cluster.ts';
+import { isReady } from '../kubernetes.ts';
+import type { Prometheus } from '../prometheus.ts';
+
+/** A changed monitor or rule reaches Prometheus by a mounted Secret, within two to four minutes. */
+const limitMs = 420_000;
+const components = ['api', 'push-gateway', 'worker', 'probe'];
+const seconds = (since: number) => ((performance.now() - since) / 1_000).toFixed(0);
+
+/** Upgrades the release; with KEDA the number of the worker's pods is KEDA's from then on. */
+export async function checkMonitored({ reporter, kubernetes }: Cluster, kind: string, values: readonly string[]) {
+  return reporter.check(`helm upgrade with a ${kind}, a PrometheusRule and a ScaledObject`, async () => {
+    await kubernetes.helm(['upgrade', 'auth-account', 'charts/auth-account', ...values, '--wait', '--timeout', '4m']);
+    const start = performance.now();
+    const hasLooked = async () =>
+      (await kubernetes.read(['get', 'deployment', 'auth-account-worker'])).spec.replicas >= 2;
+    await waitUntil(hasLooked, { what: "KEDA keeps the worker's minimum", timeoutMs: limitMs, intervalMs: 1_000 });
+    await Promise.all(components.map((component) => kubernetes.settled(component)));
+    return [`two workers ${seconds(start)} s after helm upgrade, which KEDA's first look brings`];
+  });
+}
+
+/** Prometheus scrapes each pod once, and without a fault. */
+export async function checkTargets({ reporter, kubernetes }: Cluster, prometheus: Prometheus, kind: string) {
+  await reporter.check(`every target of the ${kind} is up`, async () => {
+    const start = performance.now();
+    const pods = (await Promise.all(components.map((component) => kubernetes.podsOf(component)))).flat();
+    const expected = pods.filter(isReady).map(({ metadata }) => metadata.name);
+    let told = '';
+    const areUp = async () => {
+      const targets = (await prometheus.targets()).filter(({ labels }) => labels.namespace === kubernetes.namespace);
+      told = targets.map(({ labels, health, lastError }) => `${labels.pod} ${health} ${lastError}`).join('\n');
+      const up = targets.filter(({ health, scrapePool }) => health === 'up' && scrapePool.startsWith(kind));
+      const scraped = up.map(({ labels }) => labels.pod).sort();
+      return targets.length === up.length && JSON.stringify(scraped) === JSON.stringify(expected.toSorted());
+    };
+    await waitUntil(areUp, { what: 'all are up', timeoutMs: limitMs, intervalMs: 2_000 }).catch((error) => {
+      throw new Error(`expected ${expected.join(', ')}; targets:\n${told}`, { cause: error });
+    });
+    return [`${expected.length} targets up after ${seconds(start)} s`];
+  });
+}
+
+/** Prometheus has taken all rules; each that records has recorded, and each alert finds the series that it asks for. */
+export async function checkRules({ reporter, kubernetes }: Cluster, prometheus: Prometheus): Promise<void> {
+  await reporter.check('every rule is loaded without a fault, and has data', async () => {
+    const start = performance.now();
+    const rules = readRules().groups.flatMap((group) => group.rules);
+    let faults: string[] = [];
+    const areRight = async () => {
+      const groups = (await prometheus.ruleGroups()).filter(({ file }) => file.includes(kubernetes.namespace));
+      const loaded = groups.flatMap((group) => group.rules);
+      faults = loaded.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => `${name}: ${lastError}`);
+      if (loaded.length !== rules.length) faults.push(`${loaded.length} of ${rules.length} rules are loaded`);
+      return faults.length === 0;
+    };
+    const wait = { timeoutMs: limitMs, intervalMs: 2_000 };
+    await waitUntil(areRight, { ...wait, what: 'all rules are loaded and were evaluated' }).catch((error) => {
+      throw new Error(faults.join('\n'), { cause: error });
+    });
+    const wanted = new Set(rules.flatMap(({ record, expr }) => [...(record ? [record] : []), ...queriesOf(expr)]));
+    let empty = [...wanted];
+    const haveData = async () => {
+      const still: string[] = [];
+      for (const query of empty) if (!(await hasSeries(query))) still.push(query);
+      empty = still;
+      return empty.length === 0;
+    };
+    const hasSeries = async (query: string) => {
+      const separator = query.includes('{') ? ',' : '{';
+      const selector = `${query.replace(/\}$/, '')}${separator}namespace="${kubernetes.namespace}"}`;
+      return (await prometheus.query(selector.replace('{,', '{'))).length > 0;
+    };
+    await waitUntil(haveData, { ...wait, what: 'all have data' }).catch((error) => {
+      throw new Error(`without data:\n${empty.join('\n')}`, { cause: error });
+    });
+    const firing = await prometheus.query(`ALERTS{namespace="${kubernetes.namespace}",alertstate="firing"}`);
+    return [
+      `${rules.length} rules loaded, ${wanted.size} series asked for, all there ${seconds(start)} s later`,
+      `firing: ${firing.map(({ metric }) => metric.alertname).join(', ') || 'none'}`,
+    ];
+  });
+}
+
+/** The selectors of an expression, with all matchers but those of the namespace. */
+function queriesOf(expression: string): string[] {
+  return selectorsOf(expression).map(({ metric, matchers }) => {
+    const kept = matchers.filter(({ label }) => label !== 'namespace');
+    return `${metric}{${kept.map(({ label, operator, value }) => `${label}${operator}${JSON.stringify(value)}`).join(',')}}`;
+  });
+}
+
+const accounts = 600;
+/** The receiver's time for one delivery while the backlog grows: two workers then deliver four events a second. */
+const slowMs = 5_000;
+
+/** KEDA scales the worker out by its backlog and in again; every event takes effect once. */
+export async function checkKeda({ reporter, kubernetes, agent }: Cluster): Promise<void> {
+  await reporter.check('KEDA scales the worker out by its backlog and in again; no event counts twice', async () => {
+    const pods = async () => (await kubernetes.podsOf('worker')).filter(isReady).length;
+    const reach = (count: number, what: string) =>
+      waitUntil(async () => (await pods()) === count, { what, timeoutMs: limitMs, intervalMs: 1_000 });
+    await reach(2, 'two workers');
+    await agent.call('paceReceiver', { ms: slowMs });
+    const start = performance.now();
+    const api = 'http://auth-account-api';
+    const registered: string[] = [];
+    while (registered.length < accounts) {
+      registered.push(...(await agent.call('registerMany', { api, count: 100 })).users);
+    }
+    const registeredAfter = seconds(start);
+    await reach(4, 'four workers');
+    const outAfter = seconds(start);
+    await agent.call('paceReceiver', { ms: 0 });
+    let arrived = await agent.call('countArrivals', { users: registered });
+    const isThrough = async () => {
+      arrived = await agent.call('countArrivals', { users: registered });
+      return arrived.users === accounts;
+    };
+    await waitUntil(isThrough, { what: 'all events are there', timeoutMs: limitMs, intervalMs: 1_000 });
+    const throughAfter = seconds(start);
+    await reach(2, 'two workers again');
+    arrived = await agent.call('countArrivals', { users: registered });
+    assert.equal(arrived.users, accounts, 'accounts whose event has arrived');
+    assert.equal(arrived.events, accounts, 'different events about them');
+    return [
+      `${accounts} accounts in ${registeredAfter} s; 2 → 4 workers after ${outAfter} s, all delivered after ${throughAfter} s, 4 → 2 after ${seconds(start)} s`,
+      `${arrived.events} events by their ids, ${arrived.repeated} deliveries repeated with the id they had`,
+    ];
+  });
+}
