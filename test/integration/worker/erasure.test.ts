@@ -113,7 +113,9 @@ test('the event and the audit log have its id, and the group closes with its inv
   await untilGone(user_id);
   const [event, ...others] = await deletedEvents(user_id);
   expect(others).toEqual([]);
-  expect(addFormats.default(new Ajv2020(), ['uuid', 'date-time', 'uri-reference']).validate(DeletedEvent, event)).toBe(true);
+  expect(addFormats.default(new Ajv2020(), ['uuid', 'date-time', 'uri-reference']).validate(DeletedEvent, event)).toBe(
+    true,
+  );
   expect(event?.data).toEqual({ user_id, home_group_id, deleted_at: event?.time });
   await eventually('the audit log has it', () => workerLog.lines.length >= 2);
   const audited = { outcome: 'success', user_id, request_id: event?.requestid };
