@@ -13,6 +13,8 @@ test.each([
   ['2001:db8:1:3::', '2001:db8:1:3::/64'],
   ['fe80::1%eth0', 'fe80::/64'],
   ['::1', '::/64'],
+  ['192.0.2.77:4711', '192.0.2.77/32'],
+  ['[2001:db8:1:2::77]:4711', '2001:db8:1:2::/64'],
 ])('a client at %s counts as %s', (address, prefix) => {
   expect(addressPrefix(address, subscriberPrefix)).toBe(prefix);
 });
@@ -29,6 +31,9 @@ test('a length within a byte keeps its bits', () => {
   expect(addressPrefix('203.0.113.255', { v4: 20, v6: 64 })).toBe('203.0.112.0/20');
 });
 
-test.each([undefined, '', 'localhost', '192.0.2.1:4711', '192.0.2.1, 192.0.2.2'])('%j is unknown', (address) => {
-  expect(addressPrefix(address, subscriberPrefix)).toBe('unknown');
-});
+test.each([undefined, '', 'localhost', 'localhost:80', '192.0.2.1:', '[192.0.2.1', '192.0.2.1, 192.0.2.2'])(
+  '%j is unknown',
+  (address) => {
+    expect(addressPrefix(address, subscriberPrefix)).toBe('unknown');
+  },
+);

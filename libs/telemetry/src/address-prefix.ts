@@ -9,14 +9,19 @@ export interface PrefixLength {
 /** Network of a client in the audit log: it shows roughly the origin, but not the person. */
 const loggedPrefix: PrefixLength = { v4: 24, v6: 48 };
 
+const withPort = /^(?:(?<v4>[\d.]+)|\[(?<v6>[^\]]+)\]):\d{1,5}$/;
+
 /**
- * Returns the network of an address in CIDR form. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is IPv4. Any
- * other text gives `unknown` and so counts as one client: a proxy that forwards nonsense opens no gap.
+ * Returns the network of an address in CIDR form. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is IPv4. A port
+ * behind it is left out (`192.0.2.1:4711`, `[2001:db8::1]:4711`), as some proxies forward it. Any other text gives
+ * `unknown` and so counts as one client: a proxy that forwards nonsense opens no gap.
  *
  * @example
  * addressPrefix('2001:db8:1:2:3::9', { v4: 32, v6: 64 }); // '2001:db8:1:2::/64'
  */
-export function addressPrefix(address: string | undefined, { v4, v6 }: PrefixLength): string {
+export function addressPrefix(text: string | undefined, { v4, v6 }: PrefixLength): string {
+  const { groups } = withPort.exec(text ?? '') ?? {};
+  const address = groups?.v4 ?? groups?.v6 ?? text;
   if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return networkOf(parsed.toByteArray(), v4);

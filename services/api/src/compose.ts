@@ -146,7 +146,7 @@ export async function compose(
     },
     validateResponses: config.VALIDATE_RESPONSES,
   });
-  return serve(context, createHttpServer(app), connections, {
+  return serve(context, createHttpServer(app, { keepAliveSeconds: config.KEEP_ALIVE_SECONDS }), connections, {
     argon2Name: security.argon2Name,
     stop: [
       { name: 'audit log', run: guards.flushAudit, timeoutMs: 100 },

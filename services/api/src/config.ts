@@ -29,6 +29,13 @@ export const apiConfig = Type.Object({
     default: 9080,
     description: "Port of the api's `/livez`, `/readyz`, `/metrics`",
   }),
+  KEEP_ALIVE_SECONDS: Type.Integer({
+    minimum: 5,
+    maximum: 3_600,
+    default: 95,
+    description:
+      'Seconds for which an idle connection is kept: longer than the proxy in front keeps it, so that none is used while the api closes it. 620 behind GCP',
+  }),
   PUSH_PUBLIC_URL: Type.String({
     pattern: '^wss?://',
     default: 'ws://127.0.0.1:8081',

@@ -12,7 +12,7 @@ export const topics: readonly Topic[] = [
   {
     title: 'Addresses and ports',
     intro: 'Port 0 takes a free port. The ops ports serve `/livez`, `/readyz` and `/metrics`: do not expose them.',
-    names: /^(BIND_ADDRESS|.*_PORT|TRUST_PROXY_HOPS|PUSH_PUBLIC_URL|ALLOWED_ORIGINS)$/,
+    names: /^(BIND_ADDRESS|.*_PORT|TRUST_PROXY_HOPS|PUSH_PUBLIC_URL|ALLOWED_ORIGINS|KEEP_ALIVE_SECONDS)$/,
   },
   { title: 'Logs and shutdown', names: /^(LOG_|SHUTDOWN_)/ },
   { title: 'MongoDB', names: /^(MONGODB_|OUTBOX_)/ },

@@ -8,6 +8,7 @@ import { createHttpServer, type HttpServer } from './http-server.ts';
 let server: HttpServer;
 let begun: PromiseWithResolvers<void>;
 const clients: Socket[] = [];
+const keptBriefly = { keepAliveSeconds: 7 };
 
 async function serve(answerAfterMs = 0): Promise<number> {
   begun = Promise.withResolvers();
@@ -15,7 +16,7 @@ async function serve(answerAfterMs = 0): Promise<number> {
     begun.resolve();
     await sleep(answerAfterMs);
     response.end('ok');
-  });
+  }, keptBriefly);
   return (await server.listen(0, '127.0.0.1')).port;
 }
 
@@ -43,6 +44,10 @@ function keepConnection(port: number) {
 afterEach(async () => {
   for (const client of clients.splice(0)) client.destroy();
   await server.drain(0);
+});
+
+test('says for how long it keeps an idle connection', async () => {
+  expect(await keepConnection(await serve()).ask()).toMatch(/^Keep-Alive: timeout=7\r$/m);
 });
 
 describe('drain', () => {
@@ -102,7 +107,7 @@ describe('requests that come before the answers to those before them', () => {
       taken.push(response);
       await answer.promise;
       response.end('ok');
-    });
+    }, keptBriefly);
     const { port } = await server.listen(0, '127.0.0.1');
     const socket = connect(port, '127.0.0.1');
     clients.push(socket);

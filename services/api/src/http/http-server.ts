@@ -5,14 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { rejectMalformedRequests } from '@auth-account/lifecycle';
 
-/** Longer than load balancers keep an idle connection (usually 60 s), so that this side never closes first. */
-const keepAliveTimeoutMs = 65_000;
-
 const serverOptions = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
   requestTimeout: 15_000,
-  keepAliveTimeout: keepAliveTimeoutMs,
   connectionsCheckingInterval: 1_000,
 } satisfies ServerOptions;
 
@@ -44,14 +40,18 @@ export interface HttpServer {
  * Creates an HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, from
  * any client. A connection may send any number of requests, one after the other: `maxRequestsPerSocket` would make Node
  * answer 503 to requests under way. More than {@link maxUnderWay} that do not wait for their answers end the
- * connection.
+ * connection. An idle one is kept for `keepAliveSeconds`.
  */
-export function createHttpServer(listener: RequestListener): HttpServer {
+export function createHttpServer(
+  listener: RequestListener,
+  { keepAliveSeconds }: { readonly keepAliveSeconds: number },
+): HttpServer {
   /** By connection, because no event reports the end of an answer that was still queued when its connection ended. */
   const underWay = new Map<Socket, Set<ServerResponse>>();
   let isRetiring = false;
   const sound = rejectMalformedRequests(listener);
-  const server = createServer(serverOptions, (request, response) => {
+  const options = { ...serverOptions, keepAliveTimeout: keepAliveSeconds * 1_000 };
+  const server = createServer(options, (request, response) => {
     const { socket } = request;
     const own = underWay.get(socket);
     if (own === undefined || own.size >= maxUnderWay) {
