@@ -2,7 +2,8 @@
 # attest.sh NAME IMAGE [--insecure]: attaches to a pushed image what it is made of and how: its SBOM (CycloneDX, as
 # `npm run sbom` writes it) and its provenance (SLSA 1.0 in an in-toto statement), as OCI referrers. Needs oras. Docker
 # does the same by `buildx build --sbom=true --provenance=mode=max`. Neither is signed here: `cosign attest` does.
-# REVISION, SOURCE: as for build-image.sh. --insecure: the registry is reached over HTTP.
+# Run it on the checkout that the image was built of: it refuses any other, and one with changes. The image has to say
+# its source (SOURCE of build-image.sh). --insecure: the registry is reached over HTTP.
 set -euo pipefail
 name=$1 image=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -13,10 +14,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 digest=$(oras resolve "${plain[@]}" "$image")
+label() { # NAME, of the image for this machine
+  oras manifest fetch-config "${plain[@]}" --platform "linux/$(dpkg --print-architecture)" "$image" |
+    node -p "JSON.parse(fs.readFileSync(0)).config.Labels?.['org.opencontainers.image.$1'] ?? 'unknown'"
+}
+revision=$(label revision) source=$(label source)
+[ "$source" != unknown ] || { echo "$image does not say its source: build it with SOURCE" >&2; exit 1; }
+[ "$revision" = "$(git -C "$root" rev-parse HEAD)" ] || { echo "$image is of $revision, not of this checkout" >&2; exit 1; }
+[ -z "$(git -C "$root" status --porcelain)" ] || { echo 'The checkout has changes that are not committed' >&2; exit 1; }
 (cd "$root" && npm run --silent sbom > /dev/null)
 cp "$root/reports/sbom/$name.cdx.json" "$work/sbom.cdx.json"
-name=$name image=$image digest=$digest SOURCE=${SOURCE:-unknown} \
-  REVISION=${REVISION:-$(git -C "$root" rev-parse HEAD)} node --input-type=module > "$work/provenance.json" << 'EOF'
+name=$name image=$image digest=$digest SOURCE=$source REVISION=$revision node --input-type=module > "$work/provenance.json" << 'EOF'
 const { name, image, digest, SOURCE, REVISION } = process.env;
 const [algorithm, value] = digest.split(':');
 console.log(JSON.stringify({

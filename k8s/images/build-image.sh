@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # build-image.sh NAME IMAGE [--push] [--insecure]: builds one image with buildah and tags it IMAGE. NAME: a target of
 # services/Dockerfile, or dev-mongodb, dev-redis. --insecure: the registry is reached over HTTP.
-# ARCHITECTURES: `amd64 arm64` for an image of both, a manifest list; this machine's alone where it is not set. Another
-# machine's needs qemu-user-static, and root. NODE_IMAGE: the base of the services; made here where it is not set.
+# ARCHITECTURES: `amd64 arm64` for an image of both, a manifest list; this machine's alone if it is not set. Another
+# machine's needs qemu-user-static, and root. NODE_IMAGE: the base of the services; made here if it is not set.
 # VERSION, REVISION, SOURCE: the labels.
 set -euo pipefail
 name=$1 image=$2

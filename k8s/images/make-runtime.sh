@@ -1,6 +1,6 @@
 #!/bin/sh
 # make-runtime.sh ROOT: run by services/Dockerfile in the base image. Puts into ROOT what a service needs of it: Node,
-# tini, and the shared libraries of both. No shell, no package manager, nothing that can be run to look round. The names
+# tini, and the shared libraries of both. No shell, no package manager. The names
 # and versions of the Debian packages are where scanners look for them in an image without dpkg.
 set -eu
 root=$1

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { takeStores } from './store-options.ts';
 import { testOnStores } from './test-on-stores.ts';
 
@@ -10,3 +11,4 @@ const jest = ['node_modules/jest/bin/jest.js', '--config', 'test/jest.config.js'
 const { stores, isRecorded, rest } = takeStores(process.argv.slice(2));
 if (stores.length > 0) process.exitCode = await testOnStores({ stores, isRecorded, jest, rest });
 else if (process.execve) process.execve(process.execPath, [process.execPath, ...jest, ...rest], process.env);
+else process.exitCode = spawnSync(process.execPath, [...jest, ...rest], { stdio: 'inherit' }).status ?? 1;

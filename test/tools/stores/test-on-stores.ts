@@ -19,7 +19,8 @@ const suites = [
 interface FileResult {
   /** Path of the test file. */
   readonly name: string;
-  readonly status: 'passed' | 'failed';
+  /** `skipped`: all of its tests were; `focused`: some. */
+  readonly status: 'passed' | 'failed' | 'skipped' | 'focused';
   readonly assertionResults: readonly { readonly status: string }[];
 }
 
@@ -30,10 +31,12 @@ export interface TestOnStores extends StoreOptions {
 
 /**
  * Runs the suites on one store after the other, the other store being the machine's own, and prints a line for each.
- * What has failed is run once more, one file at a time, as on a busy machine a test may run into its limit. Returns the
- * exit code: 1 if a test failed twice or a run had none.
+ * What has failed is run once more, one file at a time, as on a busy machine a test may run into its limit. A file that
+ * can't be loaded counts as one failed test. Returns the exit code: 1 if a test failed twice or a run had none. Throws if
+ * a part of the suites is to be recorded.
  */
 export async function testOnStores({ stores, isRecorded, jest, rest }: TestOnStores): Promise<number> {
+  if (isRecorded && rest.length > 0) throw new Error('--record notes whole runs: leave out what goes to Jest.');
   const lines: string[] = [];
   let exitCode = 0;
   for (const store of stores) {
@@ -44,9 +47,12 @@ export async function testOnStores({ stores, isRecorded, jest, rest }: TestOnSto
     const again = first.filter(({ status }) => status === 'failed').map(({ name }) => name);
     const second =
       again.length > 0 ? await runJest([...jest, '--runInBand', '--runTestsByPath', ...again], store, env) : [];
-    const results = [...first.filter(({ status }) => status === 'passed'), ...second];
+    const results = [...first.filter(({ status }) => status !== 'failed'), ...second];
     const passed = countTests(results, 'passed');
-    const failed = countTests(results, 'failed');
+    const unloaded = results.filter(
+      ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+    );
+    const failed = countTests(results, 'failed') + unloaded.length;
     const skipped = countTests(results, 'pending');
     const counts = `${passed} tests passed, ${failed} failed, ${skipped} skipped`;
     lines.push(`${product} ${version}: ${counts}; ${again.length} files were run twice`);
@@ -57,9 +63,11 @@ export async function testOnStores({ stores, isRecorded, jest, rest }: TestOnSto
   return exitCode;
 }
 
+const namesPaths = (rest: readonly string[]) => rest.some((each) => !each.startsWith('-') && each.includes('/'));
+
 /** Paths among Jest's arguments replace the suites. */
 function chooseSuites(rest: readonly string[]): readonly string[] {
-  return rest.some((each) => !each.startsWith('-') && each.includes('/')) ? rest : [...suites, ...rest];
+  return namesPaths(rest) ? rest : [...suites, ...rest];
 }
 
 function countTests(results: readonly FileResult[], status: string): number {

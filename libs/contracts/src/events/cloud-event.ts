@@ -19,7 +19,8 @@ const text = (options: { readonly format?: string; readonly pattern?: string } =
 /**
  * Any event of CloudEvents 1.0 in its JSON format, with our extensions. From the specification are the four required
  * attributes, the form of the optional ones, and the names and values of extensions: names of lower-case letters and
- * digits, values that are texts, booleans or 32-bit integers. An event carries `data` or `data_base64`, never both.
+ * digits, values that are strings, booleans or 32-bit integers. An event carries `data` or `data_base64`, never both. A
+ * null in place of an attribute that is unset, which the format allows, is refused: no sender of the family writes one.
  */
 export const CloudEventEnvelope = Type.Object(
   {

@@ -161,8 +161,9 @@ function createWork(client: AuthClient, view: ViewStore, set: SetView) {
   let running = Promise.resolve();
   /** One thing at a time, as the buttons of a phone do it. */
   function run(work: () => Promise<void>): Promise<void> {
-    running = running.then(() => runNow(work));
-    return running;
+    const run = running.then(() => runNow(work));
+    running = run.catch(() => undefined);
+    return run;
   }
   /** Shows what goes wrong. */
   async function runNow(work: () => Promise<void>): Promise<void> {

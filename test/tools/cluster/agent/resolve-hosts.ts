@@ -3,7 +3,7 @@ import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
- * Leads names to addresses, as `AGENT_HOSTS` says (`.lab.test=10.250.0.2`: every name with this ending), for an agent
+ * Leads names to addresses, as `AGENT_HOSTS` says (`.example.test=192.0.2.1`: every name with this ending), for an agent
  * outside the cluster whose DNS does not know them. Sockets, TLS and `fetch` all ask `dns.lookup`.
  */
 export function resolveHosts(hosts = process.env.AGENT_HOSTS ?? ''): void {

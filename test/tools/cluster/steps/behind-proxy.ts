@@ -64,7 +64,7 @@ export async function checkCloses({ reporter, agent }: Cluster, { url }: Entranc
   }
 }
 
-/** The proxy makes an id where the app has sent none, and keeps the app's own. */
+/** The proxy makes an id if the app has sent none, and keeps the app's own. */
 export async function checkRequestIds({ reporter, agent }: Cluster, inside: AgentClient, { url }: Entrance) {
   await reporter.check('a request without X-Request-ID gets one from the proxy, and an own one stays', async () => {
     const path = '/api/v1/auth/sessions';
