@@ -21,7 +21,7 @@ func (v *Verifier) key(kid string) (any, string, error) {
 	age := time.Since(v.known)
 	v.keysMutex.RUnlock()
 	if !isKnown || age > keysFresh {
-		v.askIssuer()
+		v.askIssuer(isKnown && age <= keysFresh+keysStale)
 	}
 	v.keysMutex.RLock()
 	defer v.keysMutex.RUnlock()
@@ -35,13 +35,21 @@ func (v *Verifier) key(kid string) (any, string, error) {
 }
 
 // askIssuer asks for metadata and keys, once a second at most. If that fails the last ones are used for a while.
-func (v *Verifier) askIssuer() {
-	v.asking.Lock()
+// A caller that can go on with what is known does not wait for another one's question.
+func (v *Verifier) askIssuer(canGoOn bool) {
+	if !v.asking.TryLock() {
+		if canGoOn {
+			return
+		}
+		v.asking.Lock()
+	}
 	defer v.asking.Unlock()
 	if time.Since(v.asked) < keysGap {
 		return
 	}
-	v.asked = time.Now()
+	began := time.Now()
+	// After the answer: whoever waited for it does not ask once more.
+	defer func() { v.asked = time.Now() }()
 	var metadata struct {
 		Issuer     string
 		JwksURI    string   `json:"jwks_uri"`
@@ -51,6 +59,9 @@ func (v *Verifier) askIssuer() {
 	var set struct{ Keys []map[string]string }
 	err := v.get(v.Address+"/.well-known/oauth-authorization-server", &metadata)
 	if err != nil || metadata.Issuer != v.Issuer || len(metadata.Algorithms) != 1 {
+		return
+	}
+	if metadata.Longest < 1 || metadata.Longest > longestLife {
 		return
 	}
 	path := strings.TrimPrefix(metadata.JwksURI, strings.TrimSuffix(v.Issuer, "/"))
@@ -67,7 +78,7 @@ func (v *Verifier) askIssuer() {
 	}
 	v.keysMutex.Lock()
 	defer v.keysMutex.Unlock()
-	v.keys, v.algorithm, v.known = keys, metadata.Algorithms[0], v.asked
+	v.keys, v.algorithm, v.known = keys, metadata.Algorithms[0], began
 	v.longestLife = time.Duration(metadata.Longest) * time.Second
 }
 

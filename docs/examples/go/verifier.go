@@ -25,6 +25,7 @@ const (
 	keysStale   = time.Hour
 	keysGap     = time.Second
 	longestText = 16 << 20
+	longestLife = 86_400 // Seconds that a token lives at most, whatever the issuer says.
 )
 
 var (
@@ -82,7 +83,7 @@ func (v *Verifier) Start(ctx context.Context) {
 	v.client = http.Client{Timeout: 3 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
-	v.below, v.youngest, v.longestLife = map[string]int64{}, time.Now(), 24*time.Hour
+	v.below, v.youngest, v.longestLife = map[string]int64{}, time.Now(), longestLife*time.Second
 	go v.poll(ctx)
 }
 
@@ -227,6 +228,8 @@ func (v *Verifier) forget() {
 
 func random() string {
 	bits := make([]byte, 16)
-	rand.Read(bits)
+	if _, err := rand.Read(bits); err != nil {
+		panic(err) // A nonce that can be guessed is none.
+	}
 	return base64.RawURLEncoding.EncodeToString(bits)
 }

@@ -22,6 +22,8 @@ KEYS_STALE = 3_600.0
 KEYS_GAP = 1.0
 """Seconds between two questions to the issuer: tokens with unknown keys must not become requests to it."""
 LONGEST_TOKEN = 4_096
+LONGEST_LIFE = 86_400
+"""Seconds that a token lives at most, whatever the issuer says."""
 FOREVER = 2**63
 
 
@@ -46,7 +48,7 @@ class Issuer:
         self._asked = self._known = float("-inf")
         self._keys: dict[str, jwt.PyJWK] = {}
         self.algorithm = ""
-        self.longest_life = 86_400
+        self.longest_life = LONGEST_LIFE
 
     def key(self, kid: str) -> jwt.PyJWK | None:
         age = time.monotonic() - self._known
@@ -64,7 +66,6 @@ class Issuer:
             now = time.monotonic()
             if now - self._asked < KEYS_GAP:
                 return
-            self._asked = now
             try:
                 metadata = self._fetch("/.well-known/oauth-authorization-server")
                 if metadata["issuer"] != self._issuer:
@@ -72,11 +73,17 @@ class Issuer:
                 (algorithm,) = metadata["access_token_signing_alg_values_supported"]
                 if algorithm not in ("EdDSA", "ES256"):
                     raise ValueError("the algorithm is not known here")
+                life = metadata["access_token_max_lifetime_seconds"]
+                if type(life) is not int or not 1 <= life <= LONGEST_LIFE:
+                    raise ValueError("the longest life of a token is out of bounds")
                 path = metadata["jwks_uri"].removeprefix(self._issuer.rstrip("/"))
                 keys = {key.key_id: key for key in jwt.PyJWKSet.from_dict(self._fetch(path)).keys}
-            except (httpx.HTTPError, jwt.PyJWTError, KeyError, TypeError, ValueError):
+            except (httpx.HTTPError, jwt.PyJWTError, AttributeError, KeyError, TypeError, ValueError):
                 return  # The last keys are used for a while.
-            self.algorithm, self.longest_life = algorithm, int(metadata["access_token_max_lifetime_seconds"])
+            finally:
+                # After the answer: whoever waited for it does not ask once more.
+                self._asked = time.monotonic()
+            self.algorithm, self.longest_life = algorithm, life
             self._keys, self._known = keys, now
         finally:
             self._lock.release()
@@ -98,13 +105,13 @@ class Feed:
         self._old: dict[str, int] = {}
         self._since = time.monotonic()
         self._cursor = ""
-        self._complete = float("-inf")
+        self._complete: float | None = None
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def is_denied(self, session: str, version: int) -> bool:
-        if time.monotonic() - self._complete > PRESENT + self._grace:
+        if self._complete is None or time.monotonic() - self._complete > PRESENT + self._grace:
             raise Unavailable("it is not known which tokens are revoked")
         return version < max(self._below.get(session, 0), self._old.get(session, 0))
 

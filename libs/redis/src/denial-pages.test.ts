@@ -6,7 +6,7 @@ import type { DenyListReader } from './deny-list-reader.ts';
 let times: Map<string, number>;
 let server: string;
 let clock: number;
-/** What the deny list has of sessions that are not revoked. */
+/** Values of the deny list for sessions that are not revoked. */
 const values: Readonly<Record<string, string | null>> = { moved: '7', gone: null };
 /** Most ids that were asked for at once. */
 let most: number;

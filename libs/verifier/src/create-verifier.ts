@@ -9,6 +9,7 @@ import {
 } from './access-token/index.ts';
 import { readBearer } from './access-token/read-bearer.ts';
 import { createIssuerSource, type Issuer, type IssuerSource, issuerAddress } from './issuer/issuer-source.ts';
+import { longestLife } from './issuer/read-metadata.ts';
 import { createRevocationList } from './revocations/revocation-list.ts';
 import type { OpenRevocationSource, RevocationSource, SourceContext } from './revocations/revocation-source.ts';
 
@@ -159,20 +160,29 @@ function createVerifiers(options: VerifierOptions, source: ReturnType<typeof cre
 function openList(options: VerifierOptions, issuer: IssuerSource) {
   const { revocations, graceSeconds = 10, pollMs = 250, onReport, elapsed } = options;
   if (revocations === 'none') return;
-  let ttlSeconds = 86_400;
   return createRevocationList({
     source: typeof revocations === 'function' ? revocations(contextOf(options, issuer)) : revocations,
     graceSeconds,
     pollMs,
     elapsed,
-    keepSeconds() {
-      ttlSeconds = issuer.current()?.metadata.ttlSeconds ?? ttlSeconds;
-      return ttlSeconds + keepMargin;
-    },
+    keepSeconds: createKeepSeconds(options, issuer),
     onChange(isAnswering, error) {
       onReport?.(isAnswering ? { kind: 'revocations-back' } : { kind: 'revocations-away', error });
     },
   });
+}
+
+/**
+ * Returns for how many seconds a denial is needed. It never shrinks: nobody sends a denial again that was forgotten too
+ * early. Metadata are not signed, so whoever is trusted for no keys is not asked how long they matter either.
+ */
+function createKeepSeconds({ readKeys }: VerifierOptions, issuer: IssuerSource): () => number {
+  let longestSeen: number | undefined;
+  return () => {
+    const { ttlSeconds } = issuer.current()?.metadata ?? {};
+    if (ttlSeconds !== undefined) longestSeen = Math.max(longestSeen ?? 0, ttlSeconds);
+    return (readKeys === undefined ? (longestSeen ?? longestLife) : longestLife) + keepMargin;
+  };
 }
 
 function contextOf(options: VerifierOptions, source: IssuerSource): SourceContext {

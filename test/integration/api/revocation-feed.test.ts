@@ -100,7 +100,7 @@ describe('a hostile sibling', () => {
     ['a name that nobody has', () => credential.replace('pantry', 'nobody')],
     ['a secret without a name', () => credential.split('.').at(-1)],
     ['a word that every object has', () => `constructor.${'A'.repeat(43)}`],
-    ['a megabyte', () => `pantry.1.${'A'.repeat(10_000)}`],
+    ['an endless secret', () => `pantry.1.${'A'.repeat(10_000)}`],
     ['an access token', async () => (await newSession(api)).access_token],
   ])('with %s gets 401 and learns nothing', async (_what, shown) => {
     const answer = await askOf(api, { nonce }, await shown());
@@ -148,6 +148,9 @@ describe('a hostile sibling', () => {
     expect(Number(answers[1]?.headers['retry-after'])).toBeGreaterThan(0);
     expect((await askOf(narrow, { nonce }, siblingCredential('pantry.2'))).status).toBe(429);
     expect((await askOf(narrow, { nonce }, siblingCredential('recipes'))).status).toBe(200);
+    const reads = (labels: object) => narrow.metric('auth_revocation_feed_reads_total', { ...labels });
+    expect(await reads({ secret: 'pantry.2', content: 'refused' })).toBe(1);
+    expect(await reads({ secret: 'recipes', content: 'refused' })).toBe(0);
     expect(await narrow.metric('auth_rate_limited_total', { rule: 'revocation_sibling' })).toBe(2);
     await narrow.close();
   });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { findFreePort } from '@auth-account/local-stack';
 import { createAccessTokenSigner, generateSigningKey, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { SignJWT } from 'jose';
+import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose';
 import { logOut, newSession } from '../../support/accounts.ts';
 import { type Answer, send } from '../../support/http-client.ts';
 import { siblingCredential } from '../../support/siblings.ts';
@@ -132,8 +132,9 @@ described('the sibling in %s', (language) => {
     [
       'no signature',
       async () => {
-        const [, body] = (await signed()).split('.');
-        return `${Buffer.from('{"alg":"none","typ":"at+jwt","kid":"x"}').toString('base64url')}.${body}.`;
+        const token = await signed();
+        const header = { ...decodeProtectedHeader(token), alg: 'none' };
+        return `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${token.split('.')[1]}.`;
       },
     ],
     [
@@ -157,7 +158,18 @@ described('the sibling in %s', (language) => {
       },
     ],
     [
-      'another typ: a statement of the feed',
+      'another typ',
+      async () => {
+        const token = await signed();
+        const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
+        const { kid } = decodeProtectedHeader(token);
+        const key = await importJWK({ ...keys.find((entry) => entry.kid === kid) }, 'EdDSA');
+        const header = { alg: 'EdDSA', typ: 'JWT', kid: String(kid) };
+        return new SignJWT(decodeJwt(token)).setProtectedHeader(header).sign(key);
+      },
+    ],
+    [
+      'a statement of the feed',
       async () => {
         const headers = { Authorization: `Bearer ${siblingCredential()}` };
         const answer = await scene.api.post('/api/v1/revocations', { nonce: 'A'.repeat(22) }, headers);
@@ -178,15 +190,30 @@ described('the sibling in %s', (language) => {
     expect(await verdict(session.access_token)).toEqual(invalid);
   });
 
-  test('accepts nothing if somebody repeats an earlier answer for longer than its grace', async () => {
+  test.each<[string, Parameters<TamperingProxy['tamper']>[0]]>([
+    [
+      'repeats an earlier answer',
+      (() => {
+        let kept: Promise<Answer> | undefined;
+        return (request, forward) => {
+          kept ??= forward(request);
+          return kept;
+        };
+      })(),
+    ],
+    [
+      'answers with what another question of the same place got',
+      (request, forward) => forward({ ...request, body: { ...(request.body as object), nonce: 'B'.repeat(22) } }),
+    ],
+  ])('accepts nothing if somebody %s for longer than its grace', async (_what, answer) => {
     const session = await newSession(scene.api);
-    let kept: Promise<Answer> | undefined;
+    let count = 0;
     proxy.tamper((request, forward) => {
       if (request.path !== '/api/v1/revocations') return forward(request);
-      kept ??= forward(request);
-      return kept;
+      count += 1;
+      return answer(request, forward);
     });
-    await eventually('an answer', () => kept !== undefined);
+    await eventually('an answer', () => count > 0);
     await eventually('the end of the grace', async () => (await ask(session.access_token)).status === 503);
     proxy.behave();
     await eventually('the feed', async () => (await ask(session.access_token)).status === 200);

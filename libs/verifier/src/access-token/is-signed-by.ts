@@ -10,7 +10,7 @@ const schemes = {
 /**
  * Returns true if the compact JWS of this algorithm was signed by the holder of the key. It takes 0.13 ms on the
  * calling thread; WebCrypto, which sends the work to another thread and waits for it, took half as much CPU again. The
- * token must have the form that `readTokenText` reads.
+ * token must have the form that `readTokenHead` reads.
  */
 export function isSignedBy(key: KeyObject, token: string, algorithm: AccessTokenAlgorithm): boolean {
   const end = token.lastIndexOf('.');

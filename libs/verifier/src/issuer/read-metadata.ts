@@ -9,7 +9,7 @@ export interface IssuerMetadata {
 }
 
 /** Longest life that a verifier believes, in seconds: the longest that the service can be set to. */
-const longestLife = 86_400;
+export const longestLife = 86_400;
 
 /** Reads the metadata. Throws if it is another issuer's (RFC 8414 section 3.3), or lacks a member. */
 export function readMetadata(text: string, issuer: string): IssuerMetadata {

@@ -1,4 +1,4 @@
-import { readTokenText } from '../access-token/access-token-form.ts';
+import { readTokenHead } from '../access-token/access-token-form.ts';
 import type { AccessTokenAlgorithm } from '../access-token/index.ts';
 import { isSignedBy } from '../access-token/is-signed-by.ts';
 import type { FindKey } from '../access-token/key-finder.ts';
@@ -46,11 +46,12 @@ export async function readStatement(
   question: StatementQuestion,
   { algorithm, findKey }: { readonly algorithm: AccessTokenAlgorithm; readonly findKey: FindKey },
 ): Promise<RevocationStatement> {
-  const read = readTokenText(text, algorithm, statementType, longestStatement);
-  if (read === undefined) throw new Error('it is no statement about revocations');
-  const key = await findKey(read.kid);
+  const head = text.length <= longestStatement ? readTokenHead(text, algorithm, statementType) : undefined;
+  if (head === undefined) throw new Error('it is no statement about revocations');
+  const key = await findKey(head.kid);
   if (key === undefined || !isSignedBy(key, text, algorithm)) throw new Error('no key of the issuer has signed it');
-  const { payload } = read;
+  const payload = head.readPayload();
+  if (payload === undefined) throw new Error('its claims are not in the form that the issuer writes');
   for (const member of ['iss', 'aud', 'nonce', 'since'] as const) {
     if (payload[member] !== question[member]) throw new Error(`it answers another question: ${member} differs`);
   }

@@ -23,7 +23,7 @@ export function createApiMetrics({ registry }: Metrics) {
     ...createFallbackMetrics(registry),
     revocationReads: new Counter({
       name: 'auth_revocation_feed_reads_total',
-      help: 'Answers of the revocation feed, by the secret of the sibling and their content: nothing, news, page',
+      help: 'Answers of the revocation feed, by the secret of the sibling and their content: nothing, news, page, refused',
       labelNames: ['secret', 'content'],
       registers: [registry],
     }),

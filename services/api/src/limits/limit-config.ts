@@ -66,7 +66,7 @@ export const limitConfig = {
   }),
   REVOCATION_LIMIT_PER_SIBLING: Type.Integer({
     minimum: 1,
-    default: 12_000,
+    default: 30_000,
     description:
       'Questions about revocations that one sibling asks a minute, with all its processes. 500 denials in an answer count as one more',
   }),

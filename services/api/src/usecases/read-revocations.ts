@@ -6,8 +6,8 @@ import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { Sibling } from '../siblings/sibling-secrets.ts';
 
-/** Content of an answer: nothing, what was denied since the cursor, or a page of more. */
-export type FeedContent = 'nothing' | 'news' | 'page';
+/** Content of an answer: nothing, what was denied since the cursor, a page of more, or a refusal (429, 503). */
+export type FeedContent = 'nothing' | 'news' | 'page' | 'refused';
 
 export interface ReadRevocationsDeps {
   readonly readPage: ReadDenialPage;
@@ -21,7 +21,7 @@ export interface ReadRevocationsDeps {
  * question. Rejects with `DenyListUnavailable` if the list is not known to be complete: nothing is stated then.
  */
 export function createReadRevocations({ readPage, signStatement, limits, onRead }: ReadRevocationsDeps) {
-  return async (body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) => {
+  async function answer(body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) {
     await limits.readRevocations(sibling.name, origin);
     const page = await readPage(parseCursor(body.cursor)).catch((error: unknown) => {
       throw new DenyListUnavailable('Redis did not answer', { cause: error });
@@ -36,8 +36,19 @@ export function createReadRevocations({ readPage, signStatement, limits, onRead 
       more: page.hasMore,
       ...groupDenied(page.denied),
     };
-    onRead(sibling, contentOf(page));
-    return { statement: await signStatement(sibling.name, statement) };
+    return { content: contentOf(page), statement: await signStatement(sibling.name, statement) };
+  }
+
+  return async (body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) => {
+    try {
+      const { content, statement } = await answer(body, sibling, origin);
+      onRead(sibling, content);
+      return { statement };
+    } catch (error) {
+      // A secret whose bearer is always refused is in use none the less.
+      onRead(sibling, 'refused');
+      throw error;
+    }
   };
 }
 
@@ -60,7 +71,7 @@ function printCursor({ server, since }: DenialCursor): string {
   return `${since}.${server}`;
 }
 
-/** What is no cursor of ours reads everything, as if there were none. */
+/** Reads a cursor. A text that is none of ours reads everything, as if there were none. */
 function parseCursor(text: string | undefined): DenialCursor | undefined {
   const [, since, server] = /^(\d{1,15})\.([\w:]+)$/.exec(text ?? '') ?? [];
   return since === undefined || server === undefined ? undefined : { since: Number(since), server };

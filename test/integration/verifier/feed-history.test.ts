@@ -1,0 +1,162 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAppError } from '@auth-account/errors';
+import { redisKeys } from '@auth-account/redis';
+import { createAccessTokenSigner, generateSigningKey } from '@auth-account/tokens';
+import type { VerifierOptions } from '@auth-account/verifier';
+import { feedRevocations } from '@auth-account/verifier/feed';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { logOut, newSession } from '../../support/accounts.ts';
+import { siblingCredential } from '../../support/siblings.ts';
+import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
+import {
+  audience,
+  issuer,
+  keyPrefix,
+  type OpenedVerifier,
+  openVerifierScene,
+  type VerifierScene,
+} from '../../support/verifier-scene.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+/** Somebody between the feed and a sibling, who wants it to forget what it has read, or to leave out a part. */
+const feed = '/api/v1/revocations';
+let scene: VerifierScene;
+let proxy: TamperingProxy;
+
+beforeAll(async () => {
+  scene = await openVerifierScene();
+  proxy = await startTamperingProxy(scene.api.base);
+});
+afterAll(async () => {
+  proxy.close();
+  await scene.close();
+});
+beforeEach(() => proxy.behave());
+
+const openSibling = (options: Partial<VerifierOptions> = {}): OpenedVerifier =>
+  scene.openVerifier({
+    reachedAt: proxy.base,
+    revocations: feedRevocations({ credential: siblingCredential() }),
+    ...options,
+  });
+
+const verdict = (verifier: OpenedVerifier, token: string): Promise<string> =>
+  verifier.verify(token).then(
+    () => 'good',
+    (error) => (isAppError(error) ? error.code : Promise.reject(error)),
+  );
+
+describe('a denial outlives a change of the longest life', () => {
+  const readKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'), 'utf8');
+
+  /** Has the sibling ask for the metadata again. */
+  async function showUnknownKey(sibling: OpenedVerifier): Promise<void> {
+    const keys = { keys: [await generateSigningKey('EdDSA')] } as const;
+    const sign = await createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 });
+    sibling.pass(2_000);
+    const claims = {
+      user_id: 'u',
+      home_group_id: 'g',
+      account_type: 'HOME',
+      sid: 's',
+      ver: 1,
+      device_id: 'd',
+    } as const;
+    expect(await verdict(sibling, await sign(claims))).not.toBe('good');
+  }
+
+  test.each<[string, Partial<VerifierOptions>, boolean]>([
+    ['lowered for a while, with keys of its own', {}, false],
+    ['lowered for a while, with keys from a file', { readKeys }, false],
+    ['lowered from the start, with keys from a file', { readKeys }, true],
+  ])('%s', async (_what, options, fromStart) => {
+    const told: (readonly string[])[] = [];
+    let life: number | undefined = fromStart ? 1 : undefined;
+    proxy.tamper(async (request, forward) => {
+      const { status, text } = await forward(request);
+      if (request.path === feed) told.push(decodeJwt(JSON.parse(text).data.statement).revoked as string[]);
+      if (request.path === feed || life === undefined || !request.path.startsWith('/.well-known/oauth'))
+        return { status, text };
+      return { status, text: JSON.stringify({ ...JSON.parse(text), access_token_max_lifetime_seconds: life }) };
+    });
+    const sibling = openSibling(options);
+    const revoked = await newSession(scene.api);
+    await logOut(scene.api, revoked);
+    await eventually('the denial', () => told.some((ids) => ids.includes(revoked.session_id)));
+    // The feed repeats the last second.
+    await eventually('no news', () => told.at(-1)?.length === 0);
+    life = 1;
+    await showUnknownKey(sibling);
+    for (const _generation of [1, 2]) {
+      sibling.pass(72_000);
+      await eventually('the next reading', () => (sibling.state().revocationsAgeSeconds ?? 72) < 60);
+    }
+    life = undefined;
+    await showUnknownKey(sibling);
+    const other = await newSession(scene.api);
+    await eventually('a good token', async () => (await verdict(sibling, other.access_token)) === 'good');
+    expect(await verdict(sibling, revoked.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
+    sibling.close();
+  });
+});
+
+describe('a list of several pages', () => {
+  const keys = redisKeys(keyPrefix);
+  const ids = Array.from({ length: 12_000 }, (_, i) => `many-${i}`);
+  beforeAll(async () => {
+    const pipeline = scene.admin.pipeline();
+    for (const [i, id] of ids.entries()) {
+      pipeline.set(keys.denied(id), 'none:SESSION_REVOKED', 'PX', 600_000);
+      pipeline.zadd(keys.revocations, 1_000 + i, id);
+    }
+    await pipeline.exec();
+  });
+
+  const statementIn = (text: string): string => JSON.parse(text).data.statement;
+  const answerOf = (statement: string) => ({ status: 200, text: JSON.stringify({ data: { statement } }) });
+
+  /** Returns the verdict on a good token, and how many answers were changed. */
+  async function readThrough(change?: (statement: string, next: (cursor: string) => Promise<string>) => unknown) {
+    let changed = 0;
+    let questions = 0;
+    proxy.tamper(async (request, forward) => {
+      const answer = await forward(request);
+      if (request.path !== feed) return answer;
+      questions += 1;
+      const statement = statementIn(answer.text);
+      if (change === undefined || decodeJwt(statement).more !== true || questions === 1) return answer;
+      changed += 1;
+      const next = async (cursor: string) =>
+        statementIn((await forward({ ...request, body: { ...(request.body as object), cursor } })).text);
+      return answerOf(String(await change(statement, next)));
+    });
+    const sibling = openSibling();
+    const session = await newSession(scene.api);
+    const found = await verdict(sibling, session.access_token);
+    sibling.close();
+    return { found, changed };
+  }
+
+  test('is read if nobody changes it', async () => {
+    expect(await readThrough()).toEqual({ found: 'good', changed: 0 });
+  });
+
+  test('is not complete if a page is left out', async () => {
+    const skipped = await readThrough((statement, next) => next(String(decodeJwt(statement).cursor)));
+    expect(skipped.found).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    expect(skipped.changed).toBeGreaterThan(0);
+  });
+
+  test('is not complete if a page is said to be the last', async () => {
+    const cut = await readThrough((statement) => {
+      const [head, , signature] = statement.split('.');
+      const claims = JSON.stringify({ ...decodeJwt(statement), more: false });
+      return [head, Buffer.from(claims).toString('base64url'), signature].join('.');
+    });
+    expect(cut.found).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+    expect(cut.changed).toBeGreaterThan(0);
+  });
+});
