@@ -16,9 +16,15 @@ if [ -s /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi
 # shellcheck disable=SC2046
 npm ci --omit=dev --ignore-scripts $(workspaces "$@") --os=linux --cpu="$cpu" --libc=glibc --no-progress
 
-# A tag or commit of uWebSockets.js itself, in place of the repack; UWS_SOURCE is for mirrors.
+# A tag or commit of uWebSockets.js itself, in place of the repack, with the SHA-256 of its archive, since no lock file
+# has it; UWS_SOURCE is for mirrors.
 if [ -n "${UWS_RELEASE:-}" ]; then
   archive=$(npm pack --silent "${UWS_SOURCE:-https://codeload.github.com/uNetworking/uWebSockets.js/tar.gz}/$UWS_RELEASE")
+  sum=$(sha256sum "$archive" | cut -d ' ' -f 1)
+  if [ "$sum" != "${UWS_SHA256:-}" ]; then
+    echo "uWebSockets.js $UWS_RELEASE has the SHA-256 $sum: if that is the right one, build with UWS_SHA256=$sum" >&2
+    exit 1
+  fi
   rm -r node_modules/uWebSockets.js
   mkdir node_modules/uWebSockets.js
   tar -xzf "$archive" -C node_modules/uWebSockets.js --strip-components=1

@@ -23,7 +23,7 @@ async function signed(
 ) {
   const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
   const now = () => Date.now() - ageSeconds * 1_000;
-  const sign = await createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600, now });
+  const sign = createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600, now });
   const claims = {
     user_id: randomUUID(),
     home_group_id: randomUUID(),

@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NewDevicePayload } from '@auth-account/contracts';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
 import { confirmChange, confirmReset, requestChange, requestReset } from '../support/codes.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
+import { matchesSchema } from '../support/matches-schema.ts';
 import { openStream } from '../support/push-client.ts';
 import { startTestApi } from '../support/test-api.ts';
 import { startTestServices, type TestServices } from '../support/test-services.ts';
@@ -74,8 +73,7 @@ describe('a login on a device that the account has not used', () => {
       const { session_id } = stranger;
       const created_at = message.timestamp;
       expect(payload).toEqual({ session_id, device_name: 'Pixel 9', platform: 'android', created_at });
-      const ajv = addFormats.default(new Ajv2020(), ['uuid', 'date-time', 'uri-reference']);
-      expect(ajv.validate(NewDevicePayload, payload)).toBe(true);
+      expect(matchesSchema(NewDevicePayload, payload)).toBe(true);
     }
     const told = [tablet, ...strangers].map((session) => noticeOf(session, phone.user_id));
     expect(await noticesOf(phone.user_id)).toEqual(told);

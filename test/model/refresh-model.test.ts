@@ -4,6 +4,7 @@ import { createRefreshTokens, loadKeyFile, type RefreshTokens } from '@auth-acco
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Binary } from 'mongodb';
+import { hashesAhead } from '../../services/api/src/usecases/hashes-ahead.ts';
 import { newSession } from '../support/accounts.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
@@ -49,11 +50,13 @@ async function begin(): Promise<{ model: World; real: Real }> {
   const at = scene.clock.now();
   const sessionId = randomUUID();
   const nonce = randomBytes(32);
-  const first = refreshTokens.issue({ kid: refreshTokens.currentKid, sessionId, generation: 1 }, nonce);
+  const token = { kid: refreshTokens.currentKid, sessionId, generation: 1 };
+  const first = refreshTokens.issue(token, nonce);
   await scene.collections.sessions.insertOne({
     ...sample,
     _id: sessionId,
     token: createHash('sha256').update(first).digest('base64url'),
+    ahead: hashesAhead(refreshTokens, token, nonce),
     nonce: new Binary(nonce),
     device_id: randomUUID(),
     handed_out_at: new Date(at),

@@ -89,7 +89,7 @@ export async function signToken(
   { userId, sessionId, groupId, ver }: Device,
   { ttlSeconds = 600, now = Date.now }: TokenOptions = {},
 ): Promise<string> {
-  const sign = await createAccessTokenSigner({
+  const sign = createAccessTokenSigner({
     keys: await loadKeyFile(env.ACCESS_TOKEN_KEYS_FILE ?? ''),
     algorithm: 'EdDSA',
     issuer: 'https://auth.local',

@@ -51,9 +51,31 @@ function begin(
   return new WebSocket(`${base}${pushStreamPath(sessionId)}`, [...subprotocols], options);
 }
 
-/** Opens a stream. Throws if the gateway refuses it. */
+/**
+ * Opens a stream, and waits for its first frame or its end. Throws if the gateway refuses it. Opens it again, as apps do,
+ * if it is lost before any frame: a flaw of uWebSockets.js, which the gateway makes rare (docs/adr/0004).
+ */
 export async function openStream(base: string, handshake: HandshakeOptions): Promise<PushClient> {
+  const maxLost = 3;
+  for (let lost = 0; ; lost += 1) {
+    const client = await connect(base, handshake);
+    if (!(await isLost(client)) || lost === maxLost) return client;
+  }
+}
+
+interface Connected extends PushClient {
+  /** Resolves when the first frame has come. */
+  readonly begun: Promise<void>;
+}
+
+async function isLost({ begun, closed }: Connected): Promise<boolean> {
+  const end = await Promise.race([begun.then(() => undefined), closed]);
+  return end?.code === 1006;
+}
+
+async function connect(base: string, handshake: HandshakeOptions): Promise<Connected> {
   const socket = begin(base, handshake);
+  const begun = Promise.withResolvers<void>();
   const frames: Record<string, unknown>[] = [];
   const waiting: ((frame: Record<string, unknown>) => void)[] = [];
   socket.on('message', (data) => {
@@ -61,6 +83,7 @@ export async function openStream(base: string, handshake: HandshakeOptions): Pro
     const taker = waiting.shift();
     if (taker) taker(frame);
     else frames.push(frame);
+    begun.resolve();
   });
   const closed = new Promise<StreamEnd>((resolve) => {
     socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
@@ -71,6 +94,7 @@ export async function openStream(base: string, handshake: HandshakeOptions): Pro
   return {
     socket,
     headers,
+    begun: begun.promise,
     closed,
     isOpen: () => socket.readyState === WebSocket.OPEN,
     send: (frame) => socket.send(JSON.stringify(frame)),

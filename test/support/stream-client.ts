@@ -22,8 +22,24 @@ export interface StreamClient {
   terminate(): void;
 }
 
-/** Opens a stream with the token in the header and waits for `hello`. Throws if the upgrade is refused. */
+class LostBeforeHello extends Error {}
+
+/**
+ * Opens a stream with the token in the header and waits for `hello`. Throws if the upgrade is refused. Opens it again,
+ * as apps do, if it is lost before `hello`: a flaw of uWebSockets.js, which the gateway makes rare (docs/adr/0004).
+ */
 export async function openStream(url: string, accessToken: string): Promise<StreamClient> {
+  const maxLost = 3;
+  for (let lost = 0; ; lost += 1) {
+    try {
+      return await connect(url, accessToken);
+    } catch (error) {
+      if (!(error instanceof LostBeforeHello) || lost === maxLost) throw error;
+    }
+  }
+}
+
+async function connect(url: string, accessToken: string): Promise<StreamClient> {
   const socket = new WebSocket(url, {
     headers: { Authorization: `Bearer ${accessToken}`, 'X-Request-ID': 'test-stream' },
   });
@@ -35,7 +51,10 @@ export async function openStream(url: string, accessToken: string): Promise<Stre
   const hello = await new Promise<Frame>((resolve, reject) => {
     next().then(resolve, reject);
     socket.once('error', reject);
-    closed.then(({ code }) => reject(new Error(`closed with ${code} before hello`)), reject);
+    closed.then(({ code }) => {
+      const what = `closed with ${code} before hello`;
+      reject(code === 1006 ? new LostBeforeHello(what) : new Error(what));
+    }, reject);
   });
   socket.on('error', () => undefined); // a broken connection shows in `closed`
   const isOpen = () => socket.readyState === WebSocket.OPEN;

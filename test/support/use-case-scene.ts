@@ -22,6 +22,7 @@ import { Binary, MongoClient } from 'mongodb';
 import type { Announcement, IsDenied } from '../../services/api/src/announcements/announce.ts';
 import type { Audit } from '../../services/api/src/audit/audit.ts';
 import type { RequestOrigin } from '../../services/api/src/request/request-origin.ts';
+import { hashesAhead } from '../../services/api/src/usecases/hashes-ahead.ts';
 import { createIssueTokens, type IssueTokens } from '../../services/api/src/usecases/issue-tokens.ts';
 import { newSessionDocument } from './session-document.ts';
 import { testEnvironment, uniqueName } from './test-environment.ts';
@@ -39,6 +40,8 @@ export interface UseCaseScene {
   readonly transaction: RunTransaction;
   /** Results of `isCommitted` for each transaction, before and after its commit. */
   readonly verdicts: boolean[];
+  /** Keys of refresh tokens. */
+  readonly refreshKeys: KeySet;
   readonly refreshTokens: RefreshTokens;
   readonly issueTokens: IssueTokens;
   readonly audit: Audit;
@@ -99,10 +102,10 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   for (const { collectionName } of [collections.users, collections.sessions]) await db.createCollection(collectionName);
   let time = Date.parse('2026-11-21T10:00:00.000Z');
   const now = () => new Date(time);
-  const keys: KeySet = { keys: [generateSecretKey()] };
-  const refreshTokens = createRefreshTokens(keys);
+  const refreshKeys: KeySet = { keys: [generateSecretKey()] };
+  const refreshTokens = createRefreshTokens(refreshKeys);
   const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
-  const signAccessToken = await createAccessTokenSigner({
+  const signAccessToken = createAccessTokenSigner({
     ...settings,
     keys: { keys: [await generateSigningKey('EdDSA')] },
     ttlSeconds: accessTokenTtlSeconds,
@@ -121,6 +124,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     sessions,
     transaction: transactionAfterRollback(mongo, verdicts),
     verdicts,
+    refreshKeys,
     refreshTokens,
     issueTokens: createIssueTokens({ signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now }),
     audit: (...event) => audited.push(event),
@@ -136,7 +140,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     async session(fields = {}) {
       const made: SessionDocument = { ...sessionDocumentOf(refreshTokens.currentKid, now()), ...fields };
       const token = refreshTokens.hasKey(made.kid) ? tokenOf(made) : '';
-      const document = { ...made, token: hashOf(token) };
+      const document = { ...made, token: hashOf(token), ...aheadOf(refreshTokens, made) };
       await collections.sessions.insertOne(document);
       return { document, token };
     },
@@ -157,6 +161,11 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
       await mongo.close();
     },
   };
+}
+
+function aheadOf(refreshTokens: RefreshTokens, { _id: sessionId, kid, nonce, gen: generation }: SessionDocument) {
+  if (!refreshTokens.hasKey(kid)) return {};
+  return { ahead: hashesAhead(refreshTokens, { kid, sessionId, generation }, Buffer.from(nonce.value())) };
 }
 
 export function newUserDocument(at: Date): UserDocument {

@@ -112,3 +112,13 @@ export async function openVerifierScene(
     },
   };
 }
+
+/** Claims of an access token of nobody. */
+export const someClaims = {
+  user_id: 'u',
+  home_group_id: 'g',
+  account_type: 'HOME',
+  sid: 's',
+  ver: 1,
+  device_id: 'd',
+} as const;

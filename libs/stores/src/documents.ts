@@ -143,6 +143,23 @@ export interface SessionClaims {
   readonly ver: number;
 }
 
+/** Hashes of a session's refresh tokens, one block of generations long; SHA-256, base64url, without a separator. */
+export interface HashesAhead {
+  /** Key of these tokens. */
+  readonly kid: string;
+  readonly block: number;
+  readonly hashes: string;
+}
+
+/** Place of one of these hashes. */
+export interface HashPlace {
+  readonly block: number;
+  /** Its first character. */
+  readonly start: number;
+  /** Its characters. */
+  readonly length: number;
+}
+
 /** Collection `user_sessions`: one per user and device (specification, "Session"; decisions, "Tokens"). */
 export interface SessionDocument {
   /** `session_id`, UUIDv7; also the `{id}` of the push stream. */
@@ -155,6 +172,11 @@ export interface SessionDocument {
   readonly nonce: Binary;
   /** Key that signed the newest refresh token. */
   readonly kid: string;
+  /**
+   * Hashes of the tokens of some generations, so that a refresh need not read before it writes. Absent in sessions of
+   * earlier releases.
+   */
+  readonly ahead?: HashesAhead;
   /** Newest generation that was issued. */
   readonly gen: number;
   /** Last generation that was presented and accepted. */

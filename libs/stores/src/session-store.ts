@@ -1,7 +1,9 @@
 import type { ClientSession, Filter } from 'mongodb';
+import { type Advance, advanceSession } from './advance-session.ts';
 import type { Collections } from './collections.ts';
 import type { RevocationReason, SessionClaims, SessionDocument } from './documents.ts';
 import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions.ts';
+import { writeOnce } from './write-once.ts';
 
 /** Fields that a revocation writes beside `is_revoked`. */
 export interface Revocation {
@@ -15,7 +17,7 @@ export interface Revocation {
 /** Fields that a refresh writes unless another refresh was faster. */
 export type Rotation = Pick<
   SessionDocument,
-  'token' | 'kid' | 'gen' | 'parent' | 'floor' | 'handed_out_at' | 'last_used_at' | 'expires_at'
+  'token' | 'kid' | 'ahead' | 'gen' | 'parent' | 'floor' | 'handed_out_at' | 'last_used_at' | 'expires_at'
 >;
 
 /** Sessions (`user_sessions`). Every change of one is a single atomic update of its document. */
@@ -51,13 +53,17 @@ export interface SessionStore {
    */
   revokeOf(userId: string, revocation: Revocation, session: ClientSession, spare?: string): Promise<RevokedOf>;
   revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
-  /**
-   * Revokes the session if it is live, belongs to the user and, if a hash is given, has that newest token; else returns
-   * false.
-   */
+  /** Revokes the session if it is live and belongs to the user; else returns false. */
   revokeOwn(match: OwnSession, revocation: Revocation): Promise<boolean>;
   /**
-   * The compare-and-set of a refresh. Returns the session after the change; undefined if it is revoked, or if it or its
+   * Revokes the session if it is live, belongs to the user and has this newest token; else returns false. Returns
+   * undefined if the answer is lost ({@link writeOnce}).
+   */
+  revokeNewest(match: OwnNewestToken, revocation: Revocation): Promise<boolean | undefined>;
+  /** The usual refresh: see {@link advanceSession}. */
+  advance(advance: Advance): Promise<SessionDocument | undefined>;
+  /**
+   * The compare-and-set of a refresh that has read the session. Returns the session after the change; undefined if it is revoked, or if it or its
    * claims have changed since it was read.
    */
   rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
@@ -105,8 +111,11 @@ export type ClaimsVersion = Pick<SessionDocument, '_id'> & { readonly claims: Pi
 export interface OwnSession {
   readonly sessionId: string;
   readonly userId: string;
-  /** Hash of the newest refresh token; without it any state of the session is accepted. */
-  readonly tokenHash?: string;
+}
+
+export interface OwnNewestToken extends OwnSession {
+  /** Hash of the newest refresh token. */
+  readonly tokenHash: string;
 }
 
 export function createSessionStore({ sessions, erasedSessions }: Collections): SessionStore {
@@ -175,12 +184,11 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
       const options = { readConcern: { level: 'majority' } } as const;
       return (await sessions.countDocuments({ _id: { $in: [...sessionIds] }, is_revoked: false }, options)) === 0;
     },
-    listLive(userId, session) {
+    async listLive(userId, session) {
       const projection = { device_id: 1, last_used_at: 1 };
-      return sessions
-        .find({ user_id: userId, is_revoked: false }, { session, projection })
-        .sort({ last_used_at: 1 })
-        .toArray();
+      const live = await sessions.find({ user_id: userId, is_revoked: false }, { session, projection }).toArray();
+      // As in `listOwn`, sorted here.
+      return live.sort((a, b) => a.last_used_at.getTime() - b.last_used_at.getTime());
     },
     async findLive(sessionId, session) {
       const options = { session, projection: { user_id: 1 } };
@@ -202,16 +210,16 @@ function createWrites(sessions: Collections['sessions']): Omit<SessionStore, Rea
       const filter = { _id: { $in: [...sessionIds] }, is_revoked: false };
       await sessions.updateMany(filter, { $set: revoked(revocation) }, session ? { session } : {});
     },
-    async revokeOwn({ sessionId, userId, tokenHash }, revocation) {
-      const filter: Filter<SessionDocument> = {
-        _id: sessionId,
-        user_id: userId,
-        is_revoked: false,
-        expires_at: { $gt: revocation.at },
-        ...(tokenHash === undefined ? {} : { token: tokenHash }),
-      };
-      return (await sessions.updateOne(filter, { $set: revoked(revocation) })).matchedCount === 1;
+    async revokeOwn(own, revocation) {
+      const { matchedCount } = await sessions.updateOne(liveOf(own, revocation), { $set: revoked(revocation) });
+      return matchedCount === 1;
     },
+    async revokeNewest({ tokenHash: token, ...own }, revocation) {
+      const update = { q: { ...liveOf(own, revocation), token }, u: { $set: revoked(revocation) } };
+      const answer = await writeOnce(sessions.db, { update: sessions.collectionName, updates: [update] });
+      return answer && answer.n === 1;
+    },
+    advance: (advance) => advanceSession(sessions, advance),
     async rotate(seen, rotation) {
       const { _id, gen, parent, claims } = seen;
       // Fields of a live session that can change, so that its new state is known without asking (a retryable
@@ -228,6 +236,10 @@ function createWrites(sessions: Collections['sessions']): Omit<SessionStore, Rea
       return sessions.find<ClaimsVersion>(live, { session, projection: { 'claims.ver': 1 } }).toArray();
     },
   };
+}
+
+function liveOf({ sessionId, userId }: OwnSession, { at }: Revocation): Filter<SessionDocument> {
+  return { _id: sessionId, user_id: userId, is_revoked: false, expires_at: { $gt: at } };
 }
 
 /**

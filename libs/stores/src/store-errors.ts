@@ -16,17 +16,26 @@ const unavailableNames = new Set([
   'MongoOperationTimeoutError',
 ]);
 
-/** Codes with which the server reports the same; the driver labels them in transactions and on writes only. */
-const unavailableCodes = new Set<unknown>([
-  50, // MaxTimeMSExpired
+/** Codes after which the same command may succeed; the driver labels them in transactions and on its writes only. */
+const retryableCodes = new Set<unknown>([
+  6, // HostUnreachable
+  7, // HostNotFound
+  89, // NetworkTimeout
   91, // ShutdownInProgress
-  187, // LinearizableReadConcernError
   189, // PrimarySteppedDown
+  262, // ExceededTimeLimit
+  9001, // SocketException
   10107, // NotWritablePrimary
   11600, // InterruptedAtShutdown
   11602, // InterruptedDueToReplStateChange
   13435, // NotPrimaryNoSecondaryOk
   13436, // NotPrimaryOrSecondary
+]);
+
+/** Codes of a server that could not answer in time. */
+const lateCodes = new Set<unknown>([
+  50, // MaxTimeMSExpired
+  187, // LinearizableReadConcernError
 ]);
 
 const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET']);
@@ -37,10 +46,15 @@ const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET']);
  */
 export function isStoreUnavailable(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
-  if (unavailableNames.has(error.name) || unavailableCodes.has(error.code)) return true;
+  if (unavailableNames.has(error.name) || lateCodes.has(error.code) || isRetryable(error)) return true;
   return ['RetryableWriteError', 'TransientTransactionError', 'UnknownTransactionCommitResult'].some((label) =>
     error.hasErrorLabel(label),
   );
+}
+
+/** Returns true if the server could not carry out the command, mostly since it is no longer the primary. */
+export function isRetryable(error: unknown): boolean {
+  return error instanceof MongoError && retryableCodes.has(error.code);
 }
 
 /**

@@ -1,39 +1,53 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import {
   type AccessTokenAlgorithm,
   assertFits,
   importPublicKeys,
+  isSignedBy,
+  type KeyEntry,
   type KeySet,
 } from '@auth-account/verifier/access-token';
-import { type CryptoKey, importJWK, type JWK } from 'jose';
+import { type SigningKey, signJwt } from './sign-jwt.ts';
 
 /** Members of a JWK that only its owner may know: RFC 7518, sections 6.2.2, 6.3.2 and 6.4, and RFC 8037, section 2. */
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * Rejects a set that does not fit the algorithm. For `sign` it also rejects a set whose first key has no private part,
+ * Throws for a set that does not fit the algorithm. For `sign` it also throws for a set whose first key has no private part,
  * for `verify` a set in which any key has one: a verifier must not be able to sign. The error names the key's `kid` and
  * no part of the key.
  */
-export async function assertAccessTokenKeys(
-  set: KeySet,
-  algorithm: AccessTokenAlgorithm,
-  use: 'sign' | 'verify',
-): Promise<void> {
+export function assertAccessTokenKeys(set: KeySet, algorithm: AccessTokenAlgorithm, use: 'sign' | 'verify'): void {
   if (use === 'verify') assertPublicOnly(set);
   importPublicKeys(set, algorithm);
-  if (use === 'sign') await importSigningKey(set, algorithm);
+  if (use === 'sign') importSigningKey(set, algorithm);
 }
 
 /** Returns the first key of the set, with its private part. */
-export async function importSigningKey(
-  { keys: [first] }: KeySet,
-  algorithm: AccessTokenAlgorithm,
-): Promise<{ readonly kid: string; readonly key: CryptoKey }> {
+export function importSigningKey({ keys: [first] }: KeySet, algorithm: AccessTokenAlgorithm): SigningKey {
   assertFits(first, algorithm);
-  // Only a symmetric key would be bytes, and that fits no algorithm.
-  const key = (await importJWK(first as JWK, algorithm)) as CryptoKey;
-  if (key.type !== 'private') throw new Error(`key ${first.kid} cannot sign: it has no private part`);
-  return { kid: first.kid, key };
+  const { kid, d } = first;
+  if (d === undefined) throw new Error(`key ${kid} cannot sign: it has no private part`);
+  const key = readPrivatePart(first);
+  const published = importPublicKeys({ keys: [first] }, algorithm).get(kid);
+  // Otherwise everybody who verifies its tokens with the published part would refuse them.
+  if (
+    key === undefined ||
+    !published ||
+    !isSignedBy(published, signJwt({}, { type: '', algorithm }, { kid, key }), algorithm)
+  ) {
+    throw new Error(`key ${kid} cannot sign: its private part does not belong to its public one`);
+  }
+  return { kid, key };
+}
+
+/** Returns undefined if that is no private key. Node's own error would name no key. */
+function readPrivatePart(jwk: KeyEntry): KeyObject | undefined {
+  try {
+    return createPrivateKey({ key: jwk, format: 'jwk' });
+  } catch {
+    return undefined;
+  }
 }
 
 function assertPublicOnly({ keys }: KeySet): void {

@@ -42,8 +42,7 @@ const claims = {
 
 const at = (seconds: number) => () => seconds * 1_000;
 const issuedAt = 1_800_000_000;
-const sign = async (options = {}) =>
-  (await createAccessTokenSigner({ ...settings, now: at(issuedAt), ...options }))(claims);
+const sign = async (options = {}) => createAccessTokenSigner({ ...settings, now: at(issuedAt), ...options })(claims);
 const verify = async (token: string, options = {}) =>
   (await createAccessTokenVerifier({ ...settings, now: at(issuedAt), ...options }))(token);
 
@@ -79,7 +78,7 @@ test('each token has an id of its own, and is for the audience as its client (RF
 });
 
 test('without a clock it is the system’s, in whole seconds', async () => {
-  const signByClock = await createAccessTokenSigner(settings);
+  const signByClock = createAccessTokenSigner(settings);
   const before = Math.floor(Date.now() / 1_000);
   const token = await signByClock(claims);
   const { iat = 0 } = decodeJwt(token);

@@ -1,7 +1,7 @@
 import { type AccessTokenSettings, oncePerSet, toKeySource } from '@auth-account/verifier/access-token';
 import { type RevocationStatement, statementAudience, statementType } from '@auth-account/verifier/statement';
-import { SignJWT } from 'jose';
 import { importSigningKey } from './access-token-keys.ts';
+import { signJwt } from './sign-jwt.ts';
 
 /** A statement about revocations, without what its signer adds. */
 export type StatedRevocations = Omit<RevocationStatement, 'iss' | 'aud' | 'iat'>;
@@ -18,17 +18,16 @@ export function createStatementSigner({
 }: Pick<AccessTokenSettings, 'keys' | 'algorithm' | 'issuer' | 'now'>): (
   sibling: string,
   statement: StatedRevocations,
-) => Promise<string> {
+) => string {
   const source = toKeySource(keys);
   const signingKey = oncePerSet((set) => importSigningKey(set, algorithm));
-  return async (sibling, statement) => {
-    const { kid, key } = await signingKey(source.current());
+  return (sibling, statement) => {
     const claims: RevocationStatement = {
       iss: issuer,
       aud: statementAudience(sibling),
       iat: Math.floor(now() / 1_000),
       ...statement,
     };
-    return new SignJWT({ ...claims }).setProtectedHeader({ alg: algorithm, typ: statementType, kid }).sign(key);
+    return signJwt(claims, { type: statementType, algorithm }, signingKey(source.current()));
   };
 }

@@ -60,7 +60,7 @@ const untilPublished = (api: TokenApi, ...kids: string[]) =>
 /** Signs a token as the api would, for a session that does not exist. */
 async function signedBy(key: KeyEntry, sid: string = randomUUID()): Promise<string> {
   const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
-  const sign = await createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });
+  const sign = createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });
   const group = { home_group_id: randomUUID(), account_type: 'HOME', device_id: randomUUID() } as const;
   return sign({ user_id: randomUUID(), sid, ver: 1, ...group });
 }

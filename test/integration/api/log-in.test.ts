@@ -92,6 +92,7 @@ describe('a login', () => {
       is_revoked: false,
       nonce: expect.anything(),
       kid: scene.refreshTokens.currentKid,
+      ahead: { kid: scene.refreshTokens.currentKid, block: 0, hashes: expect.stringMatching(/^[\w-]{344}$/) },
       gen: 1,
       parent: 0,
       floor: 0,
@@ -107,6 +108,7 @@ describe('a login', () => {
       absolute_expires_at: new Date(at.getTime() + 86_400_000),
     });
     expect(stored.nonce.value()).toHaveLength(32);
+    expect(stored.ahead?.hashes.slice(43, 86)).toBe(stored.token);
     expect(answer).toMatchObject({ user_id: user._id, device_id: device_id.toLowerCase(), account_type: 'OFFICE' });
     expect(scene.audited).toEqual([[{ event: 'login.succeeded', user_id: user._id, session_id }, origin]]);
     expect(told).toEqual([['asked', { email: user.email, deviceId: device_id.toLowerCase() }, origin], 'succeeded']);

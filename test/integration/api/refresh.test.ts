@@ -242,7 +242,8 @@ describe('a session whose newest token was made by a key that is not here', () =
   ])('%s is to be asked for again: its key may be on its way', async (_, ago) => {
     const { document, token } = await scene.session();
     const handed_out_at = new Date(scene.now().getTime() - ago);
-    await scene.collections.sessions.updateOne({ _id: document._id }, { $set: { kid: newKey.kid, handed_out_at } });
+    const changed = { kid: newKey.kid, token: 'hash of its token', handed_out_at };
+    await scene.collections.sessions.updateOne({ _id: document._id }, { $set: changed });
     const error = refused('ERR-DEPENDENCY-UNAVAILABLE');
     await expect(refresh(token)).rejects.toMatchObject({ ...error, retryAfterSeconds: 2 });
     expect(scene.audited).toEqual([]);

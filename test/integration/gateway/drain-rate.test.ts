@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 async function openApps(): Promise<ObedientApp[]> {
-  const sign = await createAccessTokenSigner({
+  const sign = createAccessTokenSigner({
     keys: await loadKeyFile(scene.env.ACCESS_TOKEN_KEYS_FILE ?? ''),
     algorithm: 'EdDSA',
     issuer: 'https://auth.local',

@@ -125,7 +125,7 @@ describe('a handshake', () => {
   test('with a token of a key that is not ours is refused', async () => {
     const device = newDevice();
     const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-    const sign = await createAccessTokenSigner({
+    const sign = createAccessTokenSigner({
       keys: { keys: [{ ...jwk, kid: 'foreign', kty: 'OKP' }] },
       algorithm: 'EdDSA',
       issuer: 'https://auth.local',

@@ -92,7 +92,7 @@ describe('a running gateway whose key file gets a private key', () => {
   /** Returns the gateway's answer to a token that the key has signed; an unknown key makes it read its file. */
   async function upgradeBy(key: KeyEntry): Promise<number> {
     const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
-    const sign = await createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });
+    const sign = createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });
     const sessionId = randomUUID();
     const device = { home_group_id: randomUUID(), account_type: 'HOME', device_id: randomUUID() } as const;
     const token = await sign({ user_id: randomUUID(), sid: sessionId, ver: 1, ...device });

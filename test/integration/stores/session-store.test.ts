@@ -220,6 +220,14 @@ describe('a revocation', () => {
     expect(await store.revokeOwn({ sessionId, userId }, revocation)).toBe(false);
   });
 
+  test('by its newest token says whether it was there to end', async () => {
+    const { _id: sessionId, user_id: userId, ...rest } = await stored({ expires_at: at(6) });
+    const own = { sessionId, userId, tokenHash: rest.token };
+    expect(await store.revokeNewest(own, revocation)).toBe(true);
+    expect(await asStored(sessionId)).toEqual({ _id: sessionId, user_id: userId, ...rest, ...revokedFields });
+    expect(await store.revokeNewest(own, revocation)).toBe(false);
+  });
+
   test.each<[string, (document: SessionDocument) => object, Partial<SessionDocument>]>([
     ['another user', () => ({ userId: randomUUID() }), {}],
     ['another session', () => ({ sessionId: randomUUID() }), {}],
@@ -228,7 +236,9 @@ describe('a revocation', () => {
   ])('for %s changes nothing', async (_, change, fields) => {
     const document = await stored({ expires_at: at(6), ...fields });
     const { _id: sessionId, user_id: userId, token: tokenHash } = document;
-    expect(await store.revokeOwn({ sessionId, userId, tokenHash, ...change(document) }, revocation)).toBe(false);
+    const own = { sessionId, userId, tokenHash, ...change(document) };
+    expect(await store.revokeNewest(own, revocation)).toBe(false);
+    if (own.tokenHash === tokenHash) expect(await store.revokeOwn(own, revocation)).toBe(false);
     expect(await asStored(sessionId)).toEqual(document);
   });
 

@@ -17,6 +17,7 @@ import {
   keyPrefix,
   type OpenedVerifier,
   openVerifierScene,
+  someClaims,
   type VerifierScene,
 } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -55,17 +56,9 @@ describe('a denial outlives a change of the longest life', () => {
   /** Has the sibling ask for the metadata again. */
   async function showUnknownKey(sibling: OpenedVerifier): Promise<void> {
     const keys = { keys: [await generateSigningKey('EdDSA')] } as const;
-    const sign = await createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 });
+    const sign = createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 });
     sibling.pass(2_000);
-    const claims = {
-      user_id: 'u',
-      home_group_id: 'g',
-      account_type: 'HOME',
-      sid: 's',
-      ver: 1,
-      device_id: 'd',
-    } as const;
-    expect(await verdict(sibling, await sign(claims))).not.toBe('good');
+    expect(await verdict(sibling, await sign(someClaims))).not.toBe('good');
   }
 
   test.each<[string, Partial<VerifierOptions>, boolean]>([

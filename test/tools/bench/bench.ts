@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTestServers, type TestServers } from '@auth-account/local-stack';
 import { measureOperations } from './cost/measure-operations.ts';
+import { roomyCacheMib, setMongoCache } from './cost/mongo-cache.ts';
+import { findOperation, measuringOrder } from './cost/operations.ts';
 import { peers } from './cost/peers.ts';
 import { measureEventsAlone } from './events/measure-event-latency.ts';
 import { measureFlood } from './flood/measure-flood.ts';
@@ -12,18 +14,22 @@ import { type Candidate, type CandidateName, candidates, isReady } from './push/
 import { mostStreamsPerProcess } from './push/descriptor-limit.ts';
 import { type CandidateRun, measureCandidates } from './push/measure-candidates.ts';
 import { measureLogouts } from './push/measure-logouts.ts';
+import { otherUse, readCpuCounters } from './quiet/cpu-counters.ts';
+import { waitForQuiet } from './quiet/wait-for-quiet.ts';
 import { benchmarksPage } from './report/benchmarks-page.ts';
 import { describeMachine } from './report/machine.ts';
-import type { BenchResults, PushResult } from './report/results.ts';
+import type { BenchResults, PushResult, Surroundings } from './report/results.ts';
 import { writePage } from './report/write-page.ts';
 
 /**
  * `npm run bench [-- options]`: starts everything, measures all candidates in one run, prints the results, and writes
  * docs/benchmarks.md with its drawings if all parts were measured.
  *
- * - `--only NAMES`: parts to measure: operations, events, push, flood, growth (all)
- * - `--seconds N`: duration of each operation at each server, and of the flood (6)
- * - `--users LIST`: numbers of users in the store, rising (1000,100000,1000000)
+ * - `--only NAMES`: parts to measure: operations, events, push, flood, growth (all); or single operations:
+ *   session-read, refresh, logout, register, login
+ * - `--seconds N`: duration of each operation at each server (8)
+ * - `--wait SECONDS`: longest wait for the machine to be quiet, of all parts together (180)
+ * - `--users LIST`: numbers of users in the store, rising (100000,1000000)
  * - `--streams LIST`: numbers of streams on one gateway, rising (1000,5000,10000,19000)
  * - `--peer-streams N`: streams on each of its peers (5000)
  * - `--logouts N`: per second at the api, for ten seconds (200)
@@ -36,8 +42,9 @@ import { writePage } from './report/write-page.ts';
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: 'operations,events,push,flood,growth' },
-    seconds: { type: 'string', default: '6' },
-    users: { type: 'string', default: '1000,100000,1000000' },
+    seconds: { type: 'string', default: '8' },
+    wait: { type: 'string', default: '180' },
+    users: { type: 'string', default: '100000,1000000' },
     streams: { type: 'string', default: '1000,5000,10000,19000' },
     'peer-streams': { type: 'string', default: '5000' },
     logouts: { type: 'string', default: '200' },
@@ -49,14 +56,18 @@ const { values } = parseArgs({
 });
 const parts = ['operations', 'events', 'push', 'flood', 'growth'] as const;
 const only = values.only.split(',');
-const unknown = only.filter((name) => !(parts as readonly string[]).includes(name));
-if (unknown.length > 0) throw new Error(`--only knows ${parts.join(', ')}, not ${unknown.join(', ')}`);
+const singles = measuringOrder.filter((name) => only.some((wanted) => findOperation(wanted) === name));
+const unknown = only.filter((name) => findOperation(name) === undefined && !parts.some((part) => part === name));
+if (unknown.length > 0) {
+  throw new Error(`--only knows ${[...parts, ...measuringOrder].join(', ')}, not ${unknown.join(', ')}`);
+}
 const numbers = (list: string) => list.split(',').map(Number);
 const seconds = Number(values.seconds);
 const project = resolve(import.meta.dirname, '../../..');
 const eventCount = 200;
 const floodTimes = 10;
-const growth = { rounds: 3, count: Math.ceil(seconds * 170) };
+const floodSeconds = 6;
+const growth = { rounds: 11, count: 300 };
 const pushPeers = ['ws', 'socket.io', 'centrifugo'] as const satisfies readonly CandidateName[];
 const log = (line: string) => console.error(line);
 
@@ -78,14 +89,14 @@ try {
   const page = benchmarksPage(results);
   console.log(page.text);
   if (values.json) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
-  const isWhole = parts.every(isWanted);
+  const isWhole = parts.every((part) => only.includes(part));
   if (isWhole || values.docs) await writePage(page, values.docs ?? resolve(project, 'docs'));
 } finally {
   await servers.stop();
 }
 
 function isWanted(part: (typeof parts)[number]): boolean {
-  return only.includes(part);
+  return only.includes(part) || (part === 'operations' && singles.length > 0);
 }
 
 async function provide(name: string, isThere: boolean, install: string): Promise<void> {
@@ -101,20 +112,30 @@ async function provide(name: string, isThere: boolean, install: string): Promise
 
 async function measure(running: TestServers): Promise<BenchResults> {
   const machine = await describeMachine(running, new Date());
+  await setMongoCache(running.mongo.uri, roomyCacheMib);
+  const surroundings: Surroundings[] = [];
+  let mostWait = Number(values.wait);
   const part = async <K extends (typeof parts)[number]>(name: K, work: () => Promise<NonNullable<BenchResults[K]>>) => {
     if (!isWanted(name)) return {};
     log(`${name}, after ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
-    return { [name]: await work() };
+    const wait = await waitForQuiet(mostWait, log);
+    mostWait = Math.max(0, mostWait - wait.waitedSeconds);
+    const before = readCpuCounters();
+    const result = await work();
+    const after = readCpuCounters();
+    surroundings.push({ part: name, ...wait, seconds: (after.at - before.at) / 1_000, ...otherUse(before, after) });
+    return { [name]: result };
   };
+  const names = only.includes('operations') ? measuringOrder : singles;
   const installed = peers.filter(({ name }) => !leftOut.includes(name));
   const measured = {
-    ...(await part('operations', () => measureOperations(running, { project, seconds, peers: installed, log }))),
+    ...(await part('operations', () => measureOperations(running, { project, names, seconds, peers: installed, log }))),
     ...(await part('events', () => measureEventsAlone(eventCount))),
     ...(await part('push', measurePush)),
-    ...(await part('flood', () => measureFlood(running, { project, times: floodTimes, seconds }))),
+    ...(await part('flood', () => measureFlood(running, { project, times: floodTimes, seconds: floodSeconds }))),
     ...(await part('growth', () => measureGrowth(running, { ...growth, project, sizes: numbers(values.users), log }))),
   };
-  return { machine, leftOut, minutes: (performance.now() - begun) / 60_000, ...measured };
+  return { machine, leftOut, minutes: (performance.now() - begun) / 60_000, surroundings, ...measured };
 }
 
 async function measurePush(): Promise<PushResult> {
@@ -131,6 +152,6 @@ async function measurePush(): Promise<PushResult> {
   const perSecond = values.full ? 1_000 : Number(values.logouts);
   return {
     candidates: await measureCandidates(runs, log),
-    logouts: await measureLogouts({ single: 300, perSecond, seconds: 10, log }),
+    logouts: await measureLogouts({ single: 300, warmUp: 2_000, perSecond, seconds: 10, log }),
   };
 }

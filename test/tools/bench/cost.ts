@@ -3,38 +3,52 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTestServers } from '@auth-account/local-stack';
 import type { Candidate } from './cost/candidate.ts';
+import { type ColdCost, measureCold } from './cost/cold-cost.ts';
 import { costTable } from './cost/cost-table.ts';
+import { coldLoad, defaultAtOnce, warmUpLoad } from './cost/loads.ts';
 import type { Load } from './cost/measure-operation.ts';
 import { measureSideBySide } from './cost/measure-side-by-side.ts';
-import { hashedOperations, measuringOrder, type OperationName } from './cost/operations.ts';
+import { roomyCacheMib, setMongoCache } from './cost/mongo-cache.ts';
+import { findOperation, hashedOperations, measuringOrder, type OperationName } from './cost/operations.ts';
 import { apiOf, barePrototype, startOwnCandidate } from './cost/own-candidate.ts';
+import { otherUse, readCpuCounters } from './quiet/cpu-counters.ts';
+import { waitForQuiet } from './quiet/wait-for-quiet.ts';
 
 /**
  * `npm run bench cost [-- options]`: CPU milliseconds of the api, of MongoDB and of Redis for one operation, in turns
- * with a bare prototype that does the same without validation, limits and logs, and with one bare Argon2id hash. CPU
- * time is counted by process (proc(5)), so other work on the machine matters little. It prints the medians of the
- * rounds.
+ * with a bare prototype that does the same without validation, limits and logs, and with one bare Argon2id hash. Each
+ * server answers an operation until its cost stands still, and only then do rounds count. CPU time is counted by
+ * process (proc(5)). It prints the medians of the rounds, and the cost of the first operations of a new process.
  *
- * - `--rounds N`: rounds of each operation at each server, after one for warm-up (5)
- * - `--count N`: operations in a round (1,500; a tenth of it if each needs a hash)
+ * - `--rounds N`: rounds of each operation at each server that count (21)
+ * - `--count N`: operations in a round (300; a tenth of it if each needs a hash)
  * - `--at-once N`: operations at once, except those with a hash, which run one after another as the bare hash does (8)
- * - `--only LIST`: operations to measure: session read, refresh, logout, register, login
+ * - `--only LIST`: operations to measure: session-read, refresh, logout, register, login
  * - `--against DIRECTORY`: measures the api of another checkout too
+ * - `--wait SECONDS`: longest wait for the machine to be quiet (60)
+ * - `--no-cold`: leaves out the first operations of new processes
  * - `--profile DIRECTORY`: writes the api's CPU profile there
  * - `--json FILE`: writes the results to the file
  */
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
-    rounds: { type: 'string', default: '5' },
-    count: { type: 'string', default: '1500' },
-    'at-once': { type: 'string', default: '8' },
+    rounds: { type: 'string', default: '21' },
+    count: { type: 'string', default: '300' },
+    'at-once': { type: 'string', default: String(defaultAtOnce) },
     only: { type: 'string', default: measuringOrder.join(',') },
     against: { type: 'string' },
+    wait: { type: 'string', default: '60' },
+    cold: { type: 'boolean', default: true },
     profile: { type: 'string' },
     json: { type: 'string' },
   },
 });
-const names = values.only.split(',') as OperationName[];
+const names = values.only.split(',').map((name) => {
+  const found = findOperation(name);
+  if (found === undefined) throw new Error(`--only knows ${measuringOrder.join(', ')}, not ${name}`);
+  return found;
+});
 /** The bare hash runs one at a time too: two at once take more CPU each. */
 const loadOf = (name: OperationName): Load =>
   hashedOperations.has(name)
@@ -44,10 +58,11 @@ const loadOf = (name: OperationName): Load =>
 const project = resolve(import.meta.dirname, '../../..');
 const profiling = values.profile ? ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${values.profile}`] : [];
 const plans = [
-  apiOf('api', project, profiling),
+  apiOf('api', project),
   ...(values.against ? [apiOf('api of the other checkout', resolve(values.against))] : []),
   barePrototype,
 ];
+const log = (line: string) => console.error(line);
 
 const servers = await startTestServers(() => undefined);
 process.env.TEST_MONGODB_URI = servers.mongo.uri;
@@ -55,16 +70,29 @@ process.env.TEST_REDIS_URL = servers.redis.url;
 process.env.TEST_KEYS_DIR = servers.keysDir;
 const candidates: Candidate[] = [];
 try {
-  for (const plan of plans) candidates.push(await startOwnCandidate(plan, servers));
+  await setMongoCache(servers.mongo.uri, roomyCacheMib);
+  const { waitedSeconds, isQuiet } = await waitForQuiet(Number(values.wait), log);
+  log(`${isQuiet ? 'quiet' : 'not quiet'} after ${waitedSeconds.toFixed(0)} s`);
+  const machine = readCpuCounters();
+  const colds: ColdCost[] = [];
+  for (const plan of values.cold ? plans : []) {
+    colds.push(...(await measureCold(() => startOwnCandidate(plan, servers), names, servers, coldLoad)));
+  }
+  for (const plan of plans) {
+    const profiled = plan.name === 'api' ? { ...plan, nodeArguments: profiling } : plan;
+    candidates.push(await startOwnCandidate(profiled, servers));
+  }
   const results = await measureSideBySide(candidates, servers, {
     names,
     rounds: Number(values.rounds),
-    warmUp: loadOf,
+    warmUp: warmUpLoad,
     load: loadOf,
-    onOperation: (done) => console.error(costTable(done)),
+    onOperation: (done) => log(costTable(done, colds)),
   });
-  console.log(costTable(results));
-  if (values.json) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
+  const { others, stolen } = otherUse(machine, readCpuCounters());
+  console.log(costTable(results, colds));
+  console.log(`\nOthers used ${others.toFixed(2)} cores meanwhile, the hypervisor took ${stolen.toFixed(2)}.`);
+  if (values.json) await writeFile(values.json, `${JSON.stringify({ ...results, colds }, null, 2)}\n`);
 } finally {
   for (const candidate of candidates) await candidate.end();
   await servers.stop();

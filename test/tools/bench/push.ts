@@ -63,7 +63,13 @@ async function run(): Promise<void> {
   if (runs.length > 0) results.candidates = await measureCandidates(runs, log);
   if (only.includes('logout')) {
     log('logouts');
-    results.logout = await measureLogouts({ single: 300, perSecond: Number(values.logouts), seconds: 10, log });
+    results.logout = await measureLogouts({
+      single: 300,
+      warmUp: 2_000,
+      perSecond: Number(values.logouts),
+      seconds: 10,
+      log,
+    });
   }
   console.log(results.machine);
   if (runs.length > 0) console.log(candidatesTable(results.candidates));

@@ -22,7 +22,7 @@ const settings = {
   audience: 'food-storage',
   ttlSeconds: 600,
 } as const;
-const sign = await createAccessTokenSigner(settings);
+const sign = createAccessTokenSigner(settings);
 const verify = await createAccessTokenVerifier(settings);
 const tokens: string[] = [];
 for (let index = 0; index < tokenCount; index += 1) {

@@ -25,7 +25,7 @@ const metadata = {
   access_token_signing_alg_values_supported: ['EdDSA'],
   access_token_max_lifetime_seconds: 600,
 };
-const sign = await createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 });
+const sign = createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 });
 const newToken = () =>
   sign({
     user_id: randomUUID(),

@@ -73,6 +73,16 @@ async function abandon({ path, body, accessToken, heldAt = 'find', giveUp, meanw
   await waitForLine({ request_id, msg: 'request abandoned' });
 }
 
+/**
+ * A refresh that reads before it writes, like one at the end of a block of hashes: it is held at the reading. The usual
+ * one has written by the time when an answer can be held, and those that follow converge with it.
+ */
+async function refreshThatReads(session_id: string, refresh_token: string) {
+  await scene.collections.sessions.updateOne({ _id: session_id }, { $unset: { ahead: 1 } });
+  // A field of that name whose value is a text: `findAndModify` is another command.
+  return { path: '/api/v1/auth/refresh', body: { refresh_token }, heldAt: '\x02find\0' };
+}
+
 function requestText(path: string, body: object, sent: { 'X-Request-ID': string; accessToken: string | undefined }) {
   const payload = JSON.stringify(body);
   return [
@@ -112,7 +122,7 @@ describe.each<[string, GiveUp]>([
       const third = (await api.refresh(second)).json.data.refresh_token;
       newest = (await api.refresh(third)).json.data.refresh_token;
     };
-    await abandon({ path: '/api/v1/auth/refresh', body: { refresh_token }, giveUp, meanwhile });
+    await abandon({ ...(await refreshThatReads(session_id, refresh_token)), giveUp, meanwhile });
     expect(await api.refresh(newest)).toMatchObject({ status: 200 });
     expect(lines.filter(({ audit }) => audit)).toMatchObject([{ event: 'refresh.abandoned', user_id, session_id }]);
   });
@@ -133,12 +143,12 @@ describe.each<[string, GiveUp]>([
   });
 
   test('is no fault of the api: nothing is logged as an error', async () => {
-    const { refresh_token } = await newSession(api);
+    const { session_id, refresh_token } = await newSession(api);
     const meanwhile = async () => {
       const second = (await api.refresh(refresh_token)).json.data.refresh_token;
       await api.refresh((await api.refresh(second)).json.data.refresh_token);
     };
-    await abandon({ path: '/api/v1/auth/refresh', body: { refresh_token }, giveUp, meanwhile });
+    await abandon({ ...(await refreshThatReads(session_id, refresh_token)), giveUp, meanwhile });
     expect(lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
   });
 });

@@ -14,6 +14,8 @@ export const generators: Readonly<Record<string, string>> = {
   'chart-schema': 'test/tools/generate/chart-schema.ts',
   'chart-readme': 'test/tools/generate/chart-readme.ts',
   stores: 'test/tools/generate/stores-table.ts',
+  performance: 'test/tools/generate/performance-docs.ts',
+  scaling: 'test/tools/generate/scaling-docs.ts',
   picture: 'test/tools/generate/terminal-picture.ts',
   mutation: 'test/tools/mutation/write-page.ts',
 };

@@ -13,7 +13,7 @@ import { type Answer, send } from '../../support/http-client.ts';
 import { siblingCredential } from '../../support/siblings.ts';
 import { startTamperingProxy, type TamperingProxy } from '../../support/tampering-proxy.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
-import { audience, issuer, openVerifierScene, type VerifierScene } from '../../support/verifier-scene.ts';
+import { audience, issuer, openVerifierScene, someClaims, type VerifierScene } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 /**
@@ -92,21 +92,13 @@ described('the sibling in %s', (language) => {
   };
   const invalid = [401, 'IAD_JWT_ACCESS_INVALID'];
 
-  const claims = {
-    user_id: 'u',
-    home_group_id: 'g',
-    account_type: 'HOME',
-    sid: 's',
-    ver: 1,
-    device_id: 'd',
-  } as const;
   /** Signs by the key of the service, with what differs. */
   async function signed(change: { audience?: string; issuer?: string; ttlSeconds?: number; age?: number } = {}) {
     const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
     const { age = 0, ...settings } = change;
     const options = { keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600, ...settings } as const;
-    const sign = await createAccessTokenSigner({ ...options, now: () => Date.now() - age * 1_000 });
-    return sign(claims);
+    const sign = createAccessTokenSigner({ ...options, now: () => Date.now() - age * 1_000 });
+    return sign(someClaims);
   }
 
   test('accepts a good token and tells whose it is', async () => {
@@ -141,7 +133,7 @@ described('the sibling in %s', (language) => {
       'the key of somebody else',
       async () => {
         const keys = { keys: [await generateSigningKey('EdDSA')] } as const;
-        return (await createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 }))(claims);
+        return createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 })(someClaims);
       },
     ],
     [
@@ -150,7 +142,7 @@ described('the sibling in %s', (language) => {
         const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'));
         const [{ kid, x }] = keys;
         const header = { alg: 'HS256', typ: 'at+jwt', kid };
-        const token = new SignJWT({ ...claims, sub: 'u', iss: issuer, aud: audience }).setProtectedHeader(header);
+        const token = new SignJWT({ ...someClaims, sub: 'u', iss: issuer, aud: audience }).setProtectedHeader(header);
         return token
           .setIssuedAt()
           .setExpirationTime('5m')

@@ -16,7 +16,7 @@ try {
   console.log(
     first === undefined
       ? 'No release has both yet.'
-      : `The first with both is ${first.tag}: docker build --target push-gateway --build-arg UWS_RELEASE=${first.tag} …`,
+      : `The first with both is ${first.tag}: docker build --target push-gateway --build-arg UWS_RELEASE=${first.tag} --build-arg UWS_SHA256=… …`,
   );
 } catch (error) {
   const { message, cause } = error as Error;

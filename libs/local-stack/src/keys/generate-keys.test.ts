@@ -27,7 +27,7 @@ test('the public file has the same keys, and nothing that signs', async () => {
   const [{ d, ...open }] = await readKeys(accessToken);
   expect(await readKeys(accessTokenPublic)).toEqual([open]);
   expect(await readFile(accessTokenPublic, 'utf8')).not.toContain(d);
-  await assertAccessTokenKeys(await loadKeyFile(accessTokenPublic), 'EdDSA', 'verify');
+  assertAccessTokenKeys(await loadKeyFile(accessTokenPublic), 'EdDSA', 'verify');
 });
 
 test('the public file follows the keys that are there, of whatever kind', async () => {
@@ -41,7 +41,7 @@ test('the public file follows the keys that are there, of whatever kind', async 
   const elsewhere = join(dir, 'elsewhere.json');
   await writeKeyFile(elsewhere, { keys: [await generateSigningKey('ES256')] }, { replace: false });
   await writePublicKeys(elsewhere, accessTokenPublic);
-  await assertAccessTokenKeys(await loadKeyFile(accessTokenPublic), 'ES256', 'verify');
+  assertAccessTokenKeys(await loadKeyFile(accessTokenPublic), 'ES256', 'verify');
 });
 
 test('the refresh-token and server keys are 256 random bits each, and differ', async () => {

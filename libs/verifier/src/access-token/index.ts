@@ -1,6 +1,7 @@
 export type { VerifiedAccessToken, VerifyAccessToken } from './access-token-verifier.ts';
 export { createAccessTokenVerifier, findExpiredClaims } from './access-token-verifier.ts';
 export { type AccessTokenClaims, type AccessTokenSettings, accessTokenType } from './claims.ts';
+export { isSignedBy, signatureSchemes } from './is-signed-by.ts';
 export { createKeyFinder, type FindKey } from './key-finder.ts';
 export { type KeyEntry, type KeySet, parseKeySet } from './key-set.ts';
 export { type KeySource, oncePerSet, toKeySource } from './key-source.ts';

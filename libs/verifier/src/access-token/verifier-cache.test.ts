@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 const sign = async (key = a) =>
-  (await createAccessTokenSigner({ ...common, keys: set(key), now: () => issuedAt * 1_000 }))(claims());
+  createAccessTokenSigner({ ...common, keys: set(key), now: () => issuedAt * 1_000 })(claims());
 
 function newCache(options: Partial<VerifierCacheOptions> = {}, verify = plain): VerifyAccessToken {
   const counted: VerifyAccessToken = (token) => {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { CloseReason } from '@auth-account/contracts';
 import type { DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
 import { type RevocationCloseReason, recordedEnd, type SessionStore } from '@auth-account/stores';
@@ -48,9 +47,10 @@ export function createAnnounce({
       onLost();
       logger.warn({ err: error, request_id: announcement.requestId }, 'change not announced: left to the worker');
     });
-    const limit = new AbortController();
-    await Promise.race([told, delay(maximumWaitMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
-    limit.abort();
+    const { promise: waited, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, maximumWaitMs);
+    await Promise.race([told, waited]);
+    clearTimeout(timer);
   };
 }
 

@@ -44,7 +44,7 @@ export interface Security {
   readonly isBlockedPassword: (password: string) => boolean;
   /** Name of the Argon2 binding that was loaded. */
   readonly argon2Name: string;
-  readonly signAccessToken: (claims: AccessTokenClaims) => Promise<string>;
+  readonly signAccessToken: (claims: AccessTokenClaims) => string;
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   readonly refreshTokens: RefreshTokens;
   readonly emailCodes: EmailCodes;
@@ -99,7 +99,7 @@ export async function composeSecurity(
       logger,
     ),
     argon2Name,
-    signAccessToken: await createAccessTokenSigner(access),
+    signAccessToken: createAccessTokenSigner(access),
     verifyAccessToken: await createCachedVerifier({
       ...access,
       ttlSeconds: longestTokenSeconds(config),

@@ -30,6 +30,8 @@ export interface AddressLimit {
    * {@link patience} refusals each further one is answered a second later. `weight`: the points of the request.
    */
   count(who: string, weight?: number): Promise<number | undefined>;
+  /** Counts in this process only, as while Redis is away. Returns the count of the present window. Never fails. */
+  countHere(who: string, weight: number): Promise<{ readonly count: number; readonly endsInMs: number }>;
 }
 
 /** Refused networks or accounts that a process remembers, some 200 bytes each. */
@@ -52,13 +54,14 @@ export function createAddressLimit({
   points,
   seconds,
 }: AddressLimitOptions): AddressLimit {
+  const insurance = new RateLimiterMemory({ points, duration: seconds });
   const limiter = new RateLimiterRedis({
     storeClient: redis,
     keyPrefix: keys.nameOf(name),
     points,
     duration: seconds,
     rejectIfRedisNotReady: true,
-    insuranceLimiter: new RateLimiterMemory({ points, duration: seconds }),
+    insuranceLimiter: insurance,
   });
   const refused = new LRUCache<string, { refusals: number }>({ max: rememberedRefusals });
   const tagOf = (who: string) => keys.tagOf(per, name, who);
@@ -76,6 +79,10 @@ export function createAddressLimit({
       const waitMs = await waitOf(limiter.consume(tagOf(who), weight));
       if (waitMs !== undefined && waitMs > 0) refused.set(who, { refusals: 1 }, { ttl: waitMs });
       return waitMs;
+    },
+    async countHere(who, weight) {
+      const { consumedPoints: count, msBeforeNext: endsInMs } = await insurance.penalty(tagOf(who), weight);
+      return { count, endsInMs };
     },
   };
 }

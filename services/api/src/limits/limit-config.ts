@@ -13,7 +13,7 @@ export const limitConfig = {
   REFRESH_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
     default: 6_000,
-    description: 'Refreshes from one address (IPv4 /32, IPv6 /64) a minute',
+    description: 'Refreshes from one address (IPv4 /32, IPv6 /64) a minute. From 1,000 on each api may admit 1 % more',
   }),
   INVITE_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,

@@ -10,6 +10,7 @@ import { type AddressLimit, createAddressLimit } from './address-limit.ts';
 import { createCodeLimit } from './code-limit.ts';
 import type { LimitRules } from './limit-config.ts';
 import { createLoginLimits, type LoginIdentity, type Refusal } from './login-limits.ts';
+import { createSettledLimit } from './settled-limit.ts';
 
 /** The account that a code is asked for, by whom, and what it is for. */
 export interface CodeOrder extends Login {
@@ -122,13 +123,19 @@ const recipientWindow = 24 * 60 * 60;
 
 /** Creates the counters by network and by account. */
 function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) {
+  const shared = { redis, keys };
   const byAddress = (name: string, points: number, seconds: number) =>
-    createAddressLimit({ redis, keys, name, points, seconds });
+    createAddressLimit({ ...shared, name, points, seconds });
   const byAccount = (name: string, points: number, seconds: number) =>
-    createAddressLimit({ redis, keys, per: 'account', name, points, seconds });
+    createAddressLimit({ ...shared, per: 'account', name, points, seconds });
   return {
     registrations: byAddress('register', rules.registerPerAddress, registerWindow),
-    refreshes: byAddress('refresh', rules.refreshPerAddress, refreshWindow),
+    refreshes: createSettledLimit({
+      ...shared,
+      name: 'refresh',
+      points: rules.refreshPerAddress,
+      seconds: refreshWindow,
+    }),
     invites: byAddress('invite', rules.findInvitePerAddress, inviteWindow),
     newInvites: byAccount('create-invite', rules.createInvitePerUser, createInviteWindow),
     moves: byAccount('move', rules.movePerUser, moveWindow),
@@ -150,7 +157,7 @@ function createCounting(audit: Audit) {
     throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
   }
 
-  const byAddress = (limit: AddressLimit, rule: LimitRule) => async (origin: RequestOrigin) => {
+  const byAddress = (limit: Pick<AddressLimit, 'count'>, rule: LimitRule) => async (origin: RequestOrigin) => {
     const waitMs = await limit.count(addressPrefix(origin.address, subscriberPrefix));
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };

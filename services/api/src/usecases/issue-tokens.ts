@@ -4,7 +4,7 @@ import type { SessionDocument } from '@auth-account/stores/documents';
 import type { AccessTokenClaims, RefreshTokens } from '@auth-account/tokens';
 
 export interface IssueTokensDeps {
-  readonly signAccessToken: (claims: AccessTokenClaims) => Promise<string>;
+  readonly signAccessToken: (claims: AccessTokenClaims) => string;
   readonly refreshTokens: Pick<RefreshTokens, 'issue'>;
   readonly accessTokenTtlSeconds: number;
   /** Base address of the push gateway for apps. */
@@ -13,14 +13,14 @@ export interface IssueTokensDeps {
 }
 
 /** Creates the token pair of a session, using only the document that the deciding write returned. */
-export type IssueTokens = (session: SessionDocument) => Promise<TokenResponse['data']>;
+export type IssueTokens = (session: SessionDocument) => TokenResponse['data'];
 
 export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {
   const { signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now } = deps;
-  return async (session) => {
+  return (session) => {
     const { _id: session_id, user_id, device_id, claims, kid, gen, nonce, expires_at } = session;
     const { home_group_id, account_type, ver } = claims;
-    const access_token = await signAccessToken({
+    const access_token = signAccessToken({
       user_id,
       home_group_id,
       account_type,

@@ -20,6 +20,7 @@ import { assertClientConnected } from './assert-client-connected.ts';
 import type { AssertEmailVerified } from './assert-email-verified.ts';
 import { assertMayLogIn } from './assert-may-log-in.ts';
 import { type AuthenticateDeps, createAuthenticate } from './authenticate.ts';
+import { hashesAhead } from './hashes-ahead.ts';
 import type { IssueTokens } from './issue-tokens.ts';
 import { createNewDeviceNotices, knownAs, learnedDevice, type NewDeviceDeps } from './new-device.ts';
 import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
@@ -142,9 +143,11 @@ function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): 
   const { user, sessionId, deviceId, nonce, at, input, requestId } = parts;
   const kid = refreshTokens.currentKid;
   const gen = 1;
+  const token = { kid, sessionId, generation: gen };
   return {
     _id: sessionId,
-    token: refreshTokenHash(refreshTokens.issue({ kid, sessionId, generation: gen }, nonce)),
+    token: refreshTokenHash(refreshTokens.issue(token, nonce)),
+    ahead: hashesAhead(refreshTokens, token, nonce),
     user_id: user._id,
     is_revoked: false,
     nonce: new Binary(nonce),

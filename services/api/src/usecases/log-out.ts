@@ -9,7 +9,7 @@ import type { RequestOrigin } from '../request/request-origin.ts';
 import { createAwaitKey } from './await-key.ts';
 
 export interface LogOutDeps {
-  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn'>;
+  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn' | 'revokeNewest'>;
   readonly refreshTokens: Pick<RefreshTokens, 'parse' | 'isGenuine' | 'hasKey' | 'rereadKeys'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly isDenied: IsDenied;
@@ -31,18 +31,28 @@ export function createLogOut(
   const awaitKey = createAwaitKey(deps);
   const announceAgain = createAnnounceAgain(deps);
 
-  /**
-   * Revokes in one write if the token is the newest. Only a miss reads, since any genuine token of the session is
-   * enough.
-   */
-  async function revoke(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
-    if (await sessions.revokeOwn({ ...own, tokenHash: refreshTokenHash(token) }, revocation)) return true;
+  /** Returns true if a majority has this very logout, whose answer was lost: nothing can roll it back. */
+  async function isConfirmed({ sessionId }: OwnSession, { at, requestId }: Revocation): Promise<boolean> {
+    const session = await sessions.findConfirmed(sessionId);
+    return session?.revoked_at?.getTime() === at.getTime() && session.revoked_request_id === requestId;
+  }
+
+  /** Revokes by any genuine token of the session. */
+  async function revokeAfterReading(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
     const session = await sessions.find(own.sessionId);
     if (!isTarget(session, own.userId, revocation.at)) return false;
     await awaitKey(session);
     if (!refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) return false;
     if (!session.is_revoked && (await sessions.revokeOwn(own, revocation))) return true;
     return !(await announceAgain(own.sessionId, revocation.alsoClose)) && sessions.revokeOwn(own, revocation);
+  }
+
+  /** Revokes in one write if the token is the newest. Only a miss reads. */
+  async function revoke(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
+    const isRevoked = await sessions.revokeNewest({ ...own, tokenHash: refreshTokenHash(token) }, revocation);
+    if (isRevoked || (await revokeAfterReading(token, own, revocation))) return true;
+    // The write whose answer was lost may have been what ended the session.
+    return isRevoked === undefined && isConfirmed(own, revocation);
   }
 
   return async ({ refresh_token: token }, { user_id: userId, sid }, origin) => {

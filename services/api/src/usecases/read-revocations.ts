@@ -6,12 +6,12 @@ import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { Sibling } from '../siblings/sibling-secrets.ts';
 
-/** Content of an answer: nothing, what was denied since the cursor, a page of more, or a refusal (429, 503). */
+/** Content of an answer: nothing, what was denied since the cursor, a page of more, or an error (429, 500, 503). */
 export type FeedContent = 'nothing' | 'news' | 'page' | 'refused';
 
 export interface ReadRevocationsDeps {
   readonly readPage: ReadDenialPage;
-  readonly signStatement: (sibling: string, statement: StatedRevocations) => Promise<string>;
+  readonly signStatement: (sibling: string, statement: StatedRevocations) => string;
   readonly limits: Pick<Limits, 'readRevocations' | 'revocationsSent'>;
   readonly onRead: (sibling: Sibling, content: FeedContent) => void;
 }
@@ -36,7 +36,7 @@ export function createReadRevocations({ readPage, signStatement, limits, onRead 
       more: page.hasMore,
       ...groupDenied(page.denied),
     };
-    return { content: contentOf(page), statement: await signStatement(sibling.name, statement) };
+    return { content: contentOf(page), statement: signStatement(sibling.name, statement) };
   }
 
   return async (body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) => {

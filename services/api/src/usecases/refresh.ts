@@ -11,12 +11,13 @@ import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
 import { createAwaitKey } from './await-key.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
+import { hasHashOf, hashesAhead, placeOfHash } from './hashes-ahead.ts';
 import type { IssueTokens } from './issue-tokens.ts';
-import { extendedExpiry, type SessionLifetime } from './session-lifetime.ts';
+import { extendedExpiry, idleExpiry, type SessionLifetime } from './session-lifetime.ts';
 import { toldReasonOf } from './told-reason.ts';
 
 export interface RefreshDeps {
-  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'rotate' | 'revokeAll'>;
+  readonly sessions: Pick<SessionStore, 'advance' | 'find' | 'findConfirmed' | 'rotate' | 'revokeAll'>;
   readonly refreshTokens: RefreshTokens;
   readonly issueTokens: IssueTokens;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -49,14 +50,15 @@ export function createRefresh(
   deps: RefreshDeps,
 ): (input: RefreshRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
   const { sessions, refreshTokens, issueTokens, limits, audit, retryWindowMs, now } = deps;
+  const advance = createAdvance(deps);
   const findGenuine = createFindGenuine(deps);
   const revokeStolen = createRevokeStolen(deps);
 
-  async function handOut(
+  function handOut(
     event: 'refresh.rotated' | 'refresh.converged',
     session: SessionDocument,
     origin: RequestOrigin,
-  ): Promise<TokenResponse['data']> {
+  ): TokenResponse['data'] {
     audit({ event, ...idsOf(session) }, origin);
     return issueTokens(session);
   }
@@ -80,11 +82,32 @@ export function createRefresh(
     await limits.refresh(origin);
     const parts = refreshTokens.parse(token);
     if (parts === undefined) throw expired(audit, 'not_genuine', origin);
+    const advanced = await advance(token, parts);
+    if (advanced !== undefined) return handOut('refresh.rotated', advanced, origin);
     // Each round that finds the session changed is another request's success, so the loop ends.
     for (;;) {
       const tokens = await attempt(sessions.find, { token, parts, origin });
       if (tokens !== undefined) return tokens;
     }
+  };
+}
+
+/**
+ * Creates the usual refresh, by the newest token of a live session: one write, which decides nothing that
+ * {@link decideRefresh} would decide otherwise. It returns undefined if the session must be read.
+ */
+function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) {
+  return async (token: string, { kid, sessionId, generation }: RefreshTokenParts) => {
+    const next = placeOfHash(generation + 1);
+    const isAhead = next.block === placeOfHash(generation).block;
+    if (!isAhead || kid !== refreshTokens.currentKid) return;
+    const at = now();
+    const expiresAt = idleExpiry(at, lifetime);
+    const hash = refreshTokenHash(token);
+    const advanced = await sessions.advance({ sessionId, token: hash, generation, kid, next, at, expiresAt });
+    // The hash alone shows that the token was made: not that the key, or what the database has, is still the same.
+    const isGenuine = advanced !== undefined && refreshTokens.isGenuine(token, Buffer.from(advanced.nonce.value()));
+    return isGenuine ? advanced : undefined;
   };
 }
 
@@ -151,10 +174,12 @@ function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: Sessio
   const at = now();
   const kid = refreshTokens.currentKid;
   const parts = { kid, sessionId: session._id, generation: next.gen };
+  const nonce = Buffer.from(session.nonce.value());
   return {
     ...next,
     kid,
-    token: refreshTokenHash(refreshTokens.issue(parts, Buffer.from(session.nonce.value()))),
+    token: refreshTokenHash(refreshTokens.issue(parts, nonce)),
+    ...(hasHashOf(session, parts) ? {} : { ahead: hashesAhead(refreshTokens, parts, nonce) }),
     handed_out_at: at,
     last_used_at: at,
     expires_at: extendedExpiry(session, at, lifetime),

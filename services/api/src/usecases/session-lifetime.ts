@@ -17,9 +17,14 @@ export function newExpiry(
   return { expires_at: earlier(addSeconds(at, idleSeconds), absolute_expires_at), absolute_expires_at };
 }
 
+/** Returns the idle expiry after a use at `at`. The session's absolute one may be earlier. */
+export function idleExpiry(at: Date, { idleSeconds }: SessionLifetime): Date {
+  return addSeconds(at, idleSeconds);
+}
+
 /** Returns the idle expiry after a use at `at`, never past the absolute one. */
-export function extendedExpiry(session: SessionDocument, at: Date, { idleSeconds }: SessionLifetime): Date {
-  return earlier(addSeconds(at, idleSeconds), session.absolute_expires_at);
+export function extendedExpiry(session: SessionDocument, at: Date, lifetime: SessionLifetime): Date {
+  return earlier(idleExpiry(at, lifetime), session.absolute_expires_at);
 }
 
 function addSeconds(at: Date, seconds: number): Date {

@@ -78,7 +78,7 @@ function describeChange(target: KeyFile, set: KeySet, done: object, headline: st
 async function readSet({ kind, path, algorithm }: KeyFile): Promise<KeySet> {
   try {
     const set = await loadKeyFile(path);
-    await kindTraits[kind].check(set, algorithm);
+    kindTraits[kind].check(set, algorithm);
     return set;
   } catch (error) {
     throw new CommandError(`${path}: ${(error as Error).message.replace(`${path}: `, '')}`, {

@@ -18,16 +18,14 @@ export type KeyKind = (typeof keyKinds)[number];
 interface KindTraits {
   readonly variable: 'ACCESS_TOKEN_KEYS_FILE' | 'REFRESH_TOKEN_KEYS_FILE' | 'SERVER_KEYS_FILE';
   generate(algorithm: AccessTokenAlgorithm): KeyEntry | Promise<KeyEntry>;
-  /** Rejects a set that the services would refuse. */
-  check(set: KeySet, algorithm: AccessTokenAlgorithm): Promise<void>;
+  /** Throws for a set that the services would refuse. */
+  check(set: KeySet, algorithm: AccessTokenAlgorithm): void;
   /** Number of seconds for which a key's tokens or answers stay valid after the key was replaced. */
   usefulSeconds(config: KeyConfig): number;
 }
 
 /** A token's life is counted from the last one that the old key signed, on the last pod that read the new file. */
 const marginSeconds = 600;
-
-const checkSecrets = async (set: KeySet) => assertRefreshTokenKeys(set);
 
 export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
   access: {
@@ -39,13 +37,13 @@ export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
   refresh: {
     variable: 'REFRESH_TOKEN_KEYS_FILE',
     generate: generateSecretKey,
-    check: checkSecrets,
+    check: assertRefreshTokenKeys,
     usefulSeconds: ({ REFRESH_TOKEN_ABSOLUTE_SECONDS }) => REFRESH_TOKEN_ABSOLUTE_SECONDS + marginSeconds,
   },
   server: {
     variable: 'SERVER_KEYS_FILE',
     generate: generateSecretKey,
-    check: checkSecrets,
+    check: assertRefreshTokenKeys,
     // A change of address can be undone for 72 h; an answer is kept for its Idempotency-Key for a day.
     usefulSeconds: () => emailUndoSeconds + marginSeconds,
   },

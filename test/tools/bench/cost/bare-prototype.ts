@@ -35,7 +35,7 @@ const settings = {
   audience: 'food-storage',
   ttlSeconds: 600,
 } as const;
-const sign = await createAccessTokenSigner(settings);
+const sign = createAccessTokenSigner(settings);
 const verifyToken = await createAccessTokenVerifier({ ...settings, ttlSeconds: seededTokenSeconds });
 const check = createVerifierCache(verifyToken, { ...settings, maxEntries: 10_000 });
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;

@@ -9,6 +9,13 @@ export interface MedianCost extends OperationCost {
   readonly candidate: string;
   /** Server and MongoDB together. */
   readonly both: number;
+  /** The same in bare hashes of the same minute: where the machine's speed changes, this changes less. */
+  readonly inHashes: number;
+}
+
+/** Returns the CPU milliseconds of a bare hash: the median of all rounds. */
+export function medianHashMs(measured: readonly Measured[]): number {
+  return medianOf(measured.map(({ bareHashMs }) => bareHashMs));
 }
 
 export function costMedians(measured: readonly Measured[]): MedianCost[] {
@@ -25,6 +32,7 @@ export function costMedians(measured: readonly Measured[]): MedianCost[] {
       redis: of(({ redis }) => redis),
       perSecond: of(({ perSecond }) => perSecond),
       both: of(({ server, mongod }) => server + mongod),
+      inHashes: medianOf(rounds.map(({ cost, bareHashMs }) => (cost.server + cost.mongod) / bareHashMs)),
     };
   });
 }

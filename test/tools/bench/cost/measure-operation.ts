@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import type { TestServers } from '@auth-account/local-stack';
 import { cpuMs } from '../push/process-usage.ts';
+import { otherUse, readCpuCounters } from '../quiet/cpu-counters.ts';
 import type { Candidate } from './candidate.ts';
-import type { OperationName } from './operations.ts';
+import type { OperationName, OperationRun } from './operations.ts';
 
 /** CPU milliseconds for one operation, user and system, by process. */
 export interface OperationCost {
@@ -10,6 +12,14 @@ export interface OperationCost {
   readonly redis: number;
   /** Operations answered per second of wall-clock time. */
   readonly perSecond: number;
+}
+
+/** A round of operations, and what disturbed it. */
+export interface Round extends OperationCost {
+  /** CPU milliseconds of the server's event loop, which are in its own: all JavaScript, without hashes. */
+  readonly loop: number;
+  /** Cores that other processes and the hypervisor took meanwhile. */
+  readonly others: number;
 }
 
 export interface Load {
@@ -21,12 +31,22 @@ export interface Load {
 export async function measureOperation(
   name: OperationName,
   candidate: Candidate,
+  servers: TestServers,
+  load: Load,
+): Promise<Round> {
+  return measureRound(await candidate.prepare(name, load.count), candidate, servers, load);
+}
+
+/** Does the same with data that are there. */
+export async function measureRound(
+  run: OperationRun,
+  { pid }: Candidate,
   { mongo, redis }: TestServers,
   { count, atOnce }: Load,
-): Promise<OperationCost> {
-  const run = await candidate.prepare(name, count);
-  const pids = { server: [candidate.pid], mongod: mongo.pids(), redis: [redis.pid() ?? 0] };
-  const used = () => Object.values(pids).map((each) => each.reduce((sum, one) => sum + cpuMs(one), 0));
+): Promise<Round> {
+  const pids = [[pid], mongo.pids(), [redis.pid() ?? 0]];
+  const used = () => [...pids.map((each) => each.reduce((sum, one) => sum + cpuMs(one), 0)), eventLoopMs(pid)];
+  const machine = readCpuCounters();
   const before = used();
   const begun = performance.now();
   let next = 0;
@@ -38,6 +58,13 @@ export async function measureOperation(
   };
   await Promise.all(Array.from({ length: atOnce }, client));
   const perSecond = (count / (performance.now() - begun)) * 1_000;
-  const [server = 0, mongod = 0, redisMs = 0] = used().map((ms, place) => (ms - (before[place] ?? 0)) / count);
-  return { server, mongod, redis: redisMs, perSecond };
+  const each = used().map((ms, place) => (ms - (before[place] ?? 0)) / count);
+  const [server = 0, mongod = 0, redisMs = 0, loop = 0] = each;
+  const { others, stolen } = otherUse(machine, readCpuCounters());
+  return { server, mongod, redis: redisMs, perSecond, loop, others: others + stolen };
+}
+
+/** Returns the CPU time of a process's first thread so far, in milliseconds: in Node, that of the event loop. */
+function eventLoopMs(pid: number): number {
+  return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8'), 10) / 1e6;
 }

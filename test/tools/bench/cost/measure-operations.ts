@@ -2,18 +2,22 @@ import { availableParallelism } from 'node:os';
 import type { TestServers } from '@auth-account/local-stack';
 import { installedVersion } from '../peers/peer-installs.ts';
 import type { Candidate } from './candidate.ts';
-import { costMedians, type MedianCost } from './cost-medians.ts';
+import { type ColdCost, measureCold } from './cold-cost.ts';
+import { costMedians, type MedianCost, medianHashMs } from './cost-medians.ts';
 import { costTable } from './cost-table.ts';
-import { type Load, measureOperation } from './measure-operation.ts';
+import { coldLoad, defaultAtOnce, warmUpLoad } from './loads.ts';
+import { measureOperation } from './measure-operation.ts';
 import { measureSideBySide } from './measure-side-by-side.ts';
-import { medianOf } from './median-of.ts';
-import { hashedOperations, measuringOrder, type OperationName, operationNames } from './operations.ts';
+import { hashedOperations, type OperationName, operationNames } from './operations.ts';
 import { apiOf, barePrototype, startOwnCandidate } from './own-candidate.ts';
 import { startPeerCandidate } from './peer-candidate.ts';
 import type { Peer } from './peers.ts';
+import type { WarmUp } from './warm-up.ts';
 
 export interface OperationsOptions {
   readonly project: string;
+  /** Operations to measure, in this order. */
+  readonly names: readonly OperationName[];
   /** Seconds of wall-clock time, for each operation at each server. */
   readonly seconds: number;
   /** Names of the installed peers. */
@@ -25,6 +29,10 @@ export interface OperationsOptions {
 export interface OperationsResult {
   /** Operations that need a hash run one after another, the others eight at once. */
   readonly costs: readonly MedianCost[];
+  readonly colds: readonly ColdCost[];
+  readonly warmUps: readonly WarmUp[];
+  /** Number of rounds that were repeated, as others disturbed them. */
+  readonly repeated: number;
   /** CPU milliseconds. */
   readonly bareHashMs: number;
   /** Operations with a hash answered per second of wall-clock time, with enough at once for all cores. */
@@ -36,33 +44,38 @@ export interface OperationsResult {
   readonly peers: readonly (Pick<Peer, 'name' | 'hash' | 'offers'> & { readonly version: string })[];
 }
 
-const rounds = 3;
-const atOnce = 8;
-/** V8 has compiled the hot paths after a few thousand requests. */
-const warmUpCount = 2_500;
-const warmUpHashes = 400;
+/** Many short ones: the neighbours of the machine change its speed within seconds. */
+export const rounds = 21;
 
 export async function measureOperations(servers: TestServers, options: OperationsOptions): Promise<OperationsResult> {
-  const { project, seconds, log } = options;
+  const { project, names, seconds, log } = options;
+  const starts = [
+    ...[apiOf('api', project), barePrototype].map((plan) => () => startOwnCandidate(plan, servers)),
+    ...options.peers.map((peer) => () => startPeerCandidate(peer, servers)),
+  ];
+  const colds: ColdCost[] = [];
+  for (const start of starts) colds.push(...(await measureCold(start, names, servers, coldLoad)));
   const candidates: Candidate[] = [];
   try {
-    for (const plan of [apiOf('api', project), barePrototype]) candidates.push(await startOwnCandidate(plan, servers));
-    for (const peer of options.peers) candidates.push(await startPeerCandidate(peer, servers));
-    const { measured, hashes } = await measureSideBySide(candidates, servers, {
-      names: measuringOrder,
+    for (const start of starts) candidates.push(await start());
+    const { measured, warmUps, repeated } = await measureSideBySide(candidates, servers, {
+      names,
       rounds,
-      warmUp: (name) => warmUpLoad(name, seconds),
-      load: (name, { perSecond }) => ({
-        count: Math.ceil((perSecond * seconds) / rounds),
-        atOnce: hashedOperations.has(name) ? 1 : atOnce,
-      }),
-      onOperation: (done) => log(costTable(done)),
+      warmUp: warmUpLoad,
+      load(name, { perSecond }) {
+        const each = (perSecond * seconds) / rounds;
+        // The warm-up of operations with a hash used all cores, a counted round uses one.
+        return hashedOperations.has(name)
+          ? { count: Math.ceil(each / availableParallelism()), atOnce: 1 }
+          : { count: Math.ceil(each), atOnce: defaultAtOnce };
+      },
+      onOperation: (done) => log(costTable(done, colds)),
     });
     const place = ({ operation }: MedianCost) => operationNames.indexOf(operation);
     const costs = costMedians(measured).toSorted((a, b) => place(a) - place(b));
     return {
-      costs,
-      bareHashMs: medianOf(hashes),
+      ...{ costs, colds, warmUps, repeated },
+      bareHashMs: medianHashMs(measured),
       rates: await measureRates(candidates, servers, costs, seconds / 2),
       peers: await Promise.all(
         options.peers.map(async ({ name, hash, offers }) => ({
@@ -74,14 +87,6 @@ export async function measureOperations(servers: TestServers, options: Operation
   } finally {
     for (const candidate of candidates) await candidate.end();
   }
-}
-
-/** Shorter in a short run. */
-function warmUpLoad(name: OperationName, seconds: number): Load {
-  const share = Math.min(1, seconds / 5);
-  return hashedOperations.has(name)
-    ? { count: Math.ceil(warmUpHashes * share), atOnce: 1 }
-    : { count: Math.ceil(warmUpCount * share), atOnce };
 }
 
 async function measureRates(

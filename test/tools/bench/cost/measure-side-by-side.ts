@@ -1,62 +1,117 @@
 import type { TestServers } from '@auth-account/local-stack';
 import { bareHashMs } from './bare-hash.ts';
 import type { Candidate } from './candidate.ts';
-import { type Load, measureOperation, type OperationCost } from './measure-operation.ts';
+import { type Load, measureRound, type OperationCost, type Round } from './measure-operation.ts';
 import type { OperationName } from './operations.ts';
+import { quietestRounds, roundsToRepeat } from './quiet-rounds.ts';
+import { createSupply, type Supply } from './supply.ts';
+import { type WarmUp, type WarmUpLoad, warmUp } from './warm-up.ts';
 
 /** One round of an operation at a candidate. */
 export interface Measured {
   readonly operation: OperationName;
   readonly candidate: string;
-  readonly cost: OperationCost;
+  readonly cost: Round;
+  /** CPU milliseconds of one bare hash, right after the round. */
+  readonly bareHashMs: number;
 }
 
-/** All rounds, and the CPU milliseconds of one bare hash, measured between them. */
+/** The rounds that count. */
 export interface SideBySide {
   readonly measured: readonly Measured[];
-  readonly hashes: readonly number[];
+  readonly warmUps: readonly WarmUp[];
+  /** Number of rounds that were repeated, as others disturbed them. */
+  readonly repeated: number;
 }
 
 export interface SideBySideOptions {
   readonly names: readonly OperationName[];
-  /** Rounds of each operation at each candidate, after one for warm-up. */
+  /** Rounds that count, of each operation at each candidate, once its cost stands still. */
   readonly rounds: number;
-  readonly warmUp: (name: OperationName) => Load;
+  /** One round of the warm-up, and the bound of their number. */
+  readonly warmUp: (name: OperationName) => WarmUpLoad;
   /** Number of operations in a counted round, given the result of the warm-up. */
   readonly load: (name: OperationName, warm: OperationCost) => Load;
   /** Called after the rounds of each operation. */
   readonly onOperation: (done: SideBySide) => void;
 }
 
-const hashesAtOnce = 10;
+const hashesAtOnce = 5;
+/** Rounds for which data are made at once. */
+export const roundsAhead = 7;
 
 /**
  * Measures each operation at all candidates that offer it, in turns, so that other work of the machine affects all of
- * them alike.
+ * them alike. A round that others disturb is repeated; there are at most half as many rounds again as count, and
+ * the quietest of them do.
  */
 export async function measureSideBySide(
   candidates: readonly Candidate[],
   servers: TestServers,
-  { names, rounds, warmUp, load, onOperation }: SideBySideOptions,
+  options: SideBySideOptions,
 ): Promise<SideBySide> {
-  const measured: Measured[] = [];
-  const hashes: number[] = [];
-  for (const operation of names) {
+  let all: SideBySide = { measured: [], warmUps: [], repeated: 0 };
+  for (const operation of options.names) {
     const offering = candidates.filter(({ offers }) => offers.includes(operation));
-    const loads = new Map<Candidate, Load>();
-    for (const candidate of offering) {
-      const warm = await measureOperation(operation, candidate, servers, warmUp(operation));
-      loads.set(candidate, load(operation, warm));
-    }
-    const begun = measured.length;
-    for (let round = 0; round < rounds; round += 1) {
-      for (const [candidate, ofCandidate] of loads) {
-        const cost = await measureOperation(operation, candidate, servers, ofCandidate);
-        measured.push({ operation, candidate: candidate.name, cost });
-      }
-      hashes.push(bareHashMs(hashesAtOnce));
-    }
-    onOperation({ measured: measured.slice(begun), hashes });
+    const done = await measureInTurns(operation, offering, servers, options);
+    options.onOperation(done);
+    all = {
+      measured: [...all.measured, ...done.measured],
+      warmUps: [...all.warmUps, ...done.warmUps],
+      repeated: all.repeated + done.repeated,
+    };
   }
-  return { measured, hashes };
+  return all;
+}
+
+/** A candidate that is warm for the operation. */
+interface Lane {
+  readonly candidate: Candidate;
+  readonly load: Load;
+  readonly supply: Supply;
+  readonly rounds: LaneRound[];
+}
+
+interface LaneRound extends Round {
+  readonly bareHashMs: number;
+}
+
+async function measureInTurns(
+  operation: OperationName,
+  candidates: readonly Candidate[],
+  servers: TestServers,
+  { rounds, warmUp: warmUpOf, load }: SideBySideOptions,
+): Promise<SideBySide> {
+  const [warmUps, lanes]: [WarmUp[], Lane[]] = [[], []];
+  for (const candidate of candidates) {
+    const { done, last } = await warmUp(operation, candidate, servers, warmUpOf(operation));
+    warmUps.push(done);
+    const supply = createSupply(candidate, operation, roundsAhead);
+    lanes.push({ candidate, load: load(operation, last), supply, rounds: [] });
+  }
+  const turn = async (taking: readonly Lane[]) => {
+    const done = new Map<Lane, Round>();
+    for (const lane of taking) {
+      const run = await lane.supply(lane.load.count);
+      done.set(lane, await measureRound(run, lane.candidate, servers, lane.load));
+    }
+    const hashMs = bareHashMs(hashesAtOnce);
+    for (const [{ rounds: of }, round] of done) of.push({ ...round, bareHashMs: hashMs });
+  };
+  for (let round = 0; round < rounds; round += 1) await turn(lanes);
+  for (;;) {
+    const disturbed = lanes.filter((lane) => roundsToRepeat(lane.rounds, rounds) > 0);
+    if (disturbed.length === 0) break;
+    await turn(disturbed);
+  }
+  return {
+    measured: lanes.flatMap((lane) =>
+      quietestRounds(lane.rounds, rounds).map(({ bareHashMs: hashMs, ...cost }) => ({
+        ...{ operation, candidate: lane.candidate.name },
+        ...{ cost, bareHashMs: hashMs },
+      })),
+    ),
+    warmUps,
+    repeated: lanes.reduce((sum, lane) => sum + lane.rounds.length - rounds, 0),
+  };
 }

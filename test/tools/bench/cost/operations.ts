@@ -9,6 +9,8 @@ export type OperationRun = (index: number) => Promise<void>;
 export type Operation = (ground: Ground, count: number) => Promise<(lane: HttpLane, index: number) => Promise<void>>;
 
 const auth = '/api/v1/auth';
+/** Enough for all that run at once: two refreshes by one token would be a theft. */
+const leastSessions = 64;
 
 export const operations = {
   register: async () => async (lane) => {
@@ -29,10 +31,13 @@ export const operations = {
       await lane.send({ method: 'GET', path: `${auth}/sessions`, token });
     };
   },
+  // Each session refreshes again and again, as a device does: by the token that it got last.
   refresh: async (ground, count) => {
-    const sessions = await ground.sessions(count);
-    return async (lane, index) => {
-      await lane.send({ path: `${auth}/refresh`, body: { refresh_token: sessions[index]?.refreshToken } });
+    const wanted = Math.max(leastSessions, Math.ceil(count / ground.refreshesEach));
+    const idle = (await ground.sessions(Math.min(count, wanted))).map(({ refreshToken }) => refreshToken);
+    return async (lane) => {
+      const { refresh_token } = await lane.send({ path: `${auth}/refresh`, body: { refresh_token: idle.shift() } });
+      idle.push(refresh_token);
     };
   },
   logout: async (ground, count) => {
@@ -55,3 +60,8 @@ export const hashedOperations: ReadonlySet<OperationName> = new Set(['register',
 export const measuringOrder: readonly OperationName[] = operationNames.toSorted(
   (a, b) => Number(hashedOperations.has(a)) - Number(hashedOperations.has(b)),
 );
+
+/** Returns the operation with that name, in which a dash may stand for a space; undefined for none. */
+export function findOperation(name: string): OperationName | undefined {
+  return operationNames.find((known) => known === name.replaceAll('-', ' '));
+}

@@ -36,7 +36,7 @@ export async function startPeerCandidate(peer: Peer, { mongo }: TestServers): Pr
     pid: server.pid,
     offers: Object.keys(peer.offers) as OperationName[],
     async prepare(operation, count) {
-      const subjects = operation === 'register' ? [] : await seed(seedOf(operation), seedCount(operation, count));
+      const subjects = operation === 'register' ? [] : await seed(seedOf(operation), seedCount(peer, operation, count));
       return async (index) => {
         const subject = subjects[index % subjects.length] ?? {};
         await lane.send(peer.request(operation, subject));
@@ -54,6 +54,8 @@ export async function startPeerCandidate(peer: Peer, { mongo }: TestServers): Pr
 
 const seedOf = (operation: OperationName) => (hashedOperations.has(operation) ? 'accounts' : 'sessions');
 
-/** Returns the number of accounts or sessions to seed: for a session read as few as for the api's. */
-const seedCount = (operation: OperationName, count: number) =>
-  operation === 'session read' ? Math.min(count, 100) : count;
+/** Returns the number of accounts or sessions to seed: if a session serves again, about as few as for the api. */
+function seedCount({ keepsToken }: Peer, operation: OperationName, count: number): number {
+  const servesAgain = operation === 'session read' || (operation === 'refresh' && keepsToken === true);
+  return servesAgain ? Math.min(count, 100) : count;
+}

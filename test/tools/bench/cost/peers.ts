@@ -18,6 +18,8 @@ export interface Peer {
   /** The peer's equivalent of each operation. */
   readonly offers: Readonly<Partial<Record<OperationName, string>>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** A refresh leaves the token as it is, so a session can be refreshed again and again, as a device does. */
+  readonly keepsToken?: true;
   readonly request: (operation: OperationName, subject: PeerSubject) => LaneRequest;
 }
 
@@ -27,6 +29,7 @@ const origin = { Origin: 'http://127.0.0.1' };
 const betterAuth: Peer = {
   name: 'better-auth',
   hash: 'Argon2id 19456/2/1',
+  keepsToken: true,
   offers: {
     register: '`sign-up/email`, without a session',
     login: '`sign-in/email`',

@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { KeyFiles } from '@auth-account/local-stack';
-import type { SessionDocument } from '@auth-account/stores/documents';
+import type { HashesAhead, SessionDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, createRefreshTokens, loadKeyFile, refreshTokenHash } from '@auth-account/tokens';
 import { Binary } from 'mongodb';
+import { hashesAhead } from '../../../../services/api/src/usecases/hashes-ahead.ts';
 
 /** A live session with its tokens. */
 export interface SeededSession {
@@ -27,49 +28,72 @@ export const seededTokenSeconds = 3_600;
 
 const daysMs = 86_400_000;
 
-/** Creates the function that creates live sessions, as logins would have left them. */
-export async function createSessionSeeds(keys: KeyFiles): Promise<(owner?: SessionOwner) => SessionSeed> {
+export interface SessionSeeds {
+  /** Creates a live session, as a login and `generation - 1` refreshes would have left it. */
+  newSession(owner?: SessionOwner, generation?: number): SessionSeed;
+  /** Creates one that no token opens, at a fraction of the cost: to fill a store. */
+  fillerSession(owner: SessionOwner): SessionDocument;
+}
+
+export async function createSessionSeeds(keys: KeyFiles): Promise<SessionSeeds> {
   const refreshTokens = createRefreshTokens(await loadKeyFile(keys.refreshToken));
-  const sign = await createAccessTokenSigner({
+  const sign = createAccessTokenSigner({
     keys: await loadKeyFile(keys.accessToken),
     algorithm: 'EdDSA',
     issuer: 'https://auth.local',
     audience: 'food-storage',
     ttlSeconds: seededTokenSeconds,
   });
-  return (owner = { userId: randomUUID(), groupId: randomUUID() }) => {
-    const [sessionId, nonce, kid] = [randomUUID(), randomBytes(32), refreshTokens.currentKid];
-    const refreshToken = refreshTokens.issue({ kid, sessionId, generation: 1 }, nonce);
-    const document = newDocument({ sessionId, nonce, kid, refreshToken, owner });
-    const { user_id, claims, device_id } = document;
-    return {
-      document,
-      async tokens() {
-        return { refreshToken, accessToken: await sign({ user_id, ...claims, sid: sessionId, device_id }) };
-      },
-    };
+  const kid = refreshTokens.currentKid;
+  return {
+    newSession(owner = { userId: randomUUID(), groupId: randomUUID() }, generation = 1) {
+      const [sessionId, nonce] = [randomUUID(), randomBytes(32)];
+      const token = { kid, sessionId, generation };
+      const refreshToken = refreshTokens.issue(token, nonce);
+      const ahead = hashesAhead(refreshTokens, token, nonce);
+      const hash = refreshTokenHash(refreshToken);
+      const document = newDocument({ sessionId, nonce, kid, generation, hash, ahead, owner });
+      const { user_id, claims, device_id } = document;
+      return {
+        document,
+        async tokens() {
+          return { refreshToken, accessToken: await sign({ user_id, ...claims, sid: sessionId, device_id }) };
+        },
+      };
+    },
+    fillerSession(owner) {
+      const hash = randomBytes(32).toString('base64url');
+      const ahead = { kid, block: 0, hashes: randomBytes(32 * hashesInBlock).toString('base64url') };
+      return newDocument({ sessionId: randomUUID(), nonce: randomBytes(32), kid, generation: 1, hash, ahead, owner });
+    },
   };
 }
+
+/** As many as the api keeps ahead in a session. */
+const hashesInBlock = 8;
 
 interface Parts {
   readonly sessionId: string;
   readonly nonce: Buffer;
   readonly kid: string;
-  readonly refreshToken: string;
+  readonly generation: number;
+  readonly hash: string;
+  readonly ahead: HashesAhead;
   readonly owner: SessionOwner;
 }
 
-function newDocument({ sessionId, nonce, kid, refreshToken, owner }: Parts): SessionDocument {
+function newDocument({ sessionId, nonce, kid, generation, hash, ahead, owner }: Parts): SessionDocument {
   const at = new Date();
   const later = (days: number) => new Date(at.getTime() + days * daysMs);
   return {
     _id: sessionId,
-    token: refreshTokenHash(refreshToken),
+    token: hash,
+    ahead,
     user_id: owner.userId,
     is_revoked: false,
     nonce: new Binary(nonce),
     kid,
-    ...{ gen: 1, parent: 0, floor: 0 },
+    ...{ gen: generation, parent: generation - 1, floor: generation - 1 },
     handed_out_at: at,
     claims: { home_group_id: owner.groupId, account_type: 'HOME', ver: 1 },
     device_id: randomUUID(),

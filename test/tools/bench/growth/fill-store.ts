@@ -20,6 +20,8 @@ export interface Filled extends Ground {
 
 const batch = 5_000;
 const writersAtOnce = 3;
+/** Each session is refreshed once, so they begin at different generations: some refreshes are dearer than the others. */
+const generations = 8;
 /** Filled as an import would; the measured operations write as always. */
 const quickly = { ordered: false, writeConcern: { w: 1 } } as const;
 
@@ -30,7 +32,7 @@ const quickly = { ordered: false, writeConcern: { w: 1 } } as const;
 export async function fillStore(collections: Collections, keys: KeyFiles, filling: Filling): Promise<Filled> {
   const { users, accounts, sessions } = filling;
   const passwordHash = makeHash();
-  const newSession = await createSessionSeeds(keys);
+  const { newSession, fillerSession } = await createSessionSeeds(keys);
   const sessionsEach = Math.ceil(Math.max(users, sessions) / users);
   const emails: string[] = [];
   const kept: SeededSession[] = [];
@@ -40,9 +42,14 @@ export async function fillStore(collections: Collections, keys: KeyFiles, fillin
     const first = next;
     const seeds = Array.from({ length: Math.min(batch, users - first) }, () => newAccountSeed(passwordHash));
     next += seeds.length;
-    const sessionSeeds = seeds.flatMap(({ user }) =>
-      Array.from({ length: sessionsEach }, () => newSession({ userId: user._id, groupId: user.home_group_id })),
+    const owners = seeds.flatMap(({ user }) =>
+      Array.from({ length: sessionsEach }, () => ({ userId: user._id, groupId: user.home_group_id })),
     );
+    const isAskedFor = isNth((users * sessionsEach) / sessions, first * sessionsEach);
+    const askedFor = owners.flatMap((owner, index) =>
+      isAskedFor(index) ? [newSession(owner, 1 + Math.floor(Math.random() * generations))] : [],
+    );
+    const fillers = owners.flatMap((owner, index) => (isAskedFor(index) ? [] : [fillerSession(owner)]));
     await collections.groups.insertMany(
       seeds.map(({ group }) => group),
       quickly,
@@ -51,13 +58,10 @@ export async function fillStore(collections: Collections, keys: KeyFiles, fillin
       seeds.map(({ user }) => user),
       quickly,
     );
-    await collections.sessions.insertMany(
-      sessionSeeds.map(({ document }) => document),
-      quickly,
-    );
-    emails.push(...everyNth(seeds, users / accounts, first).map(({ user }) => user.email));
-    const keeping = everyNth(sessionSeeds, (users * sessionsEach) / sessions, first * sessionsEach);
-    kept.push(...(await Promise.all(keeping.map(({ tokens }) => tokens()))));
+    await collections.sessions.insertMany(shuffled([...fillers, ...askedFor.map(({ document }) => document)]), quickly);
+    const isAccountAskedFor = isNth(users / accounts, first);
+    emails.push(...seeds.flatMap(({ user }, index) => (isAccountAskedFor(index) ? [user.email] : [])));
+    kept.push(...(await Promise.all(askedFor.map(({ tokens }) => tokens()))));
   }
 
   const writer = async () => {
@@ -67,10 +71,10 @@ export async function fillStore(collections: Collections, keys: KeyFiles, fillin
   return { ...takingFrom(shuffled(emails), shuffled(kept)), sessionCount: users * sessionsEach };
 }
 
-/** Returns the items whose index in the whole, which begins `first` before the list, is a multiple of the step. */
-function everyNth<T>(list: readonly T[], step: number, first: number): T[] {
+/** Returns the test for indexes that are multiples of the step in the whole, which begins `first` before the list. */
+function isNth(step: number, first: number): (index: number) => boolean {
   const whole = Math.max(1, Math.floor(step));
-  return list.filter((_, index) => (first + index) % whole === 0);
+  return (index) => (first + index) % whole === 0;
 }
 
 /** Orders the items so that each round has some from everywhere. */
@@ -86,6 +90,7 @@ function takingFrom(emails: string[], sessions: SeededSession[]): Ground {
     return from.splice(0, count);
   };
   return {
+    refreshesEach: 1,
     accounts: async (count) => take(emails, count, 'accounts'),
     sessions: async (count) => take(sessions, count, 'sessions'),
   };

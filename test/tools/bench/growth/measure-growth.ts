@@ -1,12 +1,15 @@
-import { totalmem } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TestServers } from '@auth-account/local-stack';
+import type { Collections } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
-import { costMedians, type MedianCost } from '../cost/cost-medians.ts';
-import { measureSideBySide } from '../cost/measure-side-by-side.ts';
-import { medianOf } from '../cost/median-of.ts';
+import type { Candidate } from '../cost/candidate.ts';
+import { costMedians, type MedianCost, medianHashMs } from '../cost/cost-medians.ts';
+import { defaultAtOnce, warmUpLoad } from '../cost/loads.ts';
+import { measureSideBySide, roundsAhead } from '../cost/measure-side-by-side.ts';
+import { roomyCacheMib, setMongoCache } from '../cost/mongo-cache.ts';
 import { hashedOperations, type OperationName, operationNames } from '../cost/operations.ts';
-import { apiOf, type OwnCandidate, startOwnCandidate } from '../cost/own-candidate.ts';
+import { apiOf, startOwnCandidate } from '../cost/own-candidate.ts';
+import { comparedRounds } from '../cost/steady-state.ts';
 import { cpuMs } from '../push/process-usage.ts';
 import { fillStore } from './fill-store.ts';
 
@@ -25,68 +28,98 @@ export interface GrowthOptions {
 export interface GrowthLevel {
   readonly users: number;
   readonly sessions: number;
+  /** Documents and indexes, as they are in MongoDB's cache. */
+  readonly storeMib: number;
+  readonly cacheMib: number;
   readonly costs: readonly MedianCost[];
   readonly bareHashMs: number;
 }
 
-/** MongoDB's cache, in MiB: it has room for the data of a million users, if the machine has that much. */
-const cacheMib = Math.floor(Math.min(4_096, totalmem() / 2 ** 20 / 2));
-/** The process is new at the smallest size: V8 compiles the hot paths within a few thousand requests. */
-const firstWarmUps = 3;
+/** The smallest cache that mongod takes (`--wiredTigerCacheSizeGB 0.25`). */
+const smallCacheMib = 256;
 /** Registrations come last, because each adds a user. */
 const order: readonly OperationName[] = operationNames.toSorted(
   (a, b) => Number(a === 'register') - Number(b === 'register'),
 );
 
-/** Measures one api process with a store that grows. */
+/**
+ * Measures one api process with a store that grows, while MongoDB's cache has room for it or for 4 GiB of it; then the
+ * largest store once more with the smallest cache.
+ */
 export async function measureGrowth(servers: TestServers, options: GrowthOptions): Promise<GrowthLevel[]> {
   const { sizes, project, log } = options;
   const api = await startOwnCandidate(apiOf('api', project), servers);
-  const mongo = new MongoClient(servers.mongo.uri);
   try {
-    await mongo.db('admin').command({ setParameter: 1, wiredTigerEngineRuntimeConfig: `cache_size=${cacheMib}M` });
     const levels: GrowthLevel[] = [];
-    for (const users of sizes) {
+    let sessions = 0;
+    for (const [place, users] of sizes.entries()) {
+      const caches = place === sizes.length - 1 ? [roomyCacheMib, smallCacheMib] : [roomyCacheMib];
+      await setMongoCache(servers.mongo.uri, roomyCacheMib);
       const begun = performance.now();
-      const level = await measureLevel(api, servers, { ...options, users, mongo, before: levels.at(-1) });
-      log(`  ${users} users, ${level.sessions} sessions: ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
-      levels.push(level);
+      const ground = await fillStore(api.collections, servers.keys, {
+        users: users - (sizes[place - 1] ?? 0),
+        ...needed(options, caches.length),
+      });
+      sessions += ground.sessionCount;
+      log(`  ${users} users, ${sessions} sessions: filled in ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
+      for (const cacheMib of caches) {
+        const level = await measureLevel(api.on(ground), servers, { ...options, cacheMib });
+        levels.push({ users, sessions, storeMib: await storeMib(api.collections), cacheMib, ...level });
+        log(`  measured after ${((performance.now() - begun) / 1_000).toFixed(0)} s: ${JSON.stringify(levels.at(-1))}`);
+      }
     }
     return levels;
   } finally {
-    await mongo.close();
+    await setMongoCache(servers.mongo.uri, roomyCacheMib);
     await api.end();
   }
 }
 
-interface LevelOptions extends GrowthOptions {
-  readonly users: number;
-  readonly mongo: MongoClient;
-  readonly before: GrowthLevel | undefined;
+const loadOf = (name: OperationName, count: number) =>
+  hashedOperations.has(name) ? { count: Math.ceil(count / 10), atOnce: 1 } : { count, atOnce: defaultAtOnce };
+
+/** Returns how many accounts and sessions so many measurements ask for at most. */
+function needed({ rounds, count }: GrowthOptions, times: number) {
+  const most = (name: OperationName) => {
+    const { count: each, mostRounds } = warmUpLoad(name);
+    // Data are made for several rounds at once, and disturbed rounds are repeated.
+    return times * ((mostRounds + comparedRounds) * each + (2 * rounds + roundsAhead) * loadOf(name, count).count);
+  };
+  return { accounts: most('login'), sessions: most('refresh') + most('logout') + most('session read') };
 }
 
-async function measureLevel(api: OwnCandidate, servers: TestServers, options: LevelOptions): Promise<GrowthLevel> {
-  const { users, before, rounds, count, mongo } = options;
-  const loadOf = (name: OperationName) =>
-    hashedOperations.has(name) ? { count: Math.ceil(count / 10), atOnce: 1 } : { count, atOnce: 8 };
-  const warmUps = before === undefined ? firstWarmUps : 1;
-  const runs = rounds + warmUps;
-  const adding = users - (before?.users ?? 0);
-  const ground = await fillStore(api.collections, servers.keys, {
-    users: adding,
-    accounts: Math.min(adding, runs * loadOf('login').count),
-    sessions: runs * (loadOf('refresh').count + loadOf('logout').count + Math.min(count, 100)),
-  });
-  await settle(mongo, servers.mongo.pids());
-  const { measured, hashes } = await measureSideBySide([api.on(ground)], servers, {
+interface LevelOptions extends GrowthOptions {
+  readonly cacheMib: number;
+}
+
+async function measureLevel(
+  candidate: Candidate,
+  servers: TestServers,
+  { cacheMib, rounds, count }: LevelOptions,
+): Promise<Pick<GrowthLevel, 'costs' | 'bareHashMs'>> {
+  await setMongoCache(servers.mongo.uri, cacheMib);
+  await settle(servers.mongo.uri, servers.mongo.pids());
+  const { measured } = await measureSideBySide([candidate], servers, {
     names: order,
     rounds,
-    warmUp: (name) => ({ ...loadOf(name), count: loadOf(name).count * warmUps }),
-    load: loadOf,
+    warmUp: warmUpLoad,
+    load: (name) => loadOf(name, count),
     onOperation: () => undefined,
   });
-  const sessions = (before?.sessions ?? 0) + ground.sessionCount;
-  return { users, sessions, costs: costMedians(measured), bareHashMs: medianOf(hashes) };
+  return { costs: costMedians(measured), bareHashMs: medianHashMs(measured) };
+}
+
+/** Returns the size of the documents and the indexes, uncompressed documents as they are in the cache. */
+async function storeMib({ users, groups, sessions }: Collections): Promise<number> {
+  const sizes = await Promise.all(
+    [users, groups, sessions].map(async (collection) => {
+      const [{ storageStats } = { storageStats: { size: 0, totalIndexSize: 0 } }] = await collection
+        .aggregate<{ storageStats: { size: number; totalIndexSize: number } }>([{ $collStats: { storageStats: {} } }])
+        .toArray();
+      return storageStats.size + storageStats.totalIndexSize;
+    }),
+  );
+  return Math.round(sizes.reduce((sum, bytes) => sum + bytes, 0) / 2 ** 20);
 }
 
 const idleShare = 0.03;
@@ -94,8 +127,13 @@ const lookMs = 1_000;
 const longestMs = 60_000;
 
 /** Writes the data to disk now, so that it does not count as a cost of the measured operations. */
-async function settle(mongo: MongoClient, pids: readonly number[]): Promise<void> {
-  await mongo.db('admin').command({ fsync: 1 });
+async function settle(uri: string, pids: readonly number[]): Promise<void> {
+  const mongo = new MongoClient(uri);
+  try {
+    await mongo.db('admin').command({ fsync: 1 });
+  } finally {
+    await mongo.close();
+  }
   const used = () => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
   const end = performance.now() + longestMs;
   for (let before = used(); performance.now() < end; ) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findFreePort } from '@auth-account/local-stack';
+import type { Collections } from '@auth-account/stores';
 import { hash } from '@node-rs/argon2';
 import { password } from '../../../support/accounts.ts';
 import { seedAccounts } from '../../../support/seed-accounts.ts';
@@ -14,8 +15,9 @@ import { monotonicNow } from './monotonic-now.ts';
 import { type Percentiles, percentilesOf, rounded } from './percentiles.ts';
 
 export interface LogoutOptions {
-  /** Number of logouts one after another. */
+  /** Number of logouts one after another, once the api has answered `warmUp` of them. */
   readonly single: number;
+  readonly warmUp: number;
   /** Number of logouts begun per second, and number of seconds. */
   readonly perSecond: number;
   readonly seconds: number;
@@ -27,6 +29,8 @@ export interface LogoutResult {
   readonly single: Percentiles;
   /** Time from the request to its 200, one in flight. */
   readonly singleAnswer: Percentiles;
+  /** Time of one write to a session's document that a majority has on disk, in turns with those logouts. */
+  readonly bareWrite: Percentiles;
   readonly flood: {
     readonly wantedPerSecond: number;
     /** Rate from the first request to the last answer. */
@@ -41,6 +45,7 @@ interface LoggedIn extends BenchSession {
 }
 
 const loginsAtOnce = 16;
+const warmUpAtOnce = 8;
 const cheapHash = { memoryCost: 64, timeCost: 1, parallelism: 1 } as const;
 
 /**
@@ -61,7 +66,7 @@ export async function measureLogouts(options: LogoutOptions): Promise<LogoutResu
   const api = createApi(apiPort);
   let client: LoadClient | undefined;
   try {
-    const count = options.single + options.perSecond * options.seconds;
+    const count = options.warmUp + options.single + options.perSecond * options.seconds;
     const emails = await seedAccounts(stack.collections, count, await hash(password, cheapHash));
     const sessions = await logInAll(api, emails);
     options.log(`  ${sessions.length} sessions logged in`);
@@ -70,9 +75,14 @@ export async function measureLogouts(options: LogoutOptions): Promise<LogoutResu
     client = await startLoadClient({ dialect: 'plain', sessions: file, network: 1 });
     await client.open({ port: pushPort, from: 0, to: count, inFlight: 64 });
     const logOut = createLogOut(api, client, sessions);
-    const single = await logOutOneByOne(logOut, options.single);
-    const flood = await logOutAtRate(logOut, options);
-    return { ...single, flood };
+    const write = (index: number) => writeSession(stack.collections, sessions[index]?.sessionId ?? '');
+    const { warmUp, single } = options;
+    await atOnce(warmUp, async (index) => {
+      await logOut(index);
+      await write(index);
+    });
+    const oneByOne = await logOutOneByOne(logOut, write, { first: warmUp, count: single });
+    return { ...oneByOne, flood: await logOutAtRate(logOut, warmUp + single, options) };
   } finally {
     api.close();
     await client?.end();
@@ -144,23 +154,52 @@ function createLogOut(api: Api, client: LoadClient, sessions: readonly LoggedIn[
 
 type LogOut = ReturnType<typeof createLogOut>;
 
-async function logOutOneByOne(logOut: LogOut, count: number) {
+/** Writes as a logout does, and does nothing else. */
+async function writeSession({ sessions }: Collections, _id: string): Promise<void> {
+  const $set = { last_used_at: new Date() };
+  const { matchedCount } = await sessions.updateOne({ _id }, { $set }, { writeConcern: { w: 'majority' } });
+  if (matchedCount === 0) throw new Error('there is no such session');
+}
+
+async function atOnce(count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const lane = async () => {
+    while (next < count) {
+      next += 1;
+      await work(next - 1);
+    }
+  };
+  await Promise.all(Array.from({ length: warmUpAtOnce }, lane));
+}
+
+async function logOutOneByOne(
+  logOut: LogOut,
+  write: (index: number) => Promise<void>,
+  { first, count }: { readonly first: number; readonly count: number },
+) {
   const done: LoggedOut[] = [];
-  for (let index = 0; index < count; index += 1) done.push(await logOut(index));
+  const writes: number[] = [];
+  for (let index = first; index < first + count; index += 1) {
+    done.push(await logOut(index));
+    const begun = monotonicNow();
+    await write(index);
+    writes.push(monotonicNow() - begun);
+  }
   return {
     single: percentilesOf(done.map(({ toClose }) => toClose)),
     singleAnswer: percentilesOf(done.map(({ toAnswer }) => toAnswer)),
+    bareWrite: percentilesOf(writes),
   };
 }
 
 /** Begins as many as are due, whether or not earlier ones have ended: the waiting time counts as latency. */
-async function logOutAtRate(logOut: LogOut, { single, perSecond, seconds }: LogoutOptions) {
+async function logOutAtRate(logOut: LogOut, first: number, { perSecond, seconds }: LogoutOptions) {
   const underWay: Promise<LoggedOut>[] = [];
   const count = perSecond * seconds;
   const begun = monotonicNow();
   while (underWay.length < count) {
     const due = Math.min(count, Math.ceil(((monotonicNow() - begun) / 1_000) * perSecond));
-    while (underWay.length < due) underWay.push(logOut(single + underWay.length));
+    while (underWay.length < due) underWay.push(logOut(first + underWay.length));
     await delay(1);
   }
   const done = await Promise.all(underWay);

@@ -20,7 +20,7 @@ const largestGroup = 1_000;
 
 /** Creates sessions with their tokens. `directory`: for their file. */
 export async function mintSessions(keysFile: string, count: number, directory: string): Promise<MintedSessions> {
-  const sign = await createAccessTokenSigner({
+  const sign = createAccessTokenSigner({
     keys: await loadKeyFile(keysFile),
     algorithm: 'EdDSA',
     issuer: 'https://auth.local',

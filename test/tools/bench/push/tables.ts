@@ -48,7 +48,7 @@ export function candidatesTable(candidates: Readonly<Record<string, CandidateRes
   ].join('\n\n');
 }
 
-export function logoutTable({ single, singleAnswer, flood }: LogoutResult): string {
+export function logoutTable({ single, singleAnswer, bareWrite, flood }: LogoutResult): string {
   const rows = [
     ['one in flight', latency(single), latency(singleAnswer)],
     [
@@ -56,6 +56,7 @@ export function logoutTable({ single, singleAnswer, flood }: LogoutResult): stri
       latency(flood.requestToClose),
       latency(flood.requestToAnswer),
     ],
+    ['a bare acknowledged write, in turns with those in flight alone', '–', latency(bareWrite)],
   ];
   return table(['HTTP logouts', 'request → close, p50 / p99 / max ms', 'request → 200, p50 / p99 / max ms'], rows);
 }

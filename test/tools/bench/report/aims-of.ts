@@ -1,4 +1,6 @@
 import type { Aim } from './aim.ts';
+import { deviceDaysOf } from './device-day.ts';
+import { deviceDayAims } from './device-day-aims.ts';
 import { floodAims } from './flood-aims.ts';
 import { growthAims } from './growth-aims.ts';
 import { operationAims } from './operation-aims.ts';
@@ -6,11 +8,14 @@ import { pushAims } from './push-aims.ts';
 import type { BenchResults } from './results.ts';
 
 /** Returns the aims of the parts that were measured. */
-export function aimsOf({ operations, push, growth, flood }: BenchResults): Aim[] {
+export function aimsOf(results: BenchResults): Aim[] {
+  const { operations, push, growth, flood } = results;
+  const peers = operations?.peers.map(({ name }) => name) ?? [];
   return [
     ...(operations ? operationAims(operations) : []),
     ...(push ? pushAims(push) : []),
     ...(growth ? growthAims(growth) : []),
     ...(flood ? floodAims(flood) : []),
+    ...deviceDayAims(deviceDaysOf(results), peers),
   ];
 }

@@ -8,7 +8,7 @@ import { benchmarksPage } from './benchmarks-page.ts';
 import type { BenchResults } from './results.ts';
 
 const cost = (operation: OperationName, candidate: string, both: number): MedianCost => ({
-  ...{ operation, candidate, both },
+  ...{ operation, candidate, both, inHashes: both / 12 },
   ...{ server: both - 0.1, mongod: 0.1, redis: 0, perSecond: 100 },
 });
 const costs = (candidate: string, hashed: number, other: number) =>
@@ -24,8 +24,9 @@ const candidate = (...levels: Level[]) => ({
   broadcast: { ...percentiles, groupSize: 1_000 },
 });
 
-function growthLevel(users: number, each: number): GrowthLevel {
-  return { users, sessions: users, costs: costs('api', 15, each), bareHashMs: 12 };
+function growthLevel(users: number, each: number, cacheMib = 4_096): GrowthLevel {
+  const store = { storeMib: users / 1_000, cacheMib };
+  return { users, sessions: users, ...store, costs: costs('api', 15, each), bareHashMs: 12 };
 }
 
 const results = {
@@ -35,8 +36,18 @@ const results = {
   },
   leftOut: ['parse-server'],
   minutes: 14.4,
+  surroundings: [
+    { part: 'operations', waitedSeconds: 15, isQuiet: true, seconds: 300, others: 0.05, stolen: 0 },
+    { part: 'push', waitedSeconds: 285, isQuiet: false, seconds: 200, others: 1.25, stolen: 0.1 },
+  ],
   operations: {
     costs: [...costs('api', 15, 0.4), ...costs('bare prototype', 14, 0.35), ...costs('better-auth', 40, 3)],
+    colds: [{ operation: 'login', candidate: 'api', both: 31.25 }],
+    warmUps: [
+      { operation: 'login', candidate: 'api', operations: 1_200, isSteady: true },
+      { operation: 'refresh', candidate: 'api', operations: 9_000, isSteady: false },
+    ],
+    repeated: 3,
     bareHashMs: 12,
     rates: [{ operation: 'login', candidate: 'api', perSecond: 123 }],
     peers: [{ name: 'better-auth', version: '1.2.3', hash: 'Argon2id', offers: { login: '`sign-in`' } }],
@@ -48,14 +59,14 @@ const results = {
       'socket.io': candidate(level(5_000, 14_000)),
     },
     logouts: {
-      ...{ single: percentiles, singleAnswer: percentiles },
+      ...{ single: percentiles, singleAnswer: percentiles, bareWrite: { ...percentiles, p50: 0.3 } },
       flood: {
         ...{ wantedPerSecond: 200, donePerSecond: 199 },
         ...{ requestToClose: percentiles, requestToAnswer: percentiles },
       },
     },
   },
-  growth: [growthLevel(1_000, 0.4), growthLevel(1_000_000, 0.4)],
+  growth: [growthLevel(1_000, 0.4), growthLevel(1_000_000, 0.4), growthLevel(1_000_000, 9, 256)],
   flood: {
     ...{ capacityPerSecond: 100, sentPerSecond: 999, sent: 6_000, shedShare: 0.9, others: {}, restarts: 0 },
     ...{ admitted: { ...percentiles, count: 600 }, shed: percentiles, refreshesMeanwhile: percentiles },
@@ -88,9 +99,32 @@ describe('the page of benchmarks', () => {
     for (const table of tables) expect(new Set(table.split('\n').map((row) => row.split(' | ').length)).size).toBe(1);
   });
 
+  test('shows the cold cost, how many operations warmed a server, and if that was not enough', () => {
+    expect(page.text).toMatch(/^\| login \| api \|.*\| 31\.25 \| 1,200 \|$/m);
+    expect(page.text).toMatch(/^\| refresh \| api \|.*\| – \| 9,000, still moving \|$/m);
+  });
+
+  test('shows what else ran, and if the machine did not become quiet', () => {
+    expect(page.text).toContain('| push | 285 s | **no** | 200 s | 1.25 cores | 0.10 cores |');
+  });
+
+  test('ends with a device-day', () => {
+    const headings = page.text.match(/^## .*$/gm);
+    expect(headings?.at(-1)).toBe('## A device-day');
+    expect(page.text).toMatch(/^\| api \| 9\.60 \| 5\.00 \| 2\.40 \| 0\.75 \|.*\| 17\.9 ms \|/m);
+  });
+
+  test('a run of one operation draws that only', () => {
+    const { operations } = results;
+    const costsOfRefresh = operations.costs.filter(({ operation }) => operation === 'refresh');
+    const { plots } = benchmarksPage({ ...results, operations: { ...operations, costs: costsOfRefresh } });
+    expect(Object.keys(plots)).toContain('read-refresh-logout.svg');
+    expect(Object.keys(plots)).not.toContain('register-and-login.svg');
+  });
+
   test('a run of some parts has those only', () => {
-    const { machine, leftOut, minutes, events } = results;
-    const headings = benchmarksPage({ machine, leftOut, minutes, events }).text.match(/^## .*$/gm);
+    const { machine, leftOut, minutes, surroundings, events } = results;
+    const headings = benchmarksPage({ machine, leftOut, minutes, surroundings, events }).text.match(/^## .*$/gm);
     expect(headings).toEqual(['## Aims', '## How soon an event is there']);
   });
 });
@@ -109,6 +143,7 @@ describe('the aims', () => {
       'refresh: beside the bare prototype',
       'refresh: less than the best peer recorded before',
       'refresh: less than the best peer of this run',
+      'a device-day: less than the best peer, of what both have',
     ]);
   });
 

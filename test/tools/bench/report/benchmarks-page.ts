@@ -1,5 +1,8 @@
+import { quietCores } from '../quiet/wait-for-quiet.ts';
 import type { Aim } from './aim.ts';
 import { aimsOf } from './aims-of.ts';
+import { deviceDaysOf } from './device-day.ts';
+import { deviceDaySection } from './device-day-section.ts';
 import { eventsSection } from './events-section.ts';
 import { floodSection } from './flood-section.ts';
 import { growthSection } from './growth-section.ts';
@@ -7,7 +10,7 @@ import type { Machine } from './machine.ts';
 import { markdownTable } from './markdown-table.ts';
 import { operationsSection } from './operations-section.ts';
 import { pushSection } from './push-section.ts';
-import type { BenchResults } from './results.ts';
+import type { BenchResults, Surroundings } from './results.ts';
 import { paragraphs, type Section } from './section.ts';
 
 /** Text of docs/benchmarks.md, and its drawings by file name. */
@@ -23,6 +26,7 @@ export function benchmarksPage(results: BenchResults): BenchmarksPage {
     `Written by \`npm run bench\`, which measured all of it in one run of ${results.minutes.toFixed(0)} minutes; change the program, not this page. What the hot paths are made of, and what was taken out of them: [performance.md](performance.md).`,
     machineTable(results.machine),
     leftOutText(results.leftOut),
+    surroundingsText(results.surroundings),
     '## Aims',
     aimsTable(aimsOf(results)),
     ...sections.flatMap(({ heading, text: of }) => [`## ${heading}`, of]),
@@ -30,13 +34,16 @@ export function benchmarksPage(results: BenchResults): BenchmarksPage {
   return { text: `${text}\n`, plots: Object.assign({}, ...sections.map(({ plots }) => plots)) };
 }
 
-function sectionsOf({ operations, events, push, growth, flood }: BenchResults): Section[] {
+function sectionsOf(results: BenchResults): Section[] {
+  const { operations, events, push, growth, flood } = results;
+  const days = deviceDaysOf(results);
   return [
     ...(operations ? [operationsSection(operations)] : []),
     ...(events ? [eventsSection(events)] : []),
     ...(push ? [pushSection(push)] : []),
     ...(growth ? [growthSection(growth)] : []),
     ...(flood ? [floodSection(flood)] : []),
+    ...(operations && days.length > 0 ? [deviceDaySection(days, operations)] : []),
   ];
 }
 
@@ -58,6 +65,20 @@ function machineTable(machine: Machine): string {
 
 function leftOutText(names: readonly string[]): string {
   return names.length === 0 ? '' : `Left out, as they were not installed: ${names.join(', ')}.`;
+}
+
+/** Says how quiet the machine was. */
+function surroundingsText(surroundings: readonly Surroundings[]): string {
+  return paragraphs(
+    `Before each part the program waited until other processes, the kernel’s threads and the hypervisor took less than ${quietCores} cores for five seconds, for a limited time, and then measured anyway. What they took while it measured (/proc/stat without the run’s own processes):`,
+    markdownTable(
+      ['part', 'waited', 'quiet then', 'measured for', 'other processes', 'hypervisor'],
+      surroundings.map(({ part, waitedSeconds, isQuiet, seconds, others, stolen }) => [
+        ...[part, `${waitedSeconds.toFixed(0)} s`, isQuiet ? 'yes' : '**no**', `${seconds.toFixed(0)} s`],
+        ...[others, stolen].map((cores) => `${cores.toFixed(2)} cores`),
+      ]),
+    ),
+  );
 }
 
 /** Returns the aims as Markdown, with the number of those that were met. */

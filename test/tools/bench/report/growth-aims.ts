@@ -6,7 +6,8 @@ import { type Aim, atMost } from './aim.ts';
 export const mostGrowth = 1.25;
 
 export function growthAims(levels: readonly GrowthLevel[]): Aim[] {
-  const [first, last] = [levels[0], levels.at(-1)];
+  const roomy = roomyLevels(levels);
+  const [first, last] = [roomy[0], roomy.at(-1)];
   if (first === undefined || last === undefined || first === last) return [];
   const many = last.users.toLocaleString('en');
   const few = first.users.toLocaleString('en');
@@ -18,6 +19,12 @@ export function growthAims(levels: readonly GrowthLevel[]): Aim[] {
       show: (times) => `${times.toFixed(2)} ×`,
     }),
   );
+}
+
+/** Returns the levels with the larger cache, without that with the smallest. */
+export function roomyLevels(levels: readonly GrowthLevel[]): GrowthLevel[] {
+  const most = Math.max(...levels.map(({ cacheMib }) => cacheMib));
+  return levels.filter(({ cacheMib }) => cacheMib === most);
 }
 
 /** CPU milliseconds of api and MongoDB together. */

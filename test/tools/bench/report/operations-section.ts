@@ -1,6 +1,9 @@
 import type { MedianCost } from '../cost/cost-medians.ts';
-import type { OperationsResult } from '../cost/measure-operations.ts';
+import { coldText, warmUpText } from '../cost/cost-table.ts';
+import { type OperationsResult, rounds } from '../cost/measure-operations.ts';
 import { hashedOperations, type OperationName } from '../cost/operations.ts';
+import { mostOthers } from '../cost/quiet-rounds.ts';
+import { comparedRounds, stillWithin } from '../cost/steady-state.ts';
 import { markdownTable } from './markdown-table.ts';
 import { paragraphs, plotImage, type Section } from './section.ts';
 import { type BarGroup, barChart } from './svg/bar-chart.ts';
@@ -10,61 +13,74 @@ const hashedPlot = 'register-and-login.svg';
 const restPlot = 'read-refresh-logout.svg';
 
 export function operationsSection(result: OperationsResult): Section {
-  const { costs, bareHashMs } = result;
-  const hashed = costs.filter(({ operation }) => hashedOperations.has(operation));
-  const rest = costs.filter(({ operation }) => !hashedOperations.has(operation));
+  const { costs, bareHashMs, repeated } = result;
+  const charts = chartsOf(result);
+  const disturbed =
+    repeated === 0
+      ? `Others left every round at least ${1 - mostOthers} of a core of peace`
+      : `${repeated} rounds were repeated, because others took more than ${mostOthers} of a core meanwhile: the quietest count`;
   return {
     heading: 'What an operation costs',
     text: paragraphs(
-      `CPU milliseconds of one operation, user and system, read from /proc by process; medians of three rounds, in which the servers took turns. A bare Argon2id hash (19456 KiB, two passes, one lane; \`@node-rs/argon2\`) took ${two(bareHashMs)} ms in the same run. Every server kept its data in the same MongoDB, with writes that a majority has on disk.`,
+      `CPU milliseconds of one operation, user and system, read from /proc by process; medians of ${rounds} rounds, in which the servers took turns. ${disturbed}. A bare Argon2id hash (19456 KiB, two passes, one lane; \`@node-rs/argon2\`) took ${two(bareHashMs)} ms in the same run. Every server kept its data in the same MongoDB, with writes that a majority has on disk.`,
+      `A round counts once the server’s cost stands still: it answers rounds of 300 operations (60 with a hash) until the CPU time of its event loop for one operation, as the median of ${comparedRounds} rounds, differs by less than ${stillWithin * 100} % from that of the ${comparedRounds} rounds before. *Operations before* says how many that took. *Cold* is the cost of server and MongoDB for the first 150 operations (30 with a hash) of a process that has just started, whose code V8 has not compiled yet.`,
       markdownTable(
         [
-          'operation',
-          'server',
-          'its CPU ms',
-          'MongoDB',
-          'Redis',
-          'server and MongoDB',
-          'in bare hashes',
-          'beside api',
-          'per second',
-          'per CPU second',
+          ...['operation', 'server', 'its CPU ms', 'MongoDB', 'Redis', 'server and MongoDB', 'in bare hashes'],
+          ...['beside api', 'per second', 'per CPU second', 'cold', 'operations before'],
         ],
         costs.map((cost) => costRow(cost, result)),
       ),
       'Per second of the clock, clients, server and stores share the cores: with twice as many requests at once as there are cores for registration and login, whose CPU was measured one after another as the bare hash was; with eight at once for the others. Per CPU second counts server and MongoDB.',
-      plotImage(hashedPlot, 'CPU of registration and login by server'),
-      plotImage(restPlot, 'CPU of session read, refresh and logout by server'),
+      ...charts.map(({ file, alt }) => plotImage(file, alt)),
       peersText(result),
     ),
-    plots: {
-      [hashedPlot]: barChart({
-        title: 'Registration and login',
-        subtitle: 'CPU milliseconds of server and MongoDB for one operation',
-        groups: groups(hashed).map((group) => ({
-          ...group,
-          mark: { value: bareHashMs, label: 'one bare Argon2id hash' },
-        })),
-      }),
-      [restPlot]: barChart({
-        title: 'Session read, refresh, logout',
-        subtitle: 'CPU milliseconds of server and MongoDB for one operation',
-        groups: groups(rest),
-      }),
-    },
+    plots: Object.fromEntries(charts.map(({ file, drawing }) => [file, drawing])),
   };
 }
 
-function costRow(cost: MedianCost, { costs, rates, bareHashMs }: OperationsResult): string[] {
-  const { operation, candidate, server, mongod, redis, both } = cost;
+interface Chart {
+  readonly file: string;
+  readonly alt: string;
+  readonly drawing: string;
+}
+
+/** Draws the operations with a hash and those without, as far as they were measured. */
+function chartsOf({ costs, bareHashMs }: OperationsResult): Chart[] {
+  const subtitle = 'CPU milliseconds of server and MongoDB for one operation';
+  const mark = { value: bareHashMs, label: 'one bare Argon2id hash' };
+  const hashed = groups(costs.filter(({ operation }) => hashedOperations.has(operation)));
+  const rest = groups(costs.filter(({ operation }) => !hashedOperations.has(operation)));
+  const charts = [
+    {
+      file: hashedPlot,
+      alt: 'CPU of registration and login by server',
+      chart: { title: 'Registration and login', subtitle, groups: hashed.map((group) => ({ ...group, mark })) },
+    },
+    {
+      file: restPlot,
+      alt: 'CPU of session read, refresh and logout by server',
+      chart: { title: 'Session read, refresh, logout', subtitle, groups: rest },
+    },
+  ];
+  return charts
+    .filter(({ chart }) => chart.groups.length > 0)
+    .map(({ file, alt, chart }) => ({ file, alt, drawing: barChart(chart) }));
+}
+
+function costRow(cost: MedianCost, result: OperationsResult): string[] {
+  const { costs, rates, colds, warmUps } = result;
+  const { operation, candidate, server, mongod, redis, both, inHashes } = cost;
   const ownMs = costs.find((each) => each.operation === operation && each.candidate === 'api')?.both ?? Number.NaN;
   const rate = rates.find((each) => each.operation === operation && each.candidate === candidate) ?? cost;
   return [
     ...[operation, candidate],
-    ...[server, mongod, redis, both, both / bareHashMs].map(two),
+    ...[server, mongod, redis, both].map(two),
+    inHashes.toFixed(inHashes < 1 ? 3 : 2),
     candidate === 'api' ? '' : `${two(both / ownMs)} ×`,
     rate.perSecond.toFixed(0),
     (1_000 / both).toFixed(0),
+    ...[coldText(colds, cost), warmUpText(warmUps, cost)],
   ];
 }
 

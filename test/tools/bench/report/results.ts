@@ -4,6 +4,8 @@ import type { GrowthLevel } from '../growth/measure-growth.ts';
 import type { CandidateResult } from '../push/measure-candidate.ts';
 import type { LogoutResult } from '../push/measure-logouts.ts';
 import type { Percentiles } from '../push/percentiles.ts';
+import type { OtherUse } from '../quiet/cpu-counters.ts';
+import type { QuietWait } from '../quiet/wait-for-quiet.ts';
 import type { Machine } from './machine.ts';
 
 /** Results of a run of `npm run bench`, for the parts that were measured. */
@@ -12,11 +14,20 @@ export interface BenchResults {
   /** Peers that were not installed. */
   readonly leftOut: readonly string[];
   readonly minutes: number;
+  /** What else ran while each part was measured. */
+  readonly surroundings: readonly Surroundings[];
   readonly operations?: OperationsResult;
   readonly events?: Percentiles;
   readonly push?: PushResult;
   readonly growth?: readonly GrowthLevel[];
   readonly flood?: FloodResult;
+}
+
+/** What else ran while a part was measured. */
+export interface Surroundings extends QuietWait, OtherUse {
+  readonly part: string;
+  /** Duration of the part, without the wait before it. */
+  readonly seconds: number;
 }
 
 export interface PushResult {

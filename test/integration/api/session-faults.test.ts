@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createProcessGuard, type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newSession } from '../../support/accounts.ts';
+import { newSession, type TokenPair } from '../../support/accounts.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
 import { send } from '../../support/http-client.ts';
@@ -13,7 +13,7 @@ import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 import { type ApiProcess, startApiProcess } from '../../support/token-api-process.ts';
 
-const appName = 'refresh-faults';
+const appName = 'session-faults';
 const hour = 3_600_000;
 
 let mongo: LocalMongo;
@@ -44,16 +44,27 @@ afterAll(() => end());
 
 const documentOf = async (session_id: string) =>
   (await scene.collections.sessions.findOne({ _id: session_id })) as SessionDocument;
-const failing = (data: Partial<FailCommand>): FailCommand => ({ failCommands: ['update'], appName, ...data });
+/** The usual refresh is one findAndModify; one that has read the session is an update. */
+const failing = (data: Partial<FailCommand>): FailCommand => ({
+  failCommands: ['findAndModify', 'update'],
+  appName,
+  ...data,
+});
 const shutdownInProgress = 91;
 const operationFailed = 96;
+const writeConcernError = { code: shutdownInProgress, errmsg: 'the server goes down' };
+
+/** Makes the session's next refresh read before it writes, like one of an earlier release. */
+async function withoutHashesAhead(session_id: string): Promise<void> {
+  await scene.collections.sessions.updateOne({ _id: session_id }, { $unset: { ahead: 1 } });
+}
 
 describe('a MongoDB that fails in mid-refresh burns nothing: the same token refreshes afterwards', () => {
   test.each<[string, FailCommand]>([
     ['with an error that says nothing', failing({ errorCode: operationFailed })],
     ['with an error of a server that goes down', failing({ errorCode: shutdownInProgress })],
     ['by breaking the connection before it writes', failing({ closeConnection: true })],
-    ['already at the reading', failing({ failCommands: ['find'], closeConnection: true })],
+    ['already at the reading', failing({ failCommands: ['findAndModify', 'find'], closeConnection: true })],
   ])('%s', async (_, data) => {
     const { refresh_token, session_id } = await newSession(api);
     const before = await documentOf(session_id);
@@ -66,12 +77,21 @@ describe('a MongoDB that fails in mid-refresh burns nothing: the same token refr
     expect((await api.refresh(again.json.data.refresh_token)).status).toBe(200);
   });
 
+  test('with an error after it has written: the request goes on by reading, and finds its own successor', async () => {
+    const { refresh_token, session_id } = await newSession(api);
+    const data = failing({ failCommands: ['findAndModify'], writeConcernError });
+    const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
+    expect(answer.status).toBe(200);
+    expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
+    expect((await api.refresh(answer.json.data.refresh_token)).status).toBe(200);
+  });
+
   test.each([
     ['at once', 0],
     ['an hour later', hour],
-  ])('with an error after it has written, and the retry comes %s', async (_, pause) => {
+  ])('with an error after it has read and written, and the retry comes %s', async (_, pause) => {
     const { refresh_token, session_id } = await newSession(api);
-    const writeConcernError = { code: shutdownInProgress, errmsg: 'the server goes down' };
+    await withoutHashesAhead(session_id);
     const data = failing({ writeConcernError });
     const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
     expect(answer.status).toBe(503);
@@ -92,18 +112,25 @@ describe('a MongoDB that fails in mid-refresh burns nothing: the same token refr
   });
 });
 
-test('a reply of MongoDB’s that is lost after the write makes one successor, not two', async () => {
-  const proxy = await startReplyDroppingProxy(mongo.ports[0] as number);
-  const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
-  const { refresh_token, session_id } = await newSession(behind);
-  proxy.dropReplyTo('update');
-  const answer = await behind.refresh(refresh_token);
-  expect(proxy.dropped()).toBe(1);
-  expect(answer.status).toBe(200);
-  expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
-  expect((await behind.refresh(answer.json.data.refresh_token)).status).toBe(200);
-  await behind.close();
-  await proxy.close();
+describe.each([
+  ['of the usual refresh', 'findAndModify', async () => undefined],
+  ['of one that has read', 'update', withoutHashesAhead],
+])('%s', (_, command, prepare) => {
+  test('a reply of MongoDB’s that is lost after the write makes one successor, not two', async () => {
+    const proxy = await startReplyDroppingProxy(mongo.ports[0] as number);
+    const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
+    const { refresh_token, session_id } = await newSession(behind);
+    await prepare(session_id);
+    // A field of that name whose value is a text: the name of the collection.
+    proxy.dropReplyTo(`\x02${command}\0`);
+    const answer = await behind.refresh(refresh_token);
+    expect(proxy.dropped()).toBe(1);
+    expect(answer.status).toBe(200);
+    expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
+    expect((await behind.refresh(answer.json.data.refresh_token)).status).toBe(200);
+    await behind.close();
+    await proxy.close();
+  });
 });
 
 test('the api killed between commit and answer: another one gives the answer that was lost', async () => {
@@ -114,7 +141,7 @@ test('the api killed between commit and answer: another one gives the answer tha
   processes.push(victim);
   const { refresh_token, session_id } = await newSession(api);
 
-  proxy.hold('update');
+  proxy.hold('findAndModify');
   const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
   const request = { path: '/api/v1/auth/refresh', body: { refresh_token }, headers };
   const lost = send(victim.base, request).then(
@@ -133,4 +160,26 @@ test('the api killed between commit and answer: another one gives the answer tha
   const next = { ...request, body: { refresh_token: again.json.data.refresh_token } };
   expect((await send(successor.base, next)).status).toBe(200);
   await proxy.close();
+});
+
+describe('a logout whose answer from MongoDB is lost', () => {
+  const logOut = ({ access_token, refresh_token }: TokenPair) =>
+    api.post('/api/v1/auth/logout', { refresh_token }, { Authorization: `Bearer ${access_token}` });
+
+  test('after it has written is a logout all the same, and only one', async () => {
+    const tokens = await newSession(api);
+    const data = failing({ failCommands: ['update'], writeConcernError });
+    const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => logOut(tokens));
+    expect(answer.status).toBe(200);
+    expect(await documentOf(tokens.session_id)).toMatchObject({ is_revoked: true, revoked_reason: 'logout' });
+    expect((await logOut(tokens)).status).toBe(404);
+  });
+
+  test('before it has written is carried out by a second write', async () => {
+    const tokens = await newSession(api);
+    const data = failing({ failCommands: ['update'], closeConnection: true });
+    const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => logOut(tokens));
+    expect(answer.status).toBe(200);
+    expect(await documentOf(tokens.session_id)).toMatchObject({ is_revoked: true });
+  });
 });

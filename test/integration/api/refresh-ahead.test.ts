@@ -1,0 +1,128 @@
+import type { SessionDocument } from '@auth-account/stores/documents';
+import { createRefreshTokens, generateSecretKey } from '@auth-account/tokens';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { hashesAhead } from '../../../services/api/src/usecases/hashes-ahead.ts';
+import { createIssueTokens } from '../../../services/api/src/usecases/issue-tokens.ts';
+import { createRefresh, type RefreshDeps } from '../../../services/api/src/usecases/refresh.ts';
+import { hashOf, openUseCaseScene, readsOf, type UseCaseScene } from '../../support/use-case-scene.ts';
+
+const idleSeconds = 3_600;
+const retryWindowMs = 30_000;
+const unusual = ['find'];
+
+let scene: UseCaseScene;
+beforeAll(async () => {
+  scene = await openUseCaseScene();
+});
+afterAll(() => scene.close());
+
+/** Refreshes, and returns the next token with what was read of the session before. */
+async function refresh(token: string, deps: Partial<RefreshDeps> = {}) {
+  const { refreshTokens, issueTokens, announce, isDenied, audit, now } = scene;
+  const { sessions, reads } = readsOf(scene);
+  const limits = { refresh: async () => undefined };
+  const lifetime = { idleSeconds, absoluteSeconds: 86_400 };
+  const own = { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now, limits, lifetime, retryWindowMs };
+  const { refresh_token: next } = await createRefresh({ ...own, ...deps })({ refresh_token: token }, scene.origin);
+  return { next, reads };
+}
+
+const storedOf = async ({ _id }: SessionDocument) => (await scene.asStored(_id)) as SessionDocument;
+const change = ({ _id }: SessionDocument, update: object) => scene.collections.sessions.updateOne({ _id }, update);
+
+/** Refreshes that many times, each by the token of the one before. Returns for each generation what was read. */
+async function refreshOften(document: SessionDocument, first: string, times: number) {
+  const readAt = new Map<number, readonly string[]>();
+  let token = first;
+  for (let round = 0; round < times; round += 1) {
+    scene.pass(1_000);
+    const { next, reads } = await refresh(token);
+    const stored = await storedOf(document);
+    expect(stored).toMatchObject({ gen: round + 2, parent: round + 1, floor: round + 1, token: hashOf(next) });
+    expect(stored.expires_at).toEqual(new Date(scene.now().getTime() + idleSeconds * 1_000));
+    if (reads.length > 0) readAt.set(stored.gen, reads);
+    token = next;
+  }
+  return { readAt, token };
+}
+
+describe('a refresh by the newest token', () => {
+  test('reads nothing but every eighth time: then it writes the hashes of the next eight', async () => {
+    const { document, token } = await scene.session();
+    const { readAt } = await refreshOften(document, token, 24);
+    expect(readAt).toEqual(new Map([8, 16, 24].map((generation) => [generation, unusual])));
+  });
+
+  test('reads once in a session of an earlier release, which has no hashes', async () => {
+    const { document, token } = await scene.session();
+    await change(document, { $unset: { ahead: 1 } });
+    const { readAt } = await refreshOften(document, token, 6);
+    expect(readAt).toEqual(new Map([[2, unusual]]));
+  });
+
+  test('never extends the session past its absolute end', async () => {
+    const absolute_expires_at = new Date(scene.now().getTime() + 60_000);
+    const { document, token } = await scene.session({ absolute_expires_at });
+    const { reads } = await refresh(token);
+    expect(reads).toEqual([]);
+    expect((await storedOf(document)).expires_at).toEqual(absolute_expires_at);
+  });
+
+  test('is refused, after a read, if the session is over in the same moment', async () => {
+    const { token } = await scene.session({ expires_at: scene.now() });
+    await expect(refresh(token)).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_EXPIRED' });
+    const { token: ofRevoked } = await scene.session({ is_revoked: true, revoked_reason: 'logout' });
+    await expect(refresh(ofRevoked)).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_STOLEN' });
+  });
+});
+
+describe('after a rotation of the keys', () => {
+  const newKey = generateSecretKey();
+
+  /** An api that has the new key before the old one. */
+  function rotated() {
+    const refreshTokens = createRefreshTokens({ keys: [newKey, ...scene.refreshKeys.keys] });
+    const settings = { signAccessToken: () => 'an access token', accessTokenTtlSeconds: 600, pushPublicUrl: '' };
+    return { refreshTokens, issueTokens: createIssueTokens({ ...settings, refreshTokens, now: scene.now }) };
+  }
+
+  test('a token of the old key is read, and the hashes are of the new one from then on', async () => {
+    const { document, token } = await scene.session();
+    const deps = rotated();
+    const first = await refresh(token, deps);
+    expect(first.reads).toEqual(unusual);
+    expect(await storedOf(document)).toMatchObject({
+      kid: newKey.kid,
+      ahead: { kid: newKey.kid },
+      token: hashOf(first.next),
+    });
+    const second = await refresh(first.next, deps);
+    expect(second.reads).toEqual([]);
+    expect((await storedOf(document)).token).toBe(hashOf(second.next));
+  });
+
+  test('hashes of the old key are not used for a token of the new one', async () => {
+    // As an api of an earlier release leaves it, which knows nothing of the hashes.
+    const { document } = await scene.session();
+    const deps = rotated();
+    const sessionId = document._id;
+    const nonce = Buffer.from(document.nonce.value());
+    const made = deps.refreshTokens.issue({ kid: newKey.kid, sessionId, generation: 2 }, nonce);
+    await change(document, { $set: { kid: newKey.kid, gen: 2, parent: 1, floor: 1, token: hashOf(made) } });
+    const { next, reads } = await refresh(made, deps);
+    expect(reads).toEqual(unusual);
+    expect((await storedOf(document)).token).toBe(hashOf(next));
+  });
+});
+
+test('the hashes ahead are those of the tokens, each at its place', async () => {
+  const { refreshTokens } = scene;
+  const { document } = await scene.session();
+  const { _id: sessionId, kid, nonce } = document;
+  const bytes = Buffer.from(nonce.value());
+  for (const generation of [1, 7, 8, 15, 4_294_967_288]) {
+    const { block, hashes } = hashesAhead(refreshTokens, { kid, sessionId, generation }, bytes);
+    const of = (each: number) => hashOf(refreshTokens.issue({ kid, sessionId, generation: each }, bytes));
+    expect(hashes).toBe(Array.from({ length: 8 }, (_, place) => of(block * 8 + place)).join(''));
+  }
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { logOut, newEmail, newSession, password } from '../../support/accounts.ts';
+import { bearer, cheapHashes, refresh } from '../../support/groups.ts';
+import { queriesOf, shapeOf } from '../../support/query-shape.ts';
+import { monitored, type SentCommand, watchSentCommands } from '../../support/sent-commands.ts';
+import { type SentRedisCommand, withSentRedisCommands } from '../../support/sent-redis-commands.ts';
+import { completeDenyList } from '../../support/siblings.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { type CountedOperation, settledApart, statements } from '../../tools/queries/statements.ts';
+
+const sent = watchSentCommands();
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, MONGODB_URI: monitored(testEnvironment().mongodbUri) });
+  await completeDenyList(api.keyPrefix);
+});
+afterAll(async () => {
+  sent.close();
+  await api.close();
+});
+
+/** Prepares one run of each operation. */
+const operations: Readonly<Record<CountedOperation, () => Promise<() => Promise<unknown>>>> = {
+  register: async () => () =>
+    api.post('/api/v1/auth/register', { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }),
+  async login() {
+    const session = await newSession(api, { device_id: crypto.randomUUID() });
+    await logOut(api, session);
+    const { email, device_id } = session;
+    return () => api.post('/api/v1/auth/login', { email, password, device_id });
+  },
+  async 'session read'() {
+    const headers = bearer(await newSession(api));
+    return () => api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers });
+  },
+  async refresh() {
+    const session = await newSession(api);
+    return () => refresh(api, session);
+  },
+  async 'refresh, one in eight'() {
+    let newest: Parameters<typeof refresh>[1] = await newSession(api);
+    for (let generation = 1; generation < 7; generation += 1) newest = await refresh(api, newest);
+    return () => refresh(api, newest);
+  },
+  async logout() {
+    const session = await newSession(api);
+    return () => logOut(api, session);
+  },
+};
+
+/** Returns a statement as the table has it. */
+function toMongoStatement({ name, command }: SentCommand): string {
+  const [query] = queriesOf(command);
+  if (query !== undefined) return shapeOf(query);
+  return typeof command[name] === 'string' ? `${name} ${command[name]}` : name;
+}
+
+/**
+ * Returns a command as the table has it: with the kind of its key, without prefix and ids. A script that Redis does not
+ * know yet is sent again with its text (`eval`), and is the same statement.
+ */
+function toRedisStatement({ name, args }: SentRedisCommand): string {
+  if (name !== 'evalsha' && name !== 'eval') return name;
+  const [kind = '', limit] = (args[2] ?? '').replace(/^\{[^}]*\}:/, '').split(':');
+  return `evalsha ${kind === 'limit' ? `limit:${limit}` : kind}`;
+}
+
+const told = (operation: CountedOperation, store: 'MongoDB' | 'Redis') =>
+  statements[operation].filter((statement) => statement.store === store).map((statement) => statement.sent);
+
+/** Runs: a command that comes late is counted with the next one. */
+const runs = 3;
+
+test.each(Object.keys(operations) as CountedOperation[])('%s sends the statements of the table', async (operation) => {
+  // The first run opens connections and loads scripts.
+  await (await operations[operation]())();
+  const prepared = await Promise.all(Array.from({ length: runs }, () => operations[operation]()));
+  const expected = told(operation, 'Redis');
+  const mongo: string[][] = [];
+  const redis = await withSentRedisCommands(async (commands) => {
+    const counted = () => commands.map(toRedisStatement).filter((command) => !settledApart.includes(command));
+    for (const run of prepared) mongo.push((await sent.during(run)).map(toMongoStatement));
+    await eventually('all commands are sent', () => counted().length >= runs * expected.length);
+    return counted();
+  });
+  expect(mongo).toEqual(Array.from({ length: runs }, () => told(operation, 'MongoDB')));
+  expect(redis.toSorted()).toEqual(
+    Array.from({ length: runs }, () => expected)
+      .flat()
+      .toSorted(),
+  );
+});

@@ -1,0 +1,164 @@
+import { collectionsOf, createStores, mongoOptions } from '@auth-account/stores';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type IndexDescriptionInfo, MongoClient } from 'mongodb';
+import { driveAuthctl, driveRoutes, driveWorker, hotOperations } from '../../support/drive-services.ts';
+import { startEventReceiver } from '../../support/event-receiver.ts';
+import { cheapHashes } from '../../support/groups.ts';
+import { planOf } from '../../support/query-plans.ts';
+import { namedFields, type Query, queriesOf, shapeOf } from '../../support/query-shape.ts';
+import { monitored, type SentCommand, watchSentCommands } from '../../support/sent-commands.ts';
+import { type CallScene, storeCalls } from '../../support/store-calls.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+import { dueRow } from '../../support/worker-events.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
+import { type HotOperation, type KnownQuery, knownQueries } from '../../tools/queries/known-queries.ts';
+import { shardKeys } from '../../tools/queries/shard-keys.ts';
+
+const sent = watchSentCommands();
+const MONGODB_URI = monitored(testEnvironment().mongodbUri);
+const sentByHot = new Map<HotOperation, SentCommand[]>();
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, MONGODB_URI });
+  for (const name of Object.keys(hotOperations) as HotOperation[]) {
+    sentByHot.set(name, await sent.during(await hotOperations[name](api)));
+  }
+  await driveStores();
+  await driveRoutes(api);
+  await driveOthers();
+});
+afterAll(async () => {
+  sent.close();
+  await api.close();
+});
+
+/** Calls each function of each store. Rows are there that are due, held and leased. */
+async function driveStores(): Promise<void> {
+  const leased = { attempts: 1, locked_until: new Date(Date.now() + 60_000) };
+  const held = { held: { for: ['analytics'], until: new Date() }, locked_until: leased.locked_until };
+  await api.collections.outbox.insertMany([dueRow(), dueRow(held), dueRow(held), dueRow(leased)]);
+  const client = new MongoClient(MONGODB_URI, mongoOptions('stores', MONGODB_URI));
+  await client.connect();
+  const stores = createStores(collectionsOf(client.db(api.database)));
+  const call = (one: (on: CallScene) => Promise<unknown>) =>
+    client.withSession(async (session) => {
+      session.startTransaction();
+      await one({ stores, session });
+      await session.abortTransaction();
+    });
+  for (const calls of Object.values(storeCalls)) {
+    for (const one of typeof calls === 'function' ? [calls] : Object.values(calls)) await call(one);
+  }
+  await client.close();
+}
+
+/** Lets a worker do all that it does, and an operator run all commands. */
+async function driveOthers(): Promise<void> {
+  const receiver = await startEventReceiver();
+  const subscriber = { name: 'analytics', kind: 'webhook', url: receiver.url, secret: receiver.secret };
+  const EVENT_SUBSCRIBERS = JSON.stringify([subscriber]);
+  const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, MONGODB_URI, EVENT_SUBSCRIBERS };
+  const worker = await startTestWorker(env);
+  try {
+    await driveWorker(api);
+    await driveAuthctl(api, env);
+  } finally {
+    await worker.close();
+    await receiver.close();
+  }
+}
+
+/** Work of the server for a query, and what it would be in the sharded database of docs/scaling.md. */
+interface Traits {
+  readonly asksAllShards: boolean;
+  readonly sorts: boolean;
+  readonly scans: boolean;
+}
+
+async function traitsOf({ collection, filter, bare }: Query): Promise<Traits> {
+  const { stages } = await planOf(api.mongo.db(api.database), bare);
+  const { key, slotFrom } = shardKeys[collection] ?? { key: 'unknown', slotFrom: [] };
+  const named = namedFields(filter);
+  return {
+    asksAllShards: key !== undefined && !slotFrom.some((field) => named.has(field)),
+    sorts: stages.has('SORT'),
+    scans: stages.has('COLLSCAN'),
+  };
+}
+
+const shapesOf = (commands: readonly SentCommand[]) =>
+  new Set(commands.flatMap(({ command }) => queriesOf(command).map(shapeOf)));
+
+async function found() {
+  const byShape = new Map(
+    sent.all.flatMap(({ command }) => queriesOf(command).map((query) => [shapeOf(query), query])),
+  );
+  const hot = [...sentByHot].map(([name, commands]) => [name, shapesOf(commands)] as const);
+  const entries = [...byShape].map(async ([shape, query]) => {
+    const of = hot.filter(([, shapes]) => shapes.has(shape)).map(([name]) => name);
+    return [shape, { ...(await traitsOf(query)), hot: of }] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+const known = Object.entries(knownQueries).flatMap(([collection, queries]) =>
+  Object.entries(queries).map(([query, row]): [string, KnownQuery] => [`${collection} ${query}`, row]),
+);
+
+describe('the queries of the services', () => {
+  test('are those of the table, with the shards, the plan and the hot operations that it names', async () => {
+    const told = known.map(([shape, { hot = [], allShards, becomes, sorts, scans }]) => {
+      const asksAllShards = (allShards ?? becomes) !== undefined;
+      // The server may prefer an index in the right order, as long as it holds little.
+      return [
+        shape,
+        { asksAllShards, sorts: sorts !== undefined && expect.any(Boolean), scans: scans !== undefined, hot },
+      ];
+    });
+    expect(await found()).toEqual(Object.fromEntries(told));
+  });
+
+  test('of a hot operation ask one shard, neither sort in memory nor read a whole collection', () => {
+    const hot = known.filter(([, { hot }]) => hot !== undefined);
+    const wrong = hot.filter(([, { allShards, sorts, scans }]) => allShards ?? sorts ?? scans);
+    expect(wrong).toEqual([]);
+    expect(new Set(hot.flatMap(([, { hot }]) => hot))).toEqual(new Set(Object.keys(hotOperations)));
+  });
+
+  test('would be caught without a shard key, an index, or an order', async () => {
+    const { users } = api.collections;
+    const watched = watchSentCommands();
+    const client = new MongoClient(MONGODB_URI, mongoOptions('a test', MONGODB_URI));
+    const commands = await watched.during(() =>
+      client.db(api.database).collection(users.collectionName).find({ locale: 'en' }).sort({ email: 1 }).toArray(),
+    );
+    await client.close();
+    watched.close();
+    const [query] = commands.flatMap(({ command }) => queriesOf(command));
+    if (query === undefined) throw new Error('the query was not sent');
+    expect(shapeOf(query)).toBe('users find {locale} by email');
+    expect(await traitsOf(query)).toEqual({ asksAllShards: true, sorts: true, scans: true });
+  });
+});
+
+describe('the plan of a sharded MongoDB', () => {
+  test('has every collection', () => {
+    const names = Object.values(api.collections).map(({ collectionName }) => collectionName);
+    expect(Object.keys(shardKeys).toSorted()).toEqual(names.toSorted());
+  });
+
+  test('tells what becomes of each unique index, as none of today’s begins with a shard key', async () => {
+    const indexes = Object.values(api.collections).map(async (collection) => {
+      const unique = ((await collection.indexes()) as IndexDescriptionInfo[]).filter((index) => index.unique);
+      return unique.map(({ name = '' }) => [name, shardKeys[collection.collectionName]?.changes ?? ''] as const);
+    });
+    const told = (await Promise.all(indexes)).flat();
+    expect(told.map(([name]) => name).toSorted()).toEqual([
+      'email_key_unique',
+      'import_key_unique',
+      'live_device_unique',
+    ]);
+    for (const [name, changes] of told) expect(changes).toContain(`\`${name}\``);
+  });
+});

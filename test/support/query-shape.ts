@@ -1,0 +1,90 @@
+import type { Document } from 'mongodb';
+
+/** One query: what a command asks of one collection. A command that changes several documents by filter has several. */
+export interface Query {
+  readonly collection: string;
+  /** `find`, `aggregate`, `distinct`, `findAndModify`, `update` or `delete`. */
+  readonly verb: string;
+  readonly filter: Document;
+  readonly sort: Document | Map<string, unknown>;
+  /** Command with this query alone and without the fields of its session: for `explain`. */
+  readonly bare: Document;
+}
+
+/** Returns the queries of a command: none if it asks for no documents. */
+export function queriesOf(command: Document): Query[] {
+  const { lsid, txnNumber, startTransaction, autocommit, readConcern, writeConcern, $clusterTime, $db, ...bare } =
+    command;
+  const [verb = '', collection] = Object.entries(bare)[0] ?? [];
+  const one = (filter: Document = {}, sort: Document = {}, alone = bare) => [
+    { collection, verb, filter, sort, bare: alone },
+  ];
+  switch (verb) {
+    case 'find':
+      return one(bare.filter, bare.sort);
+    case 'findAndModify':
+    case 'distinct':
+      return one(bare.query, bare.sort);
+    case 'aggregate':
+      return one(bare.pipeline[0]?.$match);
+    case 'update':
+      return bare.updates.flatMap((update: Document) => one(update.q, {}, { ...bare, updates: [update] }));
+    case 'delete':
+      return bare.deletes.flatMap((each: Document) => one(each.q, {}, { ...bare, deletes: [each] }));
+    default:
+      return [];
+  }
+}
+
+/** Returns what queries have in common that differ in their values only: `users find {_id, home_group_id}`. */
+export function shapeOf({ collection, verb, filter, sort }: Query): string {
+  const order = (sort instanceof Map ? [...sort.keys()] : Object.keys(sort)).join(', ');
+  return `${collection} ${verb} {${filterShape(filter)}}${order === '' ? '' : ` by ${order}`}`;
+}
+
+const ranges = new Set(['$gt', '$gte', '$lt', '$lte']);
+
+function filterShape(filter: Document): string {
+  const conditions = Object.entries(filter).flatMap(([field, value]) => conditionsOf(field, value));
+  return [...new Set(conditions)].sort().join(', ');
+}
+
+function conditionsOf(field: string, value: unknown): string[] {
+  if (field === '$and') {
+    return (value as Document[]).flatMap((each) =>
+      Object.entries(each).flatMap(([name, of]) => conditionsOf(name, of)),
+    );
+  }
+  if (field === '$or' || field === '$nor') return [`${field}(${(value as Document[]).map(filterShape).join(' | ')})`];
+  if (field.startsWith('$')) return [field];
+  // Its second part is the name of a subscriber.
+  const name = field.replace(/^replays\..*/, 'replays.*');
+  const operators = operatorsOf(value);
+  if (operators.length === 0) return [name];
+  return [...new Set(operators.map(([operator, operand]) => conditionOf(name, operator, operand)))];
+}
+
+function conditionOf(name: string, operator: string, operand: unknown): string {
+  if (operator === '$eq') return name;
+  if (ranges.has(operator)) return `${name} <>`;
+  if (operator === '$elemMatch') return `${name} [${filterShape(operand as Document)}]`;
+  return `${name} ${operator.slice(1)}`;
+}
+
+/** Returns the operators of a condition; none if the value itself is what the field must equal. */
+function operatorsOf(value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return [];
+  const entries = Object.entries(value);
+  return entries.every(([key]) => key.startsWith('$')) ? entries : [];
+}
+
+/** Returns the fields whose values the filter names: those of which a router can compute the shard. */
+export function namedFields(filter: Document): Set<string> {
+  const fields = Object.entries(filter).flatMap(([field, value]) => {
+    if (field === '$and') return (value as Document[]).flatMap((each) => [...namedFields(each)]);
+    if (field.startsWith('$')) return [];
+    const operators = operatorsOf(value).map(([operator]) => operator);
+    return operators.length === 0 || operators.includes('$eq') || operators.includes('$in') ? [field] : [];
+  });
+  return new Set(fields);
+}

@@ -1,0 +1,61 @@
+import { type CommandStartedEvent, type Document, MongoClient } from 'mongodb';
+
+/** A command that a service has sent to MongoDB. */
+export interface SentCommand {
+  /** Name by which the client introduced itself: `auth-api`. */
+  readonly by: string;
+  /** `find`, `update`, `commitTransaction` … */
+  readonly name: string;
+  readonly database: string;
+  readonly command: Document;
+}
+
+/** Commands of the services in this process, as their drivers send them. */
+export interface SentCommands {
+  /** Runs the work, and returns the commands that were sent meanwhile. */
+  during(work: () => Promise<unknown>): Promise<SentCommand[]>;
+  /** All commands so far. */
+  readonly all: readonly SentCommand[];
+  /** Leaves clients that connect later alone. */
+  close(): void;
+}
+
+/** Returns the address with which a service's client tells what it sends. */
+export function monitored(mongodbUri: string): string {
+  const uri = new URL(mongodbUri);
+  uri.searchParams.set('monitorCommands', 'true');
+  return String(uri);
+}
+
+/**
+ * Watches each client that a service of this process connects from now on, by an address of {@link monitored}. The
+ * services open their clients themselves and hand them to nobody, so this listens from their first `connect` on.
+ */
+export function watchSentCommands(): SentCommands {
+  const all: SentCommand[] = [];
+  const watched = new WeakSet<MongoClient>();
+  const keep = (by: string, { command, commandName: name, databaseName: database }: CommandStartedEvent) => {
+    all.push({ by, name, database, command });
+  };
+  const { connect } = MongoClient.prototype;
+  MongoClient.prototype.connect = function (this: MongoClient) {
+    // Services introduce themselves by a name; a test's own client has none.
+    const by = this.options.driverInfo?.name;
+    if (by !== undefined && !watched.has(this)) {
+      watched.add(this);
+      this.on('commandStarted', (event) => keep(by, event));
+    }
+    return connect.call(this);
+  };
+  return {
+    all,
+    async during(work) {
+      const before = all.length;
+      await work();
+      return all.slice(before);
+    },
+    close() {
+      MongoClient.prototype.connect = connect;
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { parseArgs } from 'node:util';
+import { startTestServers } from '@auth-account/local-stack';
+import { collectionsOf, createStores, ensureIndexes, mongoOptions, runTransaction } from '@auth-account/stores';
+import { type ClientSession, type Collection, MongoClient } from 'mongodb';
+import { newAccountSeed } from '../../support/seed-accounts.ts';
+import { newEvent } from '../../support/worker-events.ts';
+import { medianOf } from './cost/median-of.ts';
+import { cpuMs } from './push/process-usage.ts';
+
+/**
+ * `npm run bench addresses [-- --users N] [-- --count N]`: what a collection of addresses would cost, whose `_id` is the
+ * `email_key`, beside today's unique index: CPU of MongoDB for a registration's transaction and for a login's look-up,
+ * side by side in one run, and bytes on disk for each account. See docs/scaling.md, "MongoDB sharding".
+ */
+const { values } = parseArgs({
+  options: { users: { type: 'string', default: '100000' }, count: { type: 'string', default: '1500' } },
+});
+const [users, count] = [Number(values.users), Number(values.count)];
+const rounds = 5;
+const atOnce = 4;
+const insertBatch = 5_000;
+
+interface Address {
+  readonly _id: string;
+  readonly user_id: string;
+}
+type Seed = ReturnType<typeof newAccountSeed>;
+
+const servers = await startTestServers(() => undefined);
+const client = new MongoClient(servers.mongo.uri, mongoOptions('bench', servers.mongo.uri));
+const mongodMs = () => servers.mongo.pids().reduce((sum, pid) => sum + cpuMs(pid), 0);
+
+/** A database with the accounts. `byAddress`: addresses have their own collection, and no index on the accounts. */
+async function openGround(name: string, byAddress: boolean) {
+  const db = client.db(name);
+  await ensureIndexes(db);
+  const collections = collectionsOf(db);
+  const addresses: Collection<Address> = db.collection('emails');
+  if (byAddress) await collections.users.dropIndex('email_key_unique');
+  const toAddress = ({ user }: Seed) => ({ _id: user.email_key, user_id: user._id });
+  const seeds: Seed[] = [];
+  for (let done = 0; done < users; done += insertBatch) {
+    const batch = Array.from({ length: Math.min(insertBatch, users - done) }, () => newAccountSeed('x'.repeat(97)));
+    await collections.users.insertMany(batch.map(({ user }) => user));
+    if (byAddress) await addresses.insertMany(batch.map(toAddress));
+    seeds.push(...batch);
+  }
+  const { outbox } = createStores(collections);
+  async function register() {
+    const seed = newAccountSeed('x'.repeat(97));
+    const work = async (session: ClientSession) => {
+      if (byAddress) await addresses.insertOne(toAddress(seed), { session });
+      await collections.users.insertOne(seed.user, { session });
+      await collections.groups.insertOne(seed.group, { session });
+      await outbox.append(newEvent(), new Date(), session);
+    };
+    await runTransaction(client, work, { isCommitted: async () => false });
+  }
+  async function findByEmail(index: number) {
+    const email_key = seeds[(index * 7_919) % seeds.length]?.user.email_key ?? '';
+    if (!byAddress) return collections.users.findOne({ email_key });
+    const address = await addresses.findOne({ _id: email_key });
+    return collections.users.findOne({ _id: address?.user_id ?? '' });
+  }
+  async function bytesOnDisk(): Promise<number> {
+    const { indexSizes } = await db.command({ collStats: 'users' });
+    if (!byAddress) return indexSizes.email_key_unique;
+    const { storageSize, totalIndexSize } = await db.command({ collStats: 'emails' });
+    return storageSize + totalIndexSize;
+  }
+  return { register, findByEmail, bytesOnDisk };
+}
+
+/** Returns the CPU milliseconds of mongod for one run. */
+async function cost(run: (index: number) => Promise<unknown>): Promise<number> {
+  const before = mongodMs();
+  let next = 0;
+  const one = async () => {
+    while (next < count) await run(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+  return (mongodMs() - before) / count;
+}
+
+try {
+  await client.connect();
+  const grounds = { 'unique index': await openGround('indexed', false), addresses: await openGround('apart', true) };
+  const kinds = ['register', 'findByEmail'] as const;
+  const found = new Map<string, number[]>();
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const kind of kinds) {
+      for (const [name, ground] of Object.entries(grounds)) {
+        const ms = await cost(ground[kind]);
+        if (round > 0) found.set(`${kind}, ${name}`, [...(found.get(`${kind}, ${name}`) ?? []), ms]);
+      }
+    }
+  }
+  for (const [what, ms] of found) {
+    console.log(`${what}: ${medianOf(ms).toFixed(3)} ms of MongoDB (${ms.map((each) => each.toFixed(2)).join(', ')})`);
+  }
+  await client.db('admin').command({ fsync: 1 });
+  for (const [name, ground] of Object.entries(grounds)) {
+    const bytes = await ground.bytesOnDisk();
+    console.log(`${name}: ${(bytes / users).toFixed(0)} bytes on disk for an account`);
+  }
+} finally {
+  await client.close();
+  await servers.stop();
+}

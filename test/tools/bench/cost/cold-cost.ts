@@ -1,0 +1,32 @@
+import type { TestServers } from '@auth-account/local-stack';
+import type { Candidate } from './candidate.ts';
+import { type Load, measureOperation } from './measure-operation.ts';
+import type { OperationName } from './operations.ts';
+
+/** CPU milliseconds of server and MongoDB for one of the first operations of a process that has just started. */
+export interface ColdCost {
+  readonly operation: OperationName;
+  readonly candidate: string;
+  readonly both: number;
+}
+
+/** Starts the server anew for each operation that it offers, and measures its first ones. */
+export async function measureCold(
+  start: () => Promise<Candidate>,
+  names: readonly OperationName[],
+  servers: TestServers,
+  load: (name: OperationName) => Load,
+): Promise<ColdCost[]> {
+  const costs: ColdCost[] = [];
+  for (const operation of names) {
+    const candidate = await start();
+    try {
+      if (!candidate.offers.includes(operation)) continue;
+      const { server, mongod } = await measureOperation(operation, candidate, servers, load(operation));
+      costs.push({ operation, candidate: candidate.name, both: server + mongod });
+    } finally {
+      await candidate.end();
+    }
+  }
+  return costs;
+}

@@ -1,0 +1,153 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startTestServers } from '@auth-account/local-stack';
+import { openRedis, workerOptions } from '@auth-account/redis';
+import { ensureIndexes } from '@auth-account/stores';
+import { Binary, type Collection, type Document, Timestamp } from 'mongodb';
+import { newEmail, password } from '../../support/accounts.ts';
+import { startTestStack } from '../../support/test-stack.ts';
+
+/**
+ * `npm run bench footprint [-- --count N] [-- --copies N]`: what one operation writes and sends, by the servers' own
+ * counters on a running stack with one webhook: bytes of MongoDB's oplog, commands to Redis (those of scripts and of
+ * deliveries included), bytes of its append-only file, bytes of HTTP. Then the size of each document, of real ones with
+ * ids of their own. These are the figures of docs/scaling.md.
+ */
+const { values } = parseArgs({
+  options: { count: { type: 'string', default: '200' }, copies: { type: 'string', default: '100000' } },
+});
+const [count, copies] = [Number(values.count), Number(values.copies)];
+
+const servers = await startTestServers(() => undefined);
+process.env.TEST_MONGODB_URI = servers.mongo.uri;
+process.env.TEST_REDIS_URL = servers.redis.url;
+process.env.TEST_KEYS_DIR = servers.keysDir;
+const stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', LOG_LEVEL: 'warn' });
+const redis = openRedis({ REDIS_URL: stack.redis.url }, workerOptions());
+const { db } = stack.collections.users;
+const oplog: Collection<{ ts: Timestamp }> = db.client.db('local').collection('oplog.rs');
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+let wire = 0;
+
+/** Sends on one connection, and counts its bytes in both directions. */
+async function send(path: string, body?: object, token?: string) {
+  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() };
+  const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const options = { agent, method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...authorization } };
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const sent = request(stack.apiUrl + path, options, (res) => text(res).then(resolve, reject));
+  let before = 0;
+  sent.on('socket', ({ bytesRead, bytesWritten }) => {
+    before = bytesRead + bytesWritten;
+  });
+  sent.on('error', reject);
+  sent.end(body && JSON.stringify(body));
+  const answer = JSON.parse(await promise);
+  wire += (sent.socket?.bytesRead ?? 0) + (sent.socket?.bytesWritten ?? 0) - before;
+  if (answer.data === undefined) throw new Error(`${path} answered ${JSON.stringify(answer)}`);
+  return answer.data;
+}
+
+async function counters() {
+  const stats = [...(await redis.info('commandstats')).matchAll(/^cmdstat_\S+:calls=(\d+)/gm)];
+  const aof = /^aof_current_size:(\d+)/m.exec(await redis.info('persistence'))?.[1];
+  return { commands: stats.reduce((sum, [, calls]) => sum + Number(calls), 0), aof: Number(aof ?? 0), wire };
+}
+
+/** Runs the work, and returns what it took in all; `oplog`: bytes of the entries since. */
+async function during(work: () => Promise<unknown>) {
+  const [last] = await oplog.find().sort({ $natural: -1 }).limit(1).toArray();
+  const [before, begun] = [await counters(), performance.now()];
+  await work();
+  const after = await counters();
+  const ms = performance.now() - begun;
+  const since = [{ $match: { ts: { $gt: last?.ts ?? new Timestamp(0n) } } }];
+  const sum = { $group: { _id: null, bytes: { $sum: { $bsonSize: '$$ROOT' } } } };
+  const [entries] = await oplog.aggregate([...since, sum]).toArray();
+  const used = {
+    commands: after.commands - before.commands,
+    aof: after.aof - before.aof,
+    wire: after.wire - before.wire,
+  };
+  return { ...used, oplog: Number(entries?.bytes ?? 0), ms };
+}
+
+/** Prints what the operation takes beyond what the stack does by itself in the same time. */
+async function measure(name: string, run: (index: number) => Promise<unknown>): Promise<void> {
+  const own = await during(() => pause(3_000));
+  const used = await during(async () => {
+    for (let index = 0; index < count; index += 1) await run(index);
+    // The deliveries of its events.
+    await pause(1_500);
+  });
+  const each = (what: 'commands' | 'aof' | 'wire' | 'oplog') =>
+    Math.round((used[what] - (own[what] * used.ms) / own.ms) / count);
+  console.log(
+    `${name}: oplog ${each('oplog')} B, Redis ${each('commands')} commands, AOF ${each('aof')} B, HTTP ${each('wire')} B`,
+  );
+}
+
+/** Prints the size of the collection's documents, of copies with ids and secrets of their own. */
+async function measureSize(collection: Collection<Document>, own: (example: Document) => Document): Promise<void> {
+  const example = await collection.findOne({}, { sort: { _id: -1 } });
+  if (example === null) throw new Error(`${collection.collectionName} is empty`);
+  const scratch = db.client.db(`${db.databaseName}-sizes`);
+  await ensureIndexes(scratch);
+  const target = scratch.collection(collection.collectionName);
+  for (let done = 0; done < copies; done += 5_000) {
+    const documents = Array.from({ length: Math.min(5_000, copies - done) }, () => ({ ...example, ...own(example) }));
+    await target.insertMany(documents as never);
+  }
+  await scratch.admin().command({ fsync: 1 });
+  const { avgObjSize, storageSize, totalIndexSize } = await scratch.command({ collStats: collection.collectionName });
+  const [disk, index] = [storageSize, totalIndexSize].map((bytes) => Math.round(bytes / copies));
+  console.log(`${collection.collectionName}: BSON ${Math.round(avgObjSize)} B, on disk ${disk} B, indexes ${index} B`);
+  await scratch.dropDatabase();
+}
+
+try {
+  const auth = '/api/v1/auth';
+  const emails = Array.from({ length: count }, newEmail);
+  const device_id = randomUUID();
+  const sessions: { access_token: string; refresh_token: string }[] = [];
+  await measure('register', (i) =>
+    send(`${auth}/register`, { email: emails[i], password, device_id, space_creation_mode: 'CREATE_NEW_HOME' }),
+  );
+  await measure('login', async (i) => {
+    sessions[i] = await send(`${auth}/login`, { email: emails[i], password, device_id, platform: 'ios' });
+  });
+  await measure('session read', (i) => send(`${auth}/sessions`, undefined, sessions[i]?.access_token));
+  // Each session refreshes eight times: once at the end of a block of hashes.
+  await measure('refresh', async (i) => {
+    const place = Math.floor(i / 8);
+    sessions[place] = await send(`${auth}/refresh`, { refresh_token: sessions[place]?.refresh_token });
+  });
+  await measure('logout', (i) =>
+    send(`${auth}/logout`, { refresh_token: sessions[i]?.refresh_token }, sessions[i]?.access_token),
+  );
+  const { users, groups, outbox } = stack.collections;
+  const address = () => {
+    const email = newEmail();
+    return { _id: randomUUID(), email, email_key: email, password_hash: randomBytes(48).toString('base64') };
+  };
+  const secret = (bytes: number) => randomBytes(bytes).toString('base64url');
+  await measureSize(users as never, () => ({ ...address(), home_group_id: randomUUID() }));
+  await measureSize(groups as never, () => ({ _id: randomUUID(), owner_id: randomUUID() }));
+  await measureSize(stack.collections.sessions as never, () => ({
+    ...{ _id: randomUUID(), user_id: randomUUID(), device_id: randomUUID(), token: secret(32) },
+    ...{ nonce: new Binary(randomBytes(32)), ahead: { kid: 'key-1', block: 1, hashes: secret(258) } },
+  }));
+  await measureSize(outbox as never, ({ event }) => {
+    const [id, requestid, user_id, home_group_id] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    const data = { ...event.data, user_id, home_group_id };
+    return { _id: id, event: { ...event, id, requestid, subject: user_id, data } };
+  });
+} finally {
+  agent.destroy();
+  redis.disconnect();
+  await stack.close();
+  await servers.stop();
+}

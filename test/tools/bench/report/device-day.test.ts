@@ -1,0 +1,48 @@
+import { describe, expect, test } from '@jest/globals';
+import type { MedianCost } from '../cost/cost-medians.ts';
+import { type OperationName, operationNames } from '../cost/operations.ts';
+import { coresForMillion, deviceDays } from './device-day.ts';
+import { deviceDayAims } from './device-day-aims.ts';
+
+const cost = (candidate: string, operation: OperationName, both: number): MedianCost => ({
+  ...{ candidate, operation, both, inHashes: both / 12 },
+  ...{ server: both, mongod: 0, redis: 0.1, perSecond: 1 },
+});
+/** One millisecond for every operation at the api, with Redis. */
+const own = operationNames.map((name) => cost('api', name, 0.9));
+
+describe('a device-day', () => {
+  test('is 24 refreshes, 10 handshakes, 6 reads, and the few others, Redis included', () => {
+    const [day] = deviceDays({ costs: own }, 0.5);
+    expect(day?.ms).toBeCloseTo(24 + 10 * 0.5 + 6 + 0.05 + 0.02 + 0.01, 10);
+    expect(day?.tasks.handshake).toBe(5);
+  });
+
+  test('of a peer is compared over what both have', () => {
+    const peer = [cost('peer', 'refresh', 3.9), cost('peer', 'logout', 1.9)];
+    const day = deviceDays({ costs: [...own, ...peer] }, 0.5).find(({ candidate }) => candidate === 'peer');
+    expect(day?.ms).toBeCloseTo(24 * 4 + 0.02 * 2, 10);
+    expect(day?.ofApi).toBeCloseTo(24 + 0.02, 10);
+    expect(day?.tasks).not.toHaveProperty('handshake');
+  });
+
+  test('is not summed up if an operation of the api was not measured', () => {
+    expect(deviceDays({ costs: own.filter(({ operation }) => operation !== 'login') })).toEqual([]);
+  });
+
+  test('keeps a core busy for a day if it takes a million devices 86.4 ms each', () => {
+    expect(coresForMillion({ ms: 86.4 })).toBeCloseTo(1, 10);
+  });
+
+  test('is compared with the peer that comes nearest to the api', () => {
+    const slow = [cost('slow', 'refresh', 9.9), cost('slow', 'session read', 9.9)];
+    const near = (both: number) => [...own, ...slow, cost('near', 'refresh', both)];
+    const aims = (both: number) => deviceDayAims(deviceDays({ costs: near(both) }), ['slow', 'near']);
+    expect(aims(3.0)).toMatchObject([{ isMet: true, measured: expect.stringContaining('near') }]);
+    expect(aims(2.8)).toMatchObject([{ isMet: false, measured: expect.stringContaining('2.90 ×') }]);
+  });
+
+  test('has no aim without a peer', () => {
+    expect(deviceDayAims(deviceDays({ costs: own }), [])).toEqual([]);
+  });
+});

@@ -1,0 +1,69 @@
+/** A measured figure, in the unit of its name. */
+export interface Figure {
+  readonly value: number;
+  readonly what: string;
+  /** The value as a reader is told it. */
+  readonly shown: string;
+  /** What repeats it. */
+  readonly source: string;
+  readonly day: string;
+}
+
+type Source = readonly [command: string, day: string];
+
+const push: Source = ['`npm run bench push`', '2026-11-21'];
+const hints: Source = ['`npm run bench hints`', '2026-11-21'];
+const outbox: Source = ['`npm run bench outbox`', '2026-11-21'];
+const redis: Source = ['`npm run bench redis`', '2026-11-23'];
+const memory: Source = ['`INFO memory` of a running stack', '2026-11-21'];
+const footprint: Source = ['`npm run bench footprint`', '2026-11-23'];
+
+function figure(value: number, unit: string, what: string, [source, day]: Source): Figure {
+  const shown = unit.startsWith('B') && value >= 1_000 ? `${value / 1_000} K${unit}` : `${value} ${unit}`;
+  return { value, shown, what, source, day };
+}
+
+/**
+ * Figures that docs/benchmarks.md does not have, in the order of the page's table. The CPU of an operation comes from
+ * there: see bench-figures.ts.
+ */
+export const figures = {
+  gatewayMiB: figure(168, 'MiB', 'push-gateway, empty', push),
+  streamBytes: figure(
+    11_300,
+    'B',
+    'idle stream: the process’s part and the kernel’s, which counts in the pod’s cgroup',
+    push,
+  ),
+  pingBytesPerSecond: figure(6.2, 'B/s', 'idle stream: ping, pong and their acknowledgements every 42 s, with TLS', [
+    'computed from the frames',
+    '2026-11-23',
+  ]),
+  heardMs: figure(0.01, 'ms CPU', 'message that a gateway hears: a close, or a new stream at another one', hints),
+  workerEventsPerSecond: figure(830, '/s', 'events that a worker delivers to a webhook', outbox),
+  eventMongodbMs: figure(0.59, 'ms CPU', 'event delivered to a webhook: MongoDB', outbox),
+  eventRedisMs: figure(0.22, 'ms CPU', 'event delivered to a webhook: Redis, two queues', outbox),
+  publishedRedisMs: figure(0.058, 'ms CPU', 'event published: Redis', redis),
+  endedRedisMs: figure(0.074, 'ms CPU', 'event taken and ended in one queue: Redis', redis),
+  questionRedisMs: figure(0.013, 'ms CPU', 'question to the deny list: Redis', redis),
+  handshakeRedisMs: figure(0.028, 'ms CPU', 'handshake that shares no round trip: Redis', redis),
+  denialRedisMs: figure(0.03, 'ms CPU', 'denial with its close command: Redis', redis),
+  registerOplogBytes: figure(2_627, 'B', 'registration with its event’s delivery: oplog', footprint),
+  loginOplogBytes: figure(1_622, 'B', 'login: oplog', footprint),
+  refreshOplogBytes: figure(440, 'B', 'refresh: oplog', footprint),
+  logoutOplogBytes: figure(497, 'B', 'logout: oplog', footprint),
+  registerHttpBytes: figure(1_082, 'B', 'registration: HTTP in both directions, without TLS', footprint),
+  loginHttpBytes: figure(2_257, 'B', 'login: HTTP', footprint),
+  readHttpBytes: figure(1_792, 'B', 'authenticated read of a short list: HTTP', footprint),
+  refreshHttpBytes: figure(2_205, 'B', 'refresh: HTTP', footprint),
+  logoutHttpBytes: figure(1_740, 'B', 'logout: HTTP', footprint),
+  userBytes: figure(503, 'B', 'document of a user, in memory', footprint),
+  userDiskBytes: figure(521, 'B', 'user: disk, indexes included', footprint),
+  groupDiskBytes: figure(161, 'B', 'group: disk, indexes included', footprint),
+  sessionBytes: figure(1_133, 'B', 'document of a session, in memory', footprint),
+  sessionDiskBytes: figure(831, 'B', 'session: disk, indexes included', footprint),
+  outboxDiskBytes: figure(381, 'B', 'event in the outbox: disk, indexes included', footprint),
+  accountRedisBytes: figure(184, 'B', 'account’s known places: memory of Redis, for 180 days', memory),
+  jobRedisBytes: figure(2_400, 'B', 'event’s job in a queue: memory of Redis', memory),
+  denialRedisBytes: figure(275, 'B', 'ended session on the deny list: memory of Redis', memory),
+} as const satisfies Readonly<Record<string, Figure>>;

@@ -1,0 +1,34 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** A part of a page that is generated: it stands between the markers `<!-- name:start -->` and `<!-- name:end -->`. */
+export interface PageSections {
+  /** Path of the page in the project. */
+  readonly page: string;
+  /** Name of the generator, for the advice. */
+  readonly generator: string;
+  /** Text of each part by its name. */
+  readonly sections: Readonly<Record<string, string>>;
+}
+
+const root = new URL('../../../', import.meta.url);
+
+/** Writes the parts into the page. With --check it writes nothing, and sets exit code 1 if one is out of date. */
+export function generateSections({ page, generator, sections }: PageSections): void {
+  const file = new URL(page, root);
+  const before = readFileSync(file, 'utf8');
+  const after = Object.entries(sections).reduce((text, [name, part]) => withSection(text, name, part), before);
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, after);
+  } else if (after !== before) {
+    console.error(`${page}: its tables are out of date. Run: npm run generate ${generator}`);
+    process.exitCode = 1;
+  }
+}
+
+/** Returns the page with that part replaced. Throws if it does not have both markers, in order. */
+function withSection(text: string, name: string, part: string): string {
+  const [open, close] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`];
+  const [start, end] = [text.indexOf(open), text.indexOf(close)];
+  if (start < 0 || end < start) throw new Error(`there is no ${open} followed by ${close}`);
+  return `${text.slice(0, start)}${open}\n\n${part}\n\n${text.slice(end)}`;
+}

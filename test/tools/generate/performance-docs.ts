@@ -1,0 +1,35 @@
+import { markdownTable } from '../bench/report/markdown-table.ts';
+import { type CountedOperation, statements } from '../queries/statements.ts';
+import { generateSections } from './page-sections.ts';
+
+/** Writes the table of docs/performance.md: the statements of each operation, with a reason for each. */
+
+const operations = Object.keys(statements) as CountedOperation[];
+
+function countsTable(): string {
+  const rows = operations.map((name) => {
+    const of = statements[name];
+    const count = (store: string) => of.filter((statement) => statement.store === store).length;
+    const waited = of.filter(({ isBehind }) => !isBehind).length;
+    return [name, count('MongoDB'), count('Redis'), waited];
+  });
+  return markdownTable(['Operation', 'MongoDB', 'Redis', 'round trips that the answer waits for'], rows);
+}
+
+function statementsTable(): string {
+  const rows = operations.flatMap((name) =>
+    statements[name].map(({ store, sent, why, isBehind }, place) => [
+      place === 0 ? name : '',
+      store,
+      `\`${sent.replaceAll('|', '\\|')}\``,
+      isBehind ? `${why} (the answer does not wait)` : why,
+    ]),
+  );
+  return markdownTable(['Operation', 'Store', 'Statement', 'Why'], rows);
+}
+
+generateSections({
+  page: 'docs/performance.md',
+  generator: 'performance',
+  sections: { 'statement-counts': countsTable(), statements: statementsTable() },
+});
