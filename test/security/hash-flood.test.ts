@@ -14,7 +14,7 @@ beforeAll(async () => {
   const bounds = { HASH_CONCURRENCY: '2', HASH_QUEUE_LIMIT: '128', HASH_MEMORY_MIB: String(hashMemoryMib) };
   // A thousand new connections alone may take a busy machine a second.
   const env = { ...bounds, HASH_QUEUE_TIMEOUT_MS: '3000' };
-  flood = await floodLogins({ logins: 1_000, isWarm: false, env });
+  flood = await floodLogins({ logins: 1_000, warmUpLogins: 0, env });
   console.info(describeFlood(flood));
 });
 
@@ -55,7 +55,7 @@ describe('hashes at once', () => {
   beforeAll(async () => {
     // Long enough for the slowest machine: here nobody must be shed.
     const env = { HASH_CONCURRENCY: '64', HASH_MEMORY_MIB: '132', HASH_QUEUE_TIMEOUT_MS: '60000' };
-    small = await floodLogins({ logins: 40, isWarm: false, env });
+    small = await floodLogins({ logins: 40, warmUpLogins: 0, env });
   });
 
   test('are no more than there is memory for, however many are asked for', () => {

@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { nodeFor } from '@auth-account/local-stack';
 import { processEnvironment } from './process-environment.ts';
 import { gatewayEnvironment } from './test-api.ts';
 
@@ -25,7 +26,7 @@ const main = fileURLToPath(new URL('../../services/push-gateway/src/main.ts', im
  * and the output if the process ends before.
  */
 export async function startGatewayProcess(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(nodeFor(main), [main], {
     env: { ...processEnvironment(), PUSH_PORT: '0', PUSH_OPS_PORT: '0', ...gatewayEnvironment(env) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

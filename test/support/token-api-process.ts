@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { nodeFor } from '@auth-account/local-stack';
 import { processEnvironment } from './process-environment.ts';
 
 /** An api as a separate process. */
@@ -14,7 +15,7 @@ const main = fileURLToPath(new URL('../../services/api/src/main.ts', import.meta
 
 /** Starts the process and waits until it listens. `env`: its whole environment except for the ports. */
 export async function startApiProcess(env: Readonly<Record<string, string>>): Promise<ApiProcess> {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(nodeFor(main), [main], {
     env: { ...processEnvironment(), API_PORT: '0', API_OPS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

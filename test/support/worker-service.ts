@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '@auth-account/config';
+import { nodeFor } from '@auth-account/local-stack';
 import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { compose } from '@auth-account/worker/compose';
 import { workerConfig } from '@auth-account/worker/config';
@@ -73,7 +74,7 @@ const main = fileURLToPath(new URL('../../services/worker/src/main.ts', import.m
 
 /** Starts a worker's process and waits until its ops server listens. */
 export async function startWorkerProcess(env: Readonly<Record<string, string>>): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(nodeFor(main), [main], {
     env: { ...processEnvironment(), WORKER_OPS_PORT: '0', LOG_LEVEL: 'info', ...quick, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -15,6 +15,7 @@ export { waitUntil } from './servers/wait-until.ts';
 export { isRunning, type ProcessRecord } from './stack/end-process.ts';
 export { localVariables } from './stack/local-variables.ts';
 export { runUp } from './stack/run-up.ts';
+export { nodeFor } from './stack/service-node.ts';
 export { SERVICES, type ServiceName } from './stack/service-plan.ts';
 export { type LocalService, runMigrations, startService } from './stack/start-service.ts';
 export { startTestServers, type TestServers } from './start-test-servers.ts';

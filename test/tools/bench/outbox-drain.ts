@@ -2,7 +2,8 @@ import { fork } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startMongo, startRedis } from '@auth-account/local-stack';
+import { setTimeout as delay } from 'node:timers/promises';
+import { generateKeys, startMongo, startRedis } from '@auth-account/local-stack';
 import { publishGraceMs } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { longAgo, newEvent } from '../../support/worker-events.ts';
@@ -78,8 +79,11 @@ async function drain(workerCount: number, { mongoPids, redisPid, redisUrl }: Ser
   );
   const pids = workers.map(({ pid }) => pid);
   const left = () => scene.collections.outbox.countDocuments({ state: 'pending' }, { limit: 1 });
+  let isEnded = false;
+  for (const { exited } of workers) void exited.then(() => (isEnded = true));
   while ((receiver.count()?.ids ?? 0) < rowCount || (await left()) > 0) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    if (isEnded) throw new Error('A worker ended before everything was delivered; TEST_LOG_LEVEL=info shows its log');
+    await delay(100);
   }
   const seconds = (performance.now() - begun) / 1_000;
   const after = [await cpuOf(mongoPids), await cpuOf([redisPid])] as const;
@@ -109,6 +113,7 @@ const settings = Object.fromEntries(
 
 const dir = await mkdtemp(join(tmpdir(), 'auth-account-outbox-'));
 const log = () => undefined;
+await generateKeys(dir);
 const mongo = await startMongo({ dir: join(dir, 'mongo'), log });
 const redis = await startRedis({ dir: join(dir, 'redis'), log });
 process.env.TEST_MONGODB_URI = mongo.uri;

@@ -3,6 +3,7 @@ import type { Log } from '../log.ts';
 import { projectRoot } from '../project-root.ts';
 import type { OnSpawn } from '../servers/spawn-server.ts';
 import { waitUntil } from '../servers/wait-until.ts';
+import { nodeFor } from './service-node.ts';
 import { SERVICES, type ServiceName, type ServicePlan, STACK } from './service-plan.ts';
 import { runOnce } from './spawn-piped.ts';
 import { type Supervised, supervise } from './supervise.ts';
@@ -36,7 +37,7 @@ export function startService(service: ServiceName | ServicePlan, options: StartS
   const supervised = supervise({
     ...options,
     name: plan.name,
-    command: process.execPath,
+    command: nodeFor(plan.main),
     args: [...tracingArguments, plan.main],
     cwd: projectRoot,
   });
@@ -54,7 +55,7 @@ export async function runMigrations(
   options: Pick<StartServiceOptions, 'env' | 'onLine' | 'onSpawn'>,
   script = STACK.migrate,
 ): Promise<void> {
-  await runOnce({ ...options, name: 'migrate', command: process.execPath, args: [script], cwd: projectRoot });
+  await runOnce({ ...options, name: 'migrate', command: nodeFor(script), args: [script], cwd: projectRoot });
 }
 
 const TIMEOUT_MS = 60_000;

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { TestServers } from '@auth-account/local-stack';
-import { cpuMs } from '../push/process-usage.ts';
+import { type ThreadTimes, threadTimes, usedBetween } from '../push/process-usage.ts';
 import { otherUse, readCpuCounters } from '../quiet/cpu-counters.ts';
 import type { Candidate } from './candidate.ts';
 import type { OperationName, OperationRun } from './operations.ts';
@@ -45,9 +44,9 @@ export async function measureRound(
   { count, atOnce }: Load,
 ): Promise<Round> {
   const pids = [[pid], mongo.pids(), [redis.pid() ?? 0]];
-  const used = () => [...pids.map((each) => each.reduce((sum, one) => sum + cpuMs(one), 0)), eventLoopMs(pid)];
+  const read = () => pids.map((each) => each.map(threadTimes));
   const machine = readCpuCounters();
-  const before = used();
+  const before = read();
   const begun = performance.now();
   let next = 0;
   const client = async () => {
@@ -58,13 +57,17 @@ export async function measureRound(
   };
   await Promise.all(Array.from({ length: atOnce }, client));
   const perSecond = (count / (performance.now() - begun)) * 1_000;
-  const each = used().map((ms, place) => (ms - (before[place] ?? 0)) / count);
-  const [server = 0, mongod = 0, redisMs = 0, loop = 0] = each;
+  const after = read();
+  const [server = 0, mongod = 0, redisMs = 0] = after.map((processes, place) => {
+    const earlier = before[place] ?? [];
+    return processes.reduce((sum, times, at) => sum + usedBetween(earlier[at] ?? new Map(), times), 0) / count;
+  });
+  const loop = (eventLoopMs(pid, after) - eventLoopMs(pid, before)) / count;
   const { others, stolen } = otherUse(machine, readCpuCounters());
   return { server, mongod, redis: redisMs, perSecond, loop, others: others + stolen };
 }
 
-/** Returns the CPU time of a process's first thread so far, in milliseconds: in Node, that of the event loop. */
-function eventLoopMs(pid: number): number {
-  return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8'), 10) / 1e6;
+/** Returns the CPU time of the server's first thread so far, in milliseconds: in Node, that of the event loop. */
+function eventLoopMs(pid: number, [server = []]: readonly (readonly ThreadTimes[])[]): number {
+  return server[0]?.get(String(pid)) ?? 0;
 }

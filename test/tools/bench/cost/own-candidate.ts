@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { TestServers } from '@auth-account/local-stack';
+import { nodeFor, SERVICES, type TestServers } from '@auth-account/local-stack';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
@@ -19,6 +19,8 @@ import { seededTokenSeconds } from './session-seeds.ts';
 export interface CandidatePlan {
   readonly name: string;
   readonly main: string;
+  /** Program of Node. */
+  readonly node: string;
   /** Environment variables of the process. */
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of Node. */
@@ -27,12 +29,17 @@ export interface CandidatePlan {
 
 /** Creates a candidate for the api of a checkout of this project. */
 export function apiOf(name: string, directory: string, nodeArguments: readonly string[] = []): CandidatePlan {
-  return { name, main: join(directory, 'services/api/src/main.ts'), nodeArguments };
+  const main = join(directory, 'services/api/src/main.ts');
+  return { name, main, node: nodeFor(main), nodeArguments };
 }
+
+/** The Node of this project's api, on which what it is compared with runs as well. */
+export const apiNode = nodeFor(SERVICES.api.main);
 
 export const barePrototype: CandidatePlan = {
   name: 'bare prototype',
   main: fileURLToPath(new URL('./bare-prototype.ts', import.meta.url)),
+  node: apiNode,
 };
 
 /** A candidate that stores its data as this project does. */
@@ -50,7 +57,7 @@ export async function startOwnCandidate(plan: CandidatePlan, servers: TestServer
   await ensureIndexes(db);
   await completeDenyList(redis.url, database);
   const server = await startServer({
-    command: [process.execPath, ...(plan.nodeArguments ?? []), plan.main],
+    command: [plan.node, ...(plan.nodeArguments ?? []), plan.main],
     env: { ...processEnvironment(), ...serviceEnvironment(database), ...settings, ...plan.env },
     listening: /"port":(\d+)[^\n]*"api listens"/,
   });

@@ -10,13 +10,14 @@ import { makeHash } from './bare-hash.ts';
 import type { Candidate } from './candidate.ts';
 import { openHttpLane } from './http-lane.ts';
 import { hashedOperations, type OperationName } from './operations.ts';
+import { apiNode } from './own-candidate.ts';
 import type { Peer, PeerSubject } from './peers.ts';
 
 /** Starts the peer, whose packages must be installed, on its own database. */
 export async function startPeerCandidate(peer: Peer, { mongo }: TestServers): Promise<Candidate> {
   const database = uniqueName();
   const server = await startServer({
-    command: [process.execPath, join(peersDirectory, peer.name, 'server.mjs')],
+    command: [apiNode, join(peersDirectory, peer.name, 'server.mjs')],
     env: {
       ...processEnvironment(),
       NODE_ENV: 'production',

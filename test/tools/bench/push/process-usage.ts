@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Returns the resident memory of a process in bytes: user space only. */
@@ -25,6 +25,39 @@ export function cpuMs(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user, system] = [Number(fields[11]), Number(fields[12])];
   return (user + system) * 10;
+}
+
+/** CPU time of each thread of a process so far, in milliseconds, by its id. */
+export type ThreadTimes = ReadonlyMap<string, number>;
+
+/**
+ * Reads them from the scheduler, which counts in nanoseconds: a short round of a process that does little, as Redis, would
+ * be less than one tick of {@link cpuMs}.
+ */
+export function threadTimes(pid: number): ThreadTimes {
+  const directory = `/proc/${pid}/task`;
+  return new Map(
+    readdirSync(directory).flatMap((thread) => {
+      const text = readUnlessGone(`${directory}/${thread}/schedstat`);
+      return text === undefined ? [] : [[thread, Number.parseInt(text, 10) / 1e6]];
+    }),
+  );
+}
+
+/** Returns the CPU milliseconds between two readings, without those of threads that ended in between. */
+export function usedBetween(before: ThreadTimes, after: ThreadTimes): number {
+  return [...after].reduce((sum, [thread, ms]) => sum + ms - (before.get(thread) ?? 0), 0);
+}
+
+/** Returns undefined if the thread has ended since the directory was read. */
+function readUnlessGone(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined;
+    throw error;
+  }
 }
 
 const settledShare = 0.003;

@@ -32,7 +32,7 @@ function growthLevel(users: number, each: number, cacheMib = 4_096): GrowthLevel
 const results = {
   machine: {
     ...{ date: '2026-01-02', cpu: 'A processor', cores: 2, memoryGib: 8, loadBefore: 0.1 },
-    ...{ system: 'A Linux', node: 'v22.1.0', mongodb: '6.0.5', redis: '7.0.15' },
+    ...{ system: 'A Linux', apiNode: 'v24.2.0', node: 'v22.1.0', mongodb: '6.0.5', redis: '7.0.15' },
   },
   leftOut: ['parse-server'],
   minutes: 14.4,

@@ -58,7 +58,8 @@ function machineTable(machine: Machine): string {
       ],
       ['memory', `${machine.memoryGib} GiB`],
       ['system', machine.system],
-      ['Node, MongoDB, Redis', `${machine.node.slice(1)}, ${machine.mongodb} (a replica set of one), ${machine.redis}`],
+      ['Node', `${machine.apiNode.slice(1)}; of the gateway, its peers and the load ${machine.node.slice(1)}`],
+      ['MongoDB, Redis', `${machine.mongodb} (a replica set of one), ${machine.redis}`],
     ],
   );
 }

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import type { TestServers } from '@auth-account/local-stack';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
+import { apiNode } from '../cost/own-candidate.ts';
 
 /** Machine on which a run took place. */
 export interface Machine {
@@ -11,6 +13,9 @@ export interface Machine {
   readonly cores: number;
   readonly memoryGib: number;
   readonly system: string;
+  /** Version of the api's Node, on which its peers run as well. */
+  readonly apiNode: string;
+  /** Version of the Node of the gateway, its peers and the load. */
   readonly node: string;
   readonly mongodb: string;
   readonly redis: string;
@@ -27,6 +32,7 @@ export async function describeMachine({ mongo, redis }: TestServers, now: Date):
     cores: cpus().length,
     memoryGib: Math.round(totalmem() / 2 ** 30),
     system: `${await systemName()}, Linux ${release()}`,
+    apiNode: execFileSync(apiNode, ['--version'], { encoding: 'utf8' }).trim(),
     node: process.version,
     mongodb: await mongodbVersion(mongo.uri),
     redis: await redisVersion(redis.url),

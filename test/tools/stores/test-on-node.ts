@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { dirname, join, relative } from 'node:path';
+import { nodeFor, SERVICES } from '../../../libs/local-stack/src/index.ts';
+
+/** Takes `--node MAJOR` out of the arguments. Throws if it is not the version of the api and the worker. */
+export function takeNode(args: readonly string[]): {
+  readonly node: string | undefined;
+  readonly rest: readonly string[];
+} {
+  const at = args.indexOf('--node');
+  if (at === -1) return { node: undefined, rest: args };
+  const node = nodeFor(SERVICES.api.main);
+  const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
+  if (version.split('.')[0] !== `v${args[at + 1]}`) {
+    throw new Error(`--node takes the version of the api and the worker, ${version}, not "${args[at + 1] ?? ''}"`);
+  }
+  return { node, rest: args.toSpliced(at, 2) };
+}
+
+/**
+ * Runs Jest on this Node with all tests but those that import the gateway: its sockets have no binary for it. Returns the
+ * exit code.
+ */
+export function testOnNode(node: string, jest: readonly string[], rest: readonly string[]): number {
+  const gateway = join(dirname(SERVICES['push-gateway'].main), 'compose.ts');
+  const listed = spawnSync(process.execPath, [...jest, '--listTests', '--findRelatedTests', gateway], {
+    encoding: 'utf8',
+  });
+  const others = listed.stdout.split('\n').filter(Boolean);
+  if (listed.status !== 0 || others.length === 0)
+    throw new Error(`Jest lists no test of the gateway: ${listed.stderr}`);
+  const leftOut = others.map((file) => `/${relative('', file).replaceAll('.', String.raw`\.`)}$`);
+  const ignored = ['/node_modules/', ...leftOut].flatMap((pattern) => ['--testPathIgnorePatterns', pattern]);
+  // Last, since an option with several values takes all words that follow.
+  return spawnSync(node, [...jest, ...rest, ...ignored], { stdio: 'inherit' }).status ?? 1;
+}
