@@ -1,6 +1,7 @@
 import {
   type AuthClient,
   type AuthClientOptions,
+  AuthError,
   type AuthEvent,
   createAuthClient,
   type LogEntry,
@@ -15,6 +16,17 @@ import { type RecordedSockets, recordSockets } from './recorded-socket.ts';
 import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
 import { eventually } from './worker-scene.ts';
 import { startTestWorker, type TestWorker } from './worker-service.ts';
+
+/** Options of an app that opens no stream. */
+export const noStream = { stream: false } as const;
+
+/** Returns the code of the `AuthError` that the work ends with, and `none` if it succeeds. */
+export function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'none',
+    (error) => (error instanceof AuthError ? error.code : String(error)),
+  );
+}
 
 /** An app: a client, its storage and its network. */
 export interface TestApp {

@@ -29,8 +29,8 @@ export interface Refusal {
   readonly body: { readonly error_code: string; readonly message: string; readonly details: unknown };
 }
 
-export interface HandshakeOptions {
-  readonly sessionId: string;
+/** What a handshake has beside its address. */
+export interface Credentials {
   /** Sent as `Authorization: Bearer …`. */
   readonly token?: string | undefined;
   readonly subprotocols?: readonly string[];
@@ -38,27 +38,35 @@ export interface HandshakeOptions {
   readonly protocolVersion?: 8 | 13;
 }
 
-function begin(
-  base: string,
-  { sessionId, token, subprotocols = [], headers = {}, protocolVersion = 13 }: HandshakeOptions,
-): WebSocket {
+export interface HandshakeOptions extends Credentials {
+  readonly sessionId: string;
+}
+
+const addressOf = (base: string, sessionId: string) => `${base}${pushStreamPath(sessionId)}`;
+
+function begin(url: string, { token, subprotocols = [], headers = {}, protocolVersion = 13 }: Credentials): WebSocket {
   const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const options: ClientOptions = {
     headers: { ...authorization, ...headers },
     perMessageDeflate: false,
     protocolVersion,
   };
-  return new WebSocket(`${base}${pushStreamPath(sessionId)}`, [...subprotocols], options);
+  return new WebSocket(url, [...subprotocols], options);
 }
 
 /**
  * Opens a stream, and waits for its first frame or its end. Throws if the gateway refuses it. Opens it again, as apps do,
  * if it is lost before any frame: a flaw of uWebSockets.js, which the gateway makes rare (docs/adr/0004).
  */
-export async function openStream(base: string, handshake: HandshakeOptions): Promise<PushClient> {
+export function openStream(base: string, { sessionId, ...credentials }: HandshakeOptions): Promise<PushClient> {
+  return openStreamAt(addressOf(base, sessionId), credentials);
+}
+
+/** Opens a stream in the same way, by its whole address. */
+export async function openStreamAt(url: string, credentials: Credentials): Promise<PushClient> {
   const maxLost = 3;
   for (let lost = 0; ; lost += 1) {
-    const client = await connect(base, handshake);
+    const client = await connect(url, credentials);
     if (!(await isLost(client)) || lost === maxLost) return client;
   }
 }
@@ -73,8 +81,8 @@ async function isLost({ begun, closed }: Connected): Promise<boolean> {
   return end?.code === 1006;
 }
 
-async function connect(base: string, handshake: HandshakeOptions): Promise<Connected> {
-  const socket = begin(base, handshake);
+async function connect(url: string, credentials: Credentials): Promise<Connected> {
+  const socket = begin(url, credentials);
   const begun = Promise.withResolvers<void>();
   const frames: Record<string, unknown>[] = [];
   const waiting: ((frame: Record<string, unknown>) => void)[] = [];
@@ -107,8 +115,8 @@ async function connect(base: string, handshake: HandshakeOptions): Promise<Conne
 }
 
 /** Returns the error answer to a handshake. Throws if the gateway opens the stream. */
-export async function refusalOf(base: string, handshake: HandshakeOptions): Promise<Refusal> {
-  const socket = begin(base, handshake);
+export async function refusalOf(base: string, { sessionId, ...credentials }: HandshakeOptions): Promise<Refusal> {
+  const socket = begin(addressOf(base, sessionId), credentials);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   socket.on('unexpected-response', (_request, response) => resolve(response));
   socket.on('error', reject);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { createDenialPages, type DenialCursor, type DeniedSession } from './denial-pages.ts';
+import { createDenialPages, type DenialCursor, type Denied } from './denial-pages.ts';
 import type { DenyListReader } from './deny-list-reader.ts';
 
 /** Session → when it was denied. */
@@ -31,7 +31,7 @@ beforeEach(() => {
 
 /** Reads until there is no more. */
 async function readAll(from?: DenialCursor) {
-  const denied: DeniedSession[] = [];
+  const denied: Denied[] = [];
   let cursor = from;
   for (let pages = 1; ; pages += 1) {
     const page = await read(cursor);

@@ -1,7 +1,7 @@
 import { type DenialPage, type DenyListReader, parseDenyListValue } from './deny-list-reader.ts';
 
 /** A session whose tokens are refused. */
-export interface DeniedSession {
+export interface Denied {
   readonly sessionId: string;
   /** The smallest `ver` that is still good; Infinity if the session is revoked. */
   readonly below: number;
@@ -15,10 +15,11 @@ export interface DenialCursor {
   readonly since: number;
 }
 
-/** Part of the deny list. */
-export interface DeniedPage {
-  readonly denied: readonly DeniedSession[];
-  readonly cursor: DenialCursor;
+/** Part of what is denied. */
+export interface DeniedPage<Cursor = DenialCursor> {
+  readonly denied: readonly Denied[];
+  /** To be passed to the next question. */
+  readonly cursor: Cursor;
   /** True if there is more to read at once. */
   readonly hasMore: boolean;
 }
@@ -51,8 +52,8 @@ export function createDenialPages(reader: DenyListReader, pageSize: number): Rea
     return denied && { denied, cursor: { server, since: isFull ? last : until - overlapMs }, hasMore: isFull };
   }
 
-  async function valuesOf({ denials }: DenialPage): Promise<DeniedSession[] | undefined> {
-    const denied: DeniedSession[] = [];
+  async function valuesOf({ denials }: DenialPage): Promise<Denied[] | undefined> {
+    const denied: Denied[] = [];
     for (let from = 0; from < denials.length; from += valuesAtOnce) {
       const ids = denials.slice(from, from + valuesAtOnce).map(({ sessionId }) => sessionId);
       const values = await reader.find(ids);
@@ -66,7 +67,7 @@ export function createDenialPages(reader: DenyListReader, pageSize: number): Rea
 }
 
 /** A session without a value was denied so long ago that its entry has gone. */
-function toDenied(sessionId: string, text: string | null | undefined): DeniedSession[] {
+function toDenied(sessionId: string, text: string | null | undefined): Denied[] {
   const value = parseDenyListValue(text);
   if (value === undefined) return [];
   return [{ sessionId, below: value.kind === 'revoked' ? Number.POSITIVE_INFINITY : value.ver }];

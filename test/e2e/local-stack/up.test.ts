@@ -129,7 +129,7 @@ describe('npm run up', () => {
           (name) => new RegExp(`${name} has the keys (.*)\\.$`, 'm').exec(program.output())?.[1],
         );
         const [signing, verifying] = [await loadKeyFile(ofApi), await loadKeyFile(ofGateway)];
-        await assertAccessTokenKeys(verifying, 'EdDSA', 'verify');
+        assertAccessTokenKeys(verifying, 'EdDSA', 'verify');
         expect(verifying.keys.map(({ kid }) => kid)).toEqual(signing.keys.map(({ kid }) => kid));
         expect(ofApi).toBe(extra.ACCESS_TOKEN_KEYS_FILE ?? join(dir, 'data', 'keys', 'access-token-keys.json'));
         await end(program);

@@ -34,7 +34,7 @@ describe('keys generate', () => {
       expect(shown).toMatchObject({ kind, file: path(kind), keys: [{ standing: 'first' }] });
       expect((await stat(path(kind))).mode & 0o777).toBe(0o600);
     }
-    await assertAccessTokenKeys(await loadKeyFile(path('access')), 'EdDSA', 'sign');
+    assertAccessTokenKeys(await loadKeyFile(path('access')), 'EdDSA', 'sign');
     assertRefreshTokenKeys(await loadKeyFile(path('refresh')));
     assertRefreshTokenKeys(await loadKeyFile(path('server')));
   });
@@ -42,7 +42,7 @@ describe('keys generate', () => {
   test('makes ES256 keys if that is asked for, into the file that is named', async () => {
     const file = join(dir, 'other.json');
     await authctlJson(['keys', 'generate', 'access', '--algorithm', 'ES256', '--file', file], { env: {} });
-    await assertAccessTokenKeys(await loadKeyFile(file), 'ES256', 'sign');
+    assertAccessTokenKeys(await loadKeyFile(file), 'ES256', 'sign');
   });
 
   test('never writes over a file', async () => {
@@ -66,7 +66,7 @@ test('keys public gives what verifies tokens, and nothing that signs them', asyn
   await writeFile(join(dir, 'public.json'), stdout);
   const shown = await loadKeyFile(join(dir, 'public.json'));
   expect(shown.keys.map(({ kid }) => kid)).toEqual((await loadKeyFile(path('access'))).keys.map(({ kid }) => kid));
-  await assertAccessTokenKeys(shown, 'EdDSA', 'verify');
+  assertAccessTokenKeys(shown, 'EdDSA', 'verify');
   expect(await authctlJson(['keys', 'public'], { env })).toEqual(JSON.parse(stdout));
 });
 
@@ -93,7 +93,7 @@ describe('keys rotate', () => {
     expect(await rotate(['--prune'], begun + 15 * minute)).toMatchObject({ removed: [] });
     expect(await rotate(['--prune'], begun + 25 * minute)).toMatchObject({ removed: [keys[0].kid] });
     const set = await loadKeyFile(path('access'));
-    await assertAccessTokenKeys(set, 'EdDSA', 'sign');
+    assertAccessTokenKeys(set, 'EdDSA', 'sign');
     expect(set.keys.map(({ kid }) => kid)).toEqual([published.keys[1].kid]);
     expect((await stat(path('access'))).mode & 0o777).toBe(0o600);
   });
@@ -148,7 +148,7 @@ describe('the public file, for the push gateway', () => {
       expect(await run(step, at)).toMatchObject({ file: path('access'), public_file: open() });
       expect(await kidsIn(open())).toEqual(await kidsIn(path('access')));
       expect(await kidsIn(open())).toHaveLength(count);
-      await assertAccessTokenKeys(await loadKeyFile(open()), 'EdDSA', 'verify');
+      assertAccessTokenKeys(await loadKeyFile(open()), 'EdDSA', 'verify');
       expect(await privateParts(open())).toEqual([]);
     }
   });

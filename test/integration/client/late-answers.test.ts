@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
-import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientScene, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let scene: ClientScene;
@@ -11,7 +11,6 @@ beforeAll(async () => {
 
 afterAll(() => scene.close());
 
-const noStream = { stream: false } as const;
 const untilHeld = (app: TestApp) => eventually('the answer is held', async () => app.network.held() === 1);
 /** What became of the work: its error, or its result. */
 const outcomeOf = (work: Promise<unknown>) => work.catch((error) => error);

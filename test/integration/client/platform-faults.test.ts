@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { AuthError, type Timers } from '@auth-account/client';
+import type { Timers } from '@auth-account/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail } from '../../support/accounts.ts';
-import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
+import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -16,13 +16,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => scene.close());
-
-const noStream = { stream: false } as const;
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'none',
-    (error) => (error instanceof AuthError ? error.code : String(error)),
-  );
 
 test('a fetch that ignores its signal is given up in time', async () => {
   const app = await scene.signedIn(noStream);

@@ -1,7 +1,6 @@
-import type { AuthError } from '@auth-account/client';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
+import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
 
 let scene: ClientScene;
 
@@ -11,12 +10,6 @@ beforeAll(async () => {
 
 afterAll(() => scene.close());
 
-const noStream = { stream: false } as const;
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'none',
-    (error: AuthError) => error.code,
-  );
 const form = () => ({ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }) as const;
 
 describe('a registration', () => {

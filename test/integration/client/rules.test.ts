@@ -1,7 +1,7 @@
 import { AuthError } from '@auth-account/client';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password } from '../../support/accounts.ts';
-import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientScene, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
 import type { Fate } from '../../support/lossy-network.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
 
 afterAll(() => scene.close());
 
-const noStream = { stream: false } as const;
 const textOf = (app: TestApp) => JSON.stringify([...app.storage.content]);
 const sessionIdOf = (app: TestApp) => {
   const state = app.client.state();

@@ -45,10 +45,10 @@ async function openApps(): Promise<ObedientApp[]> {
     audience: 'food-storage',
     ttlSeconds: 600,
   });
-  const openApp = async () => {
+  const openApp = () => {
     const { userId, sessionId, groupId, ver } = newDevice();
     const claims = { user_id: userId, home_group_id: groupId, account_type: 'HOME', ver } as const;
-    const token = await sign({ ...claims, sid: sessionId, device_id: userId });
+    const token = sign({ ...claims, sid: sessionId, device_id: userId });
     return startObedientApp(first.base, second.base, { sessionId, token });
   };
   const opened: ObedientApp[] = [];

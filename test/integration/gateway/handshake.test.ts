@@ -133,7 +133,7 @@ describe('a handshake', () => {
       ttlSeconds: 600,
     });
     const { userId: user_id, sessionId: sid, groupId: home_group_id, ver } = device;
-    const token = await sign({ user_id, sid, home_group_id, ver, account_type: 'HOME', device_id: randomUUID() });
+    const token = sign({ user_id, sid, home_group_id, ver, account_type: 'HOME', device_id: randomUUID() });
     const refusal = await refusalOf(gateway.base, { ...device, token });
     expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
   });

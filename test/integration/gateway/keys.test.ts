@@ -95,7 +95,7 @@ describe('a running gateway whose key file gets a private key', () => {
     const sign = createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });
     const sessionId = randomUUID();
     const device = { home_group_id: randomUUID(), account_type: 'HOME', device_id: randomUUID() } as const;
-    const token = await sign({ user_id: randomUUID(), sid: sessionId, ver: 1, ...device });
+    const token = sign({ user_id: randomUUID(), sid: sessionId, ver: 1, ...device });
     return (await upgradeRaw(gateway.base, { sessionId, token, place: 'header' })).status;
   }
 

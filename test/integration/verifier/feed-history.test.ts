@@ -58,7 +58,7 @@ describe('a denial outlives a change of the longest life', () => {
     const keys = { keys: [await generateSigningKey('EdDSA')] } as const;
     const sign = createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 });
     sibling.pass(2_000);
-    expect(await verdict(sibling, await sign(someClaims))).not.toBe('good');
+    expect(await verdict(sibling, sign(someClaims))).not.toBe('good');
   }
 
   test.each<[string, Partial<VerifierOptions>, boolean]>([

@@ -27,7 +27,7 @@ const verify = await createAccessTokenVerifier(settings);
 const tokens: string[] = [];
 for (let index = 0; index < tokenCount; index += 1) {
   const ids = { user_id: randomUUID(), home_group_id: randomUUID(), sid: randomUUID(), device_id: randomUUID() };
-  tokens.push(await sign({ ...ids, account_type: 'HOME', ver: 1 }));
+  tokens.push(sign({ ...ids, account_type: 'HOME', ver: 1 }));
 }
 
 async function microsecondsEach(work: VerifyAccessToken): Promise<string> {

@@ -13,9 +13,16 @@ let stack: TestStack;
 let unpacked: Awaited<ReturnType<typeof unpackAgent>>;
 let agent: ChildProcessByStdio<Writable, Readable, null>;
 
+/** Long enough for every handshake of the other tests. */
+const tokenSeconds = 10;
+
 /** Starts the agent as its pod does: below the packages of an image, and with nothing else of this repository. */
 beforeAll(async () => {
-  stack = await startTestStack({ ...cheapHashes, DRAIN_SECONDS: '1' });
+  stack = await startTestStack({
+    ...cheapHashes,
+    DRAIN_SECONDS: '1',
+    ACCESS_TOKEN_TTL_SECONDS: String(tokenSeconds),
+  });
   unpacked = await unpackAgent();
   // The names of the stack's addresses are not needed, but a call by name shows that the agent resolves it.
   const env = { ...process.env, AGENT_HOSTS: '.cluster.invalid=127.0.0.1' };
@@ -67,9 +74,18 @@ test.each(['header', 'subprotocol'])('each end of a stream by %s is reported wit
     '4001 SESSION_REVOKED',
     '4005 SESSION_REPLACED',
     '4003 STREAM_REPLACED',
+    '4004 GROUP_CHANGED',
     expect.stringContaining('401'),
   ]);
 });
+
+test('a stream whose token nobody renews ends 30 s after it', async () => {
+  const reports = await call('outliveTokens', { api: stack.apiUrl, push: stack.pushUrl });
+  const ends = ['header', 'subprotocol'].map((by) => ({ way: `token by ${by}`, end: '4002 TOKEN_EXPIRED' }));
+  expect(reports).toMatchObject(ends);
+  // A token begins with the second in which it was signed.
+  for (const { ms } of reports as { ms: number }[]) expect(ms).toBeGreaterThan((tokenSeconds + 29) * 1_000);
+}, 90_000);
 
 test('idle streams are held until somebody looks', async () => {
   expect(await call('holdIdle', { api: stack.apiUrl, push: stack.pushUrl, streams: 2 })).toBeNull();

@@ -21,6 +21,7 @@ import { checkHelmTest, checkMainPath } from './steps/main-path.ts';
 import { checkNetworkPolicies } from './steps/network-policy.ts';
 import { checkKeda, checkMonitored, checkRules, checkTargets } from './steps/operators.ts';
 import { checkRollback, checkRollOuts, checkUpgrade } from './steps/roll-out.ts';
+import { checkTokenEnds } from './steps/token-ends.ts';
 import { checkUninstall } from './steps/uninstall.ts';
 import { fleetSize, loadOrders } from './under-load.ts';
 
@@ -110,6 +111,7 @@ async function checkBehindProxy(cluster: Cluster, proxy: ReverseProxy): Promise<
       for (const check of checks) await check();
     });
   });
+  await withAgentOutside(proxy, (outside) => checkTokenEnds(cluster, outside, proxy, values));
   await cluster.kubernetes.kubectl(['delete', 'configmap', authorityName]);
 }
 

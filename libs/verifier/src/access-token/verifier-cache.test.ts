@@ -35,8 +35,7 @@ beforeEach(async () => {
   plain = await createAccessTokenVerifier({ ...common, keys, now: () => nowMs });
 });
 
-const sign = async (key = a) =>
-  createAccessTokenSigner({ ...common, keys: set(key), now: () => issuedAt * 1_000 })(claims());
+const sign = (key = a) => createAccessTokenSigner({ ...common, keys: set(key), now: () => issuedAt * 1_000 })(claims());
 
 function newCache(options: Partial<VerifierCacheOptions> = {}, verify = plain): VerifyAccessToken {
   const counted: VerifyAccessToken = (token) => {
@@ -51,14 +50,14 @@ describe('a token that comes again', () => {
   test('is verified once by a verifier that is created with its cache', async () => {
     const onLookup = (result: string) => lookups.push(result);
     const verify = await createCachedVerifier({ ...common, keys, now: () => nowMs, maxEntries: 10, onLookup });
-    const token = await sign();
+    const token = sign();
     expect([await verify(token), await verify(token)]).toEqual([await plain(token), await plain(token)]);
     expect(lookups).toEqual(['miss', 'hit']);
   });
 
   test('is not verified again, and gives the same claims, which nobody can change', async () => {
     const verify = newCache();
-    const token = await sign();
+    const token = sign();
     const first = await verify(token);
     const second = await verify(token);
     expect(second).toEqual(await plain(token));
@@ -69,7 +68,7 @@ describe('a token that comes again', () => {
 
   test('is refused from the very moment at which the verifier alone would refuse it', async () => {
     const verify = newCache();
-    const token = await sign();
+    const token = sign();
     await verify(token);
     const answer = (ask: VerifyAccessToken) => ask(token).catch((error: { code: string }) => error.code);
     for (const ms of [599_999, 600_000, 604_000, 604_999, 605_000, 605_001, 606_000, 700_000]) {
@@ -81,7 +80,7 @@ describe('a token that comes again', () => {
 
   test('is verified again where the clock was set back before its issue', async () => {
     const verify = newCache();
-    const token = await sign();
+    const token = sign();
     await verify(token);
     nowMs = (issuedAt - 60) * 1_000;
     await expect(verify(token)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
@@ -91,7 +90,7 @@ describe('a token that comes again', () => {
 describe('a change of keys', () => {
   test('voids at once what a removed key had signed, and verifies the rest again', async () => {
     const verify = newCache();
-    const [byA, byB] = [await sign(a), await sign(b)];
+    const [byA, byB] = [sign(a), sign(b)];
     await verify(byA);
     await verify(byB);
     keys.now = set(b);
@@ -107,7 +106,7 @@ describe('a change of keys', () => {
       await promise;
       return verified;
     });
-    const token = await sign(a);
+    const token = sign(a);
     const pending = verify(token);
     keys.now = set(b);
     resolve();
@@ -117,7 +116,7 @@ describe('a change of keys', () => {
 
   test('during a verification keeps its result out of what the new keys have verified', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const [byA, byB] = [await sign(a), await sign(b)];
+    const [byA, byB] = [sign(a), sign(b)];
     const verify = newCache({}, async (token) => {
       const verified = await plain(token);
       if (token === byA) await promise;
@@ -135,7 +134,7 @@ describe('a change of keys', () => {
 
   test('to other material under the same kid is a change too', async () => {
     const verify = newCache();
-    const token = await sign(a);
+    const token = sign(a);
     await verify(token);
     keys.now = set(newKey('a'));
     await expect(verify(token)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
@@ -153,14 +152,14 @@ describe('what is remembered', () => {
 
   test('is bounded: the token that was not asked for the longest goes', async () => {
     const verify = newCache({ maxEntries: 2 });
-    const [x, y, z] = [await sign(), await sign(), await sign()] as const;
+    const [x, y, z] = [sign(), sign(), sign()] as const;
     for (const token of [x, y, x, z, x, y]) await verify(token);
     expect(asked).toEqual([x, y, z, y]);
   });
 
   test('is good until the very end of the token, and forgotten then, whatever becomes of the clock', async () => {
     const verify = newCache();
-    const token = await sign();
+    const token = sign();
     await verify(token);
     nowMs += 604_999;
     await verify(token);
@@ -173,13 +172,13 @@ describe('what is remembered', () => {
 
   test('is the same where nobody counts', async () => {
     const verify = createVerifierCache(plain, { keys, now: () => nowMs, maxEntries: 10 });
-    const token = await sign();
+    const token = sign();
     expect(await verify(token)).toBe(await verify(token));
   });
 
   test('is nothing with no entries', async () => {
     const verify = newCache({ maxEntries: 0 });
-    const token = await sign();
+    const token = sign();
     await verify(token);
     await verify(token);
     expect(asked).toHaveLength(2);
@@ -187,7 +186,7 @@ describe('what is remembered', () => {
 
   test('helps no other spelling of the token', async () => {
     const verify = newCache();
-    const token = await sign();
+    const token = sign();
     await verify(token);
     for (let at = 0; at < token.length; at += 1) {
       const other = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);

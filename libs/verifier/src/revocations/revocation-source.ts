@@ -1,20 +1,10 @@
+import type { Denied, DeniedPage as PageOf } from '@auth-account/redis/denial-pages';
 import type { AccessTokenAlgorithm, FindKey } from '../access-token/index.ts';
 
-/** A session whose tokens are refused. */
-export interface Denied {
-  readonly sessionId: string;
-  /** The smallest `ver` that is still good; Infinity if the session is revoked. */
-  readonly below: number;
-}
+export type { Denied };
 
-/** Answer of a source. */
-export interface DeniedPage {
-  readonly denied: readonly Denied[];
-  /** To be passed to the next call. Only the source knows its content. */
-  readonly cursor: unknown;
-  /** True if there is more to read at once. */
-  readonly hasMore: boolean;
-}
+/** Answer of a source; only the source knows the content of its cursor. */
+export type DeniedPage = PageOf<unknown>;
 
 /** A place from which a verifier learns which sessions are denied. */
 export interface RevocationSource {

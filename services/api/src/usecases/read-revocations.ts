@@ -1,6 +1,6 @@
 import type { RevocationsRequest } from '@auth-account/contracts/http/revocations';
 import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
-import type { DenialCursor, DeniedPage, DeniedSession, ReadDenialPage } from '@auth-account/redis/denial-pages';
+import type { DenialCursor, Denied, DeniedPage, ReadDenialPage } from '@auth-account/redis/denial-pages';
 import type { StatedRevocations } from '@auth-account/tokens';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
@@ -57,7 +57,7 @@ function contentOf({ denied, hasMore }: DeniedPage): FeedContent {
   return denied.length > 0 ? 'news' : 'nothing';
 }
 
-function groupDenied(denied: readonly DeniedSession[]): Pick<StatedRevocations, 'revoked' | 'below'> {
+function groupDenied(denied: readonly Denied[]): Pick<StatedRevocations, 'revoked' | 'below'> {
   const [revoked, below]: [string[], Record<string, number>] = [[], {}];
   for (const { sessionId, below: ver } of denied) {
     if (ver === Number.POSITIVE_INFINITY) revoked.push(sessionId);

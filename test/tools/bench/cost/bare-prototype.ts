@@ -87,7 +87,7 @@ app.post('/api/v1/auth/login', async (req, res) => {
       await sessions.insertOne(session, { session: transaction });
     }),
   );
-  res.json({ data: await tokensOf(session) });
+  res.json({ data: tokensOf(session) });
 });
 
 app.get('/api/v1/auth/sessions', async (req, res) => {
@@ -106,7 +106,7 @@ app.post('/api/v1/auth/refresh', async (req, res) => {
   const rotation = { gen, parent, last_used_at, token: refreshTokenHash(refreshTokenOf(next)) };
   const { matchedCount } = await sessions.updateOne(filter, { $set: rotation });
   if (matchedCount === 0) throw new Error('no session');
-  res.json({ data: await tokensOf(next) });
+  res.json({ data: tokensOf(next) });
 });
 
 app.post('/api/v1/auth/logout', async (req, res) => {
@@ -124,9 +124,9 @@ function refreshTokenOf({ _id: sessionId, kid, gen, nonce }: SessionDocument): s
   return refreshTokens.issue({ kid, sessionId, generation: gen }, Buffer.from(nonce.value()));
 }
 
-async function tokensOf(session: SessionDocument) {
+function tokensOf(session: SessionDocument) {
   const { _id: sid, user_id, claims, device_id } = session;
-  const access_token = await sign({ user_id, ...claims, sid, device_id });
+  const access_token = sign({ user_id, ...claims, sid, device_id });
   return { access_token, refresh_token: refreshTokenOf(session), session_id: sid, user_id };
 }
 

@@ -14,7 +14,7 @@ export function freshGround(collections: Collections, keys: KeyFiles): Ground {
       const { newSession } = await createSessionSeeds(keys);
       const seeds = Array.from({ length: count }, () => newSession());
       await collections.sessions.insertMany(seeds.map(({ document }) => document));
-      return Promise.all(seeds.map(({ tokens }) => tokens()));
+      return seeds.map(({ tokens }) => tokens());
     },
   };
 }

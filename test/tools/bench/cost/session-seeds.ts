@@ -14,7 +14,7 @@ export interface SeededSession {
 /** A session that is not written yet. */
 export interface SessionSeed {
   readonly document: SessionDocument;
-  tokens(): Promise<SeededSession>;
+  tokens(): SeededSession;
 }
 
 /** User of the session; default: an unknown one. */
@@ -56,8 +56,8 @@ export async function createSessionSeeds(keys: KeyFiles): Promise<SessionSeeds> 
       const { user_id, claims, device_id } = document;
       return {
         document,
-        async tokens() {
-          return { refreshToken, accessToken: await sign({ user_id, ...claims, sid: sessionId, device_id }) };
+        tokens() {
+          return { refreshToken, accessToken: sign({ user_id, ...claims, sid: sessionId, device_id }) };
         },
       };
     },

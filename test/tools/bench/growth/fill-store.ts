@@ -61,7 +61,7 @@ export async function fillStore(collections: Collections, keys: KeyFiles, fillin
     await collections.sessions.insertMany(shuffled([...fillers, ...askedFor.map(({ document }) => document)]), quickly);
     const isAccountAskedFor = isNth(users / accounts, first);
     emails.push(...seeds.flatMap(({ user }, index) => (isAccountAskedFor(index) ? [user.email] : [])));
-    kept.push(...(await Promise.all(askedFor.map(({ tokens }) => tokens()))));
+    kept.push(...askedFor.map(({ tokens }) => tokens()));
   }
 
   const writer = async () => {

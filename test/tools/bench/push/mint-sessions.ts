@@ -34,7 +34,7 @@ export async function mintSessions(keysFile: string, count: number, directory: s
     const sessionId = randomUUID();
     const home_group_id = index < groupSize ? groupId : randomUUID();
     const ids = { user_id: randomUUID(), device_id: randomUUID(), home_group_id, sid: sessionId };
-    sessions.push({ sessionId, groupId: home_group_id, token: await sign({ ...ids, account_type: 'OFFICE', ver: 1 }) });
+    sessions.push({ sessionId, groupId: home_group_id, token: sign({ ...ids, account_type: 'OFFICE', ver: 1 }) });
   }
   const file = join(directory, 'sessions.json');
   await writeFile(file, JSON.stringify(sessions));

@@ -7,6 +7,7 @@ import { type Fleet, startFleet } from './fleet.ts';
 import { holdIdleStreams, type IdleStreams } from './idle-streams.ts';
 import { type Load, startLoad } from './load.ts';
 import { logOutAcross } from './log-out-across.ts';
+import { outliveTokens } from './outlive-tokens.ts';
 import type { AgentCalls } from './protocol.ts';
 import { resolveHosts } from './resolve-hosts.ts';
 import { newSessions } from './sessions.ts';
@@ -60,6 +61,7 @@ const calls: AgentCalls = {
   stopFleet: () => running(fleet).stop(),
   logOutAcross,
   walkCloses,
+  outliveTokens,
   async holdIdle(order) {
     idle = await holdIdleStreams(order);
     return null;

@@ -17,6 +17,8 @@ export interface AgentCalls {
   stopFleet(): Promise<FleetReport>;
   logOutAcross(order: AcrossOrder): Promise<readonly AcrossReport[]>;
   walkCloses(order: ClosesOrder): Promise<readonly CloseReport[]>;
+  /** Returns when the tokens of two new streams have ended, and the streams too: so they must be short. */
+  outliveTokens(order: TokenEndsOrder): Promise<readonly CloseReport[]>;
   holdIdle(order: IdleOrder): Promise<null>;
   /** Reports and ends the idle streams. */
   lookAtIdle(): Promise<IdleReport>;
@@ -140,6 +142,11 @@ export interface ClosesOrder {
   readonly api: string;
   readonly push: string;
   readonly by: StreamCredentials;
+}
+
+export interface TokenEndsOrder {
+  readonly api: string;
+  readonly push: string;
 }
 
 export interface CloseReport {

@@ -13,7 +13,7 @@ export interface Session {
 }
 
 /** Sends, and throws if the answer has another status. */
-async function expectStatus(status: number, question: Question): Promise<Reply> {
+export async function expectStatus(status: number, question: Question): Promise<Reply> {
   const reply = await ask(question);
   if (reply.status === status) return reply;
   throw new Error(`${question.url} answered ${reply.status} in place of ${status}: ${JSON.stringify(reply.json)}`);

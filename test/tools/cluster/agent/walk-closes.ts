@@ -1,7 +1,7 @@
 import { ask } from './ask.ts';
 import { type OpenStream, openStream, type StreamCredentials } from './open-stream.ts';
 import type { CloseReport, ClosesOrder } from './protocol.ts';
-import { bearer, logIn, register, type Session } from './sessions.ts';
+import { bearer, expectStatus, logIn, register, type Session } from './sessions.ts';
 
 /**
  * Ends a stream in each way that an app can bring about, and reports how each end arrives. Without the client of apps,
@@ -9,6 +9,7 @@ import { bearer, logIn, register, type Session } from './sessions.ts';
  */
 export async function walkCloses({ api, push, by }: ClosesOrder): Promise<CloseReport[]> {
   const { email } = await register(api);
+  const invite = await inviteOfAnother(api);
 
   async function end(way: string, act: (session: Session, stream: OpenStream) => Promise<unknown>) {
     const session = await logIn(api, email);
@@ -29,8 +30,23 @@ export async function walkCloses({ api, push, by }: ClosesOrder): Promise<CloseR
     }),
     await end('login on the same device', ({ device_id }) => logIn(api, email, device_id)),
     await end('second stream of the session', (session) => openStream(push, session, by)),
+    await end('move to another group', (session) =>
+      expectStatus(200, {
+        url: `${api}/api/v1/invites/${invite}/accept`,
+        headers: bearer(session),
+        body: { leave_current_group: true },
+      }),
+    ),
     { way: 'wrong token', end: await refusalOf(push, await logIn(api, email), by), ms: 0 },
   ];
+}
+
+/** Returns the token of an invite into the group of a new account. */
+async function inviteOfAnother(api: string): Promise<string> {
+  const { email } = await register(api);
+  const headers = bearer(await logIn(api, email));
+  const { json } = await expectStatus(201, { url: `${api}/api/v1/invites`, headers, body: {} });
+  return json.data.invite_token;
 }
 
 async function refusalOf(push: string, session: Session, by: StreamCredentials): Promise<string> {

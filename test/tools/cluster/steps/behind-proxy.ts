@@ -56,6 +56,7 @@ export async function checkCloses({ reporter, agent }: Cluster, { url }: Entranc
         '1000 LOGOUT_CONFIRMED',
         '4001 SESSION_REVOKED',
         '4003 STREAM_REPLACED',
+        '4004 GROUP_CHANGED',
         '4005 SESSION_REPLACED',
       ]);
       assert.match(wrongToken?.end ?? '', /401/);

@@ -1,0 +1,18 @@
+import { openStream, type StreamCredentials } from './open-stream.ts';
+import type { CloseReport, TokenEndsOrder } from './protocol.ts';
+import { logIn, register } from './sessions.ts';
+
+/**
+ * Opens a stream by each part of the handshake that may carry the token, never renews the token, and reports how the
+ * streams end. The time of each is that from the login.
+ */
+export function outliveTokens({ api, push }: TokenEndsOrder): Promise<CloseReport[]> {
+  async function end(by: StreamCredentials): Promise<CloseReport> {
+    const { email } = await register(api);
+    const start = performance.now();
+    const { ended } = await openStream(push, await logIn(api, email), by);
+    const { code, reason, at } = await ended;
+    return { way: `token by ${by}`, end: `${code} ${reason}`, ms: at - start };
+  }
+  return Promise.all([end('header'), end('subprotocol')]);
+}
