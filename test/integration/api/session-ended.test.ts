@@ -62,6 +62,51 @@ const reasons: readonly [RevocationReason, string][] = [
   ['replaced', 'SESSION_REPLACED'],
 ];
 
+describe('a logout of which MongoDB’s answer is lost', () => {
+  /** Revokes, or does not, and says nothing of it. */
+  const silent = (isWritten: boolean) => ({
+    ...readsOf(scene).sessions,
+    async revokeNewest(...call: Parameters<LogOutDeps['sessions']['revokeNewest']>) {
+      if (isWritten) await scene.sessions.revokeNewest(...call);
+      return;
+    },
+  });
+
+  test.each([
+    ['after it has written', true, 2],
+    ['before it has written', false, 1],
+  ])('%s, is a logout all the same', async (_, isWritten, times) => {
+    const own = await scene.session();
+    const { _id: session_id, user_id } = own.document;
+    const answer = await logOut(own.token, own, { sessions: silent(isWritten) });
+    expect(answer).toMatchObject({ message: 'SESSION_TERMINATED' });
+    const ended = { revoked_at: scene.now(), revoked_reason: 'logout', revoked_request_id: 'request-1' };
+    expect(await scene.asStored(session_id)).toEqual({ ...own.document, is_revoked: true, ...ended });
+    expect(scene.audited).toEqual([[{ event: 'logout.succeeded', user_id, session_id }, scene.origin]]);
+    expect(scene.announced).toEqual(Array(times).fill(toldNow([session_id], 'LOGOUT_CONFIRMED')));
+  });
+
+  test.each<[string, () => Promise<StoredSession>]>([
+    ['that another request ended at another time', () => endedBy('logout', { revoked_request_id: 'request-1' })],
+    ['that another request ended at the same moment', () => endedBy('logout', { revoked_at: scene.now() })],
+    ['that has expired', () => scene.session({ expires_at: scene.now() })],
+    [
+      'that is not there',
+      async () => {
+        const gone = await scene.session();
+        await scene.collections.sessions.deleteOne({ _id: gone.document._id });
+        return gone;
+      },
+    ],
+  ])('is none of a session %s', async (_, stored) => {
+    const own = await stored();
+    const before = await scene.asStored(own.document._id);
+    await expect(logOut(own.token, own, { sessions: silent(true) })).rejects.toMatchObject(notFound);
+    expect(await scene.asStored(own.document._id)).toEqual(before);
+    expect(scene.audited).toEqual([]);
+  });
+});
+
 describe('a logout', () => {
   test.each(reasons)(
     'of a session that has ended (%s) is refused once a majority has that, and all are told again',
