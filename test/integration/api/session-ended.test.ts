@@ -64,10 +64,10 @@ const reasons: readonly [RevocationReason, string][] = [
 
 describe('a logout of which MongoDB’s answer is lost', () => {
   /** Revokes, or does not, and says nothing of it. */
-  const silent = (isWritten: boolean) => ({
+  const silent = (isWritten: boolean): LogOutDeps['sessions'] => ({
     ...readsOf(scene).sessions,
-    async revokeNewest(...call: Parameters<LogOutDeps['sessions']['revokeNewest']>) {
-      if (isWritten) await scene.sessions.revokeNewest(...call);
+    async revokeNewest(match, revocation): Promise<undefined> {
+      if (isWritten) await scene.sessions.revokeNewest(match, revocation);
       return;
     },
   });
@@ -147,6 +147,21 @@ describe('a logout', () => {
     await expectOnlyTold([], own, theirs);
   });
 
+  test.each<[string, string, () => Promise<StoredSession>, boolean]>([
+    ['an elder token', 'lives', () => scene.session({ gen: 2 }), true],
+    ['an elder token', 'expires at that moment', () => scene.session({ gen: 2, expires_at: scene.now() }), false],
+  ])('by %s of a session that %s reads it once, and asks no majority', async (_, __, stored, isLogout) => {
+    const own = await stored();
+    const error = await logOut(scene.tokenOf(own.document, 1), own).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (isLogout) expect(error).toBeUndefined();
+    else expect(error).toMatchObject(notFound);
+    expect(reads).toEqual(['find']);
+    expect(await scene.asStored(own.document._id)).toMatchObject({ is_revoked: isLogout });
+  });
+
   test('is carried out if an end that was seen has been rolled back', async () => {
     const own = await scene.session({ gen: 2 });
     const find = async () => ({ ...own.document, is_revoked: true });
@@ -173,6 +188,18 @@ describe('the end by its id', () => {
     await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
     expect(reads).toEqual(['find']);
     await expectOnlyTold([], caller, other);
+  });
+
+  test.each<[string, RevocationReason, readonly string[]]>([
+    ['forgets the device of one that its user has ended so, as that may have failed before', 'revoked_by_user', []],
+    ['leaves the device of any other known', 'logout', ['lost']],
+  ])('%s', async (_, by, known_devices) => {
+    const caller = await scene.session();
+    const { user_id } = caller.document;
+    await scene.user({ _id: user_id, known_devices: ['lost'] });
+    const other = await endedBy(by, { user_id, device_id: 'lost' });
+    await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
+    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ known_devices });
   });
 
   test('of a session that lives reads nothing before', async () => {

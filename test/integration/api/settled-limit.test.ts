@@ -85,9 +85,9 @@ describe('where few come', () => {
     const limit = newProcess(10_000);
     for (let place = 0; place < 10_000; place += 1) await limit.count(`${place}`);
     expect(await counted()).toEqual([]);
-    await limit.count('one more');
+    await limit.count('one more', 2);
     await limit.count('0');
-    expect(await counted()).toEqual([1]);
+    expect(await counted()).toEqual([2]);
   });
 });
 
@@ -130,7 +130,7 @@ describe('it settles by itself', () => {
     await behind.ping();
     proxy.hold('eval');
     await limit.count(here);
-    await waitUntil(() => proxy.held() === 1, { what: 'the settling', timeoutMs: 8_000, intervalMs: 5 });
+    await waitUntil(async () => proxy.held() === 1, { what: 'the settling', timeoutMs: 8_000, intervalMs: 5 });
     await limit.count(here);
     proxy.release();
     await untilCounted(2);
@@ -189,7 +189,7 @@ describe('where many come', () => {
     await admittedOf(limit, 20);
     proxy.hold('eval');
     const settled = limit.settle();
-    await waitUntil(() => proxy.held() === 1, { what: 'the settling', timeoutMs: 8_000, intervalMs: 5 });
+    await waitUntil(async () => proxy.held() === 1, { what: 'the settling', timeoutMs: 8_000, intervalMs: 5 });
     const next = limit.count(here);
     proxy.release();
     await Promise.all([settled, next]);
@@ -201,6 +201,7 @@ describe('where many come', () => {
   test('one that Redis has refused stays refused, though Redis is away when the others are settled', async () => {
     const behind = redis.duplicate();
     const limit = newProcess(1_000, behind);
+    await behind.ping();
     expect(await admittedOf(limit, 2_000)).toBe(1_010);
     behind.disconnect();
     await limit.settle();

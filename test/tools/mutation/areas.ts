@@ -104,7 +104,7 @@ const sessions: Area = {
   parts: [
     {
       sources: ['libs/stores/src/{session-store,fenced-sessions}.ts'],
-      tests: ['test/integration/stores/session-store.test.ts'],
+      tests: ['test/integration/stores/{session-store,advance-session}.test.ts'],
     },
     {
       sources: ['libs/stores/src/{advance-session,write-once}.ts'],
