@@ -312,6 +312,15 @@ describe('a login ends', () => {
     expect(scene.announced).toEqual([{ ...announcement, at: scene.now() }]);
   });
 
+  test('of 50 the one that was unused for longest: all the others are told of the new device', async () => {
+    const { email, _id: user_id } = await scene.user({ known_devices: ['tablet'] });
+    const [first, ...others] = ids(await othersOf(user_id, 50));
+    const toldOf: unknown[] = [];
+    await logIn({ email, device_id: randomUUID() }, { tellSessions: (sessionIds) => void toldOf.push(sessionIds) });
+    expect([...(await ended(user_id)).keys()]).toEqual([first]);
+    expect(toldOf).toEqual([others]);
+  });
+
   test('of more than 50 those that were unused for longest, beside the one on its device', async () => {
     const { email, _id: user_id } = await scene.user();
     const others = ids(await othersOf(user_id, 51));

@@ -16,15 +16,22 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Refreshes, and returns the next token with what was read of the session before. */
+/** Refreshes, and returns the next token, what was read of the session before, and what it was to write. */
 async function refresh(token: string, deps: Partial<RefreshDeps> = {}) {
   const { refreshTokens, issueTokens, announce, isDenied, audit, now } = scene;
-  const { sessions, reads } = readsOf(scene);
+  const { sessions: counted, reads } = readsOf(scene);
+  const writes: string[] = [];
+  const sessions: RefreshDeps['sessions'] = {
+    ...counted,
+    advance: (advance) => counted.advance(advance).finally(() => writes.push('advance')),
+    rotate: (seen, rotation) =>
+      counted.rotate(seen, rotation).finally(() => writes.push(`rotate: ${Object.keys(rotation).sort().join(' ')}`)),
+  };
   const limits = { refresh: async () => undefined };
   const lifetime = { idleSeconds, absoluteSeconds: 86_400 };
   const own = { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now, limits, lifetime, retryWindowMs };
   const { refresh_token: next } = await createRefresh({ ...own, ...deps })({ refresh_token: token }, scene.origin);
-  return { next, reads };
+  return { next, reads, writes };
 }
 
 const storedOf = async ({ _id }: SessionDocument) => (await scene.asStored(_id)) as SessionDocument;
@@ -60,6 +67,12 @@ describe('a refresh by the newest token', () => {
     expect(readAt).toEqual(new Map([[2, unusual]]));
   });
 
+  test('is not tried without a read where the next hash is not there', async () => {
+    const { token } = await scene.session({ gen: 7, parent: 6, floor: 6 });
+    const { writes } = await refresh(token);
+    expect(writes).toEqual(['rotate: ahead expires_at floor gen handed_out_at kid last_used_at parent token']);
+  });
+
   test('never extends the session past its absolute end', async () => {
     const absolute_expires_at = new Date(scene.now().getTime() + 60_000);
     const { document, token } = await scene.session({ absolute_expires_at });
@@ -74,6 +87,22 @@ describe('a refresh by the newest token', () => {
     const { token: ofRevoked } = await scene.session({ is_revoked: true, revoked_reason: 'logout' });
     await expect(refresh(ofRevoked)).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_STOLEN' });
   });
+});
+
+test('a refresh by an elder token, which reads, leaves the hashes ahead as they are', async () => {
+  const { document, token } = await scene.session();
+  await refresh(token);
+  scene.pass(retryWindowMs + 1);
+  const { next, writes } = await refresh(token);
+  expect(writes).toEqual(['advance', 'rotate: expires_at floor gen handed_out_at kid last_used_at parent token']);
+  expect(await storedOf(document)).toMatchObject({ gen: 3, ahead: document.ahead, token: hashOf(next) });
+});
+
+test('a token that the database has under another nonce is not genuine, though its hash is there', async () => {
+  const { document, token } = await scene.session();
+  const { document: other } = await scene.session();
+  await change(document, { $set: { nonce: other.nonce } });
+  await expect(refresh(token)).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_EXPIRED' });
 });
 
 describe('after a rotation of the keys', () => {
@@ -91,6 +120,7 @@ describe('after a rotation of the keys', () => {
     const deps = rotated();
     const first = await refresh(token, deps);
     expect(first.reads).toEqual(unusual);
+    expect(first.writes).toEqual([expect.stringMatching(/^rotate: ahead /)]);
     expect(await storedOf(document)).toMatchObject({
       kid: newKey.kid,
       ahead: { kid: newKey.kid },

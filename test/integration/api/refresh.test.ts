@@ -31,6 +31,9 @@ function refresh(token: string, deps: Partial<RefreshDeps> = {}, origin = scene.
   return createRefresh({ ...own, ...deps })({ refresh_token: token }, origin);
 }
 
+/** A session of which the hash of the next token is not known: its refresh reads before it writes. */
+const readFirst: Partial<SessionDocument> = { gen: 7, parent: 6, floor: 6 };
+
 const idsOf = ({ _id, user_id }: SessionDocument) => ({ user_id, session_id: _id });
 const refused = (code: string) => ({ code, name: 'AppError' });
 
@@ -104,6 +107,19 @@ describe('a token that is the newest', () => {
     const names = scene.audited.map(([{ event }]) => event).sort();
     expect(names).toEqual([...Array(7).fill('refresh.converged'), 'refresh.rotated']);
   });
+
+  test('gets the successor that another request has made between its read and its write', async () => {
+    const { document, token } = await scene.session(readFirst);
+    const others: string[] = [];
+    const rotate: RefreshDeps['sessions']['rotate'] = async (...call) => {
+      if (others.length === 0) others.push((await refresh(token)).refresh_token);
+      return scene.sessions.rotate(...call);
+    };
+    const answer = await refresh(token, { sessions: { ...scene.sessions, rotate } });
+    expect([answer.refresh_token]).toEqual(others);
+    expect(await scene.asStored(document._id)).toMatchObject({ gen: 8, parent: 7 });
+    expect(scene.audited.map(([{ event }]) => event)).toEqual(['refresh.rotated', 'refresh.converged']);
+  });
 });
 
 describe('a token whose answer was lost', () => {
@@ -128,6 +144,7 @@ describe('a token whose answer was lost', () => {
     const again = await refresh(token);
     expect(again.refresh_token).not.toBe(first.refresh_token);
     expect(await scene.asStored(document._id)).toMatchObject({ gen: 3, parent: 1, floor: 1 });
+    expect(scene.audited).toEqual(Array(2).fill([{ event: 'refresh.rotated', ...idsOf(document) }, scene.origin]));
   });
 });
 
@@ -189,12 +206,12 @@ describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
     const { token } = await scene.session({ is_revoked: true, revoked_reason });
     const error = await refresh(token).catch((thrown: AppError) => thrown);
     expect(error).toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
-    expect((error as AppError).details).toEqual(details);
+    expect((error as AppError).details).toStrictEqual(details);
     expect(scene.audited.map(([{ event }]) => event)).toEqual(['refresh.revoked']);
   });
 
   test('not if the end of the session has been rolled back since it was seen: it is refreshed', async () => {
-    const { document, token } = await scene.session();
+    const { document, token } = await scene.session(readFirst);
     const sessions = { ...scene.sessions, find: async () => ({ ...document, is_revoked: true }) };
     expect(await refresh(token, { sessions })).toMatchObject({ session_id: document._id });
     expect(scene.announced).toEqual([]);

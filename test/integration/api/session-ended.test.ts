@@ -62,6 +62,51 @@ const reasons: readonly [RevocationReason, string][] = [
   ['replaced', 'SESSION_REPLACED'],
 ];
 
+describe('a logout of which MongoDB’s answer is lost', () => {
+  /** Revokes, or does not, and says nothing of it. */
+  const silent = (isWritten: boolean): LogOutDeps['sessions'] => ({
+    ...readsOf(scene).sessions,
+    async revokeNewest(match, revocation): Promise<undefined> {
+      if (isWritten) await scene.sessions.revokeNewest(match, revocation);
+      return;
+    },
+  });
+
+  test.each([
+    ['after it has written', true, 2],
+    ['before it has written', false, 1],
+  ])('%s, is a logout all the same', async (_, isWritten, times) => {
+    const own = await scene.session();
+    const { _id: session_id, user_id } = own.document;
+    const answer = await logOut(own.token, own, { sessions: silent(isWritten) });
+    expect(answer).toMatchObject({ message: 'SESSION_TERMINATED' });
+    const ended = { revoked_at: scene.now(), revoked_reason: 'logout', revoked_request_id: 'request-1' };
+    expect(await scene.asStored(session_id)).toEqual({ ...own.document, is_revoked: true, ...ended });
+    expect(scene.audited).toEqual([[{ event: 'logout.succeeded', user_id, session_id }, scene.origin]]);
+    expect(scene.announced).toEqual(Array(times).fill(toldNow([session_id], 'LOGOUT_CONFIRMED')));
+  });
+
+  test.each<[string, () => Promise<StoredSession>]>([
+    ['that another request ended at another time', () => endedBy('logout', { revoked_request_id: 'request-1' })],
+    ['that another request ended at the same moment', () => endedBy('logout', { revoked_at: scene.now() })],
+    ['that has expired', () => scene.session({ expires_at: scene.now() })],
+    [
+      'that is not there',
+      async () => {
+        const gone = await scene.session();
+        await scene.collections.sessions.deleteOne({ _id: gone.document._id });
+        return gone;
+      },
+    ],
+  ])('is none of a session %s', async (_, stored) => {
+    const own = await stored();
+    const before = await scene.asStored(own.document._id);
+    await expect(logOut(own.token, own, { sessions: silent(true) })).rejects.toMatchObject(notFound);
+    expect(await scene.asStored(own.document._id)).toEqual(before);
+    expect(scene.audited).toEqual([]);
+  });
+});
+
 describe('a logout', () => {
   test.each(reasons)(
     'of a session that has ended (%s) is refused once a majority has that, and all are told again',
@@ -102,6 +147,21 @@ describe('a logout', () => {
     await expectOnlyTold([], own, theirs);
   });
 
+  test.each<[string, string, () => Promise<StoredSession>, boolean]>([
+    ['an elder token', 'lives', () => scene.session({ gen: 2 }), true],
+    ['an elder token', 'expires at that moment', () => scene.session({ gen: 2, expires_at: scene.now() }), false],
+  ])('by %s of a session that %s reads it once, and asks no majority', async (_, __, stored, isLogout) => {
+    const own = await stored();
+    const error = await logOut(scene.tokenOf(own.document, 1), own).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (isLogout) expect(error).toBeUndefined();
+    else expect(error).toMatchObject(notFound);
+    expect(reads).toEqual(['find']);
+    expect(await scene.asStored(own.document._id)).toMatchObject({ is_revoked: isLogout });
+  });
+
   test('is carried out if an end that was seen has been rolled back', async () => {
     const own = await scene.session({ gen: 2 });
     const find = async () => ({ ...own.document, is_revoked: true });
@@ -128,6 +188,18 @@ describe('the end by its id', () => {
     await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
     expect(reads).toEqual(['find']);
     await expectOnlyTold([], caller, other);
+  });
+
+  test.each<[string, RevocationReason, readonly string[]]>([
+    ['forgets the device of one that its user has ended so, as that may have failed before', 'revoked_by_user', []],
+    ['leaves the device of any other known', 'logout', ['lost']],
+  ])('%s', async (_, by, known_devices) => {
+    const caller = await scene.session();
+    const { user_id } = caller.document;
+    await scene.user({ _id: user_id, known_devices: ['lost'] });
+    const other = await endedBy(by, { user_id, device_id: 'lost' });
+    await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
+    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ known_devices });
   });
 
   test('of a session that lives reads nothing before', async () => {

@@ -121,8 +121,20 @@ describe('the end of a session by its id', () => {
     expect(scene.announced).toEqual([announcement([session_id], told)]);
   });
 
-  test('of another user is refused', async () => {
+  test.each([
+    ['another’s, which the account no longer knows', false, ['here']],
+    ['the caller’s own, which it knows', true, ['here', 'lost']],
+  ])('leaves the device of %s', async (_, isOwn, known_devices) => {
+    const { _id: user_id } = await scene.user({ known_devices: ['here', 'lost'] });
+    const caller = await scene.session({ user_id, device_id: 'here' });
+    const other = await scene.session({ user_id, device_id: 'lost' });
+    await revoke((isOwn ? caller : other).document._id, bearerOf(caller));
+    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ known_devices });
+  });
+
+  test('of nobody, or of another user, is refused', async () => {
     const [caller, other] = [await scene.session(), await scene.session()];
+    await expect(revoke(randomUUID(), bearerOf(caller))).rejects.toMatchObject(notFound);
     await expect(revoke(other.document._id, bearerOf(caller))).rejects.toMatchObject(notFound);
     await expectUntouched(caller.document, other.document);
   });
@@ -164,7 +176,10 @@ describe('a logout everywhere', () => {
     ]);
     expect(scene.announced).toEqual([announcement(ids, 'SESSION_REVOKED'), announcement([sid], 'LOGOUT_CONFIRMED')]);
     expect(scene.verdicts).toEqual([false, true]);
-    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ sessions_changed_at: scene.now() });
+    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({
+      sessions_changed_at: scene.now(),
+      known_devices: [own.document.device_id],
+    });
   });
 
   test('but here spares the caller’s', async () => {

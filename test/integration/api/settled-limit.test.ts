@@ -1,9 +1,13 @@
+import { createHook } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { waitUntil } from '@auth-account/local-stack';
 import { createLimitKeys, failFastOptions } from '@auth-account/redis';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createSettledLimit, type SettledLimit } from '../../../services/api/src/limits/settled-limit.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
+import { withSentRedisCommands } from '../../support/sent-redis-commands.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 const redis = new Redis(testEnvironment().redisUrl);
@@ -15,12 +19,12 @@ beforeEach(() => {
 });
 afterAll(() => redis.disconnect());
 
-/** Each call is another process. Neither a window nor the time until it settles by itself ends during a test. */
-const newProcess = (points: number, connection = redis, settleMs = 3_600_000) =>
+/** Each call is another process. Neither a window nor the time until it settles by itself ends during most tests. */
+const newProcess = (points: number, connection = redis, settleMs = 3_600_000, seconds = 3_600) =>
   createSettledLimit({
     redis: connection,
     keys: createLimitKeys(prefix, () => secret),
-    ...{ name: 'refresh', points, seconds: 3_600, settleMs },
+    ...{ name: 'refresh', points, seconds, settleMs },
   });
 
 /** Returns how many of so many requests were admitted. */
@@ -58,14 +62,80 @@ describe('where few come', () => {
     expect((await counted()).length).toBe(600);
   });
 
-  test('it settles by itself', async () => {
-    const limit = newProcess(10_000, redis, 20);
-    await limit.count(here);
-    const begun = performance.now();
-    while ((await counted()).length === 0 && performance.now() - begun < 60_000) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+  test('one that is below half of it after a settling waits again', async () => {
+    const limit = newProcess(2_000);
+    expect(await admittedOf(limit, 20)).toBe(20);
+    await limit.settle();
+    expect(await admittedOf(limit, 20)).toBe(20);
+    expect(await counted()).toEqual([20]);
+  });
+
+  test('a settling asks nothing of Redis where nobody waits, and one command for as many as fit into it', async () => {
+    const limit = newProcess(10_000);
+    for (let place = 0; place < 256; place += 1) await limit.count(`198.51.100.${place}/32`);
+    const commands = await withSentRedisCommands(async (sent) => {
+      await limit.settle();
+      await limit.settle();
+      return sent.map(({ name }) => name);
+    });
+    expect(commands).toEqual(['eval']);
+  });
+
+  test('no more than ten thousand wait: the next one is counted at once', async () => {
+    const limit = newProcess(10_000);
+    for (let place = 0; place < 10_000; place += 1) await limit.count(`${place}`);
+    expect(await counted()).toEqual([]);
+    await limit.count('one more', 2);
+    await limit.count('0');
+    expect(await counted()).toEqual([2]);
+  });
+});
+
+/** Returns the milliseconds of each timer that is set during the work. */
+async function timersOf(work: () => Promise<unknown>): Promise<number[]> {
+  const timers: number[] = [];
+  const init = (_id: number, type: string, _trigger: number, resource: object) => {
+    if (type === 'Timeout' && '_idleTimeout' in resource) timers.push(Number(resource._idleTimeout));
+  };
+  const hook = createHook({ init }).enable();
+  await work().finally(() => hook.disable());
+  return timers;
+}
+
+describe('it settles by itself', () => {
+  /** No other timer of the test has this length. */
+  const settleMs = 23;
+  const sumOf = async () => (await counted()).reduce((sum, each) => sum + each, 0);
+  const untilCounted = (sum: number) =>
+    waitUntil(async () => (await sumOf()) === sum, { what: `a sum of ${sum}`, timeoutMs: 8_000, intervalMs: 5 });
+
+  test('whenever somebody waits, by one timer, and sets none where nobody does', async () => {
+    const limit = newProcess(10_000, redis, settleMs);
+    for (const round of [1, 2, 3]) {
+      const whileCounting = await timersOf(async () => {
+        for (let request = 0; request < 5; request += 1) await limit.count(here);
+      });
+      expect(whileCounting.filter((ms) => ms === settleMs).length).toBe(1);
+      await untilCounted(round * 5);
+      // Its answer is here, too, before the next round.
+      await limit.settle();
     }
-    expect(await counted()).toEqual([1]);
+    expect(await timersOf(() => delay(5 * settleMs))).not.toContain(settleMs);
+  });
+
+  test('and once more for those that came while it did', async () => {
+    const proxy = await startHoldingProxy(Number(new URL(testEnvironment().redisUrl).port));
+    const behind = new Redis(proxy.url);
+    const limit = newProcess(10_000, behind, settleMs);
+    await behind.ping();
+    proxy.hold('eval');
+    await limit.count(here);
+    await waitUntil(async () => proxy.held() === 1, { what: 'the settling', timeoutMs: 8_000, intervalMs: 5 });
+    await limit.count(here);
+    proxy.release();
+    await untilCounted(2);
+    behind.disconnect();
+    await proxy.close();
   });
 });
 
@@ -86,14 +156,56 @@ describe('where many come', () => {
     expect(sum).toBeLessThanOrEqual(2_000 + 5 * 20);
   });
 
-  test('a network that has used half of it is counted at once, by every process that has heard so', async () => {
+  test('networks that have used half of it are counted at once, by every process that has heard so', async () => {
     const [first, second] = [newProcess(2_000), newProcess(2_000)];
-    await admittedOf(first, 1_020);
-    await second.count(here);
+    const networks = [here, '192.0.2.2/32'];
+    for (const who of networks) await first.count(who, 999);
+    await first.settle();
+    for (const who of networks) await second.count(who);
     await second.settle();
-    const before = await counted();
-    await second.count(here);
-    expect(await counted()).toEqual([Number(before[0]) + 1]);
+    expect(await counted()).toEqual([1_000, 1_000]);
+    await delay(20);
+    for (const who of networks) await second.count(who);
+    expect(await counted()).toEqual([1_001, 1_001]);
+  });
+
+  test('until their window ends: then they wait again', async () => {
+    const limit = newProcess(1_000, redis, 3_600_000, 1);
+    await limit.count(here, 500);
+    await limit.settle();
+    await limit.count(here);
+    expect(await counted()).toEqual([501]);
+    await waitUntil(async () => (await counted()).length === 0, { what: 'the end of the window', timeoutMs: 8_000 });
+    await delay(20);
+    await limit.count(here);
+    expect(await counted()).toEqual([]);
+  });
+
+  test('those that are being settled wait no less than the others', async () => {
+    const proxy = await startHoldingProxy(Number(new URL(testEnvironment().redisUrl).port));
+    const behind = new Redis(proxy.url);
+    const limit = newProcess(2_000, behind);
+    await behind.ping();
+    await admittedOf(limit, 20);
+    proxy.hold('eval');
+    const settled = limit.settle();
+    await waitUntil(async () => proxy.held() === 1, { what: 'the settling', timeoutMs: 8_000, intervalMs: 5 });
+    const next = limit.count(here);
+    proxy.release();
+    await Promise.all([settled, next]);
+    expect(await counted()).toEqual([21]);
+    behind.disconnect();
+    await proxy.close();
+  });
+
+  test('one that Redis has refused stays refused, though Redis is away when the others are settled', async () => {
+    const behind = redis.duplicate();
+    const limit = newProcess(1_000, behind);
+    await behind.ping();
+    expect(await admittedOf(limit, 2_000)).toBe(1_010);
+    behind.disconnect();
+    await limit.settle();
+    expect(await limit.count(here)).toBeGreaterThan(3_000_000);
   });
 
   test('one below a thousand is exact', async () => {
@@ -110,9 +222,9 @@ test('what a slow Redis has counted, though it did not say so in time, is not co
   const limit = newProcess(1_000, behind);
   await behind.ping();
   expect(await admittedOf(limit, 7)).toBe(7);
-  proxy.hold('evalsha');
-  const settled = limit.settle();
-  await settled;
+  proxy.hold('eval');
+  await limit.settle();
+  expect(proxy.held()).toBe(1);
   proxy.release();
   await limit.settle();
   expect(await counted()).toEqual([7]);

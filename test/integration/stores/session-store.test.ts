@@ -128,6 +128,29 @@ describe('the sessions of a user', () => {
     expect(listed.at(-1)).toEqual({ _id, device_id, device_name, platform, created_at, last_used_at, expires_at });
   });
 
+  test('are all held, those that have ended after the others: the newest ends, and whether there are more', async () => {
+    const user_id = randomUUID();
+    const endedAt = (ms: number) => {
+      const end = { is_revoked: true, revoked_at: at(ms), revoked_reason: 'logout' } as const;
+      return stored({ user_id, ...end, revoked_request_id: 'request-1' });
+    };
+    const [second, third, first] = [await endedAt(2), await endedAt(1), await endedAt(3)];
+    const live = await stored({ user_id, expires_at: at(0) });
+    await stored();
+    await stored({ is_revoked: true, revoked_at: at(4) });
+    const held = await store.listHeld(user_id, 2);
+    expect(idsOf(held.sessions)).toEqual(idsOf([live, first, second]));
+    expect(held.hasMore).toBe(true);
+    const all = await store.listHeld(user_id, 3);
+    expect(idsOf(all.sessions)).toEqual(idsOf([live, first, second, third]));
+    expect(all.hasMore).toBe(false);
+    const { _id, device_id, device_name, platform, created_at, last_used_at, expires_at, claims } = first;
+    expect(held.sessions[1]).toEqual({
+      ...{ _id, device_id, device_name, platform, created_at, last_used_at, expires_at },
+      ...{ claims: { home_group_id: claims.home_group_id }, revoked_at: at(3), revoked_reason: 'logout' },
+    });
+  });
+
   test('that are not revoked are listed in the transaction, the one unused for longest first', async () => {
     const user_id = randomUUID();
     const newer = await stored({ user_id, last_used_at: at(3) });

@@ -31,7 +31,7 @@ const tokens: Area = {
     {
       sources: [
         'libs/tokens/src/access-token.ts',
-        'libs/tokens/src/access-token-keys.ts',
+        'libs/tokens/src/{access-token-keys,sign-jwt}.ts',
         `${verifying}/access-token-{form,verifier}.ts`,
         `${verifying}/{is-signed-by,key-source,public-keys}.ts`,
       ],
@@ -96,21 +96,31 @@ const useCases = 'services/api/src/usecases';
 
 const sessions: Area = {
   name: 'sessions',
-  covers: 'the session store, and the use cases of login, refresh, logout and the list of sessions',
+  covers:
+    'the session store, the use cases of login, refresh, logout and the list of sessions, and the limit of refreshes ' +
+    'that is settled in the background',
   needsServers: true,
   aim: usualAim,
   parts: [
     {
       sources: ['libs/stores/src/{session-store,fenced-sessions}.ts'],
-      tests: ['test/integration/stores/session-store.test.ts'],
+      tests: ['test/integration/stores/{session-store,advance-session}.test.ts'],
+    },
+    {
+      sources: ['libs/stores/src/{advance-session,write-once}.ts'],
+      tests: ['test/integration/stores/advance-session.test.ts'],
     },
     {
       sources: [`${useCases}/{decide-refresh,session-lifetime}.ts`],
       tests: [`${useCases}/decide-refresh.test.ts`, 'test/integration/api/{refresh,log-in}.test.ts'],
     },
     {
-      sources: [`${useCases}/{refresh,issue-tokens}.ts`],
-      tests: ['test/integration/api/refresh.test.ts'],
+      sources: [`${useCases}/{refresh,issue-tokens,hashes-ahead}.ts`],
+      tests: ['test/integration/api/{refresh,refresh-ahead}.test.ts'],
+    },
+    {
+      sources: ['services/api/src/limits/settled-limit.ts'],
+      tests: ['test/integration/api/settled-limit.test.ts'],
     },
     {
       sources: [`${useCases}/log-in.ts`],

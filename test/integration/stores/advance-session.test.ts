@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { type Collections, collectionsOf, createStores, type SessionStore } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CommandStartedEvent, MongoClient } from 'mongodb';
+import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
+import { newSessionDocument } from '../../support/session-document.ts';
+import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
+
+const appName = uniqueName();
+
+/** Sets the fail point, which is for the connections of the other one. */
+let outside: MongoClient;
+let mongo: MongoClient;
+let collections: Collections;
+let store: SessionStore;
+
+beforeAll(async () => {
+  outside = new MongoClient(testEnvironment().mongodbUri);
+  mongo = new MongoClient(testEnvironment().mongodbUri, { appName, monitorCommands: true });
+  collections = collectionsOf(mongo.db(uniqueName()));
+  store = createStores(collections).sessions;
+});
+afterAll(async () => {
+  await mongo.db(collections.users.dbName).dropDatabase();
+  await mongo.close();
+  await outside.close();
+});
+
+const at = (ms: number) => new Date(1_800_000_000_000 + ms);
+const ahead = { kid: 'key-1', block: 2, hashes: 'firstothernext.last.' };
+const generations = { gen: 19, parent: 17, floor: 18 };
+const ends = { expires_at: at(1), absolute_expires_at: at(99) };
+
+/** Stores a session whose next hash is `next.`. */
+async function stored(fields: Partial<SessionDocument> = {}): Promise<SessionDocument> {
+  const document = { ...newSessionDocument(), ...generations, ...ends, ahead, ...fields };
+  await collections.sessions.insertOne(document);
+  return document;
+}
+
+const asStored = ({ _id }: SessionDocument) => collections.sessions.findOne({ _id });
+
+/** The refresh by the session's newest token at 0. */
+const advanceOf = ({ _id: sessionId, token, gen: generation }: SessionDocument) => ({
+  ...{ sessionId, token, generation, kid: 'key-1', at: at(0), expiresAt: at(50) },
+  next: { block: 2, start: 10, length: 5 },
+});
+
+const advanced = {
+  ...{ token: 'next.', gen: 20, parent: 19, floor: 19 },
+  ...{ handed_out_at: at(0), last_used_at: at(0), expires_at: at(50) },
+};
+
+/** Returns the commands that the work has sent. */
+async function sentBy(work: () => Promise<unknown>): Promise<CommandStartedEvent['command'][]> {
+  const sent: CommandStartedEvent['command'][] = [];
+  const keep = ({ command }: CommandStartedEvent) => sent.push(command);
+  mongo.on('commandStarted', keep);
+  await work().finally(() => mongo.off('commandStarted', keep));
+  return sent;
+}
+
+describe('an advance', () => {
+  test('gives the session as it is afterwards', async () => {
+    const seen = await stored();
+    expect(await store.advance(advanceOf(seen))).toEqual({ ...seen, ...advanced });
+    expect(await asStored(seen)).toEqual({ ...seen, ...advanced });
+  });
+
+  test('is one command, which neither the driver repeats nor the server remembers, and waits for a majority', async () => {
+    const seen = await stored();
+    const sent = await sentBy(() => store.advance(advanceOf(seen)));
+    expect(sent).toEqual([expect.objectContaining({ writeConcern: { w: 'majority', wtimeout: 2_000 } })]);
+    expect(sent[0]).not.toHaveProperty('txnNumber');
+  });
+
+  test('does not move the end of the session past its absolute one', async () => {
+    const seen = await stored({ absolute_expires_at: at(49) });
+    expect(await store.advance(advanceOf(seen))).toEqual({ ...seen, ...advanced, expires_at: at(49) });
+  });
+
+  test.each<[string, object, Partial<SessionDocument>]>([
+    ['another session', { sessionId: randomUUID() }, {}],
+    ['another token', { token: 'x' }, {}],
+    ['a session that has ended', {}, { is_revoked: true }],
+    ['one that expires at that moment', {}, { expires_at: at(0) }],
+    ['hashes of another key', { kid: 'key-2' }, {}],
+    ['hashes of another block', { next: { block: 3, start: 10, length: 5 } }, {}],
+  ])('for %s changes nothing', async (_, change, fields) => {
+    const seen = await stored(fields);
+    expect(await store.advance({ ...advanceOf(seen), ...change })).toBeUndefined();
+    expect(await asStored(seen)).toEqual(seen);
+  });
+});
+
+describe('the answer of MongoDB is lost: the caller is to read, and nothing is sent again', () => {
+  const majorityIsLate = { code: 64, errmsg: 'waiting for replication timed out' };
+  const withFault = (data: Partial<FailCommand>, work: () => Promise<unknown>) =>
+    withFailPoint(outside, 'alwaysOn', { failCommands: ['findAndModify', 'update'], appName, ...data }, () =>
+      sentBy(work),
+    );
+
+  test.each<[string, Partial<FailCommand>, boolean]>([
+    ['the connection breaks', { closeConnection: true }, false],
+    ['the server is no longer the primary', { errorCode: 10_107 }, false],
+    ['no majority has it in time', { writeConcernError: majorityIsLate }, true],
+  ])('%s', async (_, data, isWritten) => {
+    const [seen, ending] = [await stored(), await stored()];
+    let answer: unknown = 'none';
+    const sent = await withFault(data, async () => {
+      answer = await store.advance(advanceOf(seen));
+    });
+    expect(answer).toBeUndefined();
+    expect(sent.length).toBe(1);
+    expect(await asStored(seen)).toEqual(isWritten ? { ...seen, ...advanced } : seen);
+
+    const own = { sessionId: ending._id, userId: ending.user_id, tokenHash: ending.token };
+    answer = 'none';
+    await withFault(data, async () => {
+      answer = await store.revokeNewest(own, { reason: 'logout', at: at(0), requestId: 'request-1' });
+    });
+    expect(answer).toBeUndefined();
+    expect(await asStored(ending)).toMatchObject({ is_revoked: isWritten });
+  });
+
+  test('any other error is the caller’s', async () => {
+    const seen = await stored();
+    const wrong = { ...advanceOf(seen), next: { block: 2, start: -1, length: 5 } };
+    await expect(store.advance(wrong)).rejects.toThrow('$substrBytes');
+    expect(await asStored(seen)).toEqual(seen);
+  });
+});
