@@ -2,7 +2,8 @@
 # build-image.sh NAME IMAGE [--push] [--insecure]: builds one image with buildah and tags it IMAGE. NAME: a target of
 # services/Dockerfile, or dev-mongodb, dev-redis. --insecure: the registry is reached over HTTP.
 # ARCHITECTURES: `amd64 arm64` for an image of both, a manifest list; this machine's alone if it is not set. Another
-# machine's needs qemu-user-static, and root. NODE_IMAGE, NODE_24_IMAGE: the bases of the services; made here if not set.
+# machine's needs qemu-user-static, and root. NODE_IMAGE, NODE_24_IMAGE: the bases of the services, the first one also for
+# installing packages; what a target needs and is not set is made here.
 # VERSION, REVISION, SOURCE: the labels.
 set -euo pipefail
 name=$1 image=$2
@@ -44,9 +45,12 @@ base_of() { # ARCHITECTURE VERSION GIVEN
 
 build_service() { # ARCHITECTURE TAG
   local base base_24 install secrets
-  base=$(base_of "$1" "$node_22" "${NODE_IMAGE:-}")
-  base_24=$(base_of "$1" "$node_24" "${NODE_24_IMAGE:-}")
   install=$(base_of "$own_architecture" "$node_22" "${NODE_IMAGE:-}")
+  # The other version's stages are not in this target: any base will do for them.
+  case $name in
+    api* | worker*) base_24=$(base_of "$1" "$node_24" "${NODE_24_IMAGE:-}") base=$base_24 ;;
+    *) base=$(base_of "$1" "$node_22" "${NODE_IMAGE:-}") base_24=$base ;;
+  esac
   mapfile -t secrets < <(npm_secrets)
   # Older buildah knows the platforms only if they are declared and passed, and after the first --platform every FROM needs one.
   sed -e '1i ARG BUILDPLATFORM\nARG TARGETPLATFORM' -e 's/^FROM \([$]NODE_\(24_\)\?IMAGE\|scratch\)/FROM --platform=$TARGETPLATFORM \1/' \

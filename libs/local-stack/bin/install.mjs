@@ -19,9 +19,7 @@ export async function install() {
   const wanted = fingerprint();
   const reason = findReason(wanted);
   if (reason !== undefined) {
-    console.error(
-      `Dependencies: ${reason}, running npm ci (the Node ${oldestNode[0]} that the project runs on is among them)`,
-    );
+    console.error(`Dependencies: ${reason}, running npm ci (Node is among them)`);
     const code = await runNpm();
     if (code !== 0) process.exit(code);
     writeFileSync(memory, `${wanted}\n`);

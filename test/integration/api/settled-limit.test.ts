@@ -170,12 +170,12 @@ describe('where many come', () => {
   });
 
   test('until their window ends: then they wait again', async () => {
-    const limit = newProcess(1_000, redis, 3_600_000, 1);
+    const limit = newProcess(1_000, redis, 3_600_000, 5);
     await limit.count(here, 500);
     await limit.settle();
     await limit.count(here);
     expect(await counted()).toEqual([501]);
-    await waitUntil(async () => (await counted()).length === 0, { what: 'the end of the window', timeoutMs: 8_000 });
+    await waitUntil(async () => (await counted()).length === 0, { what: 'the end of the window', timeoutMs: 20_000 });
     await delay(20);
     await limit.count(here);
     expect(await counted()).toEqual([]);

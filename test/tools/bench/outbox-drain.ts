@@ -82,7 +82,10 @@ async function drain(workerCount: number, { mongoPids, redisPid, redisUrl }: Ser
   let isEnded = false;
   for (const { exited } of workers) void exited.then(() => (isEnded = true));
   while ((receiver.count()?.ids ?? 0) < rowCount || (await left()) > 0) {
-    if (isEnded) throw new Error('A worker ended before everything was delivered; TEST_LOG_LEVEL=info shows its log');
+    if (isEnded) {
+      for (const worker of workers) await worker.end('SIGKILL');
+      throw new Error('A worker ended before everything was delivered; TEST_LOG_LEVEL=info shows its log');
+    }
     await delay(100);
   }
   const seconds = (performance.now() - begun) / 1_000;

@@ -12,6 +12,7 @@ import { testOnStores } from './test-on-stores.ts';
 const jest = ['node_modules/jest/bin/jest.js', '--config', 'test/jest.config.js'];
 const { node, rest: args } = takeNode(process.argv.slice(2));
 const { stores, isRecorded, rest } = takeStores(args);
+if (node !== undefined && stores.length > 0) throw new Error('--node and --stores are for runs of their own');
 if (node !== undefined) process.exitCode = testOnNode(node, jest, rest);
 else if (stores.length > 0) process.exitCode = await testOnStores({ stores, isRecorded, jest, rest });
 else if (process.execve) process.execve(process.execPath, [process.execPath, ...jest, ...rest], process.env);

