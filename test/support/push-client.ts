@@ -29,7 +29,7 @@ export interface Refusal {
   readonly body: { readonly error_code: string; readonly message: string; readonly details: unknown };
 }
 
-/** What a handshake has beside its address. */
+/** Parts of a handshake beside its address. */
 export interface Credentials {
   /** Sent as `Authorization: Bearer …`. */
   readonly token?: string | undefined;

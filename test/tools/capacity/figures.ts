@@ -4,7 +4,7 @@ export interface Figure {
   readonly what: string;
   /** The value as a reader is told it. */
   readonly shown: string;
-  /** What repeats it. */
+  /** Command that repeats the measurement, or its source. */
   readonly source: string;
   readonly day: string;
 }

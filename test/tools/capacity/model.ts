@@ -25,7 +25,7 @@ const gatewayFill = 0.8;
 /** Share of its core that a gateway may take to hear of the streams of the others. */
 const hearingShare = 0.3;
 
-/** What happens in a second at the peak, in the whole. */
+/** Events in a second at the peak, in the whole. */
 export interface Load {
   readonly refreshes: number;
   readonly reads: number;

@@ -22,7 +22,7 @@ export interface DeviceDay {
   /** Tasks that were measured at this server, and what they take in a day. */
   readonly tasks: Readonly<Partial<Record<DailyTask, number>>>;
   readonly ms: number;
-  /** What the same tasks take of the api: of those that both have. */
+  /** CPU milliseconds of the api for the tasks that both have. */
   readonly ofApi: number;
 }
 

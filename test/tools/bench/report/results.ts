@@ -14,7 +14,7 @@ export interface BenchResults {
   /** Peers that were not installed. */
   readonly leftOut: readonly string[];
   readonly minutes: number;
-  /** What else ran while each part was measured. */
+  /** Other use of the machine while each part was measured. */
   readonly surroundings: readonly Surroundings[];
   readonly operations?: OperationsResult;
   readonly events?: Percentiles;
@@ -23,7 +23,7 @@ export interface BenchResults {
   readonly flood?: FloodResult;
 }
 
-/** What else ran while a part was measured. */
+/** Other use of the machine while a part was measured. */
 export interface Surroundings extends QuietWait, OtherUse {
   readonly part: string;
   /** Duration of the part, without the wait before it. */
