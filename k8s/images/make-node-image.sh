@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # make-node-image.sh NAME ARCHITECTURE VERSION: a stand-in for node:VERSION-bookworm-slim as a buildah image of this name:
 # Debian 12 by debootstrap, from the mirror that this machine's apt uses, Node from npm's registry with the integrity that
-# the lock file has, and npm. Debian alone is kept as an image for the other version, for a month. Needs root, buildah and debootstrap; for another architecture than this machine's
-# also qemu-user-static, by which the kernel runs its programs. The image's own apt has no sources.
+# the lock file has, and npm. Debian alone is kept as an image for the other version, for a month. Needs root, buildah and
+# debootstrap; for another architecture than this machine's also qemu-user-static, by which the kernel runs its programs.
+# The image's own apt has no sources.
 set -euo pipefail
 name=$1 architecture=$2 version=$3
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

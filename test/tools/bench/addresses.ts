@@ -4,6 +4,7 @@ import { collectionsOf, createStores, ensureIndexes, mongoOptions, runTransactio
 import { type ClientSession, type Collection, MongoClient } from 'mongodb';
 import { newAccountSeed } from '../../support/seed-accounts.ts';
 import { newEvent } from '../../support/worker-events.ts';
+import { runAtOnce } from './at-once.ts';
 import { medianOf } from './cost/median-of.ts';
 import { cpuMs } from './push/process-usage.ts';
 
@@ -74,11 +75,7 @@ async function openGround(name: string, byAddress: boolean) {
 /** Returns the CPU milliseconds of mongod for one run. */
 async function cost(run: (index: number) => Promise<unknown>): Promise<number> {
   const before = mongodMs();
-  let next = 0;
-  const one = async () => {
-    while (next < count) await run(next++);
-  };
-  await Promise.all(Array.from({ length: atOnce }, one));
+  await runAtOnce({ count, atOnce }, run);
   return (mongodMs() - before) / count;
 }
 

@@ -47,7 +47,7 @@ export function loadOf(on: Assumptions): Load {
   };
 }
 
-/** What a deployment needs. Cores are those that are busy at the peak, except where they are named otherwise. */
+/** Needs of a deployment. Cores are those that are busy at the peak, except where they are named otherwise. */
 export interface Capacity {
   readonly load: Load;
   /** Deployments with one Redis master each. */

@@ -1,4 +1,4 @@
-/** What apps do all the time. A handshake sends nothing to MongoDB. */
+/** Operations that apps do all the time. A handshake sends nothing to MongoDB. */
 export type HotOperation = 'register' | 'login' | 'refresh' | 'session read' | 'account read' | 'logout';
 
 /** A query of the services, as they send it today, and what it would cost in the sharded database of docs/scaling.md. */
@@ -7,7 +7,7 @@ export interface KnownQuery {
   readonly hot?: readonly HotOperation[];
   /** Reason why it may ask every shard. Without one, its filter names a field from which the shard follows. */
   readonly allShards?: string;
-  /** What takes its place in the sharded database, because it would ask every shard. */
+  /** Its replacement in the sharded database, because it would ask every shard. */
   readonly becomes?: string;
   /** Reason why it may sort in memory. */
   readonly sorts?: string;

@@ -1,4 +1,5 @@
 import type { TestServers } from '@auth-account/local-stack';
+import { runAtOnce } from '../at-once.ts';
 import { type ThreadTimes, threadTimes, usedBetween } from '../push/process-usage.ts';
 import { otherUse, readCpuCounters } from '../quiet/cpu-counters.ts';
 import type { Candidate } from './candidate.ts';
@@ -41,21 +42,15 @@ export async function measureRound(
   run: OperationRun,
   { pid }: Candidate,
   { mongo, redis }: TestServers,
-  { count, atOnce }: Load,
+  load: Load,
 ): Promise<Round> {
+  const { count } = load;
   const pids = [[pid], mongo.pids(), [redis.pid() ?? 0]];
   const read = () => pids.map((each) => each.map(threadTimes));
   const machine = readCpuCounters();
   const before = read();
   const begun = performance.now();
-  let next = 0;
-  const client = async () => {
-    while (next < count) {
-      next += 1;
-      await run(next - 1);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, client));
+  await runAtOnce(load, run);
   const perSecond = (count / (performance.now() - begun)) * 1_000;
   const after = read();
   const [server = 0, mongod = 0, redisMs = 0] = after.map((processes, place) => {

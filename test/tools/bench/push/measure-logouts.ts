@@ -9,6 +9,7 @@ import { hash } from '@node-rs/argon2';
 import { password } from '../../../support/accounts.ts';
 import { seedAccounts } from '../../../support/seed-accounts.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
+import { runAtOnce } from '../at-once.ts';
 import type { BenchSession } from './dialect.ts';
 import { type LoadClient, startLoadClient } from './load-client.ts';
 import { monotonicNow } from './monotonic-now.ts';
@@ -77,7 +78,7 @@ export async function measureLogouts(options: LogoutOptions): Promise<LogoutResu
     const logOut = createLogOut(api, client, sessions);
     const write = (index: number) => writeSession(stack.collections, sessions[index]?.sessionId ?? '');
     const { warmUp, single } = options;
-    await atOnce(warmUp, async (index) => {
+    await runAtOnce({ count: warmUp, atOnce: warmUpAtOnce }, async (index) => {
       await logOut(index);
       await write(index);
     });
@@ -159,17 +160,6 @@ async function writeSession({ sessions }: Collections, _id: string): Promise<voi
   const $set = { last_used_at: new Date() };
   const { matchedCount } = await sessions.updateOne({ _id }, { $set }, { writeConcern: { w: 'majority' } });
   if (matchedCount === 0) throw new Error('there is no such session');
-}
-
-async function atOnce(count: number, work: (index: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const lane = async () => {
-    while (next < count) {
-      next += 1;
-      await work(next - 1);
-    }
-  };
-  await Promise.all(Array.from({ length: warmUpAtOnce }, lane));
 }
 
 async function logOutOneByOne(
