@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { newDeviceTopic } from '@auth-account/contracts';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { logIn as logInElsewhere, newEmail, password } from '../../support/accounts.ts';
+import { logIn as logInElsewhere, logOut, newEmail, password } from '../../support/accounts.ts';
 import { cheapHashes } from '../../support/groups.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import type { App } from './load/app.ts';
@@ -13,7 +13,7 @@ import { heldBy } from './load/credentials.ts';
 import { createHistory } from './load/history.ts';
 import { createLedger } from './load/ledger.ts';
 import { onFrame, openStream } from './load/push.ts';
-import { logIn, logInAgain } from './load/sessions.ts';
+import { logIn, logInAgain, logOutAll } from './load/sessions.ts';
 import { register } from './load/spaces.ts';
 import { createMailbox } from './stack/mailbox.ts';
 
@@ -93,6 +93,21 @@ test.each([
   const message = { type: 'message', topic: newDeviceTopic, payload: { session_id: other.sessionId } } as const;
   onFrame(app, session, { ...message, id: 'made-up', timestamp: new Date().toISOString() });
   expect((await told()).violations).toEqual(violation === undefined ? [] : [violation]);
+});
+
+test.each([
+  ['live', 'ended'],
+  ['unsure', 'unsure'],
+] as const)('a logout of all finds its own session over, which was %s: the others are %s', async (own, others) => {
+  const device: App['device'] = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
+  const person = { ...app.person, devices: [app.device, device] };
+  await logIn({ ...app, person, device });
+  const [{ session: first }, { session: other }] = [app.device, device];
+  if (first === undefined || other === undefined) throw new Error('the apps are not logged in');
+  first.state = own;
+  await logOut(stack, { access_token: first.accessToken, refresh_token: first.refreshToken });
+  await logOutAll({ ...app, person });
+  expect([first.state, other.state]).toEqual(['ended', others]);
 });
 
 test('an app that did nothing is told 4005: a broken promise', async () => {

@@ -182,12 +182,14 @@ export async function logOut(app: App): Promise<void> {
 export async function logOutAll(app: App): Promise<void> {
   const { world, person, device } = app;
   if (device.session === undefined || (device.mustRefresh && (await refresh(app)) !== 'refreshed')) return;
+  const wasLive = device.session.state === 'live';
   const apps = person.devices.map((each) => ({ world, person, device: each }));
   for (const { device: each } of apps) if (each.session !== undefined) each.session.state = 'unsure';
   const request = () => ({ method: 'POST', path: '/api/v1/auth/logout-all', body: {} }) as const;
   const answered = await callAuthorized(app, { kind: 'logout-all', sort: 'write', request });
-  // If the refresh after a lost answer shows that its own session has ended, that counts as the answer.
-  const isDone = answered === undefined ? device.session === undefined : answered.reply.status === 200;
+  // If the refresh after a lost answer shows that its own session has ended, that counts as the answer; not if an
+  // earlier request may have ended that one alone.
+  const isDone = answered === undefined ? wasLive && device.session === undefined : answered.reply.status === 200;
   if (isDone) for (const each of apps) endSession(each);
   else if (answered !== undefined) {
     world.history.violate('a logout of all was refused', { person: person.id, ...pick(answered.reply) });
