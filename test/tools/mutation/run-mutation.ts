@@ -9,7 +9,7 @@ import { createProcessGuard, type ProcessGuard, startTestServers } from '@auth-a
 import { type Area, areas } from './areas.ts';
 import { areaResult, scoreOf } from './report/area-result.ts';
 import { findReason, staleExplanations } from './report/explain.ts';
-import { explanations } from './report/explanations.ts';
+import { explanations } from './report/explanations/index.ts';
 import type { Results } from './report/mutation-page.ts';
 import { copyProject } from './run/copy-project.ts';
 import { runArea } from './run/run-area.ts';

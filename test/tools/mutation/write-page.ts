@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { areas } from './areas.ts';
-import { explanations } from './report/explanations.ts';
+import { explanations } from './report/explanations/index.ts';
 import { mutationPage, type Results } from './report/mutation-page.ts';
 
 /**

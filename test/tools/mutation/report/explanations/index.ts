@@ -1,0 +1,21 @@
+import type { Explanation } from '../explain.ts';
+import { account } from './account.ts';
+import { address } from './address.ts';
+import { erasure } from './erasure.ts';
+import { errors } from './errors.ts';
+import { outbox } from './outbox.ts';
+import { sessions } from './sessions.ts';
+import { tokens } from './tokens.ts';
+import { validation } from './validation.ts';
+
+/** Reason why each surviving mutant survives, by area. Add one only after you have tried to kill the mutant. */
+export const explanations: readonly Explanation[] = [
+  ...tokens,
+  ...sessions,
+  ...account,
+  ...address,
+  ...erasure,
+  ...outbox,
+  ...errors,
+  ...validation,
+];
