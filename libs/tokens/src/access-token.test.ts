@@ -179,7 +179,10 @@ describe('a key set', () => {
 
   test('without a private first key cannot sign', () => {
     const { d: _, ...open } = first.jwk;
-    expect(() => sign({ keys: set(open as KeyEntry) })).toThrow('no private part');
+    const create = (algorithm: 'EdDSA' | 'ES256') =>
+      createAccessTokenSigner({ ...settings, algorithm, keys: set(open as KeyEntry) });
+    expect(() => create('EdDSA')).toThrow('no private part');
+    expect(() => create('ES256')).toThrow('does not fit ES256');
   });
 
   test('is published without its private parts', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readTokenText } from './access-token-form.ts';
+import { readTokenHead, readTokenText } from './access-token-form.ts';
 
 const encode = (text: string | Buffer) => Buffer.from(text as string).toString('base64url');
 const signature = `${'A'.repeat(85)}A`;
@@ -29,6 +29,27 @@ test('it has 4,096 characters at most', () => {
   const longer = [4_097, 4_098, 4_099].map(ofLength).filter((made) => made !== undefined);
   expect(longer.length).toBeGreaterThan(0);
   for (const made of longer) expect(read(made)).toBeUndefined();
+});
+
+test('its header has 512 characters at most', () => {
+  const ofLength = (length: number) => {
+    const kid = 'x'.repeat(Math.floor((length * 3) / 4) - goodHead.length + 1);
+    const made = token(goodHead.replace('"k"', `"${kid}"`));
+    expect(made.indexOf('.')).toBe(length);
+    return made;
+  };
+  expect(read(ofLength(512))).toBeDefined();
+  // No base64url has 513.
+  expect(read(ofLength(514))).toBeUndefined();
+});
+
+test.each([
+  ['two parts', ([head]: string[]) => `${head}.${signature}`],
+  ['no separator before the signature', ([head, body]: string[]) => `${head}.${body}A${signature}`],
+])('the header alone is not read either: %s', (_, made) => {
+  const text = made(token().split('.'));
+  expect(readTokenHead(text, 'EdDSA', 'at+jwt')).toBeUndefined();
+  expect(read(text)).toBeUndefined();
 });
 
 describe('nothing is read from', () => {

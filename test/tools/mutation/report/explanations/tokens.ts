@@ -11,8 +11,35 @@ export const tokens: readonly Explanation[] = [
   },
   {
     file: 'libs/verifier/src/access-token/access-token-form.ts',
-    why: 'Where the pattern fits both parts are there.',
-    mutants: [["const [, head = '', body = ''] = parts;", "''", '"Stryker was here!"']],
+    why: 'It is asked about exactly as many characters: with and without an anchor it fits in one way only.',
+    mutants: [
+      ['const signaturePattern = /^[\\w-]{85}[AQgw]$/;', '/^[\\w-]{85}[AQgw]$/', '/[\\w-]{85}[AQgw]$/'],
+      ['const signaturePattern = /^[\\w-]{85}[AQgw]$/;', '/^[\\w-]{85}[AQgw]$/', '/^[\\w-]{85}[AQgw]/'],
+    ],
+  },
+  {
+    file: 'libs/verifier/src/access-token/access-token-form.ts',
+    why: 'Without a header the text before the first dot, or all of it, is read as one, and is none.',
+    mutants: [
+      ["const hasForm = headEnd > 0 && bodyEnd > headEnd && token[bodyEnd] === '.';", 'headEnd > 0', 'true'],
+      ["const hasForm = headEnd > 0 && bodyEnd > headEnd && token[bodyEnd] === '.';", 'headEnd > 0', 'headEnd >= 0'],
+    ],
+  },
+  {
+    file: 'libs/tokens/src/access-token-keys.ts',
+    why: 'The token is made to be verified once, and no part of it is looked at.',
+    mutants: [
+      [
+        "!isSignedBy(published, signJwt({}, { type: '', algorithm }, { kid, key }), algorithm)",
+        "''",
+        '"Stryker was here!"',
+      ],
+    ],
+  },
+  {
+    file: 'libs/tokens/src/access-token-keys.ts',
+    why: 'A function that returns nothing returns undefined.',
+    mutants: [['} catch {', '{ return undefined; }', '{}']],
   },
   {
     file: 'libs/verifier/src/access-token/is-signed-by.ts',
