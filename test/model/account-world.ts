@@ -117,8 +117,11 @@ export async function take(world: World, planned: readonly Planned[]): Promise<v
     if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
     return { operation, outcome: await send() };
   });
-  const done = (await Promise.all(sent)).map(({ operation, outcome }): Done => {
-    return { operation, outcome: nameGroup(world, operation, outcome) };
+  const answered = await Promise.all(sent);
+  // First of all: a login of the same moment may already be in the household that a move has made.
+  for (const { operation, outcome } of answered) learnGroup(world, operation, outcome);
+  const done = answered.map(({ operation, outcome }): Done => {
+    return { operation, outcome: outcome.replace(idInOutcome, (_, id: string) => world.groups.get(id) ?? id) };
   });
   const told = done.map(({ operation, outcome }) => `${JSON.stringify(operation)} → ${outcome}`);
   world.story.push(told.join('\n  with '));
@@ -140,12 +143,13 @@ function describe({ story }: World, explained: readonly AccountModel[], seen: ob
   return [...story, ...orders, `stored ${JSON.stringify(seen)}`].join('\n');
 }
 
-/** Replaces a group's id by its name. A move into a new household names that. */
-function nameGroup({ groups }: World, operation: Operation, outcome: string): string {
-  return outcome.replace(/\{(.*)\}/, (_, id: string) => {
-    if (operation.kind === 'move' && !groups.has(id)) groups.set(id, operation.to);
-    return groups.get(id) ?? id;
-  });
+/** A group's id in an outcome, which is replaced by its name. */
+const idInOutcome = /\{(.*)\}/;
+
+/** A move into a new household names that. */
+function learnGroup({ groups }: World, operation: Operation, outcome: string): void {
+  const id = idInOutcome.exec(outcome)?.[1];
+  if (operation.kind === 'move' && id !== undefined && !groups.has(id)) groups.set(id, operation.to);
 }
 
 /** Returns what the stores show of an account of the model. */
