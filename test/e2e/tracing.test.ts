@@ -150,6 +150,25 @@ test('a trace that the app began is continued', async () => {
   expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
 });
 
+test('a trace that the app does not keep leaves no span; its id and that decision are carried on', async () => {
+  const traceId = randomUUID().replaceAll('-', '');
+  const [requestId, next] = [`phone-${randomUUID()}`, `phone-${randomUUID()}`];
+  const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
+  const carried = { 'X-Request-ID': requestId, traceparent: `00-${traceId}-00f067aa0ba902b7-00` };
+  const { json } = await stack.post('/api/v1/auth/register', body, carried);
+  const { headers, event } = await stack.receiver.waitFor(json.data.user_id);
+  const unkept = new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`);
+  expect([headers.traceparent, event.traceparent]).toEqual([
+    expect.stringMatching(unkept),
+    expect.stringMatching(unkept),
+  ]);
+  const lines = stack.logs.api.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line));
+  expect(new Set(lines.map(({ trace_id }) => trace_id))).toEqual(new Set([traceId]));
+  await stack.post('/api/v1/auth/refresh', { refresh_token: 'none' }, { 'X-Request-ID': next });
+  await spansOf(next, ['auth-api', 'POST /api/v1/auth/refresh']);
+  expect(otlp.raw()).not.toContain(requestId);
+});
+
 test('log lines within a request name its trace', async () => {
   const session = await newSession(stack);
   const requestId = `phone-${randomUUID()}`;

@@ -8,15 +8,15 @@ import {
   type TextMapSetter,
   type Tracer,
   type TracerProvider,
-  trace,
 } from '@opentelemetry/api';
+import { unsampledSpan } from './unsampled.ts';
 
 const requestIdKey = createContextKey('auth-account.request-id');
 
 /**
  * Returns the context of that request: every span begun in it has the id, and every message sent from it carries it.
  */
-function setRequestId(context: Context, requestId: string): Context {
+export function setRequestId(context: Context, requestId: string): Context {
   return context.setValue(requestIdKey, requestId);
 }
 
@@ -25,24 +25,12 @@ function findRequestId(context: Context): string | undefined {
   return context.getValue(requestIdKey) as string | undefined;
 }
 
-/** Runs a function in the context of that request, and notes the request on the span that is already active. */
-export function enterRequest(requestId: string, next: () => void): void {
-  const active = context.active();
-  trace.getSpan(active)?.setAttribute(requestIdAttribute, requestId);
-  context.with(setRequestId(active, requestId), next);
-}
-
-/** Notes the route of the active span's request: its template, never its raw path. */
-export function nameActiveRoute(route: string): void {
-  trace.getActiveSpan()?.setAttributes({ 'http.route': route, 'url.path': route });
-}
-
 /** Attribute that every span of a request has. */
 const requestIdAttribute = 'request.id';
 
 /**
- * A tracer provider whose spans bear the request id of their context. (A span processor could do the same, but naming
- * one to the SDK switches off those that it makes from the environment.)
+ * A tracer provider whose spans bear the request id of their context, and which begins none in a trace that is not kept.
+ * (A span processor could note the id, but naming one to the SDK switches off those that it makes from the environment.)
  */
 export function nameRequestOnSpans<P extends TracerProvider>(provider: P): P {
   const getTracer: TracerProvider['getTracer'] = (...args) => named(provider.getTracer(...args));
@@ -52,6 +40,8 @@ export function nameRequestOnSpans<P extends TracerProvider>(provider: P): P {
 /** `startActiveSpan` of the SDK's tracer calls `startSpan` on `this`, and so this one. */
 function named(tracer: Tracer): Tracer {
   function startSpan(name: string, options: SpanOptions = {}, parent: Context = context.active()) {
+    const unsampled = unsampledSpan(parent);
+    if (unsampled !== undefined) return unsampled;
     const requestId = findRequestId(parent);
     if (requestId === undefined) return tracer.startSpan(name, options, parent);
     const attributes = { ...options.attributes, [requestIdAttribute]: requestId };

@@ -1,5 +1,6 @@
 import {
   type Context,
+  context,
   isSpanContextValid,
   type Span,
   type SpanOptions,
@@ -8,9 +9,10 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { unsampledSpan } from './unsampled.ts';
 
 /** The project's tracer. Without the SDK it creates spans that do nothing. */
-function serviceTracer(): Tracer {
+export function serviceTracer(): Tracer {
   return trace.getTracer('auth-account');
 }
 
@@ -45,7 +47,8 @@ export function inSpan<T>(name: string, options: SpanOptions, parent: Context, r
 
 /** Returns the ids of the active span, for log lines and exemplars; nothing without tracing. */
 export function activeTraceIds(): { readonly trace_id: string; readonly span_id: string } | Record<string, never> {
-  const span = trace.getActiveSpan()?.spanContext();
+  const active = context.active();
+  const span = (trace.getSpan(active) ?? unsampledSpan(active))?.spanContext();
   if (span === undefined || !isSpanContextValid(span)) return {};
   return { trace_id: span.traceId, span_id: span.spanId };
 }

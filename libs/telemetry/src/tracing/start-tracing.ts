@@ -1,15 +1,17 @@
 import { register } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { ProxyTracerProvider, type TextMapPropagator, trace } from '@opentelemetry/api';
-import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { CompositePropagator, W3CBaggagePropagator } from '@opentelemetry/core';
 import type { Instrumentation } from '@opentelemetry/instrumentation';
-import { ExpressInstrumentation, ExpressLayerType } from '@opentelemetry/instrumentation-express';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { NodeSDK } from '@opentelemetry/sdk-node';
+import { ContextManager } from './context-manager.ts';
 import { nameRequestOnSpans, RequestIdPropagator } from './request-id.ts';
+import { unnamedPath } from './server-span.ts';
+import { TraceContextPropagator } from './trace-context-propagator.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,6 +25,7 @@ export function startTracing(env: Environment, script: string): void {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
   new NodeSDK({
     ...(isServiceNamed(env) ? {} : { serviceName: serviceNameOf(script) }),
+    contextManager: new ContextManager(),
     textMapPropagator: createPropagator(env.OTEL_PROPAGATORS),
     instrumentations: createInstrumentations(),
     ...(env.OTEL_METRICS_EXPORTER ? {} : { metricReaders: [] }),
@@ -42,7 +45,7 @@ function serviceNameOf(script: string): string {
 }
 
 const makers: Readonly<Record<string, () => TextMapPropagator>> = {
-  tracecontext: () => new W3CTraceContextPropagator(),
+  tracecontext: () => new TraceContextPropagator(),
   baggage: () => new W3CBaggagePropagator(),
 };
 
@@ -66,23 +69,15 @@ function createNamed(name: string): TextMapPropagator {
   return make();
 }
 
-/** Paths of the ops server, which probes and scrapes request all day. */
-const opsPaths = new Set(['/livez', '/readyz', '/metrics']);
-
-/**
- * Replaces a raw path, which may hold an invite's token (the api sets the route's template in its place) or a webhook's
- * secret.
- */
-const unnamedPath = '/…';
-
 /**
  * Creates the instrumentations, which trace without any code in the services. Commands and statements are noted by name
- * only, and no part of a path or address that may hold a secret is noted.
+ * only, and no part of a path or address that may hold a secret is noted. The api's own requests are traced by
+ * `enterRequest`.
  */
 function createInstrumentations(): Instrumentation[] {
   return [
     new HttpInstrumentation({
-      ignoreIncomingRequestHook: ({ url }) => opsPaths.has(url ?? ''),
+      disableIncomingRequestInstrumentation: true,
       requireParentforOutgoingSpans: true,
       requestHook: (span) => span.setAttributes({ 'url.path': unnamedPath, 'url.query': '' }),
     }),
@@ -91,7 +86,6 @@ function createInstrumentations(): Instrumentation[] {
       requestHook: (span, { origin }) =>
         span.setAttributes({ 'url.full': origin, 'url.path': unnamedPath, 'url.query': '' }),
     }),
-    new ExpressInstrumentation({ ignoreLayersType: [ExpressLayerType.MIDDLEWARE, ExpressLayerType.ROUTER] }),
     new MongoDBInstrumentation({
       requireParentSpan: true,
       dbStatementSerializer: (command) => Object.keys(command)[0] ?? '',

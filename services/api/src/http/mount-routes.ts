@@ -83,7 +83,7 @@ export function nameRoute(): RequestHandler {
     const route = plain.has(req.path) ? req.path : patterns.find(([, pattern]) => pattern.test(req.path))?.[0];
     if (route !== undefined) {
       extendContext(res, { route });
-      nameActiveRoute(route);
+      nameActiveRoute(req.method, route);
     }
     next();
   };

@@ -23,20 +23,22 @@ function readRequestId(header: string | string[] | undefined): string | undefine
  */
 export const beginRequest: RequestHandler = (req, res, next) => {
   const requestId = readRequestId(req.headers['x-request-id']) ?? randomUUID();
-  const traceparent = activeTraceparent() ?? req.headers.traceparent;
   res.setHeader('X-Request-ID', requestId);
   // On a kept connection Node would read the whole body and discard it.
   if (announcesHugeBody(req)) res.shouldKeepAlive = false;
-  extendContext(res, {
-    requestId,
-    receivedAt: performance.now(),
-    isAbandoned: () => !req.socket.writable,
-    address: req.ip,
-    locale: negotiateLocale(req.headers['accept-language']),
-    ...(typeof traceparent === 'string' && traceparentPattern.test(traceparent) ? { traceparent } : {}),
-  });
   // All work for the request, in any span, has its id from here on.
-  enterRequest(requestId, next);
+  enterRequest({ request: req, response: res, requestId }, () => {
+    const traceparent = activeTraceparent() ?? req.headers.traceparent;
+    extendContext(res, {
+      requestId,
+      receivedAt: performance.now(),
+      isAbandoned: () => !req.socket.writable,
+      address: req.ip,
+      locale: negotiateLocale(req.headers['accept-language']),
+      ...(typeof traceparent === 'string' && traceparentPattern.test(traceparent) ? { traceparent } : {}),
+    });
+    next();
+  });
 };
 
 /**

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type ProxyTracerProvider, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import { ContextManager } from './context-manager.ts';
+import { nameRequestOnSpans } from './request-id.ts';
+import { enterRequest, nameActiveRoute } from './server-span.ts';
+import { activeTraceIds, withSpan } from './spans.ts';
+import { activeTraceparent } from './trace-carrier.ts';
+import { TraceContextPropagator } from './trace-context-propagator.ts';
+
+type Processor = NonNullable<NonNullable<ConstructorParameters<typeof NodeSDK>[0]>['spanProcessors']>[number];
+type EndedSpan = Parameters<Processor['onEnd']>[0];
+
+const ended: EndedSpan[] = [];
+const collecting: Processor = {
+  onStart: () => undefined,
+  onEnd: (span) => ended.push(span),
+  forceFlush: async () => undefined,
+  shutdown: async () => undefined,
+};
+const sdk = new NodeSDK({
+  spanProcessors: [collecting],
+  contextManager: new ContextManager(),
+  textMapPropagator: new TraceContextPropagator(),
+  instrumentations: [],
+  metricReaders: [],
+  logRecordProcessors: [],
+});
+let server: Server;
+let answer: (res: ServerResponse) => unknown;
+
+beforeAll(async () => {
+  sdk.start();
+  const provider = trace.getTracerProvider() as ProxyTracerProvider;
+  provider.setDelegate(nameRequestOnSpans(provider.getDelegate()));
+  server = createServer((request, response) => {
+    enterRequest({ request, response, requestId: 'phone-1' }, () => {
+      nameActiveRoute('GET', '/items/:id');
+      void withSpan('work', {}, async () => answer(response));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+  await sdk.shutdown();
+});
+beforeEach(() => {
+  ended.length = 0;
+});
+
+const port = () => (server.address() as AddressInfo).port;
+const get = (headers: Record<string, string> = {}) => fetch(`http://127.0.0.1:${port()}/items/secret`, { headers });
+
+/** Returns the spans by name, once that of the request has ended. */
+async function spans(): Promise<Map<string, EndedSpan>> {
+  while (!ended.some(({ kind }) => kind === SpanKind.SERVER)) await setImmediate();
+  return new Map(ended.map((span) => [span.name, span]));
+}
+
+test('a request is a span with its route, its status and its id, and above all that is done for it', async () => {
+  answer = (res) => res.writeHead(201).end();
+  await get();
+  const found = await spans();
+  const [own, work] = [found.get('GET /items/:id'), found.get('work')];
+  expect(own?.attributes).toMatchObject({
+    ...{ 'http.request.method': 'GET', 'http.route': '/items/:id', 'url.path': '/items/:id' },
+    ...{ 'http.response.status_code': 201, 'request.id': 'phone-1' },
+  });
+  expect(own?.status.code).toBe(SpanStatusCode.UNSET);
+  expect(work?.parentSpanContext?.spanId).toBe(own?.spanContext().spanId);
+  expect(work?.attributes['request.id']).toBe('phone-1');
+  expect(JSON.stringify(own?.attributes)).not.toContain('secret');
+});
+
+test('an answer of 5xx is an error', async () => {
+  answer = (res) => res.writeHead(503).end();
+  await get();
+  const own = (await spans()).get('GET /items/:id');
+  expect(own?.status.code).toBe(SpanStatusCode.ERROR);
+  expect(own?.attributes).toMatchObject({ 'http.response.status_code': 503, 'error.type': '503' });
+});
+
+test('a request whose client left has the status of its access line', async () => {
+  const socket = connect(port(), '127.0.0.1');
+  answer = () => socket.destroy();
+  socket.write('GET /items/secret HTTP/1.1\r\nHost: here\r\n\r\n');
+  const own = (await spans()).get('GET /items/:id');
+  expect(own?.attributes['http.response.status_code']).toBe(499);
+  expect(own?.status.code).toBe(SpanStatusCode.UNSET);
+});
+
+test('a trace that is not kept has no active span and no children, and goes on as not kept', async () => {
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const seen: unknown[] = [];
+  answer = (res) => {
+    seen.push(trace.getActiveSpan(), activeTraceparent(), activeTraceIds());
+    trace.getTracer('other').startSpan('by a library').end();
+    res.end();
+  };
+  await get({ traceparent: `00-${traceId}-b7ad6b7169203331-00` });
+  expect(seen).toEqual([
+    undefined,
+    expect.stringMatching(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`)),
+    { trace_id: traceId, span_id: expect.stringMatching(/^[0-9a-f]{16}$/) },
+  ]);
+  answer = (res) => res.end();
+  await get();
+  await spans();
+  expect(ended.map(({ name }) => name).toSorted()).toEqual(['GET /items/:id', 'work']);
+});

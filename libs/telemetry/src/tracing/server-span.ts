@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { setRequestId } from './request-id.ts';
+import { serviceTracer } from './spans.ts';
+
+/** A request that a server has begun to answer. */
+export interface EnteredRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Its `X-Request-ID`: the client's or a generated one. */
+  readonly requestId: string;
+}
+
+/** Path of a request without a route: the raw one may hold an invite's token. */
+export const unnamedPath = '/…';
+
+/**
+ * Runs a function in the context of that request, in a span that ends with the response (OpenTelemetry's semantic
+ * conventions, "HTTP server span"). It takes the place of the HTTP and Express instrumentations, which bind every
+ * listener of request and response and wrap each layer of the router, whether or not the trace is kept.
+ */
+export function enterRequest({ request, response, requestId }: EnteredRequest, next: () => void): void {
+  const parent = setRequestId(propagation.extract(ROOT_CONTEXT, request.headers), requestId);
+  const { method = '', httpVersion, headers } = request;
+  const attributes = {
+    'http.request.method': method,
+    'url.scheme': 'http',
+    'url.path': unnamedPath,
+    'network.protocol.version': httpVersion,
+    'user_agent.original': headers['user-agent'],
+  };
+  const span = serviceTracer().startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
+  if (span.isRecording()) response.once('close', () => endSpan(span, response));
+  context.with(trace.setSpan(parent, span), next);
+}
+
+/** Status of a request whose client left before its answer, as in the access line. */
+const clientLeft = 499;
+
+function endSpan(span: Span, { statusCode, writableFinished }: ServerResponse): void {
+  const status = writableFinished ? statusCode : clientLeft;
+  span.setAttribute('http.response.status_code', status);
+  if (status >= 500) {
+    span.setAttribute('error.type', String(status));
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
+}
+
+/** Names the active span of a request by its route: the template, never the raw path. */
+export function nameActiveRoute(method: string, route: string): void {
+  trace.getActiveSpan()?.updateName(`${method} ${route}`).setAttributes({ 'http.route': route, 'url.path': route });
+}
