@@ -16,6 +16,11 @@ export interface TestServers {
   stop(): Promise<void>;
 }
 
+export interface TestServerOptions {
+  /** Directory in which that of the servers is made; default: in memory, if there is plenty of it. */
+  readonly parent?: string | undefined;
+}
+
 const memoryFileSystem = '/dev/shm';
 /** Several times as much as a whole test run writes. */
 const wantedBytes = 4 * 2 ** 30;
@@ -38,8 +43,8 @@ async function parentDirectory(): Promise<string> {
  * Starts a MongoDB replica set of one and a Redis, in a temporary directory and on free ports, independent of a running
  * stack. `failCommand` works in this MongoDB. Both end with the present process, also if it is killed.
  */
-export async function startTestServers(log: Log): Promise<TestServers> {
-  const dir = await mkdtemp(join(await parentDirectory(), 'auth-account-test-'));
+export async function startTestServers(log: Log, { parent }: TestServerOptions = {}): Promise<TestServers> {
+  const dir = await mkdtemp(join(parent ?? (await parentDirectory()), 'auth-account-test-'));
   const guard = createProcessGuard(dir);
   const keysDir = join(dir, 'keys');
   const keys = await generateKeys(keysDir);

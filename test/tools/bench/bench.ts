@@ -36,6 +36,8 @@ import { writePage } from './report/write-page.ts';
  * - `--full`: push figures at the size of `bench push`: peers with as many streams as the gateway, 1,000 logouts/s
  * - `--install-peers`: runs `npm ci --ignore-scripts` for the peers from npm that are not installed; otherwise they are
  *   left out
+ * - `--data DIRECTORY`: where MongoDB and Redis keep their data (a file system in memory, if there is one with plenty of
+ *   room): for more users than memory has room for
  * - `--json FILE`: writes the results to the file
  * - `--docs DIRECTORY`: directory of the page, which is then written even if only some parts were measured
  */
@@ -50,6 +52,7 @@ const { values } = parseArgs({
     logouts: { type: 'string', default: '200' },
     full: { type: 'boolean', default: false },
     'install-peers': { type: 'boolean', default: false },
+    data: { type: 'string' },
     json: { type: 'string' },
     docs: { type: 'string' },
   },
@@ -80,7 +83,7 @@ if (isWanted('push')) {
   }
 }
 const begun = performance.now();
-const servers = await startTestServers(() => undefined);
+const servers = await startTestServers(() => undefined, { parent: values.data });
 process.env.TEST_MONGODB_URI = servers.mongo.uri;
 process.env.TEST_REDIS_URL = servers.redis.url;
 process.env.TEST_KEYS_DIR = servers.keysDir;

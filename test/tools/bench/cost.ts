@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTestServers } from '@auth-account/local-stack';
+import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import type { Candidate } from './cost/candidate.ts';
 import { type ColdCost, measureCold } from './cost/cold-cost.ts';
 import { costTable } from './cost/cost-table.ts';
@@ -10,7 +11,7 @@ import type { Load } from './cost/measure-operation.ts';
 import { measureSideBySide } from './cost/measure-side-by-side.ts';
 import { roomyCacheMib, setMongoCache } from './cost/mongo-cache.ts';
 import { findOperation, hashedOperations, measuringOrder, type OperationName } from './cost/operations.ts';
-import { apiOf, barePrototype, startOwnCandidate } from './cost/own-candidate.ts';
+import { apiOf, barePrototype, type CandidatePlan, startOwnCandidate } from './cost/own-candidate.ts';
 import { otherUse, readCpuCounters } from './quiet/cpu-counters.ts';
 import { waitForQuiet } from './quiet/wait-for-quiet.ts';
 
@@ -25,6 +26,8 @@ import { waitForQuiet } from './quiet/wait-for-quiet.ts';
  * - `--at-once N`: operations at once, except those with a hash, which run one after another as the bare hash does (8)
  * - `--only LIST`: operations to measure: session-read, refresh, logout, register, login
  * - `--against DIRECTORY`: measures the api of another checkout too
+ * - `--traced`: measures the api with tracing too, of each request and of one in a hundred, beside a collector that accepts
+ *   OTLP and does nothing
  * - `--wait SECONDS`: longest wait for the machine to be quiet (60)
  * - `--no-cold`: leaves out the first operations of new processes
  * - `--profile DIRECTORY`: writes the api's CPU profile there
@@ -38,6 +41,7 @@ const { values } = parseArgs({
     'at-once': { type: 'string', default: String(defaultAtOnce) },
     only: { type: 'string', default: measuringOrder.join(',') },
     against: { type: 'string' },
+    traced: { type: 'boolean', default: false },
     wait: { type: 'string', default: '60' },
     cold: { type: 'boolean', default: true },
     profile: { type: 'string' },
@@ -57,8 +61,19 @@ const loadOf = (name: OperationName): Load =>
 
 const project = resolve(import.meta.dirname, '../../..');
 const profiling = values.profile ? ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${values.profile}`] : [];
-const plans = [
+const collector = values.traced ? await startOtlpReceiver({ keep: false }) : undefined;
+const preload = ['--import', join(project, 'libs/telemetry/src/preload.ts')];
+const traced = (name: string, share: number, endpoint: string): CandidatePlan => ({
+  ...apiOf(name, project, preload),
+  env: {
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: String(share),
+  },
+});
+const plans: CandidatePlan[] = [
   apiOf('api', project),
+  ...(collector ? [traced('api, 1 in 100 traced', 0.01, collector.url), traced('api, traced', 1, collector.url)] : []),
   ...(values.against ? [apiOf('api of the other checkout', resolve(values.against))] : []),
   barePrototype,
 ];
@@ -96,4 +111,5 @@ try {
 } finally {
   for (const candidate of candidates) await candidate.end();
   await servers.stop();
+  await collector?.close();
 }

@@ -6,7 +6,7 @@ import type { Candidate } from '../cost/candidate.ts';
 import { costMedians, type MedianCost, medianHashMs } from '../cost/cost-medians.ts';
 import { defaultAtOnce, warmUpLoad } from '../cost/loads.ts';
 import { measureSideBySide, roundsAhead } from '../cost/measure-side-by-side.ts';
-import { roomyCacheMib, setMongoCache } from '../cost/mongo-cache.ts';
+import { fillingCacheMib, roomyCacheMib, setMongoCache } from '../cost/mongo-cache.ts';
 import { hashedOperations, type OperationName, operationNames } from '../cost/operations.ts';
 import { apiOf, startOwnCandidate } from '../cost/own-candidate.ts';
 import { comparedRounds } from '../cost/steady-state.ts';
@@ -54,7 +54,7 @@ export async function measureGrowth(servers: TestServers, options: GrowthOptions
     let sessions = 0;
     for (const [place, users] of sizes.entries()) {
       const caches = place === sizes.length - 1 ? [roomyCacheMib, smallCacheMib] : [roomyCacheMib];
-      await setMongoCache(servers.mongo.uri, roomyCacheMib);
+      await setMongoCache(servers.mongo.uri, fillingCacheMib);
       const begun = performance.now();
       const ground = await fillStore(api.collections, servers.keys, {
         users: users - (sizes[place - 1] ?? 0),

@@ -5,7 +5,7 @@ import type { Commander } from './commander.ts';
 import { type LoadClient, startLoadClient } from './load-client.ts';
 import type { MintedSessions } from './mint-sessions.ts';
 import { type Percentiles, percentilesOf, rounded } from './percentiles.ts';
-import { cpuMs, kernelMemory, settledBytes } from './process-usage.ts';
+import { kernelMemory, settledBytes, threadTimes, usedBetween } from './process-usage.ts';
 import type { ServerProcess } from './server-process.ts';
 
 export interface MeasureOptions {
@@ -45,6 +45,7 @@ export interface CandidateResult {
 }
 
 const handshakesInFlight = 256;
+const warmUpStreams = 1_000;
 const closesInFlight = 4;
 const mostCloses = 1_000;
 const broadcasts = 20;
@@ -67,9 +68,28 @@ export async function measureCandidate(candidate: Candidate, options: MeasureOpt
     const start = (network: number) => ending(startLoadClient({ ...settings, network }));
     const clients = await Promise.all(places.map((place) => start(place + 1)));
     const commander = await ending(candidate.command(env));
+    await warmUp({ ...options, servers, client: await startLoadClient({ ...settings, network: processes + 1 }) });
     return await measure({ ...options, servers, clients, commander });
   } finally {
     for (const started of endings.reverse()) await started.end();
+  }
+}
+
+interface WarmUp extends MeasureOptions {
+  readonly servers: readonly ServerProcess[];
+  readonly client: LoadClient;
+}
+
+/**
+ * Opens streams at each server, and ends them with their client. Before that a process has the garbage of its start in
+ * memory, which is collected when streams come: it would weigh more without streams than with them.
+ */
+async function warmUp({ servers, client, sizes }: WarmUp): Promise<void> {
+  try {
+    const to = Math.min(warmUpStreams, sizes[0] ?? 0);
+    for (const { port } of servers) await client.open({ port, from: 0, to, inFlight: handshakesInFlight });
+  } finally {
+    await client.end();
   }
 }
 
@@ -112,8 +132,7 @@ async function measure(running: Running): Promise<CandidateResult> {
 async function openUpTo({ servers, clients }: Running, owner: number[], size: number) {
   const from = owner.length;
   const share = Math.ceil((size - from) / servers.length);
-  const cpu = () => servers.reduce((sum, { pid }) => sum + cpuMs(pid), 0);
-  const cpuBefore = cpu();
+  const cpuBefore = servers.map(({ pid }) => threadTimes(pid));
   const inFlight = Math.ceil(handshakesInFlight / servers.length);
   const opened = await Promise.all(
     clients.map((client, place) => {
@@ -126,10 +145,11 @@ async function openUpTo({ servers, clients }: Running, owner: number[], size: nu
   const begun = Math.min(...opened.map(({ begunAt }) => begunAt));
   const seconds = (Math.max(...opened.map(({ endedAt }) => endedAt)) - begun) / 1_000;
   const count = size - from;
+  const used = servers.map(({ pid }, place) => usedBetween(requireAt(cpuBefore, place), threadTimes(pid)));
   return {
     handshakesPerSecond: Math.round(count / seconds),
     openingSeconds: rounded(seconds),
-    cpuMsPerHandshake: rounded((cpu() - cpuBefore) / count),
+    cpuMsPerHandshake: rounded(used.reduce((sum, ms) => sum + ms, 0) / count),
   };
 }
 
@@ -150,10 +170,10 @@ async function measureCloses(running: Running, owner: readonly number[]): Promis
 }
 
 async function measureIdleCpu(pids: readonly number[]): Promise<number> {
-  const cpu = () => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
-  const before = cpu();
+  const before = pids.map(threadTimes);
   await delay(idleMs);
-  return rounded(((cpu() - before) / idleMs) * 100);
+  const used = pids.reduce((sum, pid, place) => sum + usedBetween(requireAt(before, place), threadTimes(pid)), 0);
+  return rounded((used / idleMs) * 100);
 }
 
 async function measureBroadcast({ clients, commander, minted }: Running, owner: readonly number[]) {

@@ -15,7 +15,7 @@ export function growthSection(levels: readonly GrowthLevel[]): Section {
   return {
     heading: 'How cost grows with the store',
     text: paragraphs(
-      'CPU milliseconds of api and MongoDB for one operation, with so many users in the store, each in a group of their own and with one live session. Accounts and sessions that are asked for lie anywhere in what was added last; each session is used once. The api is one process, which goes on while the store grows, and is warmed anew at each size. *Store* is the size of documents and indexes in MongoDB’s cache, if they are all there; the last row has the smallest cache that mongod takes, and reads most documents from the file system, which is in memory here: the time that a disk takes is not in these figures.',
+      'CPU milliseconds of api and MongoDB for one operation, with so many users in the store, each in a group of their own and with one live session. Accounts and sessions that are asked for lie anywhere in what was added last; each session is used once. The api is one process, which goes on while the store grows, and is warmed anew at each size. *Store* is the size of documents and indexes in MongoDB’s cache, if they are all there; the last row has the smallest cache that mongod takes, and reads most documents from the file system. The time that a disk takes is not in these figures: they are CPU time.',
       markdownTable(
         ['users', 'sessions', 'store, GiB', 'cache, GiB', ...operationNames, 'bare hash'],
         levels.map((level) => [
