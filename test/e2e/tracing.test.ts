@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
 import type { Span } from '@auth-account/playground/otlp-spans';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
@@ -153,21 +154,57 @@ test('a trace that the app began is continued', async () => {
 test('a trace that the app does not keep leaves no span; its id and that decision are carried on', async () => {
   const traceId = randomUUID().replaceAll('-', '');
   const [requestId, next] = [`phone-${randomUUID()}`, `phone-${randomUUID()}`];
-  const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
+  const register = async (carried: Record<string, string>) => {
+    const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
+    const { json } = await stack.post('/api/v1/auth/register', body, carried);
+    return await stack.receiver.waitFor(json.data.user_id);
+  };
   const carried = { 'X-Request-ID': requestId, traceparent: `00-${traceId}-00f067aa0ba902b7-00` };
-  const { json } = await stack.post('/api/v1/auth/register', body, carried);
-  const { headers, event } = await stack.receiver.waitFor(json.data.user_id);
-  const unkept = new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`);
-  expect([headers.traceparent, event.traceparent]).toEqual([
-    expect.stringMatching(unkept),
-    expect.stringMatching(unkept),
-  ]);
+  const { headers, event } = await register(carried);
+  const unkept = expect.stringMatching(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
+  expect([headers['x-request-id'], headers.traceparent]).toEqual([requestId, unkept]);
+  expect([event.requestid, event.traceparent]).toEqual([requestId, unkept]);
   const lines = stack.logs.api.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line));
   expect(new Set(lines.map(({ trace_id }) => trace_id))).toEqual(new Set([traceId]));
-  await stack.post('/api/v1/auth/refresh', { refresh_token: 'none' }, { 'X-Request-ID': next });
-  await spansOf(next, ['auth-api', 'POST /api/v1/auth/refresh']);
+  // Spans arrive in the order in which their service ended them.
+  await register({ 'X-Request-ID': next });
+  await spansOf(next, ['auth-worker', 'event.deliver'], ['auth-api', 'POST /api/v1/auth/register']);
   expect(otlp.raw()).not.toContain(requestId);
 });
+
+test.each(['01', '00'])(
+  'the access line names the request’s own trace on a connection with others, flags %s',
+  async (flags) => {
+    const requests = [1, 2, 3].map(() => ({ id: `phone-${randomUUID()}`, traceId: randomUUID().replaceAll('-', '') }));
+    const texts = requests.map(({ id, traceId }, index) => {
+      // The client leaves within the body of the last one.
+      const length = index === 2 ? 100 : 2;
+      const traceparent = `00-${traceId}-00f067aa0ba902b7-${flags}`;
+      const headers = [`X-Request-ID: ${id}`, `traceparent: ${traceparent}`, 'Content-Type: application/json'];
+      return [
+        'POST /api/v1/auth/refresh HTTP/1.1',
+        'Host: api',
+        ...headers,
+        `Content-Length: ${length}`,
+        '',
+        '{}',
+      ].join('\r\n');
+    });
+    const socket = connect(Number(new URL(stack.apiUrl).port), '127.0.0.1');
+    let answered = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      answered += chunk;
+    });
+    socket.write(texts.join(''));
+    await eventually('two are answered', () => answered.split('HTTP/1.1 422').length === 3);
+    socket.destroy();
+    const lineOf = ({ id }: { readonly id: string }) =>
+      stack.logs.api.map((line) => JSON.parse(line)).find((line) => line.msg === 'request' && line.request_id === id);
+    await eventually('the access lines', () => requests.every((each) => lineOf(each) !== undefined));
+    expect(requests.map((each) => lineOf(each).trace_id)).toEqual(requests.map(({ traceId }) => traceId));
+    expect(requests.map((each) => lineOf(each).status)).toEqual([422, 422, 499]);
+  },
+);
 
 test('log lines within a request name its trace', async () => {
   const session = await newSession(stack);

@@ -41,7 +41,7 @@ export function nameRequestOnSpans<P extends TracerProvider>(provider: P): P {
 function named(tracer: Tracer): Tracer {
   function startSpan(name: string, options: SpanOptions = {}, parent: Context = context.active()) {
     const unsampled = unsampledSpan(parent);
-    if (unsampled !== undefined) return unsampled;
+    if (unsampled !== undefined && !options.root) return unsampled;
     const requestId = findRequestId(parent);
     if (requestId === undefined) return tracer.startSpan(name, options, parent);
     const attributes = { ...options.attributes, [requestIdAttribute]: requestId };

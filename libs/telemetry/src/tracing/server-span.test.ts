@@ -3,7 +3,14 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type ProxyTracerProvider, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  context,
+  INVALID_SPAN_CONTEXT,
+  type ProxyTracerProvider,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { ContextManager } from './context-manager.ts';
 import { nameRequestOnSpans } from './request-id.ts';
@@ -80,6 +87,18 @@ test('a request is a span with its route, its status and its id, and above all t
   expect(JSON.stringify(own?.attributes)).not.toContain('secret');
 });
 
+test('where there is no span, a trace begins', () => {
+  const noSpan = trace.setSpan(context.active(), trace.wrapSpanContext(INVALID_SPAN_CONTEXT));
+  const begun = context.with(noSpan, () => trace.getTracer('other').startSpan('first'));
+  expect(begun.isRecording()).toBe(true);
+});
+
+test('a method that the conventions don’t name is another one', async () => {
+  answer = (res) => res.end();
+  await fetch(`http://127.0.0.1:${port()}/items/secret`, { method: 'PROPFIND' });
+  expect((await spans()).get('GET /items/:id')?.attributes['http.request.method']).toBe('_OTHER');
+});
+
 test('an answer of 5xx is an error', async () => {
   answer = (res) => res.writeHead(503).end();
   await get();
@@ -101,18 +120,18 @@ test('a trace that is not kept has no active span and no children, and goes on a
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const seen: unknown[] = [];
   answer = (res) => {
-    seen.push(trace.getActiveSpan(), activeTraceparent(), activeTraceIds());
-    trace.getTracer('other').startSpan('by a library').end();
+    // As it is where a client's instrumentation makes no span.
+    const noSpan = trace.setSpan(context.active(), trace.wrapSpanContext(INVALID_SPAN_CONTEXT));
+    const ids = [activeTraceIds().span_id, trace.getTracer('other').startSpan('by a library').spanContext().spanId];
+    seen.push(trace.getActiveSpan(), activeTraceparent(), context.with(noSpan, activeTraceparent), new Set(ids).size);
+    trace.getTracer('other').startSpan('of its own', { root: true }).end();
     res.end();
   };
   await get({ traceparent: `00-${traceId}-b7ad6b7169203331-00` });
-  expect(seen).toEqual([
-    undefined,
-    expect.stringMatching(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`)),
-    { trace_id: traceId, span_id: expect.stringMatching(/^[0-9a-f]{16}$/) },
-  ]);
+  const unkept = expect.stringMatching(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
+  expect(seen).toEqual([undefined, unkept, unkept, 1]);
   answer = (res) => res.end();
   await get();
   await spans();
-  expect(ended.map(({ name }) => name).toSorted()).toEqual(['GET /items/:id', 'work']);
+  expect(ended.map(({ name }) => name).toSorted()).toEqual(['GET /items/:id', 'of its own', 'work']);
 });

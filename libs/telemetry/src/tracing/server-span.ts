@@ -11,6 +11,9 @@ export interface EnteredRequest {
   readonly requestId: string;
 }
 
+/** Methods that the conventions name; Node lets some more in. */
+const knownMethods = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT QUERY TRACE'.split(' '));
+
 /** Path of a request without a route: the raw one may hold an invite's token. */
 export const unnamedPath = '/…';
 
@@ -21,15 +24,15 @@ export const unnamedPath = '/…';
  */
 export function enterRequest({ request, response, requestId }: EnteredRequest, next: () => void): void {
   const parent = setRequestId(propagation.extract(ROOT_CONTEXT, request.headers), requestId);
-  const { method = '', httpVersion, headers } = request;
+  const { method = '' } = request;
+  const isKnown = knownMethods.has(method);
   const attributes = {
-    'http.request.method': method,
+    'http.request.method': isKnown ? method : '_OTHER',
     'url.scheme': 'http',
     'url.path': unnamedPath,
-    'network.protocol.version': httpVersion,
-    'user_agent.original': headers['user-agent'],
+    'network.protocol.version': request.httpVersion,
   };
-  const span = serviceTracer().startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
+  const span = serviceTracer().startSpan(isKnown ? method : 'HTTP', { kind: SpanKind.SERVER, attributes }, parent);
   if (span.isRecording()) response.once('close', () => endSpan(span, response));
   context.with(trace.setSpan(parent, span), next);
 }
@@ -45,6 +48,11 @@ function endSpan(span: Span, { statusCode, writableFinished }: ServerResponse): 
     span.setStatus({ code: SpanStatusCode.ERROR });
   }
   span.end();
+}
+
+/** Returns the function in the present context: for an event of Node, which may come in another one or in none. */
+export function inPresentContext<T>(run: T): T {
+  return context.bind(context.active(), run);
 }
 
 /** Names the active span of a request by its route: the template, never the raw path. */

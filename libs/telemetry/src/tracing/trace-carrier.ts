@@ -1,4 +1,5 @@
 import { type Context, context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { unsampledSpan } from './unsampled.ts';
 
 /** Part of a message that carries the trace in which it was sent. */
 export interface TraceCarrier {
@@ -20,10 +21,11 @@ export function contextOf({ requestId, traceparent }: TraceCarrier): Context {
 }
 
 /**
- * Returns the headers of an outgoing request that carry the trace. Within a span there are none to set: the
- * instrumentation of the HTTP client sets them, and names that span.
+ * Returns the headers of an outgoing request that carry the trace. Within a trace, kept or not, there are none to set: the
+ * instrumentation of the HTTP client sets them, and names its own span.
  */
 export function carryingHeaders({ requestId, traceparent }: TraceCarrier): Record<string, string> {
-  if (trace.getActiveSpan() !== undefined) return {};
+  const active = context.active();
+  if ((trace.getSpan(active) ?? unsampledSpan(active)) !== undefined) return {};
   return { 'X-Request-ID': requestId, ...(traceparent === undefined ? {} : { traceparent }) };
 }

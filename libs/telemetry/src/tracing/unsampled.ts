@@ -1,4 +1,12 @@
-import { type Context, createContextKey, type Span, type SpanContext, TraceFlags, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  createContextKey,
+  isSpanContextValid,
+  type Span,
+  type SpanContext,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
 
 const unsampledKey = createContextKey('auth-account.unsampled');
 
@@ -11,13 +19,20 @@ const unsampledKey = createContextKey('auth-account.unsampled');
 export function hideUnsampled(context: Context): Context {
   const span = trace.getSpan(context);
   if (span === undefined || span.isRecording()) return context;
-  const { isRemote, traceFlags } = span.spanContext();
-  if (isRemote || traceFlags & TraceFlags.SAMPLED) return context;
-  return trace.deleteSpan(context).setValue(unsampledKey, span.spanContext());
+  const spanContext = span.spanContext();
+  const isSampled = Boolean(spanContext.traceFlags & TraceFlags.SAMPLED);
+  // An invalid one stands for no span: what is begun below it is a trace of its own.
+  if (spanContext.isRemote || isSampled || !isSpanContextValid(spanContext)) return context;
+  return trace.deleteSpan(context).setValue(unsampledKey, spanContext);
 }
 
-/** Returns a span that records nothing, if {@link hideUnsampled} has taken one out of the context. */
+/**
+ * Returns a span that records nothing, if {@link hideUnsampled} has taken one out of the context and no other has come in:
+ * clients' instrumentations that require a parent put an invalid one in the place of their own.
+ */
 export function unsampledSpan(context: Context): Span | undefined {
-  const span = context.getValue(unsampledKey) as SpanContext | undefined;
-  return span === undefined || trace.getSpan(context) !== undefined ? undefined : trace.wrapSpanContext(span);
+  const hidden = context.getValue(unsampledKey) as SpanContext | undefined;
+  if (hidden === undefined) return undefined;
+  const active = trace.getSpanContext(context);
+  return active !== undefined && isSpanContextValid(active) ? undefined : trace.wrapSpanContext(hidden);
 }

@@ -9,8 +9,8 @@ export const defaultAtOnce = 8;
 /** Rounds of the warm-up. Those with a hash use all cores, as nothing but the event loop is looked at. */
 export function warmUpLoad(name: OperationName): WarmUpLoad {
   return hashedOperations.has(name)
-    ? { count: 60, atOnce: availableParallelism(), mostRounds: 20 }
-    : { count: 300, atOnce: defaultAtOnce, mostRounds: 30 };
+    ? { count: 60, atOnce: availableParallelism(), mostRounds: 30 }
+    : { count: 300, atOnce: defaultAtOnce, mostRounds: 60 };
 }
 
 /** The first operations of a process. */

@@ -3,15 +3,16 @@ import { quietestRounds, roundsToRepeat } from './quiet-rounds.ts';
 import { standsStill } from './steady-state.ts';
 
 describe('a cost stands still', () => {
+  const eight = (...costs: number[]) => costs.flatMap((cost) => Array.from({ length: 8 }, () => cost));
   test.each([
-    ['after fewer rounds than are compared', [1, 1, 1, 1, 1, 1, 1], false],
-    ['when it does not change', [1, 1, 1, 1, 1, 1, 1, 1], true],
-    ['when it changed long ago only', [9, 5, 3, 1, 1, 1, 1, 1, 1, 1, 1], true],
-    ['while it falls', [2, 1.9, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3], false],
-    ['while it rises', [1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2], false],
-    ['when it falls by less than a twentieth', [1.04, 1.04, 1.04, 1.04, 1, 1, 1, 1], true],
-    ['when it falls by more', [1.06, 1.06, 1.06, 1.06, 1, 1, 1, 1], false],
-    ['in spite of one disturbed round', [1, 1, 3, 1, 1, 1, 1, 1], true],
+    ['after fewer rounds than are compared', eight(1, 1).slice(1), false],
+    ['when it does not change', eight(1, 1), true],
+    ['when it changed long ago only', [9, 5, 3, ...eight(1, 1)], true],
+    ['while it falls', Array.from({ length: 16 }, (_, place) => 2 - place / 100), false],
+    ['while it rises', Array.from({ length: 16 }, (_, place) => 1 + place / 100), false],
+    ['when it falls by less than 3 %', eight(1.02, 1), true],
+    ['when it falls by more', eight(1.04, 1), false],
+    ['in spite of one disturbed round', [3, ...eight(1, 1).slice(1)], true],
   ])('%s: %p is %p', (_, rounds, still) => {
     expect(standsStill(rounds)).toBe(still);
   });

@@ -1,4 +1,4 @@
-import { exemplarLabels, type Logger } from '@auth-account/telemetry';
+import { exemplarLabels, inPresentContext, type Logger } from '@auth-account/telemetry';
 import type { RequestHandler } from 'express';
 import type { Histogram } from 'prom-client';
 import { contextOf } from '../request-context.ts';
@@ -10,19 +10,22 @@ export type RequestLabels = 'method' | 'route' | 'status';
 export function observeRequest(logger: Logger, duration: Histogram<RequestLabels>): RequestHandler {
   return (req, res, next) => {
     const start = performance.now();
-    // Read here: the end of a connection belongs to no span.
-    const exemplar = exemplarLabels();
-    res.once('close', () => {
+    const observe = () => {
       const seconds = (performance.now() - start) / 1_000;
       const { requestId, route = 'none' } = contextOf(res);
       // 499: the client left before its answer.
       const status = res.writableFinished ? res.statusCode : 499;
-      duration.observe({ labels: { method: req.method, route, status }, value: seconds, exemplarLabels: exemplar });
+      duration.observe({
+        labels: { method: req.method, route, status },
+        value: seconds,
+        exemplarLabels: exemplarLabels(),
+      });
       logger.info(
         { request_id: requestId, method: req.method, route, status, duration_ms: seconds * 1_000 },
         'request',
       );
-    });
+    };
+    res.once('close', inPresentContext(observe));
     next();
   };
 }
