@@ -7,6 +7,7 @@ import {
   context,
   INVALID_SPAN_CONTEXT,
   type ProxyTracerProvider,
+  propagation,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -58,6 +59,8 @@ afterAll(async () => {
   server.close();
   await once(server, 'close');
   await sdk.shutdown();
+  // They are of the process, which runs other files' tests afterwards.
+  for (const api of [trace, context, propagation]) api.disable();
 });
 beforeEach(() => {
   ended.length = 0;
