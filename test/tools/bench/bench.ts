@@ -8,7 +8,7 @@ import { findOperation, measuringOrder } from './cost/operations.ts';
 import { peers } from './cost/peers.ts';
 import { measureEventsAlone } from './events/measure-event-latency.ts';
 import { measureFlood } from './flood/measure-flood.ts';
-import { measureGrowth } from './growth/measure-growth.ts';
+import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
 import { installCommand, installPeer, isInstallable, isInstalled } from './peers/peer-installs.ts';
 import { type Candidate, type CandidateName, candidates, isReady } from './push/candidates.ts';
 import { mostStreamsPerProcess } from './push/descriptor-limit.ts';
@@ -36,8 +36,8 @@ import { writePage } from './report/write-page.ts';
  * - `--full`: push figures at the size of `bench push`: peers with as many streams as the gateway, 1,000 logouts/s
  * - `--install-peers`: runs `npm ci --ignore-scripts` for the peers from npm that are not installed; otherwise they are
  *   left out
- * - `--data DIRECTORY`: where MongoDB and Redis keep their data (a file system in memory, if there is one with plenty of
- *   room): for more users than memory has room for
+ * - `--growth-data DIRECTORY`: where the growing store has its files (a file system in memory, if there is one with
+ *   plenty of room): for more users than memory has room for
  * - `--json FILE`: writes the results to the file
  * - `--docs DIRECTORY`: directory of the page, which is then written even if only some parts were measured
  */
@@ -52,7 +52,7 @@ const { values } = parseArgs({
     logouts: { type: 'string', default: '200' },
     full: { type: 'boolean', default: false },
     'install-peers': { type: 'boolean', default: false },
-    data: { type: 'string' },
+    'growth-data': { type: 'string' },
     json: { type: 'string' },
     docs: { type: 'string' },
   },
@@ -83,10 +83,7 @@ if (isWanted('push')) {
   }
 }
 const begun = performance.now();
-const servers = await startTestServers(() => undefined, { parent: values.data });
-process.env.TEST_MONGODB_URI = servers.mongo.uri;
-process.env.TEST_REDIS_URL = servers.redis.url;
-process.env.TEST_KEYS_DIR = servers.keysDir;
+const servers = await startServers();
 try {
   const results = await measure(servers);
   const page = benchmarksPage(results);
@@ -96,6 +93,15 @@ try {
   if (isWhole || values.docs) await writePage(page, values.docs ?? resolve(project, 'docs'));
 } finally {
   await servers.stop();
+}
+
+/** Starts the servers that the candidates use from now on. */
+async function startServers(parent?: string): Promise<TestServers> {
+  const started = await startTestServers(() => undefined, { parent });
+  process.env.TEST_MONGODB_URI = started.mongo.uri;
+  process.env.TEST_REDIS_URL = started.redis.url;
+  process.env.TEST_KEYS_DIR = started.keysDir;
+  return started;
 }
 
 function isWanted(part: (typeof parts)[number]): boolean {
@@ -136,9 +142,20 @@ async function measure(running: TestServers): Promise<BenchResults> {
     ...(await part('events', () => measureEventsAlone(eventCount))),
     ...(await part('push', measurePush)),
     ...(await part('flood', () => measureFlood(running, { project, times: floodTimes, seconds: floodSeconds }))),
-    ...(await part('growth', () => measureGrowth(running, { ...growth, project, sizes: numbers(values.users), log }))),
+    ...(await part('growth', () => measureStoreGrowth(running))),
   };
   return { machine, leftOut, minutes: (performance.now() - begun) / 60_000, surroundings, ...measured };
+}
+
+/** Measures on servers of its own, if their data are to be elsewhere. */
+async function measureStoreGrowth(running: TestServers): Promise<GrowthLevel[]> {
+  const parent = values['growth-data'];
+  const own = parent === undefined ? undefined : await startServers(parent);
+  try {
+    return await measureGrowth(own ?? running, { ...growth, project, sizes: numbers(values.users), log });
+  } finally {
+    await own?.stop();
+  }
 }
 
 async function measurePush(): Promise<PushResult> {

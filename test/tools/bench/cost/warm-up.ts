@@ -17,26 +17,25 @@ export interface WarmUp {
 export interface WarmUpLoad extends Load {
   /** Bound of the number of rounds. */
   readonly mostRounds: number;
+  /** Cost that is to stand still. */
+  readonly looksAt: 'server' | 'loop';
 }
 
-/**
- * Has the server answer rounds of the operation until the CPU time of its event loop for one of them stands still:
- * there the code runs that V8 compiles. The hash, in other threads, costs the same from the first one on.
- */
+/** Has the server answer rounds of the operation until its CPU time for one of them stands still. */
 export async function warmUp(
   operation: OperationName,
   candidate: Candidate,
   servers: TestServers,
-  { count, atOnce, mostRounds }: WarmUpLoad,
+  { count, atOnce, mostRounds, looksAt }: WarmUpLoad,
 ): Promise<{ done: WarmUp; last: OperationCost }> {
   const supply = createSupply(candidate, operation, comparedRounds);
-  const loops: number[] = [];
+  const costs: number[] = [];
   for (;;) {
     const round = await measureRound(await supply(count), candidate, servers, { count, atOnce });
-    loops.push(round.loop);
-    const isSteady = standsStill(loops);
-    if (!isSteady && loops.length < mostRounds) continue;
-    const operations = loops.length * count;
+    costs.push(round[looksAt]);
+    const isSteady = standsStill(costs);
+    if (!isSteady && costs.length < mostRounds) continue;
+    const operations = costs.length * count;
     return { done: { operation, candidate: candidate.name, operations, isSteady }, last: round };
   }
 }

@@ -23,7 +23,7 @@ export function operationsSection(result: OperationsResult): Section {
     heading: 'What an operation costs',
     text: paragraphs(
       `CPU milliseconds of one operation, user and system, as the kernel’s scheduler counts them for each process; medians of ${rounds} rounds, in which the servers took turns. ${disturbed}. A bare Argon2id hash (19456 KiB, two passes, one lane; \`@node-rs/argon2\`) took ${two(bareHashMs)} ms in the same run. Every server kept its data in the same MongoDB, with writes that a majority has on disk.`,
-      `A round counts once the server’s cost stands still: it answers rounds of 300 operations (60 with a hash) until the CPU time of its event loop for one operation, as the median of ${comparedRounds} rounds, differs by less than ${stillWithin * 100} % from that of the ${comparedRounds} rounds before. *Operations before* says how many that took. *Cold* is the cost of server and MongoDB for the first 150 operations (30 with a hash) of a process that has just started, whose code V8 has not compiled yet.`,
+      `A round counts once the server’s cost stands still: it answers rounds of 300 operations (60 with a hash) until its CPU time for one operation (that of its event loop, with a hash), as the median of ${comparedRounds} rounds, differs by less than ${stillWithin * 100} % from that of the ${comparedRounds} rounds before. *Operations before* says how many that took. *Cold* is the cost of server and MongoDB for the first 150 operations (30 with a hash) of a process that has just started, whose code V8 has not compiled yet.`,
       markdownTable(
         [
           ...['operation', 'server', 'its CPU ms', 'MongoDB', 'Redis', 'server and MongoDB', 'in bare hashes'],
