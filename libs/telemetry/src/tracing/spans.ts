@@ -1,6 +1,5 @@
 import {
   type Context,
-  context,
   isSpanContextValid,
   type Span,
   type SpanOptions,
@@ -9,7 +8,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { unsampledSpan } from './unsampled.ts';
+import { presentSpan } from './unsampled.ts';
 
 /** The project's tracer. Without the SDK it creates spans that do nothing. */
 export function serviceTracer(): Tracer {
@@ -47,8 +46,7 @@ export function inSpan<T>(name: string, options: SpanOptions, parent: Context, r
 
 /** Returns the ids of the active span, for log lines and exemplars; nothing without tracing. */
 export function activeTraceIds(): { readonly trace_id: string; readonly span_id: string } | Record<string, never> {
-  const active = context.active();
-  const span = (trace.getSpan(active) ?? unsampledSpan(active))?.spanContext();
+  const span = presentSpan()?.spanContext();
   if (span === undefined || !isSpanContextValid(span)) return {};
   return { trace_id: span.traceId, span_id: span.spanId };
 }

@@ -1,5 +1,5 @@
-import { type Context, context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
-import { unsampledSpan } from './unsampled.ts';
+import { type Context, context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
+import { presentSpan } from './unsampled.ts';
 
 /** Part of a message that carries the trace in which it was sent. */
 export interface TraceCarrier {
@@ -25,7 +25,6 @@ export function contextOf({ requestId, traceparent }: TraceCarrier): Context {
  * instrumentation of the HTTP client sets them, and names its own span.
  */
 export function carryingHeaders({ requestId, traceparent }: TraceCarrier): Record<string, string> {
-  const active = context.active();
-  if ((trace.getSpan(active) ?? unsampledSpan(active)) !== undefined) return {};
+  if (presentSpan() !== undefined) return {};
   return { 'X-Request-ID': requestId, ...(traceparent === undefined ? {} : { traceparent }) };
 }

@@ -1,5 +1,6 @@
 import {
   type Context,
+  context,
   createContextKey,
   isSpanContextValid,
   type Span,
@@ -16,23 +17,29 @@ const unsampledKey = createContextKey('auth-account.unsampled');
  * that is kept. The trace's id and the decision not to keep it are carried on all the same. A span of another process
  * stays: whether its trace is kept here, the sampler decides.
  */
-export function hideUnsampled(context: Context): Context {
-  const span = trace.getSpan(context);
-  if (span === undefined || span.isRecording()) return context;
+export function hideUnsampled(from: Context): Context {
+  const span = trace.getSpan(from);
+  if (span === undefined || span.isRecording()) return from;
   const spanContext = span.spanContext();
   const isSampled = Boolean(spanContext.traceFlags & TraceFlags.SAMPLED);
   // An invalid one stands for no span: what is begun below it is a trace of its own.
-  if (spanContext.isRemote || isSampled || !isSpanContextValid(spanContext)) return context;
-  return trace.deleteSpan(context).setValue(unsampledKey, spanContext);
+  if (spanContext.isRemote || isSampled || !isSpanContextValid(spanContext)) return from;
+  return trace.deleteSpan(from).setValue(unsampledKey, spanContext);
 }
 
 /**
  * Returns a span that records nothing, if {@link hideUnsampled} has taken one out of the context and no other has come in:
  * clients' instrumentations that require a parent put an invalid one in the place of their own.
  */
-export function unsampledSpan(context: Context): Span | undefined {
-  const hidden = context.getValue(unsampledKey) as SpanContext | undefined;
+export function unsampledSpan(from: Context): Span | undefined {
+  const hidden = from.getValue(unsampledKey) as SpanContext | undefined;
   if (hidden === undefined) return undefined;
-  const active = trace.getSpanContext(context);
+  const active = trace.getSpanContext(from);
   return active !== undefined && isSpanContextValid(active) ? undefined : trace.wrapSpanContext(hidden);
+}
+
+/** Returns the span of the present work, whether or not its trace is kept; undefined without a trace. */
+export function presentSpan(): Span | undefined {
+  const active = context.active();
+  return trace.getSpan(active) ?? unsampledSpan(active);
 }
