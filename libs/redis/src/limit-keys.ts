@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { redisKeys } from './redis-keys.ts';
 
 /**
@@ -24,7 +24,7 @@ const tagLength = 22;
  * Creates the names under a deployment's `KEY_PREFIX`, whose hash tag they share. `secret` returns the server's newest
  * key: every limit starts again after it was rotated.
  */
-export function createLimitKeys(prefix: string, secret: () => Buffer): LimitKeys {
+export function createLimitKeys(prefix: string, secret: () => KeyObject): LimitKeys {
   const nameOf = redisKeys(prefix).limit;
   return {
     nameOf,

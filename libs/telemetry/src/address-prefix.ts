@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Number of significant bits of an address, by family. */
@@ -20,12 +21,14 @@ const withPort = /^(?:(?<v4>[\d.]+)|\[(?<v6>[^\]]+)\]):\d{1,5}$/;
  * addressPrefix('2001:db8:1:2:3::9', { v4: 32, v6: 64 }); // '2001:db8:1:2::/64'
  */
 export function addressPrefix(text: string | undefined, { v4, v6 }: PrefixLength): string {
+  // Every request asks several times, and most come from such an address.
+  if (text !== undefined && isIPv4(text)) return v4NetworkOf(text.split('.').map(Number), v4);
   const { groups } = withPort.exec(text ?? '') ?? {};
   const address = groups?.v4 ?? groups?.v6 ?? text;
   if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return networkOf(parsed.toByteArray(), v4);
-  return networkOf(parsed.toByteArray(), v6);
+  if (parsed.kind() === 'ipv4') return v4NetworkOf(parsed.toByteArray(), v4);
+  return `${ipaddr.fromByteArray(masked(parsed.toByteArray(), v6)).toString()}/${v6}`;
 }
 
 /** Returns the network of a client for the audit log. */
@@ -33,7 +36,11 @@ export function loggedNetwork(address: string | undefined): string {
   return addressPrefix(address, loggedPrefix);
 }
 
-function networkOf(bytes: readonly number[], length: number): string {
-  const masked = bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, length - index * 8))));
-  return `${ipaddr.fromByteArray(masked).toString()}/${length}`;
+function v4NetworkOf(bytes: readonly number[], length: number): string {
+  return `${masked(bytes, length).join('.')}/${length}`;
+}
+
+/** Returns the bytes with those bits zero that come after the first `length`. */
+function masked(bytes: readonly number[], length: number): number[] {
+  return bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, length - index * 8))));
 }

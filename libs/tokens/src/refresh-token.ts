@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { type KeySet, type KeySource, toKeySource } from '@auth-account/verifier/access-token';
 import { createSecrets, readSecrets } from './secrets.ts';
 
@@ -39,7 +39,7 @@ const maximumGeneration = 0xffff_ffff;
 
 /** Returns the SHA-256 of a token, base64url: the session's `token` field holds it instead of the token. */
 export function refreshTokenHash(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
+  return hash('sha256', token, 'base64url');
 }
 
 /**
@@ -114,5 +114,6 @@ function uuidToBytes(uuid: string): Buffer {
 }
 
 function bytesToUuid(bytes: Buffer): string {
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

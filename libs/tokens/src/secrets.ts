@@ -1,9 +1,10 @@
+import type { KeyObject } from 'node:crypto';
 import { type KeySet, type KeySource, oncePerSet } from '@auth-account/verifier/access-token';
 import { readSecret } from './read-secret.ts';
 
 /** Symmetric keys of a source, by their `kid`. */
 export interface Secrets {
-  get(kid: string): Buffer | undefined;
+  get(kid: string): KeyObject | undefined;
 }
 
 /** Reads each set of the source once, the present one now. Throws for a key that is not symmetric, or too short. */
@@ -14,6 +15,6 @@ export function createSecrets(source: KeySource): Secrets {
 }
 
 /** Returns the secrets of a set by `kid`. Throws for a key that is not symmetric, or too short. */
-export function readSecrets(set: KeySet): Map<string, Buffer> {
+export function readSecrets(set: KeySet): Map<string, KeyObject> {
   return new Map(set.keys.map((key) => [key.kid, readSecret(key)]));
 }

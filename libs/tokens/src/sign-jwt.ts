@@ -18,8 +18,8 @@ export function signJwt(
   { kid, key }: SigningKey,
 ): string {
   const text = `${encode({ alg: algorithm, typ: type, kid })}.${encode(claims)}`;
-  const { digest, options } = signatureSchemes[algorithm];
-  return `${text}.${sign(digest, Buffer.from(text), { key, ...options }).toString('base64url')}`;
+  const { digest, keyOf } = signatureSchemes[algorithm];
+  return `${text}.${sign(digest, Buffer.from(text), keyOf(key)).toString('base64url')}`;
 }
 
 function encode(part: object): string {

@@ -1,5 +1,5 @@
 import { createHook } from 'node:async_hooks';
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { createLimitKeys, failFastOptions } from '@auth-account/redis';
@@ -11,7 +11,7 @@ import { withSentRedisCommands } from '../../support/sent-redis-commands.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 const redis = new Redis(testEnvironment().redisUrl);
-const secret = randomBytes(32);
+const secret = createSecretKey(randomBytes(32));
 const here = '192.0.2.1/32';
 let prefix: string;
 beforeEach(() => {

@@ -59,16 +59,15 @@ export const statements: Readonly<Record<CountedOperation, readonly Statement[]>
       sent: 'commitTransaction',
       why: 'a token that was handed out has its session on a majority’s disks',
     },
-    { store: 'Redis', sent: 'evalsha limit:login', why: 'the limit by network, shared by all processes' },
     {
       store: 'Redis',
       sent: 'evalsha limit:login',
-      why: 'counts the attempt before the hash: of any number of guesses at once only as many are compared as there are left',
+      why: 'before the hash: counts the login for its network, and asks whether too many wrong passwords came before it',
     },
     {
       store: 'Redis',
       sent: 'evalsha limit:login',
-      why: 'takes the attempt back, as the password was right; the place is known',
+      why: 'after the hash: asks again, so that of many guesses at once only as many get a verdict as there are left; the place is known',
     },
   ],
   'session read': [

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { AppError, isAppError } from '@auth-account/errors';
 import { type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
 import type { IdempotencyDocument } from '@auth-account/stores/documents';
@@ -43,7 +43,7 @@ export interface IdempotencyScope {
 export interface OpenIdempotentDeps {
   readonly store: IdempotencyStore;
   /** The server's secrets, newest first: record and fingerprint are HMACs under it. */
-  readonly secrets: () => readonly Buffer[];
+  readonly secrets: () => readonly KeyObject[];
   readonly now: () => Date;
 }
 
@@ -104,7 +104,7 @@ function isRefusal(error: unknown): boolean {
   return isDuplicateKey(error) || (isAppError(error) && error.status < 500);
 }
 
-function hmac(secret: Buffer, text: string): string {
+function hmac(secret: KeyObject, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
 

@@ -18,6 +18,8 @@ export interface AddressLimitOptions {
 
 /** Counts the requests of a client's network, or of an account. */
 export interface AddressLimit {
+  /** Length of the window. */
+  readonly windowMs: number;
   /** Returns the Redis key of the network or account. Its value is the number of requests in the present window. */
   keyOf(who: string): string;
   /**
@@ -25,6 +27,8 @@ export interface AddressLimit {
    * window as full; 0 if Redis must be asked.
    */
   refusedFor(who: string): number;
+  /** Refuses the network or account from memory for so many milliseconds: Redis has reported its window as full. */
+  refuse(who: string, ms: number): void;
   /**
    * Counts one request. Returns the milliseconds to wait if it exceeds the limit, else undefined. Never fails. After
    * {@link patience} refusals each further one is answered a second later. `weight`: the points of the request.
@@ -66,9 +70,14 @@ export function createAddressLimit({
   const refused = new LRUCache<string, { refusals: number }>({ max: rememberedRefusals });
   const tagOf = (who: string) => keys.tagOf(per, name, who);
   const refusedFor = (who: string) => refused.getRemainingTTL(who);
+  const refuse = (who: string, ms: number) => {
+    if (ms > 0 && refusedFor(who) === 0) refused.set(who, { refusals: 1 }, { ttl: ms });
+  };
   return {
+    windowMs: seconds * 1_000,
     keyOf: (who) => limiter.getKey(tagOf(who)),
     refusedFor,
+    refuse,
     async count(who, weight) {
       const entry = refused.get(who);
       if (entry !== undefined) {
@@ -77,7 +86,7 @@ export function createAddressLimit({
         return Math.max(1, refusedFor(who));
       }
       const waitMs = await waitOf(limiter.consume(tagOf(who), weight));
-      if (waitMs !== undefined && waitMs > 0) refused.set(who, { refusals: 1 }, { ttl: waitMs });
+      if (waitMs !== undefined) refuse(who, waitMs);
       return waitMs;
     },
     async countHere(who, weight) {

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { CodePurpose } from '@auth-account/contracts/events';
 import { AppError } from '@auth-account/errors';
 import { createLimitKeys, type LimitKeys, type RedisClient } from '@auth-account/redis';
@@ -92,7 +93,7 @@ export interface LimitsDeps {
   readonly redis: RedisClient;
   readonly keyPrefix: string;
   /** The server's newest secret. */
-  readonly secret: () => Buffer;
+  readonly secret: () => KeyObject;
   readonly rules: LimitRules;
   readonly audit: Audit;
   /** Milliseconds since the epoch. */

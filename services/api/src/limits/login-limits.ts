@@ -29,7 +29,7 @@ export interface LoginIdentity {
  * learn nothing about their password.
  */
 export interface LoginSteps {
-  /** Before the hash. */
+  /** Before the hash. Counts the try for the address's total of logins. */
   check(identity: LoginIdentity): Promise<Refusal | undefined>;
   /** The password was wrong, or there is no such account: counts the failure. */
   fail(identity: LoginIdentity): Promise<Refusal | undefined>;
@@ -77,6 +77,9 @@ export interface LoginLimits extends LoginSteps {
   checkGuess(identity: LoginIdentity): Promise<Refusal | undefined>;
 }
 
+type LoginStep = keyof LoginLimits;
+type InsuredStep = (identity: LoginIdentity) => Promise<Refusal | undefined>;
+
 /**
  * Creates the limits on guessing passwords (docs/decisions.md, "Guessing"; NIST SP 800-63B-4, section 3.2.2). Each step
  * is one round trip to Redis.
@@ -87,47 +90,70 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   redis.defineCommand('judgeLogin', { lua: loginScript });
   const judgeLogin = (redis as unknown as { judgeLogin: LoginScript }).judgeLogin.bind(redis);
 
-  async function judge(step: keyof LoginSteps, identity: LoginIdentity): Promise<Refusal | undefined> {
-    const { emailKey, deviceId, prefix } = identity;
-    const account = keys.tagOf('account', emailKey);
-    const device = keys.tagOf('account-device', emailKey, deviceId);
-    const network = keys.tagOf('account-address', emailKey, prefix);
-    const owed = [device, network, account].flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]);
-    const names = [addresses.keyOf(prefix), keys.knownOf(account), ...owed];
+  const namesOf = createNamesOf(keys, addresses);
+
+  async function judge(step: LoginStep, identity: LoginIdentity): Promise<Refusal | undefined> {
+    const { names, device, network } = namesOf(identity);
     const [rule, waitMs] = await judgeLogin(
       names.length,
       ...names,
       ...[step, now(), device, network, knownMs, knownLimit, rules.perAddress, dayMs],
       ...[rules.knownFailuresPerDay, rules.accountFailuresPerDay],
       ...[rules.freeFailures, rules.longestDelaySeconds * 1_000],
-      ...[rules.accountFreeFailures, rules.accountLongestDelaySeconds * 1_000, forgetMs],
+      ...[rules.accountFreeFailures, rules.accountLongestDelaySeconds * 1_000, forgetMs, addresses.windowMs],
     );
+    if (rule === 'login_address') addresses.refuse(identity.prefix, waitMs);
     return rule === '' ? undefined : { rule, waitMs };
   }
 
-  const take = (step: keyof LoginSteps) => (identity: LoginIdentity) =>
+  const take = (step: LoginStep, insured: InsuredStep) => (identity: LoginIdentity) =>
     judge(step, identity).catch((error: unknown) => {
       onInsured(error);
-      return insurance[step](identity);
+      return insured(identity);
     });
-  const checkGuess = take('check');
+  const checkGuess = take('checkGuess', insurance.check);
+  const countAndCheck = take('check', async (identity) => {
+    const { count, endsInMs } = await addresses.countHere(identity.prefix, 1);
+    if (count > rules.perAddress) return { rule: 'login_address', waitMs: endsInMs };
+    return insurance.check(identity);
+  });
 
   return {
     async check(identity) {
       const { prefix } = identity;
-      const isRefused = addresses.refusedFor(prefix) > 0;
-      // Sent together, in this order: the script reads what the first command has counted.
-      const [addressWaitMs, refusal] = await Promise.all([
-        addresses.count(prefix),
-        isRefused ? undefined : checkGuess(identity),
-      ]);
-      return addressWaitMs === undefined ? refusal : { rule: 'login_address', waitMs: addressWaitMs };
+      if (addresses.refusedFor(prefix) === 0) return countAndCheck(identity);
+      const waitMs = await addresses.count(prefix);
+      return waitMs === undefined ? checkGuess(identity) : { rule: 'login_address', waitMs };
     },
     checkGuess,
-    fail: take('fail'),
-    succeed: take('succeed'),
-    register: take('register'),
-    prove: take('prove'),
+    fail: take('fail', insurance.fail),
+    succeed: take('succeed', insurance.succeed),
+    register: take('register', insurance.register),
+    prove: take('prove', insurance.prove),
+  };
+}
+
+/** Names in Redis that concern a try, and the tags of its device and network. */
+interface LoginNames {
+  readonly names: readonly string[];
+  readonly device: string;
+  readonly network: string;
+}
+
+/** Creates the function that makes the names of a try, at its first step only. */
+function createNamesOf(keys: LimitKeys, addresses: AddressLimit): (identity: LoginIdentity) => LoginNames {
+  const known = new WeakMap<LoginIdentity, LoginNames>();
+  return (identity) => {
+    const earlier = known.get(identity);
+    if (earlier !== undefined) return earlier;
+    const { emailKey, deviceId, prefix } = identity;
+    const account = keys.tagOf('account', emailKey);
+    const device = keys.tagOf('account-device', emailKey, deviceId);
+    const network = keys.tagOf('account-address', emailKey, prefix);
+    const owed = [device, network, account].flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]);
+    const made = { names: [addresses.keyOf(prefix), keys.knownOf(account), ...owed], device, network };
+    known.set(identity, made);
+    return made;
   };
 }
 

@@ -2,26 +2,35 @@
  * Judges and counts a try in one step, as a script: which rules apply depends on what the account knows.
  * rate-limiter-flexible decides by one key at a time.
  *
- * KEYS: 1 the requests of the client's network (rate-limiter-flexible counts them), 2 what the account knows (sorted
+ * KEYS: 1 the number of the network's logins, as rate-limiter-flexible keeps it, 2 what the account knows (sorted
  * set: tag of a device or network → time of its last success), then pairs of a delay (hash: `n` failures, `until` when
  * the next try may be) and a list of failures (times, newest first): 3, 4 the device's, 5, 6 the network's, 7, 8 the
  * account's. Times are milliseconds since the epoch, by the clock of the api.
  *
- * ARGV: 1 the step (`check` before the hash, `fail` or `succeed` after it, `register` of a new account, `prove` of its
- * mailbox), 2 now, 3 tag of the device, 4 tag of the network, 5 for how long a success is remembered, 6 number of
- * successes remembered, 7 requests of a network, 8 a day, 9 failures a day of a known device or network, 10 of all
- * unknown ones, 11 failures of a source before it is delayed, 12 its longest delay, 13 and 14 the same for the account,
- * 15 time without a failure after which a delay is forgotten.
+ * ARGV: 1 the step (before the hash `check` of a login or `checkGuess` of another try, `fail` or `succeed` after it,
+ * `register` of a new account, `prove` of its mailbox), 2 now, 3 tag of the device, 4 tag of the network, 5 for how long
+ * a success is remembered, 6 number of successes remembered, 7 logins of a network within a window, 8 a day, 9 failures a
+ * day of a known device or network, 10 of all unknown ones, 11 failures of a source before it is delayed, 12 its longest
+ * delay, 13 and 14 the same for the account, 15 time without a failure after which a delay is forgotten, 16 length of the
+ * network's window.
  *
- * Returns the rule that refuses (or '') and the milliseconds to wait. A step that is refused changes nothing.
+ * Returns the rule that refuses (or '') and the milliseconds to wait. A step that is refused changes nothing but the
+ * number of the network's logins, which `check` counts.
  */
 export const loginScript = `
 local step, now, device, network = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local known_ms, day = tonumber(ARGV[5]), tonumber(ARGV[8])
 local known_allowance, account_allowance = tonumber(ARGV[9]), tonumber(ARGV[10])
 
-if step == 'check' and tonumber(redis.call('GET', KEYS[1]) or '0') > tonumber(ARGV[7]) then
-  return {'login_address', math.max(0, redis.call('PTTL', KEYS[1]))}
+local is_check = step == 'check' or step == 'checkGuess'
+if is_check then
+  local logins = redis.call(step == 'check' and 'INCR' or 'GET', KEYS[1])
+  local left = redis.call('PTTL', KEYS[1])
+  if step == 'check' and left < 0 then
+    left = tonumber(ARGV[16])
+    redis.call('PEXPIRE', KEYS[1], left)
+  end
+  if tonumber(logins or '0') > tonumber(ARGV[7]) then return {'login_address', math.max(0, left)} end
 end
 
 local function know()
@@ -60,7 +69,7 @@ if stranger then
   hold('login_account', wait(KEYS[7]))
   hold('login_account_day', spent(KEYS[8], account_allowance))
 end
-if rule ~= '' or step == 'check' then return {rule, longest} end
+if rule ~= '' or is_check then return {rule, longest} end
 
 if step == 'succeed' then
   redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6])

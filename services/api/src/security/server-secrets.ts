@@ -1,17 +1,18 @@
+import type { KeyObject } from 'node:crypto';
 import { type KeySet, type KeySource, readSecret } from '@auth-account/tokens';
 
 /** Returns the secrets of a set of symmetric keys, in its order. Throws if a key is not symmetric, or too short. */
-export function readServerSecrets({ keys }: KeySet): Buffer[] {
+export function readServerSecrets({ keys }: KeySet): KeyObject[] {
   return keys.map(readSecret);
 }
 
 /** Returns the server's present secrets, newest first. */
-export type ServerSecrets = () => readonly [Buffer, ...Buffer[]];
+export type ServerSecrets = () => readonly [KeyObject, ...KeyObject[]];
 
 /** Reads each set of the source once. */
 export function createServerSecrets(source: Pick<KeySource, 'current'>): ServerSecrets {
   let seen: KeySet | undefined;
-  let secrets: Buffer[] = [];
+  let secrets: KeyObject[] = [];
   return () => {
     const set = source.current();
     if (set !== seen) {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Argon2Binding } from './argon2-binding.ts';
 import type { BcryptBinding } from './bcrypt-binding.ts';
@@ -38,25 +37,28 @@ export async function startHashThread(onExit: (error?: unknown) => void): Promis
   // its secrets.
   const options = { execArgv: [], env: {}, name: 'hash' };
   const worker = new Worker(new URL('./hash-thread.ts', import.meta.url), options);
-  const gone = new AbortController();
+  let waiting: PromiseWithResolvers<unknown> | undefined;
+  let isGone = false;
   let death: unknown;
+  worker.on('message', (message: unknown) => {
+    worker.unref();
+    waiting?.resolve(message);
+  });
   worker.on('error', (error) => {
     death = error;
   });
   worker.once('exit', () => {
-    gone.abort(death);
+    isGone = true;
+    waiting?.reject(endOf(death));
     onExit(death);
   });
 
   /** Returns the next message. The thread keeps the process alive only while a call waits for it. */
-  async function answer<T>(): Promise<T> {
+  function answer<T>(): Promise<T> {
+    if (isGone) return Promise.reject(endOf(death));
+    waiting = Promise.withResolvers();
     worker.ref();
-    try {
-      const [message] = await once(worker, 'message', { signal: gone.signal });
-      return message;
-    } finally {
-      worker.unref();
-    }
+    return waiting.promise as Promise<T>;
   }
 
   return {
@@ -67,4 +69,8 @@ export async function startHashThread(onExit: (error?: unknown) => void): Promis
     },
     end: () => worker.terminate(),
   };
+}
+
+function endOf(death: unknown): unknown {
+  return death ?? new Error('the hash thread was ended');
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import type { DenyList } from '@auth-account/messaging/deny-list';
 import type { RedisClient } from '@auth-account/redis';
 import type { RunTransaction, Stores } from '@auth-account/stores';
@@ -22,7 +22,7 @@ export interface ErasureDeps {
   readonly lifetimeMs: number;
   /** Fails at once while Redis is away. */
   readonly redis: RedisClient;
-  readonly secrets: () => readonly Buffer[];
+  readonly secrets: () => readonly KeyObject[];
   readonly metrics: Pick<WorkerMetrics, 'erasures'>;
   readonly registry: Metrics['registry'];
   readonly logger: Logger;

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 
 export interface ForgetPlacesDeps {
@@ -5,7 +6,7 @@ export interface ForgetPlacesDeps {
   readonly redis: Pick<RedisClient, 'zrange' | 'unlink'>;
   readonly keyPrefix: string;
   /** The server's secrets: limits that were counted before a rotation have names under an older one. */
-  readonly secrets: () => readonly Buffer[];
+  readonly secrets: () => readonly KeyObject[];
 }
 
 /** Forgets where the accounts with these addresses were logged in to. Rejects with Redis's error. */
