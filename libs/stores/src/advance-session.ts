@@ -17,6 +17,9 @@ export interface Advance {
   readonly expiresAt: Date;
 }
 
+/** A session without the hashes ahead, which are a third of it, and of which nothing is handed out. */
+export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
+
 /**
  * Advances a session by one generation in one statement, without having read it: only the newest token's hash is equal
  * to `token`, so its holder has shown the newest token. Returns the session after the change; undefined if it is not
@@ -28,7 +31,7 @@ export interface Advance {
 export async function advanceSession(
   { db, collectionName }: Collections['sessions'],
   { sessionId, token, generation, kid, next, at, expiresAt }: Advance,
-): Promise<SessionDocument | undefined> {
+): Promise<AdvancedSession | undefined> {
   const query = {
     ...{ _id: sessionId, token, is_revoked: false, expires_at: { $gt: at } },
     ...{ 'ahead.kid': kid, 'ahead.block': next.block },
@@ -39,6 +42,6 @@ export async function advanceSession(
     ...{ handed_out_at: at, last_used_at: at },
     expires_at: { $min: [expiresAt, '$absolute_expires_at'] },
   };
-  const command = { findAndModify: collectionName, query, update: [{ $set }], new: true };
+  const command = { findAndModify: collectionName, query, update: [{ $set }], new: true, fields: { ahead: 0 } };
   return (await writeOnce(db, command))?.value ?? undefined;
 }

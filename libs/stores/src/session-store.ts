@@ -1,5 +1,5 @@
 import type { ClientSession, Filter } from 'mongodb';
-import { type Advance, advanceSession } from './advance-session.ts';
+import { type Advance, type AdvancedSession, advanceSession } from './advance-session.ts';
 import type { Collections } from './collections.ts';
 import type { RevocationReason, SessionClaims, SessionDocument } from './documents.ts';
 import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions.ts';
@@ -61,7 +61,7 @@ export interface SessionStore {
    */
   revokeNewest(match: OwnNewestToken, revocation: Revocation): Promise<boolean | undefined>;
   /** The usual refresh: see {@link advanceSession}. */
-  advance(advance: Advance): Promise<SessionDocument | undefined>;
+  advance(advance: Advance): Promise<AdvancedSession | undefined>;
   /**
    * The compare-and-set of a refresh that has read the session. Returns the session after the change; undefined if it is revoked, or if it or its
    * claims have changed since it was read.

@@ -62,9 +62,11 @@ async function sentBy(work: () => Promise<unknown>): Promise<CommandStartedEvent
 }
 
 describe('an advance', () => {
-  test('gives the session as it is afterwards', async () => {
+  test('gives the session as it is afterwards, without the hashes ahead', async () => {
     const seen = await stored();
-    expect(await store.advance(advanceOf(seen))).toEqual({ ...seen, ...advanced });
+    const given = await store.advance(advanceOf(seen));
+    expect({ ...given, ahead }).toEqual({ ...seen, ...advanced });
+    expect(given).not.toHaveProperty('ahead');
     expect(await asStored(seen)).toEqual({ ...seen, ...advanced });
   });
 
@@ -77,7 +79,7 @@ describe('an advance', () => {
 
   test('does not move the end of the session past its absolute one', async () => {
     const seen = await stored({ absolute_expires_at: at(49) });
-    expect(await store.advance(advanceOf(seen))).toEqual({ ...seen, ...advanced, expires_at: at(49) });
+    expect(await store.advance(advanceOf(seen))).toMatchObject({ ...advanced, expires_at: at(49) });
   });
 
   test.each<[string, object, Partial<SessionDocument>]>([
