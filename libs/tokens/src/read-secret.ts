@@ -8,7 +8,7 @@ const minimumLength = 32;
  * Returns the secret of a symmetric key (`kty` `oct`, RFC 7518 section 6.4). Throws for a key of another kind, or of
  * less than 256 bits.
  *
- * A `KeyObject`: given bytes, Node 24 first throws and catches two errors within each `createHmac`, which takes six times as
+ * It is a `KeyObject`: given bytes, each `createHmac` of Node 24 throws and catches two errors, and takes six times as
  * long.
  */
 export function readSecret({ kid, kty, k }: KeyEntry): KeyObject {

@@ -3,8 +3,8 @@ import type { AccessTokenAlgorithm } from './public-keys.ts';
 
 /**
  * Arguments of `sign` and `verify` of `node:crypto`. RFC 8037 section 3.1; RFC 7518 section 3.4: ECDSA's two numbers are
- * concatenated, not in ASN.1. A key without options is given as it is: an object around it costs Node 24 two errors, which
- * it throws and catches, half as much time as the signature itself.
+ * concatenated, not in ASN.1. A key without options is given as it is: for an object around it Node 24 throws and
+ * catches two errors, which take half as long as the signature itself.
  */
 export const signatureSchemes = {
   EdDSA: { digest: null, keyOf: (key: KeyObject) => key },

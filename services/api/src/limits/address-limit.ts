@@ -69,7 +69,8 @@ export function createAddressLimit({
   });
   const refused = new LRUCache<string, { refusals: number }>({ max: rememberedRefusals });
   const tagOf = (who: string) => keys.tagOf(per, name, who);
-  const refusedFor = (who: string) => refused.getRemainingTTL(who);
+  // Below zero if it is over and nobody has asked since.
+  const refusedFor = (who: string) => Math.max(0, refused.getRemainingTTL(who));
   const refuse = (who: string, ms: number) => {
     if (ms > 0 && refusedFor(who) === 0) refused.set(who, { refusals: 1 }, { ttl: ms });
   };
