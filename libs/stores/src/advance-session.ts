@@ -17,7 +17,7 @@ export interface Advance {
   readonly expiresAt: Date;
 }
 
-/** A session without the hashes ahead, which are a third of it, and of which nothing is handed out. */
+/** A session without the hashes ahead: a third of its bytes, which no answer needs. */
 export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
 
 /**

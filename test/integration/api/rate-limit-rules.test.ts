@@ -1,4 +1,5 @@
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createLimitKeys, failFastOptions } from '@auth-account/redis';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -9,6 +10,7 @@ import {
   type LoginSteps,
   type Refusal,
 } from '../../../services/api/src/limits/login-limits.ts';
+import { withSentRedisCommands } from '../../support/sent-redis-commands.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
@@ -37,21 +39,20 @@ beforeEach(() => {
 afterEach(() => expect(errors).toEqual([]));
 afterAll(() => redis.disconnect());
 
+const keysOf = () => createLimitKeys(prefix, () => secret);
+
+function addressesOf(points: number, connection = redis) {
+  return createAddressLimit({ redis: connection, keys: keysOf(), name: 'login', points, seconds: 900 });
+}
+
 function limitsOf(
   change: Partial<typeof rules> = {},
   connection = redis,
   onInsured = (e: unknown) => void errors.push(e),
 ) {
-  const keys = createLimitKeys(prefix, () => secret);
   const all = { ...rules, ...change };
-  const addresses = createAddressLimit({
-    redis: connection,
-    keys,
-    name: 'login',
-    points: all.perAddress,
-    seconds: 900,
-  });
-  return createLoginLimits({ redis: connection, keys, addresses, rules: all, now: () => time, onInsured });
+  const addresses = addressesOf(all.perAddress, connection);
+  return createLoginLimits({ redis: connection, keys: keysOf(), addresses, rules: all, now: () => time, onInsured });
 }
 
 const identity = (change: Partial<LoginIdentity> = {}): LoginIdentity => ({
@@ -267,8 +268,8 @@ describe('past the total of an address', () => {
   test('nothing is verified, by any process', async () => {
     const limits = limitsOf({ perAddress: 3 });
     await fill(limits, 3);
-    for (const process of [limits, limitsOf({ perAddress: 3 })]) {
-      const refusal = await process.check(identity());
+    for (const each of [limits, limitsOf({ perAddress: 3 })]) {
+      const refusal = await each.check(identity());
       expect(refusal).toMatchObject({ rule: 'login_address' });
       expect(refusal?.waitMs).toBeGreaterThan(quarter - 10_000);
     }
@@ -292,13 +293,46 @@ describe('past the total of an address', () => {
     expect(await limits.check(identity())).toMatchObject({ rule: 'login_address' });
   });
 
-  test('nothing is verified while Redis is away either', async () => {
+  test('nothing is verified while Redis is away either, nor is Redis asked again', async () => {
     const away = new Redis('redis://127.0.0.1:1', failFastOptions());
     away.on('error', () => undefined);
-    const limits = limitsOf({ perAddress: 3 }, away, () => undefined);
+    let insured = 0;
+    const limits = limitsOf({ perAddress: 3 }, away, () => {
+      insured += 1;
+    });
     await fill(limits, 3);
-    expect(await limits.check(identity())).toMatchObject({ rule: 'login_address', waitMs: expect.any(Number) });
+    for (let i = 0; i < 3; i += 1) {
+      expect(await limits.check(identity())).toMatchObject({ rule: 'login_address', waitMs: expect.any(Number) });
+    }
+    expect(insured).toBe(4);
     away.disconnect();
+  });
+
+  test('a login is one command again once the refusal is over', async () => {
+    const addresses = addressesOf(rules.perAddress);
+    const deps = { redis, keys: keysOf(), addresses, rules, now: () => time, onInsured: () => undefined };
+    const limits = createLoginLimits(deps);
+    const own = identity();
+    await limits.check(own);
+    addresses.refuse(own.prefix, 20);
+    await delay(100);
+    await withSentRedisCommands(async (sent) => {
+      expect(await limits.check(own)).toBeUndefined();
+      expect(sent.map(({ name }) => name)).toEqual(['evalsha']);
+    });
+  });
+
+  test('the window begins with its first login, and no later one prolongs it', async () => {
+    const limits = limitsOf();
+    await fill(limits, 1);
+    const [key = ''] = await redis.keys(`{${prefix}}:limit:login:*`);
+    await redis.pexpire(key, 5_000);
+    await fill(limits, 1);
+    expect(await redis.get(key)).toBe('2');
+    expect(await redis.pttl(key)).toBeLessThanOrEqual(5_000);
+    await redis.persist(key);
+    await fill(limits, 1);
+    expect(await redis.pttl(key)).toBeGreaterThan(quarter - 10_000);
   });
 });
 
@@ -337,25 +371,14 @@ test('no key names an account, a device or an address, and every key ends', asyn
 });
 
 test('a login is one command before the hash, and one after it', async () => {
-  const connection = new Redis(testEnvironment().redisUrl, { enableReadyCheck: false });
-  const limits = limitsOf({}, connection);
+  const limits = limitsOf();
   await enter(limits, identity());
-  const { stream } = connection;
-  const write = stream.write.bind(stream);
-  let commands = 0;
-  stream.write = ((...args: Parameters<typeof write>) => {
-    commands += 1;
-    return write(...args);
-  }) as typeof write;
-  const commandsOf = async (step: keyof LoginSteps) => {
-    commands = 0;
-    expect(await limits[step](identity())).toBeUndefined();
-    return commands;
-  };
-  expect(await commandsOf('check')).toBe(1);
-  expect(await commandsOf('fail')).toBe(1);
-  expect(await commandsOf('succeed')).toBe(1);
-  connection.disconnect();
+  for (const step of ['check', 'fail', 'succeed'] as const) {
+    await withSentRedisCommands(async (sent) => {
+      expect(await limits[step](identity())).toBeUndefined();
+      expect(sent.map(({ name }) => name)).toEqual(['evalsha']);
+    });
+  }
 });
 
 test('while Redis is away nobody is blocked or held up, and each process still slows guessing down', async () => {

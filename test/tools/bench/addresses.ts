@@ -6,7 +6,7 @@ import { newAccountSeed } from '../../support/seed-accounts.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { runAtOnce } from './at-once.ts';
 import { medianOf } from './cost/median-of.ts';
-import { cpuMs } from './push/process-usage.ts';
+import { countCpu } from './push/process-usage.ts';
 
 /**
  * `npm run bench addresses [-- --users N] [-- --count N]`: what a collection of addresses would cost, whose `_id` is the
@@ -29,7 +29,6 @@ type Seed = ReturnType<typeof newAccountSeed>;
 
 const servers = await startTestServers(() => undefined);
 const client = new MongoClient(servers.mongo.uri, mongoOptions('bench', servers.mongo.uri));
-const mongodMs = () => servers.mongo.pids().reduce((sum, pid) => sum + cpuMs(pid), 0);
 
 /** A database with the accounts. `byAddress`: addresses have their own collection, and no index on the accounts. */
 async function openGround(name: string, byAddress: boolean) {
@@ -74,9 +73,9 @@ async function openGround(name: string, byAddress: boolean) {
 
 /** Returns the CPU milliseconds of mongod for one run. */
 async function cost(run: (index: number) => Promise<unknown>): Promise<number> {
-  const before = mongodMs();
+  const mongodMs = countCpu(servers.mongo.pids());
   await runAtOnce({ count, atOnce }, run);
-  return (mongodMs() - before) / count;
+  return mongodMs() / count;
 }
 
 try {

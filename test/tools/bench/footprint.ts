@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startTestServers } from '@auth-account/local-stack';
+import { startTestServers, waitUntil } from '@auth-account/local-stack';
 import { openRedis, workerOptions } from '@auth-account/redis';
 import { ensureIndexes } from '@auth-account/stores';
 import { Binary, type Collection, type Document, Timestamp } from 'mongodb';
@@ -75,13 +75,14 @@ async function during(work: () => Promise<unknown>) {
   return { ...used, oplog: Number(entries?.bytes ?? 0), ms };
 }
 
+const areEventsDelivered = async () => (await stack.collections.outbox.countDocuments({ state: 'pending' })) === 0;
+
 /** Prints what the operation takes beyond what the stack does by itself in the same time. */
 async function measure(name: string, run: (index: number) => Promise<unknown>): Promise<void> {
   const own = await during(() => pause(3_000));
   const used = await during(async () => {
     for (let index = 0; index < count; index += 1) await run(index);
-    // The deliveries of its events.
-    await pause(1_500);
+    await waitUntil(areEventsDelivered, { what: 'the delivery of its events', timeoutMs: 30_000, intervalMs: 100 });
   });
   const each = (what: 'commands' | 'aof' | 'wire' | 'oplog') =>
     Math.round((used[what] - (own[what] * used.ms) / own.ms) / count);

@@ -7,7 +7,7 @@ import { openRedis, type RedisClient, redisKeys, workerOptions } from '@auth-acc
 import { Worker } from 'bullmq';
 import { newEvent } from '../../support/worker-events.ts';
 import { medianOf } from './cost/median-of.ts';
-import { cpuMs } from './push/process-usage.ts';
+import { countCpu } from './push/process-usage.ts';
 
 /**
  * `npm run bench redis [-- --count N] [-- --denials N]`: CPU of one Redis server for what the services ask of it: the
@@ -30,7 +30,7 @@ const clients: RedisClient[] = Array.from({ length: connections }, open);
 const keys = redisKeys('bench');
 const lists = clients.map((redis) => createDenyList(redis, keys, lifetimeMs));
 const queues = clients.map((redis) => openEventQueue(channel, redis, keys));
-const redisMs = () => cpuMs(servers.redis.pid() ?? 0);
+const countRedis = () => countCpu([servers.redis.pid() ?? 0]);
 
 function denyEntry() {
   const denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const;
@@ -47,13 +47,13 @@ async function fill(): Promise<void> {
 
 /** Runs it `count` times, spread over the connections, and returns CPU of Redis and runs per second. */
 async function measure(times: number, run: (connection: number) => Promise<unknown>) {
-  const [before, begun] = [redisMs(), performance.now()];
+  const [redisMs, begun] = [countRedis(), performance.now()];
   let left = times;
   const one = async (_: unknown, connection: number) => {
     while (left-- > 0) await run(connection);
   };
   await Promise.all(clients.map(one));
-  return { ms: (redisMs() - before) / times, perSecond: (times / (performance.now() - begun)) * 1_000 };
+  return { ms: redisMs() / times, perSecond: (times / (performance.now() - begun)) * 1_000 };
 }
 
 async function drain(): Promise<void> {
@@ -72,9 +72,9 @@ async function drain(): Promise<void> {
 async function measureEvents() {
   const times = Math.ceil(count / 4);
   const added = await measure(times, (connection) => addEvent(queues[connection] ?? never(), newEvent()));
-  const [before, begun] = [redisMs(), performance.now()];
+  const [redisMs, begun] = [countRedis(), performance.now()];
   await drain();
-  const ended = { ms: (redisMs() - before) / times, perSecond: (times / (performance.now() - begun)) * 1_000 };
+  const ended = { ms: redisMs() / times, perSecond: (times / (performance.now() - begun)) * 1_000 };
   return { added, ended };
 }
 

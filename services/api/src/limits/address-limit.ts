@@ -23,11 +23,11 @@ export interface AddressLimit {
   /** Returns the Redis key of the network or account. Its value is the number of requests in the present window. */
   keyOf(who: string): string;
   /**
-   * Returns for how many milliseconds this process still refuses from memory, because Redis has reported the present
-   * window as full; 0 if Redis must be asked.
+   * Returns for how many milliseconds this process still refuses from memory, because the present window is full; 0 if
+   * Redis must be asked.
    */
   refusedFor(who: string): number;
-  /** Refuses the network or account from memory for so many milliseconds: Redis has reported its window as full. */
+  /** Refuses the network or account from memory for so many milliseconds: its window is full. */
   refuse(who: string, ms: number): void;
   /**
    * Counts one request. Returns the milliseconds to wait if it exceeds the limit, else undefined. Never fails. After

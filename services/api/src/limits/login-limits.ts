@@ -114,8 +114,9 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   const checkGuess = take('checkGuess', insurance.check);
   const countAndCheck = take('check', async (identity) => {
     const { count, endsInMs } = await addresses.countHere(identity.prefix, 1);
-    if (count > rules.perAddress) return { rule: 'login_address', waitMs: endsInMs };
-    return insurance.check(identity);
+    if (count <= rules.perAddress) return insurance.check(identity);
+    addresses.refuse(identity.prefix, endsInMs);
+    return { rule: 'login_address', waitMs: endsInMs };
   });
 
   return {

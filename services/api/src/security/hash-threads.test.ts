@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadNodeBinding } from './argon2-binding.ts';
 import { createHashThreads, type HashThreads } from './hash-threads.ts';
+import { startHashThread } from './start-hash-thread.ts';
 
 const cost = { memoryKib: 1_024, passes: 2, lanes: 1 };
 
@@ -30,27 +31,23 @@ function nicenesses(): Map<string, number> {
   );
 }
 
-/**
- * Starts a hash thread in a process that is nicer than hash threads are and may not become less nice. Returns its
- * output.
- */
-function startNicer(): string {
-  const program = `
+/** Runs the program, which has a hash `thread`, in a process of its own until it exits by itself. Returns its output. */
+function outputOf(program: string, under: readonly string[] = []): string {
+  const start = `
     import { startHashThread } from ${JSON.stringify(new URL('./start-hash-thread.ts', import.meta.url).href)};
-    const thread = await startHashThread(() => {});
-    console.log(thread.hello.argon2Name);
-    await thread.end();`;
-  const node = ['nice', '-n', '15', process.execPath, '--input-type=module', '--eval', program];
-  const unprivileged = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-sys_nice'] : [];
-  const [command = '', ...args] = [...unprivileged, ...node];
-  return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    const thread = await startHashThread(() => {});`;
+  const [command = '', ...args] = [...under, process.execPath, '--input-type=module', '--eval', start + program];
+  return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
 }
+
+/** For a process that is nicer than hash threads are, and may not become less nice. */
+const nicer = [...(process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-sys_nice'] : []), ...['nice', '-n', '15']];
 
 describe('hash threads', () => {
   (process.platform === 'linux' ? test : test.skip)(
     'start even if the process is nicer already and may not be less so',
     () => {
-      expect(startNicer()).toBe('@node-rs/argon2\n');
+      expect(outputOf('console.log(thread.hello.argon2Name); await thread.end();', nicer)).toBe('@node-rs/argon2\n');
     },
   );
 
@@ -92,10 +89,22 @@ describe('hash threads', () => {
     await others.close();
   });
 
+  test('keep the process alive for their jobs only', () => {
+    const args = JSON.stringify(['password', cost]);
+    const program = `thread.run({ kind: 'hash', args: ${args} }).then(({ value }) => console.log(value));`;
+    expect(outputOf(program)).toMatch(/^\$argon2id\$/);
+  });
+
+  test('that have ended reject every job', async () => {
+    const thread = await startHashThread(() => undefined);
+    await thread.end();
+    await expect(thread.run({ kind: 'hash', args: ['password', cost] })).rejects.toThrow('the hash thread was ended');
+  });
+
   test('that are closed reject their job, and are no death', async () => {
     const others = await start();
     const job = others.argon2.hash('password', { memoryKib: 65_536, passes: 100, lanes: 1 });
-    const ended = expect(job).rejects.toThrow();
+    const ended = expect(job).rejects.toThrow('the hash thread was ended');
     await others.close();
     await ended;
     expect(deaths).toEqual([]);

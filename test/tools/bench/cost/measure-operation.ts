@@ -1,6 +1,6 @@
 import type { TestServers } from '@auth-account/local-stack';
 import { runAtOnce } from '../at-once.ts';
-import { type ThreadTimes, threadTimes, usedBetween } from '../push/process-usage.ts';
+import { countCpu, threadTimes } from '../push/process-usage.ts';
 import { otherUse, readCpuCounters } from '../quiet/cpu-counters.ts';
 import type { Candidate } from './candidate.ts';
 import type { OperationName, OperationRun } from './operations.ts';
@@ -45,24 +45,19 @@ export async function measureRound(
   load: Load,
 ): Promise<Round> {
   const { count } = load;
-  const pids = [[pid], mongo.pids(), [redis.pid() ?? 0]];
-  const read = () => pids.map((each) => each.map(threadTimes));
+  const cpu = [[pid], mongo.pids(), [redis.pid() ?? 0]].map(countCpu);
+  const loopBefore = eventLoopMs(pid);
   const machine = readCpuCounters();
-  const before = read();
   const begun = performance.now();
   await runAtOnce(load, run);
   const perSecond = (count / (performance.now() - begun)) * 1_000;
-  const after = read();
-  const [server = 0, mongod = 0, redisMs = 0] = after.map((processes, place) => {
-    const earlier = before[place] ?? [];
-    return processes.reduce((sum, times, at) => sum + usedBetween(earlier[at] ?? new Map(), times), 0) / count;
-  });
-  const loop = (eventLoopMs(pid, after) - eventLoopMs(pid, before)) / count;
+  const [server = 0, mongod = 0, redisMs = 0] = cpu.map((usedMs) => usedMs() / count);
+  const loop = (eventLoopMs(pid) - loopBefore) / count;
   const { others, stolen } = otherUse(machine, readCpuCounters());
   return { server, mongod, redis: redisMs, perSecond, loop, others: others + stolen };
 }
 
 /** Returns the CPU time of the server's first thread so far, in milliseconds: in Node, that of the event loop. */
-function eventLoopMs(pid: number, [server = []]: readonly (readonly ThreadTimes[])[]): number {
-  return server[0]?.get(String(pid)) ?? 0;
+function eventLoopMs(pid: number): number {
+  return threadTimes(pid).get(String(pid)) ?? 0;
 }

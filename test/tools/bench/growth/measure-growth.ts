@@ -10,7 +10,7 @@ import { fillingCacheMib, roomyCacheMib, setMongoCache } from '../cost/mongo-cac
 import { hashedOperations, type OperationName, operationNames } from '../cost/operations.ts';
 import { apiOf, startOwnCandidate } from '../cost/own-candidate.ts';
 import { comparedRounds } from '../cost/steady-state.ts';
-import { cpuMs } from '../push/process-usage.ts';
+import { countCpu } from '../push/process-usage.ts';
 import { fillStore } from './fill-store.ts';
 
 export interface GrowthOptions {
@@ -134,12 +134,10 @@ async function settle(uri: string, pids: readonly number[]): Promise<void> {
   } finally {
     await mongo.close();
   }
-  const used = () => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
   const end = performance.now() + longestMs;
-  for (let before = used(); performance.now() < end; ) {
+  while (performance.now() < end) {
+    const usedMs = countCpu(pids);
     await delay(lookMs);
-    const now = used();
-    if (now - before < idleShare * lookMs) return;
-    before = now;
+    if (usedMs() < idleShare * lookMs) return;
   }
 }

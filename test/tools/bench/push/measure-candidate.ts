@@ -5,7 +5,7 @@ import type { Commander } from './commander.ts';
 import { type LoadClient, startLoadClient } from './load-client.ts';
 import type { MintedSessions } from './mint-sessions.ts';
 import { type Percentiles, percentilesOf, rounded } from './percentiles.ts';
-import { kernelMemory, settledBytes, threadTimes, usedBetween } from './process-usage.ts';
+import { countCpu, kernelMemory, settledBytes } from './process-usage.ts';
 import type { ServerProcess } from './server-process.ts';
 
 export interface MeasureOptions {
@@ -132,7 +132,7 @@ async function measure(running: Running): Promise<CandidateResult> {
 async function openUpTo({ servers, clients }: Running, owner: number[], size: number) {
   const from = owner.length;
   const share = Math.ceil((size - from) / servers.length);
-  const cpuBefore = servers.map(({ pid }) => threadTimes(pid));
+  const usedMs = countCpu(servers.map(({ pid }) => pid));
   const inFlight = Math.ceil(handshakesInFlight / servers.length);
   const opened = await Promise.all(
     clients.map((client, place) => {
@@ -145,11 +145,10 @@ async function openUpTo({ servers, clients }: Running, owner: number[], size: nu
   const begun = Math.min(...opened.map(({ begunAt }) => begunAt));
   const seconds = (Math.max(...opened.map(({ endedAt }) => endedAt)) - begun) / 1_000;
   const count = size - from;
-  const used = servers.map(({ pid }, place) => usedBetween(requireAt(cpuBefore, place), threadTimes(pid)));
   return {
     handshakesPerSecond: Math.round(count / seconds),
     openingSeconds: rounded(seconds),
-    cpuMsPerHandshake: rounded(used.reduce((sum, ms) => sum + ms, 0) / count),
+    cpuMsPerHandshake: rounded(usedMs() / count),
   };
 }
 
@@ -170,10 +169,9 @@ async function measureCloses(running: Running, owner: readonly number[]): Promis
 }
 
 async function measureIdleCpu(pids: readonly number[]): Promise<number> {
-  const before = pids.map(threadTimes);
+  const usedMs = countCpu(pids);
   await delay(idleMs);
-  const used = pids.reduce((sum, pid, place) => sum + usedBetween(requireAt(before, place), threadTimes(pid)), 0);
-  return rounded((used / idleMs) * 100);
+  return rounded((usedMs() / idleMs) * 100);
 }
 
 async function measureBroadcast({ clients, commander, minted }: Running, owner: readonly number[]) {

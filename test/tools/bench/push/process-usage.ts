@@ -19,20 +19,12 @@ export function kernelMemory(): KernelMemory {
   return { tcpBuffers: pages * 4_096, slab: kibibytes('/proc/meminfo', 'Slab') };
 }
 
-/** Returns the CPU time of a process so far, user and system, in milliseconds (resolution 10 ms). */
-export function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [user, system] = [Number(fields[11]), Number(fields[12])];
-  return (user + system) * 10;
-}
-
 /** CPU time of each thread of a process so far, in milliseconds, by its id. */
-export type ThreadTimes = ReadonlyMap<string, number>;
+type ThreadTimes = ReadonlyMap<string, number>;
 
 /**
  * Reads them from the scheduler, which counts in nanoseconds: a short round of a process that does little, as Redis, would
- * be less than one tick of {@link cpuMs}. Throws if the kernel does not keep them.
+ * be less than one tick of /proc/PID/stat. Throws if the kernel does not keep them.
  */
 export function threadTimes(pid: number): ThreadTimes {
   const directory = `/proc/${pid}/task`;
@@ -46,9 +38,17 @@ export function threadTimes(pid: number): ThreadTimes {
   return times;
 }
 
-/** Returns the CPU milliseconds between two readings, without those of threads that ended in between. */
-export function usedBetween(before: ThreadTimes, after: ThreadTimes): number {
+function usedBetween(before: ThreadTimes, after: ThreadTimes): number {
   return [...after].reduce((sum, [thread, ms]) => sum + ms - (before.get(thread) ?? 0), 0);
+}
+
+/**
+ * Starts to count, and returns the function that gives the CPU milliseconds of those processes since then, without those
+ * of threads that ended meanwhile.
+ */
+export function countCpu(pids: readonly number[]): () => number {
+  const before = pids.map((pid) => ({ pid, times: threadTimes(pid) }));
+  return () => before.reduce((sum, { pid, times }) => sum + usedBetween(times, threadTimes(pid)), 0);
 }
 
 /** Returns undefined if the thread has ended since the directory was read. */

@@ -85,20 +85,4 @@ export const tokens: readonly Explanation[] = [
     why: 'A handle that is not closed is closed with the garbage, with a warning of Node: no test can wait for that.',
     mutants: [['} finally {', '{ await file.close(); }', '{}']],
   },
-  {
-    file: 'libs/tokens/src/refresh-token.ts',
-    why: 'The text is always 32 hexadecimal digits: with and without an anchor it fits in one way only.',
-    mutants: [
-      [
-        "return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5…",
-        '/^(.{8})(.{4})(.{4})(.{4})(.{12})$/',
-        '/(.{8})(.{4})(.{4})(.{4})(.{12})$/',
-      ],
-      [
-        "return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5…",
-        '/^(.{8})(.{4})(.{4})(.{4})(.{12})$/',
-        '/^(.{8})(.{4})(.{4})(.{4})(.{12})/',
-      ],
-    ],
-  },
 ];
