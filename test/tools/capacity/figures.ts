@@ -51,7 +51,7 @@ export const figures = {
   registerOplogBytes: figure(2_627, 'B', 'registration with its event’s delivery: oplog', footprint),
   loginOplogBytes: figure(1_622, 'B', 'login: oplog', footprint),
   refreshOplogBytes: figure(440, 'B', 'refresh: oplog', footprint),
-  logoutOplogBytes: figure(497, 'B', 'logout: oplog', footprint),
+  logoutOplogBytes: figure(348, 'B', 'logout: oplog', footprint),
   registerHttpBytes: figure(1_082, 'B', 'registration: HTTP in both directions, without TLS', footprint),
   loginHttpBytes: figure(2_257, 'B', 'login: HTTP', footprint),
   readHttpBytes: figure(1_792, 'B', 'authenticated read of a short list: HTTP', footprint),
