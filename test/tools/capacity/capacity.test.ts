@@ -147,7 +147,7 @@ describe('the model', () => {
     const others = 150 * 2_257 + 30 * 1_082 + 75 * 1_740;
     expect(bandwidth.http).toBeCloseTo(20_000_000 + 3_000_000 + others, 3);
     expect(bandwidth.streams).toBeCloseTo(5_400_000 * 6.2, 3);
-    expect(bandwidth.replication).toBeCloseTo(10_000 * 440 + 150 * 1_622 + 30 * 2_627 + 75 * 497, 3);
+    expect(bandwidth.replication).toBeCloseTo(10_000 * 440 + 150 * 1_622 + 30 * 2_627 + 75 * 348, 3);
   });
 
   test('tells how long it takes until everybody has logged in again', () => {
