@@ -1,7 +1,24 @@
-import { DeletionCancelledEvent, DeletionScheduledEvent, NoticeEvent } from '@auth-account/contracts/events';
+import {
+  DeletionCancelledEvent,
+  DeletionScheduledEvent,
+  NoticeEvent,
+  PasswordChangedEvent,
+} from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
-import { codeOf, requestDeletion, wrongCodeOf } from '../support/codes.ts';
+import {
+  changeEmail,
+  codeOf,
+  confirmChange,
+  confirmReset,
+  makeResendDue,
+  requestChange,
+  requestDeletion,
+  requestReset,
+  requestVerification,
+  undoTokenOf,
+  wrongCodeOf,
+} from '../support/codes.ts';
 import { bearer, type Caller, cheapHashes, expectSound, refresh } from '../support/groups.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -119,6 +136,24 @@ describe('a restore', () => {
     expect(matchesSchema(DeletionCancelledEvent, event)).toBe(true);
   });
 
+  test('is told to the account’s address, in the language of the account or else of the request', async () => {
+    const session = await newSession(api);
+    const { email, user_id } = session;
+    const localeOf = async (caller: Caller, language: string) => {
+      await order(caller);
+      const headers = { 'Accept-Language': language };
+      expect((await api.post('/api/v1/auth/restore', { email, password }, headers)).status).toBe(200);
+      const notices = (await eventsOf(user_id, 'service.auth.events.notice')).filter((event) =>
+        matchesSchema(NoticeEvent, event),
+      );
+      return notices.at(-1)?.data;
+    };
+    const told = { user_id, purpose: 'deletion_cancelled' };
+    expect(await localeOf(session, 'ru')).toEqual({ ...told, locale: 'ru' });
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { locale: 'en' } });
+    expect(await localeOf(await logIn(api, email), 'ru')).toEqual({ ...told, locale: 'en' });
+  });
+
   test('repeated, or of an account that stays anyway, is 200 and no event', async () => {
     const session = await newSession(api);
     expect((await restore(session.email)).status).toBe(200);
@@ -193,6 +228,44 @@ describe('a deletion by a code from the mailbox', () => {
     expect([again.status, again.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
   });
 
+  test.each([
+    ['that nobody has ordered yet', false],
+    ['that a squatter has ordered before', true],
+  ])('%s takes an address that was never verified from whoever knows the password', async (_, isOrdered) => {
+    const squatter = await newSession(api);
+    const challenge_id = await requestDeletion(api, squatter.email);
+    const other = await requestReset(api, squatter.email);
+    if (isOrdered) await order(squatter);
+    const before = await stored(squatter.user_id);
+    expect((await confirm(challenge_id, await codeOf(api, challenge_id))).status).toBe(202);
+    const after = await stored(squatter.user_id);
+    expect(after?.password_hash.split('$').slice(0, -1)).toEqual(before?.password_hash.split('$').slice(0, -1));
+    expect(after?.password_changed_at).toEqual(expect.any(Date));
+    const [changed] = await eventsOf(squatter.user_id, 'service.auth.events.password_changed');
+    expect(matchesSchema(PasswordChangedEvent, changed)).toBe(true);
+    expect(changed?.data).toMatchObject({ user_id: squatter.user_id, reason: 'deletion' });
+    expect([(await login(squatter.email)).status, (await restore(squatter.email)).status]).toEqual([401, 401]);
+    // The other codes are void, as after every change of the password.
+    expect((await confirmReset(api, other)).status).toBe(403);
+
+    expect((await confirmReset(api, await requestReset(api, squatter.email))).status).toBe(200);
+    const given = 'three wrong staples';
+    const waiting = await api.post('/api/v1/auth/login', { email: squatter.email, password: given });
+    expect([waiting.status, waiting.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DELETION-SCHEDULED']);
+    expect((await restore(squatter.email)).status).toBe(401);
+    expect((await restore(squatter.email, given)).status).toBe(200);
+    expect((await api.post('/api/v1/auth/login', { email: squatter.email, password: given })).status).toBe(200);
+  });
+
+  test('leaves the password of an account whose address is verified', async () => {
+    const session = await newSession(api);
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { email_verified_at: new Date() } });
+    const challenge_id = await requestDeletion(api, session.email);
+    expect((await confirm(challenge_id, await codeOf(api, challenge_id))).status).toBe(202);
+    expect((await restore(session.email)).status).toBe(200);
+    expect(await eventsOf(session.user_id, 'service.auth.events.password_changed')).toEqual([]);
+  });
+
   test('of an account that is about to be deleted already keeps its time, and uses the code up', async () => {
     const session = await newSession(api);
     const challenge_id = await requestDeletion(api, session.email);
@@ -228,6 +301,78 @@ describe('a deletion by a code from the mailbox', () => {
   });
 });
 
+describe('an account whose time of erasure has come', () => {
+  const setDue = (_id: string) => api.collections.users.updateOne({ _id }, { $set: { deletes_at: new Date() } });
+  const shapeOf = ({ status, json }: Awaited<ReturnType<typeof order>>) => [
+    status,
+    json.error_code,
+    json.details.tries_left,
+  ];
+
+  test('is refused to an access token that is left, like one that is gone', async () => {
+    const session = await newSession(api);
+    await setDue(session.user_id);
+    const before = await stored(session.user_id);
+    const own = { current_password: password };
+    const calls: [string, string, object?][] = [
+      ['GET', ''],
+      ['PATCH', '', { display_name: 'Anna' }],
+      ['POST', '/export', own],
+      ['POST', '/password', { ...own, new_password: 'three wrong staples' }],
+      ['POST', '/deletion', own],
+      ['POST', '/email-verification'],
+      ['POST', '/email-change', { ...own, new_email: newEmail() }],
+    ];
+    for (const [method, path, body] of calls) {
+      const call = { method, path: `/api/v1/account${path}`, headers: bearer(session), ...(body && { body }) };
+      const { status, json } = await api.send(call);
+      expect([method, path, status, json.error_code]).toEqual([method, path, 401, 'IAD_JWT_ACCESS_INVALID']);
+    }
+    expect(await stored(session.user_id)).toEqual(before);
+  });
+
+  test('takes no code that was asked for before, like an address without an account', async () => {
+    const session = await newSession(api);
+    const asked = {
+      'auth/password-reset': await requestReset(api, session.email),
+      'auth/deletion': await requestDeletion(api, session.email),
+      'account/email-verification': await requestVerification(api, session),
+    };
+    const changing = await requestChange(api, session, newEmail());
+    const codes = await Promise.all(Object.values(asked).map((id) => codeOf(api, id)));
+    await setDue(session.user_id);
+    const before = await stored(session.user_id);
+    const unknown = shapeOf(await confirmReset(api, await requestReset(api, newEmail())));
+    expect(unknown).toEqual([403, 'ERR-CODE-INVALID', 4]);
+    for (const [i, [path, challenge_id]] of Object.entries(asked).entries()) {
+      const more = path === 'auth/password-reset' && { new_password: 'three wrong staples' };
+      const body = { challenge_id, code: codes[i], ...more };
+      expect([path, ...shapeOf(await api.post(`/api/v1/${path}/confirm`, body))]).toEqual([path, ...unknown]);
+    }
+    expect(shapeOf(await confirmChange(api, session, changing))).toEqual(unknown);
+    expect(await stored(session.user_id)).toEqual(before);
+    const challenge_id = asked['auth/password-reset'];
+    await makeResendDue(api, challenge_id);
+    const { status } = await api.post('/api/v1/auth/password-reset/resend', { challenge_id });
+    const rows = await api.collections.outbox
+      .find({ 'event.data.challenge_id': challenge_id })
+      .sort({ _id: 1 })
+      .toArray();
+    expect([status, rows.map(({ state }) => state)]).toEqual([202, ['pending', 'delivered']]);
+  });
+
+  test('gets no former address back', async () => {
+    const session = await newSession(api);
+    await changeEmail(api, session, newEmail());
+    const undo_token = await undoTokenOf(api, session.user_id);
+    await setDue(session.user_id);
+    const before = await stored(session.user_id);
+    const answer = await api.post('/api/v1/auth/email-change/undo', { undo_token });
+    expect(shapeOf(answer)).toEqual([403, 'ERR-CODE-INVALID', 0]);
+    expect(await stored(session.user_id)).toEqual(before);
+  });
+});
+
 describe('the orders to delete an account', () => {
   let limited: TestApi;
   beforeAll(async () => {
@@ -245,6 +390,7 @@ describe('the orders to delete an account', () => {
 
   test('past the limit of a day are refused, and send no mail; one that repeats an order is not', async () => {
     const { email, user_id, ...session } = await newSession(limited);
+    await limited.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date() } });
     expect((await orderBy(session)).status).toBe(202);
     expect((await restoreOn(email)).status).toBe(200);
     const [first, second, third] = [
@@ -262,7 +408,8 @@ describe('the orders to delete an account', () => {
     expect(await limited.metric('auth_rate_limited_total', { rule: 'deletion_account' })).toBe(2);
     const topic = 'service.auth.events.notice';
     const rows = await limited.collections.outbox.find({ 'event.subject': user_id, topic }).toArray();
-    expect(rows.filter(({ event }) => 'purpose' in event.data && event.data.purpose !== 'new_device')).toHaveLength(2);
+    const sent = rows.map(({ event }) => 'purpose' in event.data && event.data.purpose);
+    expect(sent.filter((purpose) => purpose === 'deletion_scheduled')).toHaveLength(2);
     expect((await orderBy(await newSession(limited))).status).toBe(202);
   });
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newSession, password } from '../support/accounts.ts';
 import { bearer, type Caller, cheapHashes, insertInvite, joinByInvite, leave } from '../support/groups.ts';
@@ -11,6 +12,67 @@ afterAll(() => api.close());
 
 const exportOf = (caller: Caller, current_password = password, on = api) =>
   on.post('/api/v1/account/export', { current_password }, bearer(caller));
+
+const dates = Array.from({ length: 20 }, (_, index) => new Date(Date.UTC(2090, 0, 1 + index)));
+
+/** Each optional field of an account, with values that nothing else has. */
+const wholeUser = {
+  display_name: 'Anna Example',
+  locale: 'ru',
+  email_verified_at: dates[0],
+  pending_email: 'next@example.com',
+  pending_email_until: new Date(Date.UTC(2026, 0, 1)),
+  former_emails: [
+    {
+      change_id: '0190a3b4-c5d6-4000-8000-00000000abcd',
+      email: 'Former@example.com',
+      email_key: 'former@example.com',
+      verified_at: dates[2],
+      until: dates[3],
+    },
+  ],
+  new_device_notices: [dates[4]],
+  password_changed_at: dates[5],
+  disabled_at: dates[6],
+  disabled_reason: 'a reason of the operator',
+  disabled_by: 'an operator',
+  deletes_at: dates[7],
+  erasure: { lease: 'a lease of a worker', until: dates[8] },
+  sessions_changed_at: dates[9],
+} as never;
+
+const wholeSession = {
+  handed_out_at: dates[10],
+  claims_changed_at: dates[11],
+  claims_request_id: 'request-of-claims',
+  created_request_id: 'request-of-login',
+  revoked_at: dates[12],
+  revoked_request_id: 'request-of-revocation',
+  revoked_also_close: '0190a3b4-c5d6-7000-8000-00000000beef',
+  absolute_expires_at: dates[13],
+  hold: { by: 'a hold of a change', until: dates[14] },
+} as never;
+
+/** Returns the fields in a table of docs/privacy.md, and whether the export is to have them. */
+function promisesOf(collection: string): Map<string, boolean> {
+  const page = readFileSync(new URL('../../docs/privacy.md', import.meta.url), 'utf8');
+  const section = page.split(/^### /m).find((text) => text.startsWith(`\`${collection}\``)) ?? '';
+  const rows = [...section.matchAll(/^\| (`[^|]+) \|.*\| (yes|no)[^|]*\|$/gm)];
+  return new Map(
+    rows.flatMap(([, fields = '', answer]) =>
+      [...fields.matchAll(/`([\w.]+)`/g)].map(([, field = '']) => [field, answer === 'yes'] as const),
+    ),
+  );
+}
+
+/** Returns the texts and times at a path; numbers and short words are in any text. */
+function valuesAt(value: unknown, path: readonly string[]): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => valuesAt(one, path));
+  const [name, ...rest] = path;
+  if (name !== undefined) return valuesAt(Object(value)[name], rest);
+  if (value instanceof Date) return [value.toISOString()];
+  return typeof value === 'string' && value.length > 7 ? [value] : [];
+}
 
 describe('an export', () => {
   test('has the account, the membership, the sessions and the invites', async () => {
@@ -30,7 +92,7 @@ describe('an export', () => {
     const times = { created_at: expect.any(String), expires_at: expect.any(String) };
     const used = { ...times, last_used_at: expect.any(String) };
     expect(answer.json.data).toEqual({
-      account: { ...shown, last_login_at: expect.any(String) },
+      account: { ...shown, email_verified_at: null, pending_email_until: null, last_login_at: expect.any(String) },
       former_emails: [],
       known_devices: ['unnamed'],
       codes: [],
@@ -78,6 +140,24 @@ describe('an export', () => {
     for (const secret of [challenge_id, former.change_id]) expect(text).not.toContain(secret);
   });
 
+  test.each(['users', 'user_sessions'] as const)(
+    'has of %s what docs/privacy.md promises, and no other value',
+    async (name) => {
+      const caller = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
+      const { users, sessions } = api.collections;
+      await users.updateOne({ _id: caller.user_id }, { $set: wholeUser });
+      await sessions.updateOne({ _id: caller.session_id }, { $set: wholeSession });
+      const [{ text }, promised] = [await exportOf(caller), promisesOf(name)];
+      const user = await users.findOne({ _id: caller.user_id });
+      const document = name === 'users' ? user : await sessions.findOne({ _id: caller.session_id });
+      const wrong = [...promised].filter(([field, isExported]) =>
+        valuesAt(document, field.split('.')).some((value) => text.includes(value) !== isExported),
+      );
+      expect(wrong).toEqual([]);
+      expect(promised.size).toBeGreaterThan(20);
+    },
+  );
+
   test('has no secret, and nothing of anybody else', async () => {
     const [owner, stranger] = [await newSession(api), await newSession(api)];
     const invite = await insertInvite(api, owner.home_group_id);
@@ -119,19 +199,20 @@ describe('the exports of an account', () => {
   test('past the limit answer 429 with Retry-After, from whatever session, and those of others go on', async () => {
     const [phone, other] = [await newSession(limited), await newSession(limited)];
     const tablet = await logIn(limited, phone.email);
-    const answers = [await exportOf(phone, password, limited), await exportOf(tablet, 'wrong password', limited)];
-    answers.push(await exportOf(tablet, password, limited));
-    expect(answers.map(({ status }) => status)).toEqual([200, 403, 200]);
-    for (const [session, given] of [
-      [phone, password],
-      [tablet, 'wrong password'],
-    ] as const) {
-      const { status, json, headers } = await exportOf(session, given, limited);
+    for (const session of [phone, tablet, phone]) expect((await exportOf(session, password, limited)).status).toBe(200);
+    for (const session of [phone, tablet]) {
+      const { status, json, headers } = await exportOf(session, password, limited);
       expect([status, json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
       const wait = Number(headers['retry-after']);
       expect([wait >= 1, wait <= 3_600]).toEqual([true, true]);
     }
     expect(await limited.metric('auth_rate_limited_total', { rule: 'export_account' })).toBe(2);
     expect((await exportOf(other, password, limited)).status).toBe(200);
+  });
+
+  test('are not used up by wrong passwords: a thief of a session alone keeps nobody from an export', async () => {
+    const session = await newSession(limited);
+    for (let i = 0; i < 4; i += 1) expect((await exportOf(session, 'wrong password', limited)).status).toBe(403);
+    expect((await exportOf(session, password, limited)).status).toBe(200);
   });
 });

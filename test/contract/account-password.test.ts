@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password } from '../support/accounts.ts';
 import { confirmReset, requestReset } from '../support/codes.ts';
 import { bearer, type Caller, cheapHashes, refresh } from '../support/groups.ts';
+import { newInvite } from '../support/invites.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -45,6 +46,13 @@ describe('a change of the password', () => {
     expect((await live(phone.user_id)).map(({ _id }) => _id)).toEqual([phone.session_id]);
     const gone = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(tablet) });
     expect(gone.json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
+  });
+
+  test('leaves the invites that the account has made', async () => {
+    const session = await newSession(api);
+    const token = await newInvite(api, session);
+    expect((await change(session)).status).toBe(200);
+    expect((await api.collections.invites.findOne({ _id: token }))?.revoked_at).toBeNull();
   });
 
   test('is in the account and in an event without secrets', async () => {

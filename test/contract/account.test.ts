@@ -107,6 +107,8 @@ describe('PATCH account', () => {
     ['display_name', 'x'.repeat(65), 'string_too_long'],
     ['display_name', 'a\nb', 'string_pattern_mismatch'],
     ['display_name', '   ', 'string_pattern_mismatch'],
+    ['display_name', '\u2800', 'string_pattern_mismatch'],
+    ['display_name', 'Anna\u200f (owner)', 'string_pattern_mismatch'],
     ['display_name', 7, 'string_type'],
     ['locale', 'de', 'enum'],
     ['locale', '', 'enum'],

@@ -202,15 +202,17 @@ describe('POST /auth/email-change/undo', () => {
     await changeEmail(api, session, new_email);
     const reset = await requestReset(api, new_email);
     const { status, json } = await undo(await undoTokenOf(api, session.user_id));
-    expect([status, json.data]).toEqual([200, { message: 'EMAIL_CHANGE_UNDONE', timestamp: json.data.timestamp }]);
+    const { timestamp } = json.data;
+    expect([status, json.data]).toEqual([200, { message: 'EMAIL_CHANGE_UNDONE', invites_revoked: 0, timestamp }]);
     const lost = [expect.objectContaining({ email: new_email, until: expect.any(Date) })];
     const given = { email: session.email, email_key: session.email, former_emails: lost };
     expect(await userOf(session)).toMatchObject(given);
     expect(await liveOf(session)).toEqual([]);
     expect([await logInStatus(session.email), await logInStatus(new_email)]).toEqual([401, 401]);
     expect((await confirmReset(api, reset)).status).toBe(403);
-    const events = (await rowsOf(session.user_id)).slice(-2).map(({ event }) => event.data);
-    expect(events).toMatchObject([{ is_undone: true }, { reason: 'undone' }]);
+    const events = (await rowsOf(session.user_id)).slice(-3).map(({ event }) => event.data);
+    const told = { purpose: 'password_changed', invites_revoked: 0 };
+    expect(events).toMatchObject([{ is_undone: true }, { reason: 'undone' }, told]);
     expect((await confirmReset(api, await requestReset(api, session.email))).status).toBe(200);
     expect(await logInStatus(session.email, 'three wrong staples')).toBe(200);
     expect((await register(new_email)).status).toBe(201);
@@ -223,13 +225,17 @@ describe('POST /auth/email-change/undo', () => {
     const undoToken = await undoTokenOf(api, session.user_id);
     const ordered = await api.post('/api/v1/account/deletion', { current_password: password }, bearer(session));
     expect(ordered.status).toBe(202);
-    expect((await undo(undoToken)).status).toBe(200);
+    const { status, json } = await undo(undoToken);
+    expect([status, json.data.invites_revoked]).toEqual([200, 1]);
     expect(await userOf(session)).not.toHaveProperty('deletes_at');
-    expect((await typesOf(session.user_id)).slice(-3)).toEqual([
-      'email_changed',
-      'password_changed',
-      'deletion_cancelled',
-    ]);
+    const told = (await rowsOf(session.user_id)).map(({ event }) => event.data).slice(-5);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ cancelled_at: expect.any(String) }),
+        expect.objectContaining({ purpose: 'deletion_cancelled', locale: 'en' }),
+        expect.objectContaining({ purpose: 'password_changed', invites_revoked: 1 }),
+      ]),
+    );
     const invites = await api.collections.invites.find({ created_by: session.user_id }).toArray();
     expect(invites.map(({ revoked_at }) => revoked_at)).toEqual([expect.any(Date)]);
   });

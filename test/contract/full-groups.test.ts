@@ -110,7 +110,8 @@ describe('an invite into a group that has as many members as it may have', () =>
     ['is removed', ({ owner, member }) => removeMember(api, owner, member.user_id)],
   ])('takes the next one in when a member %s', async (_, makeRoom) => {
     const household = await fullHousehold();
-    const { owner, invite } = household;
+    const { owner } = household;
+    const invite = await insertInvite(api, owner.home_group_id);
     expect((await joinBy(api, invite)).status).toBe(410);
     expect((await makeRoom(household)).status).toBe(200);
     expect((await look(invite)).json.data).toMatchObject({ valid: true, reason: null });

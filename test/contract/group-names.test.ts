@@ -57,11 +57,22 @@ describe('the name of a group', () => {
     expect((await currentGroup(api, member)).json.data.name).toBe('Ours');
   });
 
+  test('that is older than the rule is shown as it is stored, as is a person’s', async () => {
+    const { owner, invite } = await newHousehold();
+    const [name, display_name] = ['\u3164', 'Anna\u202e'];
+    await api.collections.groups.updateOne({ _id: owner.home_group_id }, { $set: { name } });
+    await api.collections.users.updateOne({ _id: owner.user_id }, { $set: { display_name } });
+    const { json } = await currentGroup(api, owner);
+    expect(json.data).toMatchObject({ name, members: [{ display_name }, {}] });
+    expect(await look(invite)).toMatchObject({ group_name: name, invited_by: display_name });
+  });
+
   test.each([
     [{}, 'missing'],
     [{ name: '' }, 'string_too_short'],
     [{ name: 'x'.repeat(65) }, 'string_too_long'],
     [{ name: 'a\u202eb' }, 'string_pattern_mismatch'],
+    [{ name: '\u3164' }, 'string_pattern_mismatch'],
     [{ name: ['a'] }, 'string_type'],
   ])('is not %j', async (body, type) => {
     const answer = await rename(await newSession(api), body);

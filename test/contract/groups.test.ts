@@ -3,10 +3,11 @@ import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-l
 import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
 import {
   accept,
   bearer,
+  type Caller,
   cheapHashes,
   currentGroup,
   expectSound,
@@ -249,11 +250,61 @@ describe('removing a member', () => {
     const { owner, member } = await newHousehold();
     const answer = await removeMember(api, owner, member.user_id.toUpperCase());
     expect(answer.status).toBe(200);
-    expect(answer.json.data).toEqual({ message: 'MEMBER_REMOVED', user_id: member.user_id, timestamp });
+    const { user_id } = member;
+    expect(answer.json.data).toEqual({ message: 'MEMBER_REMOVED', user_id, invites_revoked: 1, timestamp });
     expect(await currentGroup(api, member)).toMatchObject({ status: 401, json: invalid });
     const home = (await currentGroup(api, await refresh(api, member))).json.data;
     expect(home).toMatchObject({ account_type: 'HOME', role: 'owner', members: [{ user_id: member.user_id }] });
     expect((await currentGroup(api, owner)).json.data.members).toHaveLength(1);
+  });
+
+  const stored = (_id: string) => api.collections.invites.findOne({ _id });
+  const revokedBy = async (owner: Caller, userId: string) =>
+    (await removeMember(api, owner, userId)).json.data.invites_revoked;
+
+  test.each<[string, (invite: string) => Promise<Account & TokenPair>]>([
+    ['registration', (invite) => joinByInvite(api, invite)],
+    [
+      'moving in',
+      async (invite) => {
+        const mover = await newSession(api);
+        expect((await accept(api, mover, invite.toUpperCase())).status).toBe(200);
+        return mover;
+      },
+    ],
+  ])('ends the invite that brought them by %s, so that they do not come back by it, and no other', async (_, join) => {
+    const owner = await newSession(api);
+    const [invite, other] = [
+      await insertInvite(api, owner.home_group_id),
+      await insertInvite(api, owner.home_group_id),
+    ];
+    const member = await join(invite);
+    expect(await api.collections.users.findOne({ _id: member.user_id })).toMatchObject({ joined_by: invite });
+    expect(await revokedBy(owner, member.user_id)).toBe(1);
+    expect([(await stored(invite))?.revoked_at, (await stored(other))?.revoked_at]).toEqual([expect.any(Date), null]);
+    expect(await api.collections.users.findOne({ _id: member.user_id })).not.toHaveProperty('joined_by');
+    const back = await refresh(api, member);
+    expect((await accept(api, back, invite)).status).toBe(410);
+    // Whoever comes back by another one is a member like any other.
+    expect((await accept(api, back, other)).status).toBe(200);
+    expect(await revokedBy(owner, member.user_id)).toBe(1);
+    expect((await stored(other))?.revoked_at).toEqual(expect.any(Date));
+  });
+
+  test('ends no invite that is over, none that nobody remembers, and none of a member who moved on', async () => {
+    const owner = await newSession(api);
+    const { home_group_id } = owner;
+    const last = await joinByInvite(api, await insertInvite(api, home_group_id, { max_uses: 1 }));
+    expect(await revokedBy(owner, last.user_id)).toBe(0);
+    const invite = await insertInvite(api, home_group_id);
+    const early = await joinByInvite(api, invite);
+    await api.collections.users.updateOne({ _id: early.user_id }, { $unset: { joined_by: true } });
+    expect(await revokedBy(owner, early.user_id)).toBe(0);
+    const gone = await joinByInvite(api, invite);
+    expect((await leave(api, gone)).status).toBe(200);
+    expect(await api.collections.users.findOne({ _id: gone.user_id })).not.toHaveProperty('joined_by');
+    expect((await stored(invite))?.revoked_at).toBeNull();
+    expect(await revokedBy(owner, owner.user_id)).toBe(0);
   });
 
   test('is for the owner only, whoever it is about', async () => {

@@ -64,9 +64,15 @@ test('signs an access token of the shape of RFC 9068 with the claims of the sess
   });
 });
 
-test('an empty device_name is none: a system that reports no name keeps nobody out', async () => {
-  const session = await newSession(api, { device_name: '' });
-  expect(await api.collections.sessions.findOne({ _id: session.session_id })).toMatchObject({ device_name: null });
+test.each([
+  ['', null],
+  [' ', null],
+  ['\u3164\u200f', null],
+  ['\u200fiPhone\u202e (1)\u2029', 'iPhone (1)'],
+  ['می‌خواهم ❤️', 'می‌خواهم ❤️'],
+])('a device_name %j is %j: what a system calls itself keeps nobody out and disturbs no list', async (given, shown) => {
+  const session = await newSession(api, { device_name: given });
+  expect(await api.collections.sessions.findOne({ _id: session.session_id })).toMatchObject({ device_name: shown });
 });
 
 test('stores the session with a hash in place of the token', async () => {

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newSession, type TokenPair } from '../support/accounts.ts';
+import { logIn, newSession, type TokenPair } from '../support/accounts.ts';
 import {
   accept,
+  bearer,
   cheapHashes,
   currentGroup,
   expectSound,
+  handOver,
   insertInvite,
   joinByInvite,
   leave,
@@ -62,9 +64,8 @@ describe('the moves of an account', () => {
 
   test('do not count for anybody else, and not for the owner who removes others', async () => {
     const owner = await newSession(api);
-    const invite = await insertInvite(api, owner.home_group_id);
     for (let i = 0; i < 4; i += 1) {
-      const { user_id } = await joinByInvite(api, invite);
+      const { user_id } = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
       expect((await removeMember(api, owner, user_id)).status).toBe(200);
     }
     expect((await makeMoves(owner, [goHome, goHome, goHome, goHome])).statuses).toEqual([200, 200, 200, 429]);
@@ -86,5 +87,56 @@ describe('the moves of an account', () => {
     for (const [status, invite, body] of refusals) expect((await accept(api, mover, invite, body)).status).toBe(status);
     expect((await makeMoves(mover, [goAbroad, goAbroad, goAbroad, goAbroad])).statuses).toEqual([200, 200, 200, 429]);
     await expectSound(api);
+  });
+});
+
+describe('the writes of a session', () => {
+  let limited: TestApi;
+  beforeAll(async () => {
+    limited = await startTestApi({ ...cheapHashes, WRITE_LIMIT_PER_SESSION: '3' });
+  });
+  afterAll(() => limited.close());
+
+  const change = (caller: TokenPair) =>
+    limited.send({ method: 'PATCH', path: '/api/v1/account', headers: bearer(caller), body: { locale: 'ru' } });
+  const endOthers = (caller: TokenPair) =>
+    limited.post('/api/v1/auth/logout-all', { except_current: true }, bearer(caller));
+  /** Writes of which nothing but this limit keeps a session from making any number. */
+  const writes: Readonly<Record<string, (caller: TokenPair) => Promise<Answer>>> = {
+    'logout-all': endOthers,
+    'PATCH account': change,
+    'PATCH groups/current': (caller) =>
+      limited.send({ method: 'PATCH', path: '/api/v1/groups/current', headers: bearer(caller), body: { name: 'Den' } }),
+    'POST groups/current/owner': (caller) => handOver(limited, caller, crypto.randomUUID()),
+    'DELETE members': (caller) => removeMember(limited, caller, crypto.randomUUID()),
+    'DELETE sessions': (caller) =>
+      limited.send({
+        method: 'DELETE',
+        path: `/api/v1/auth/sessions/${crypto.randomUUID()}`,
+        headers: bearer(caller),
+      }),
+  };
+
+  test.each(Object.entries(writes))(
+    'of which %s is one are three a minute, of all kinds together',
+    async (_, write) => {
+      const session = await newSession(limited);
+      for (let i = 0; i < 3; i += 1) expect((await change(session)).status).toBe(200);
+      const answer = await write(session);
+      expect([answer.status, answer.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
+      const wait = Number(answer.headers['retry-after']);
+      expect([wait >= 1, wait <= 60]).toEqual([true, true]);
+    },
+  );
+
+  test('do not count for another session of the account: a thief uses up their own', async () => {
+    const thief = await newSession(limited);
+    const statuses: number[] = [];
+    while (statuses.length < 4) statuses.push((await change(thief)).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    const owner = await logIn(limited, thief.email);
+    expect((await change(owner)).status).toBe(200);
+    expect((await endOthers(owner)).json.data.terminated_sessions).toBe(1);
+    expect(await limited.metric('auth_rate_limited_total', { rule: 'write_session' })).toBeGreaterThan(0);
   });
 });

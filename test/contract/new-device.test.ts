@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NewDevicePayload } from '@auth-account/contracts';
+import { NoticeEvent } from '@auth-account/contracts/events';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
@@ -118,6 +119,54 @@ describe('a login on a device that the account has not used', () => {
     const body = { email, password, ...newDevice() };
     expect((await api.post('/api/v1/auth/login', body, { 'Accept-Language': 'ru' })).status).toBe(200);
     expect(await noticesOf(user_id)).toMatchObject([{ locale: 'ru' }]);
+  });
+});
+
+describe('a restore on a device that the account has not used', () => {
+  const restore = async (email: string, fields: object) =>
+    expect((await services.api.post('/api/v1/auth/restore', { email, password, ...fields })).status).toBe(200);
+
+  test('is told like a login, though it opens no session, also if there was nothing to restore', async () => {
+    const { api } = services;
+    const device = newDevice();
+    const phone = await newSession(api, device);
+    const { email, user_id } = phone;
+    const stream = await streamOf(phone);
+    const stranger = newDevice();
+    await restore(email, device);
+    expect(await noticesOf(user_id)).toEqual([]);
+    for (let i = 0; i < 2; i += 1) await restore(email, stranger);
+    const told = { user_id, purpose: 'new_device', locale: 'en' };
+    expect(await noticesOf(user_id)).toEqual([told]);
+    const row = await api.collections.outbox.findOne({ 'event.subject': user_id, topic: /notice$/ });
+    expect(matchesSchema(NoticeEvent, row?.event)).toBe(true);
+    // The account knows the device from then on; apps are told of what they can end, and of nothing else.
+    await logIn(api, email, stranger);
+    const other = await logIn(api, email, newDevice());
+    expect(await noticesOf(user_id)).toEqual([told, noticeOf(other, user_id)]);
+    expect((await stream.next()).payload).toMatchObject({ session_id: other.session_id });
+    stream.socket.terminate();
+  });
+
+  test('and of an account that was to be deleted is told beside the end of the deletion', async () => {
+    const { api } = services;
+    const phone = await newSession(api, newDevice());
+    await api.post('/api/v1/account/deletion', { current_password: password }, bearer(phone));
+    await restore(phone.email, newDevice());
+    const purposes = (await noticesOf(phone.user_id)).map(({ purpose }) => purpose);
+    expect(purposes).toEqual(['deletion_scheduled', 'deletion_cancelled', 'new_device']);
+  });
+
+  test('that is refused teaches nothing', async () => {
+    const { api } = services;
+    const { email, user_id } = await newSession(api, newDevice());
+    const device = newDevice();
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
+    expect((await api.post('/api/v1/auth/restore', { email, password, ...device })).status).toBe(403);
+    await api.collections.users.updateOne({ _id: user_id }, { $unset: { disabled_at: true } });
+    expect(await noticesOf(user_id)).toEqual([]);
+    await restore(email, device);
+    expect(await noticesOf(user_id)).toHaveLength(1);
   });
 });
 

@@ -19,7 +19,7 @@ const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/ope
 let api: TestApi;
 /** An api whose store has gone away since it started. */
 let severed: TestApi;
-/** An api that makes one hash at a time, lets none wait, and allows a user one invite and one move. */
+/** An api that makes one hash at a time, lets none wait, and allows a user one invite, one move and one write. */
 let narrow: TestApi;
 /** An api that allows an address one request of each kind. */
 let strict: TestApi;
@@ -41,6 +41,7 @@ beforeAll(async () => {
       HASH_QUEUE_LIMIT: '0',
       INVITE_CREATE_LIMIT_PER_USER: '1',
       MOVE_LIMIT_PER_USER: '1',
+      WRITE_LIMIT_PER_SESSION: '1',
       REVOCATION_LIMIT_PER_SIBLING: '1',
     }),
     startTestApi({
@@ -207,6 +208,15 @@ async function pastTheMove(
   return sendTo(name, narrow, { ...requestOf(mover.user_id), headers: bearer({ access_token }) });
 }
 
+/** Writes once before, in the same session. */
+async function pastTheWrite(
+  name: 'changeAccount' | 'logoutAll' | 'revokeSession' | 'renameGroup' | 'handOverGroup',
+): Promise<Answer> {
+  const good = await goodRequests[name](narrow);
+  await sendTo('changeAccount', narrow, { headers: good.headers ?? {}, body: { locale: 'ru' } });
+  return sendTo(name, narrow, good);
+}
+
 /** Asks for more codes than an account gets in a day. */
 async function pastTheCodes(): Promise<Answer> {
   const good = await goodRequests.requestEmailVerification(api);
@@ -344,6 +354,7 @@ const ownProvocations: {
   },
   changeAccount: {
     'ERR-INTERNAL': () => refusedWrite('changeAccount', 'users'),
+    'ERR-RATE-LIMITED': () => pastTheWrite('changeAccount'),
   },
   changePassword: {
     'ERR-INTERNAL': () => refusedWrite('changePassword', 'users'),
@@ -476,6 +487,7 @@ const ownProvocations: {
   logoutAll: {
     // The session of the caller too: there is no other.
     'ERR-INTERNAL': () => refusedWrite('logoutAll', 'sessions', { body: {} }),
+    'ERR-RATE-LIMITED': () => pastTheWrite('logoutAll'),
   },
   listSessions: {
     // It writes nothing that could be refused, so here a document is invalid.
@@ -488,6 +500,7 @@ const ownProvocations: {
   },
   revokeSession: {
     'ERR-INTERNAL': () => refusedWrite('revokeSession', 'sessions'),
+    'ERR-RATE-LIMITED': () => pastTheWrite('revokeSession'),
     'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendGood('revokeSession', api, { params: { session_id: 'none' } }),
   },
   findCurrentGroup: {
@@ -499,9 +512,11 @@ const ownProvocations: {
   },
   renameGroup: {
     'ERR-INTERNAL': () => refusedWrite('renameGroup', 'groups'),
+    'ERR-RATE-LIMITED': () => pastTheWrite('renameGroup'),
   },
   handOverGroup: {
     'ERR-INTERNAL': () => refusedWrite('handOverGroup', 'groups'),
+    'ERR-RATE-LIMITED': () => pastTheWrite('handOverGroup'),
     'ERR-GROUP-MEMBER-NOT-FOUND': () => sendGood('handOverGroup', api, { body: { user_id: crypto.randomUUID() } }),
   },
   acceptInvite: {

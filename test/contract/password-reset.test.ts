@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { NoticeEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
 import {
@@ -11,6 +12,7 @@ import {
   wrongCodeOf,
 } from '../support/codes.ts';
 import { bearer, cheapHashes, insertInvite, refresh } from '../support/groups.ts';
+import { matchesSchema } from '../support/matches-schema.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const path = '/api/v1/auth/password-reset';
@@ -93,7 +95,8 @@ describe('POST /auth/password-reset/confirm', () => {
     const other = await logIn(api, session.email);
     const challengeId = await requestReset(api, session.email);
     const { status, json } = await confirmReset(api, challengeId);
-    expect([status, json.data]).toEqual([200, { message: 'PASSWORD_RESET', timestamp: json.data.timestamp }]);
+    const { timestamp } = json.data;
+    expect([status, json.data]).toEqual([200, { message: 'PASSWORD_RESET', invites_revoked: 0, timestamp }]);
     expect(await logInWith(session.email, password)).toBe(401);
     expect(await logInWith(session.email, newPassword)).toBe(200);
     for (const { refresh_token } of [session, other]) {
@@ -106,7 +109,8 @@ describe('POST /auth/password-reset/confirm', () => {
     expect(await typesOf(session.user_id)).toEqual(types);
     const [changed, notice] = (await eventsOf(session.user_id)).slice(2);
     expect(changed?.data).toMatchObject({ user_id: session.user_id, reason: 'reset' });
-    expect(notice?.data).toEqual({ user_id: session.user_id, purpose: 'password_changed', locale: 'en' });
+    const told = { user_id: session.user_id, purpose: 'password_changed', locale: 'en', invites_revoked: 0 };
+    expect([notice?.data, matchesSchema(NoticeEvent, notice)]).toEqual([told, true]);
   });
 
   test('refuses a wrong code five times, then every code', async () => {
@@ -221,32 +225,49 @@ describe('POST /auth/password-reset/confirm', () => {
   });
 });
 
-describe('an account whose address was never verified', () => {
-  test('has it verified by the reset, and loses the invites that it has made', async () => {
+describe('a reset takes back', () => {
+  const stored = ({ user_id }: { readonly user_id: string }) => api.collections.users.findOne({ _id: user_id });
+
+  test('an address that was never verified: it is from then on', async () => {
     const squatter = await newSession(api);
-    const token = await insertInvite(api, squatter.home_group_id, { created_by: squatter.user_id });
-    const elsewhere = await insertInvite(api, (await registerAccount(api)).home_group_id, {
-      created_by: squatter.user_id,
-    });
-    const others = await insertInvite(api, squatter.home_group_id, { created_by: randomUUID() });
     await confirmReset(api, await requestReset(api, squatter.email));
-    const invites = api.collections.invites.find({ _id: { $in: [token, elsewhere, others] } }).toArray();
-    const revoked = (await invites).filter(({ revoked_at }) => revoked_at !== null).map(({ _id }) => _id);
-    expect(revoked.toSorted()).toEqual([token, elsewhere].toSorted());
-    const recovered = await api.collections.users.findOne({ _id: squatter.user_id });
-    expect(recovered).toMatchObject({ email_verified_at: expect.any(Date), known_devices: [] });
+    const proved = await stored(squatter);
+    expect(proved).toMatchObject({ email_verified_at: expect.any(Date), known_devices: [] });
+    await confirmReset(api, await requestReset(api, squatter.email), { new_password: 'four right staples' });
+    expect((await stored(squatter))?.email_verified_at).toEqual(proved?.email_verified_at);
+    expect((await typesOf(squatter.user_id)).filter((type) => type === 'email_verified')).toHaveLength(1);
   });
 
-  test('keeps them at the next reset', async () => {
-    const owner = await registerAccount(api);
-    await confirmReset(api, await requestReset(api, owner.email));
-    const before = (await api.collections.users.findOne({ _id: owner.user_id }))?.email_verified_at;
-    const token = await insertInvite(api, owner.home_group_id, { created_by: owner.user_id });
-    await confirmReset(api, await requestReset(api, owner.email), { new_password: 'four right staples' });
-    expect((await api.collections.invites.findOne({ _id: token }))?.revoked_at).toBeNull();
-    expect((await api.collections.users.findOne({ _id: owner.user_id }))?.email_verified_at).toEqual(before);
-    expect((await typesOf(owner.user_id)).filter((type) => type === 'email_verified')).toHaveLength(1);
-  });
+  test.each([
+    ['was never verified', {}],
+    ['is verified', { email_verified_at: new Date() }],
+  ])(
+    'the open invites that an account has made whose address %s, in whatever group, and says how many',
+    async (_, fields) => {
+      const thief = await newSession(api);
+      const { user_id } = thief;
+      await api.collections.users.updateOne({ _id: user_id }, { $set: { account_type: 'HOME', ...fields } });
+      const [created_by, past] = [user_id, new Date(0)];
+      const invite = (of: { home_group_id: string }, more: object) => insertInvite(api, of.home_group_id, more);
+      const open = [
+        await invite(thief, { created_by }),
+        await invite(await registerAccount(api), { created_by, max_uses: 2, uses: 1 }),
+      ];
+      const others = [
+        await invite(thief, { created_by: randomUUID() }),
+        await invite(thief, { created_by, max_uses: 1, uses: 1 }),
+        await invite(thief, { created_by, expires_at: past }),
+      ];
+      const over = await invite(thief, { created_by, revoked_at: past });
+      const { json } = await confirmReset(api, await requestReset(api, thief.email));
+      expect(json.data.invites_revoked).toBe(2);
+      const notice = (await eventsOf(user_id)).find(({ type }) => type === 'service.auth.events.notice');
+      expect(notice?.data).toMatchObject({ purpose: 'password_changed', invites_revoked: 2 });
+      const ids = [...open, ...others, over];
+      const found = await Promise.all(ids.map((_id) => api.collections.invites.findOne({ _id })));
+      expect(found.map((one) => one?.revoked_at)).toEqual([...Array(2).fill(expect.any(Date)), null, null, null, past]);
+    },
+  );
 });
 
 describe('POST /auth/password-reset/resend', () => {

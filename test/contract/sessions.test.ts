@@ -223,6 +223,48 @@ describe('the deny list', () => {
     }
   });
 
+  test.each([
+    ['is full', 'maxmemory'],
+    ['has lost its replicas', 'min-replicas-to-write'],
+  ])('of a Redis that %s, and takes no denials, is not believed by any api: MongoDB is asked', async (_, setting) => {
+    const dir = await mkdtemp(join(tmpdir(), 'auth-account-full-'));
+    const own = await startRedis({ dir, log: () => undefined });
+    const pod = await startTestApi({ REDIS_URL: own.url });
+    const env = { REDIS_URL: own.url, MONGODB_DATABASE: pod.database, KEY_PREFIX: pod.keyPrefix };
+    const other = await startTestApi(env);
+    const redis = new Redis(own.url);
+    try {
+      const denyList = createDenyList(redis, redisKeys(pod.keyPrefix), denialLifetimeMs(600));
+      await (await denyList.beginRebuild()).complete();
+      const [phone, tablet] = [await newSession(pod), await newSession(pod)];
+      const ask = (on: TestApi, tokens: TokenPair) =>
+        on.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
+      const fallbacks = () => other.metric('auth_deny_list_fallbacks_total');
+      expect((await untilUnchanged(fallbacks, () => ask(other, phone))).status).toBe(200);
+      await redis.config('SET', setting, '1');
+      expect((await logOut(pod, phone)).status).toBe(200);
+      expect((await ask(pod, phone)).status).toBe(401);
+      const isRefused = async () => (await ask(other, phone)).status === 401;
+      await waitUntil(isRefused, { what: 'the other api to refuse the token', timeoutMs: 10_000 });
+      expect((await ask(other, tablet)).status).toBe(200);
+      await redis.config('SET', setting, '0');
+      // A list that was full is marked as incomplete, and the worker writes it again.
+      await (await denyList.beginRebuild()).complete();
+      const isBelievedAgain = async () => {
+        const before = await fallbacks();
+        await ask(other, tablet);
+        return (await fallbacks()) === before;
+      };
+      await waitUntil(isBelievedAgain, { what: 'the list to be believed again', timeoutMs: 10_000 });
+    } finally {
+      redis.disconnect();
+      await other.close({ keepData: true });
+      await pod.close();
+      await own.kill();
+      await rm(dir, { recursive: true, force: true });
+    }
+  });
+
   test('with Redis away MongoDB is asked, and answers in time', async () => {
     const own = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
     const phone = await newSession(own);

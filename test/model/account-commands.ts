@@ -107,9 +107,14 @@ const changes = [
 ] as const;
 
 const inRace = ['log in', 'refresh', 'move', 'log out'] as const;
+const inStorm = ['refresh in a loop', 'refresh in a loop', 'refresh in a loop'] as const;
 
 /** Takes each of them at the same time as others, with streams and a code open: each run of the suite has had those. */
 export const tour: readonly Step[] = changes.flatMap((kind) => [
   { isRevived: true, choices: [alone('open a stream'), alone('open a stream', 1), alone('ask for a reset')] },
   { isRevived: true, choices: [alone(kind), ...inRace.map((each, index) => alone(each, 1 + (index % 2)))] },
+  {
+    isRevived: true,
+    choices: inStorm.map((each, device) => alone(each, device)).concat({ ...alone(kind), afterMs: 20 }),
+  },
 ]);

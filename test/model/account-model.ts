@@ -16,6 +16,8 @@ export interface AccountModel {
   readonly email: string;
   /** undefined: void until it is reset. */
   readonly password: string | undefined;
+  /** The address was verified: by a reset, or by a change of it. */
+  readonly isVerified: boolean;
   readonly isDisabled: boolean;
   /** The deletion is ordered, and the grace lasts. */
   readonly isLeaving: boolean;
@@ -40,7 +42,7 @@ export interface Caller {
 /** A request, or an operator's command. */
 export type Operation =
   | ({ readonly kind: 'log in'; readonly session: string; readonly device: number } & Credentials)
-  | { readonly kind: 'refresh' | 'log out'; readonly session: string }
+  | { readonly kind: 'refresh' | 'refresh in a loop' | 'log out'; readonly session: string }
   | { readonly kind: 'log out everywhere'; readonly caller: Caller }
   | { readonly kind: 'end a session'; readonly caller: Caller; readonly session: string }
   | { readonly kind: 'open a stream'; readonly caller: Caller }
@@ -132,6 +134,13 @@ function orderDeletion(account: AccountModel): AccountModel {
   return account.isLeaving ? account : { ...account, ...endAll(account, 'account_deleted'), isLeaving: true };
 }
 
+/** Also of a loop, which ends with its last refresh. */
+function refresh(account: AccountModel, session: string): Possible[] {
+  const { ended } = account.sessions[session] as ModelSession;
+  const outcome = ended === undefined ? `200 ${account.group}` : `401 IAD_JWT_REFRESH_STOLEN ${ended}`;
+  return [{ outcome, after: account }];
+}
+
 /** Possible outcomes by kind; `begun`: the account before all operations of the same time. */
 const judges: { readonly [K in Kind]: Judge<K> } = {
   'log in'(account, { session, device, email, password }) {
@@ -147,11 +156,8 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
     const after = { ...before, sessions: { ...before.sessions, [session]: { device } } };
     return [{ outcome: `200 ${account.group}`, after }];
   },
-  refresh(account, { session }) {
-    const { ended } = account.sessions[session] as ModelSession;
-    const outcome = ended === undefined ? `200 ${account.group}` : `401 IAD_JWT_REFRESH_STOLEN ${ended}`;
-    return [{ outcome, after: account }];
-  },
+  refresh: (account, { session }) => refresh(account, session),
+  'refresh in a loop': (account, { session }) => refresh(account, session),
   'log out'(account, { session }) {
     if (!isLive(account, session)) return [{ outcome: '404 ERR-LOGOUT-TARGET-NOT-FOUND', after: account }];
     return [{ outcome: '200', after: end(account, session, 'logged_out') }];
@@ -187,7 +193,8 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
   'reset the password'(account, { code, to }) {
     if (account.codes[code] === undefined) return [{ outcome: codeRefused, after: account }];
     const ended = endAll(account, 'password_changed');
-    return [{ outcome: '200', after: { ...account, ...ended, ...changed(account), password: to } }];
+    const after = { ...account, ...ended, ...changed(account), password: to, isVerified: true };
+    return [{ outcome: '200', after }];
   },
   'change the password': (account, operation, begun) =>
     asFresh(account, operation, begun, () => {
@@ -203,14 +210,14 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
       if (!isLive(account, caller.session)) return [{ outcome: tokenRefused, after: account }];
       const former = [...account.former, { change, email: account.email }];
       const ended = endAll(account, 'revoked', caller.session);
-      const after = { ...account, ...ended, ...changed(account), email, former };
+      const after = { ...account, ...ended, ...changed(account), email, former, isVerified: true };
       return [{ outcome: `200 ${countLive(account) - 1}`, after }];
     }),
   'undo a change of address'(account, { change }) {
     const index = account.former.findIndex((each) => each.change === change);
     if (index < 0) return [{ outcome: codeRefused, after: account }];
     const { email } = account.former[index] as AccountModel['former'][number];
-    const address = { email, former: account.former.slice(0, index), password: undefined };
+    const address = { email, former: account.former.slice(0, index), password: undefined, isVerified: true };
     const isLeaving = account.isLeaving && account.isDisabled;
     const ended = endAll(account, 'password_changed');
     return [{ outcome: '200', after: { ...account, ...ended, ...changed(account), ...address, isLeaving } }];
@@ -223,7 +230,10 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
   'order the deletion by code'(account, { code }) {
     if (account.codes[code] === undefined) return [{ outcome: codeRefused, after: account }];
     const codes = without(account.codes, (name) => name === code);
-    return [{ outcome: '202', after: { ...orderDeletion(account), codes } }];
+    const after = { ...orderDeletion(account), codes };
+    return [
+      { outcome: '202', after: account.isVerified ? after : { ...after, ...changed(account), password: undefined } },
+    ];
   },
   restore(account, { email, password }) {
     if (email !== account.email || password !== account.password) {

@@ -92,18 +92,38 @@ const planLogIn: Plan = (world, choice) => {
   return { operation: { kind: 'log in', session, device, email, password }, send };
 };
 
+/** Refreshes once; again if the account is being changed at the moment. */
+async function sendRefresh(world: World, held: HeldSession, refresh_token: string): Promise<Answer> {
+  const answer = await world.scene.api.post('/api/v1/auth/refresh', { refresh_token });
+  if (answer.status === 503) return sendRefresh(world, held, refresh_token);
+  if (answer.status === 200) {
+    held.tokens = answer.json.data;
+    delete held.moves;
+  }
+  return answer;
+}
+
 const planRefresh: Plan = (world, { device }) => {
   const [session, held] = sessionOf(world, device);
   const { refresh_token } = held.tokens;
+  return {
+    operation: { kind: 'refresh', session },
+    send: async () => inGroup(await sendRefresh(world, held, refresh_token)),
+  };
+};
+
+const planRefreshes: Plan = (world, { device }) => {
+  const [session, held] = sessionOf(world, device);
   const send = async () => {
-    const answer = await world.scene.api.post('/api/v1/auth/refresh', { refresh_token });
-    if (answer.status === 200) {
-      held.tokens = answer.json.data;
-      delete held.moves;
+    let { refresh_token } = held.tokens;
+    let answer = await sendRefresh(world, held, refresh_token);
+    while (world.isChanging && answer.status === 200) {
+      refresh_token = answer.json.data.refresh_token;
+      answer = await sendRefresh(world, held, refresh_token);
     }
     return inGroup(answer);
   };
-  return { operation: { kind: 'refresh', session }, send };
+  return { operation: { kind: 'refresh in a loop', session }, send };
 };
 
 const planStream: Plan = (world, { device }) => {
@@ -156,6 +176,7 @@ const planLogOutEverywhere: Plan = (world, { device }) => {
 export const sessionPlans = {
   'log in': planLogIn,
   refresh: planRefresh,
+  'refresh in a loop': planRefreshes,
   'log out': planLogOut,
   'log out everywhere': planLogOutEverywhere,
   'end a session': planEndSession,

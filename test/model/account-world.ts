@@ -52,6 +52,8 @@ export interface World {
   /** Wrong passwords so far: no course gets as far as the limits. */
   failures: number;
   names: number;
+  /** An operation that is no loop has no answer yet: loops go on. */
+  isChanging: boolean;
   /** Outcomes of all courses: how often an operation of that kind, alone or in a race, ended so. */
   readonly figures: Map<string, number>;
   /** Events so far, for a failure's message. */
@@ -86,6 +88,7 @@ export async function begin(scene: AccountScene, figures: Map<string, number>): 
     emails: [email],
     failures: 0,
     names: 0,
+    isChanging: false,
     figures,
     story: [],
   };
@@ -95,7 +98,7 @@ export async function begin(scene: AccountScene, figures: Map<string, number>): 
     sessions[name] = { device };
     world.sessions.set(name, { device, tokens: await logIn(api, email, { device_id }), moves: 0, streams: [] });
   }
-  const blank = { isDisabled: false, isLeaving: false, moves: 0, changes: 0, codes: {}, former: [] };
+  const blank = { isVerified: false, isDisabled: false, isLeaving: false, moves: 0, changes: 0, codes: {}, former: [] };
   world.accounts = [{ email, password, group: 'home', sessions, ...blank }];
   return world;
 }
@@ -113,9 +116,14 @@ export interface Planned {
  * afterwards.
  */
 export async function take(world: World, planned: readonly Planned[]): Promise<void> {
+  let unanswered = planned.filter(({ operation }) => operation.kind !== 'refresh in a loop').length;
+  world.isChanging = unanswered > 0;
   const sent = planned.map(async ({ operation, afterMs, send }) => {
     if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
-    return { operation, outcome: await send() };
+    const outcome = await send();
+    if (operation.kind !== 'refresh in a loop') unanswered -= 1;
+    world.isChanging = unanswered > 0;
+    return { operation, outcome };
   });
   const answered = await Promise.all(sent);
   // First of all: a login of the same moment may already be in the household that a move has made.

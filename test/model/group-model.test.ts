@@ -66,8 +66,8 @@ interface User {
 interface World {
   readonly model: GroupModel;
   readonly users: readonly User[];
-  /** Of each group of the model, its id and an invite into it. */
-  readonly real: { readonly id: string; readonly invite: string }[];
+  /** Of each group of the model, its id and its good invite, with the model's number of it. */
+  readonly real: { readonly id: string; readonly invite: string; readonly number: number }[];
 }
 
 let api: TestApi;
@@ -88,7 +88,7 @@ async function begin(): Promise<World> {
       devices.push({ id, tokens: await logIn(api, email, { device_id: id }), seen: 0 });
     }
     users.push({ id: user_id, email, devices });
-    real.push({ id: home_group_id, invite: await insertInvite(api, home_group_id) });
+    real.push({ id: home_group_id, invite: await insertInvite(api, home_group_id), number: 0 });
   }
   return { model: newGroupModel(types, most), users, real };
 }
@@ -111,7 +111,17 @@ async function nameGroups({ model, users, real }: World): Promise<void> {
   for (const [group, { members }] of [...model.groups.entries()].slice(real.length)) {
     const member = users[members[0] as Person] as User;
     const id = (await api.collections.users.findOne({ _id: member.id }))?.home_group_id as string;
-    real[group] = { id, invite: await insertInvite(api, id) };
+    real[group] = { id, invite: await insertInvite(api, id), number: 0 };
+  }
+}
+
+/** Makes another invite for each group whose invite has ended with a member, as the model has it. */
+async function renewInvites({ model, real }: World): Promise<void> {
+  for (const [group, { id, invite, number }] of real.entries()) {
+    const now = model.groups[group]?.invite ?? number;
+    if (now === number) continue;
+    expect((await api.collections.invites.findOne({ _id: invite }))?.revoked_at).not.toBeNull();
+    real[group] = { id, invite: await insertInvite(api, id), number: now };
   }
 }
 
@@ -154,6 +164,7 @@ async function take(world: World, step: Step): Promise<void> {
     const answer = await request[0]();
     expect(outcomeOf(answer)).toBe(request[1]());
     await nameGroups(world);
+    await renewInvites(world);
   }
 }
 

@@ -6,6 +6,8 @@ interface Group {
   readonly type: 'HOME' | 'OFFICE';
   owner: Person;
   members: Person[];
+  /** Number of the good invite: a removal of somebody who came by it ends it. */
+  invite: number;
 }
 
 /** Expected answer of a request. */
@@ -25,22 +27,25 @@ export interface GroupModel {
 
 /** Creates a model in which everybody begins in a separate space of that type. `most`: the most members of a group. */
 export function newGroupModel(types: readonly Group['type'][], most: number): GroupModel {
-  const groups: Group[] = types.map((type, person) => ({ type, owner: person, members: [person] }));
+  const groups: Group[] = types.map((type, person) => ({ type, owner: person, members: [person], invite: 0 }));
   const moves = types.map(() => 0);
+  /** Invite by which each has come into the present group. */
+  const cameBy: (number | undefined)[] = [];
   const groupOf = (person: Person) => groups.findIndex(({ members }) => members.includes(person));
   const present = (person: Person) => groups[groupOf(person)] as Group;
 
-  function move(person: Person, target: Group): Outcome {
+  function move(person: Person, target: Group, invite?: number): Outcome {
     const left = present(person);
     left.members = left.members.filter((member) => member !== person);
     if (left.owner === person && left.members[0] !== undefined) left.owner = left.members[0];
     target.members = [...target.members, person];
+    cameBy[person] = invite;
     moves[person] = (moves[person] ?? 0) + 1;
     return 'done';
   }
 
   function moveHome(person: Person): Outcome {
-    const home: Group = { type: 'HOME', owner: person, members: [] };
+    const home: Group = { type: 'HOME', owner: person, members: [], invite: 0 };
     move(person, home);
     groups.push(home);
     return 'done';
@@ -54,7 +59,7 @@ export function newGroupModel(types: readonly Group['type'][], most: number): Gr
       const target = groups[group] as Group;
       if (groupOf(person) === group) return 'already member';
       if (target.members.length === 0 || target.members.length >= most) return 'invite over';
-      return isAgreed ? move(person, target) : 'already member';
+      return isAgreed ? move(person, target, target.invite) : 'already member';
     },
     leave: moveHome,
     handOver(caller, person) {
@@ -65,10 +70,12 @@ export function newGroupModel(types: readonly Group['type'][], most: number): Gr
       return 'done';
     },
     remove(caller, person) {
-      const { owner, members } = present(caller);
-      if (owner !== caller) return 'not the owner';
+      const group = present(caller);
+      if (group.owner !== caller) return 'not the owner';
       if (person === caller) return moveHome(person);
-      return members.includes(person) ? moveHome(person) : 'no such member';
+      if (!group.members.includes(person)) return 'no such member';
+      if (cameBy[person] === group.invite) group.invite += 1;
+      return moveHome(person);
     },
   };
 }

@@ -11,8 +11,9 @@ import {
   requestVerification,
   wrongCodeOf,
 } from '../support/codes.ts';
+import { withFailPoint } from '../support/fail-point.ts';
 import { cheapHashes } from '../support/groups.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/test-api.ts';
 import { dumpRedis } from './secret-search.ts';
 
 /** 300 unless `CODE_WRONG_IDS` says 10000. */
@@ -42,6 +43,24 @@ test('of a thousand confirmations at once five codes are compared', async () => 
   expect((await confirmReset(api, challenge_id)).status).toBe(403);
   await logIn(api, email);
 }, 120_000);
+
+test('a right code is as good as before after six answers of 5xx', async () => {
+  const appName = uniqueName();
+  const uri = new URL(testEnvironment().mongodbUri);
+  uri.searchParams.set('appName', appName);
+  const own = await startTestApi({ ...cheapHashes, MONGODB_URI: uri.href });
+  try {
+    const { email } = await registerAccount(own);
+    const challenge_id = await requestReset(own, email);
+    const failing = { failCommands: ['commitTransaction'], errorCode: 96, appName };
+    await withFailPoint(own.mongo, 'alwaysOn', failing, async () => {
+      for (let sent = 0; sent < 6; sent += 1) expect((await confirmReset(own, challenge_id)).status).toBe(500);
+    });
+    expect((await confirmReset(own, challenge_id)).status).toBe(200);
+  } finally {
+    await own.close();
+  }
+});
 
 test('no id that nobody was given opens anything', async () => {
   const { email } = await registerAccount(api);

@@ -11,6 +11,7 @@ import type { Limits } from '../../services/api/src/limits/limits.ts';
 import { type Ids, systemIds } from '../../services/api/src/request/ids.ts';
 import type { PasswordHasher } from '../../services/api/src/security/password-hasher.ts';
 import { createEndSessions, type EndSessions } from '../../services/api/src/usecases/end-sessions.ts';
+import { presentUsers } from '../../services/api/src/usecases/present-users.ts';
 import { createReauthenticate, type Reauthenticate } from '../../services/api/src/usecases/reauthenticate.ts';
 import { openUseCaseScene, type UseCaseScene } from './use-case-scene.ts';
 
@@ -19,7 +20,15 @@ export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<Us
   readonly codes: ReturnType<typeof createEmailCodes>;
   readonly limits: Pick<
     Limits,
-    'tryCode' | 'requestCode' | 'guess' | 'logIn' | 'registered' | 'proved' | 'orderDeletion'
+    | 'tryCode'
+    | 'askForCode'
+    | 'requestCode'
+    | 'guess'
+    | 'logIn'
+    | 'registered'
+    | 'proved'
+    | 'verified'
+    | 'orderDeletion'
   >;
   readonly hasher: PasswordHasher;
   readonly publishEvent: (event: AuthEvent) => void;
@@ -77,10 +86,12 @@ function recordingLimits(told: unknown[]): AccountDeps['limits'] {
   return {
     guess,
     logIn: guess,
+    askForCode: async () => void told.push('code'),
     requestCode: async (order) => void told.push(order),
     tryCode: async () => void told.push('try'),
     registered: async (login) => void told.push(['registered', login]),
     proved: async (login) => void told.push(['proved', login]),
+    verified: async (login) => void told.push(['verified', login]),
     orderDeletion: async (email) => void told.push(['deletion', email]),
   };
 }
@@ -93,6 +104,7 @@ export async function openAccountScene(): Promise<AccountScene> {
     await scene.mongo.db(collections[name].dbName).createCollection(collections[name].collectionName);
   }
   const stores = createStores(collections);
+  const users = presentUsers(scene.users, now);
   const told: unknown[] = [];
   const published: AuthEvent[] = [];
   const publishEvent = (event: AuthEvent) => void published.push(event);
@@ -107,11 +119,11 @@ export async function openAccountScene(): Promise<AccountScene> {
   };
   const codes = createEmailCodes(keys);
   const limits = recordingLimits(told);
-  const base = { ...stores, ...scene, codes, limits, hasher, publishEvent, ids: systemIds };
+  const base = { ...stores, ...scene, users, codes, limits, hasher, publishEvent, ids: systemIds };
   const announceCode = createAnnounceCode(base);
   const deps: AccountDeps = {
     ...stores,
-    ...{ users: scene.users, sessions: scene.sessions, transaction, audit, announce, now },
+    ...{ users, sessions: scene.sessions, transaction, audit, announce, now },
     ...{ codes, limits, hasher, publishEvent, ids: systemIds, announceCode },
     requestCode: createRequestCode({ ...base, announceCode }),
     checkCode: createCheckCode(base),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { urgentTopic } from '@auth-account/contracts/events';
 import type { Stores } from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 import { newChallengeDocument } from './challenge-document.ts';
@@ -93,7 +94,7 @@ const users: Calls['users'] = {
   disable: ({ stores, session }) => stores.users.disable(id, { at, reason: 'none', by: 'nobody' }, session),
   isDisabledSince: ({ stores }) => stores.users.isDisabledSince(id, at),
   enable: ({ stores }) => stores.users.enable(id),
-  changeProfile: ({ stores }) => stores.users.changeProfile(id, { locale: 'en' }),
+  changeProfile: ({ stores }) => stores.users.changeProfile(id, { locale: 'en' }, at),
   setPasswordHash: ({ stores }) => stores.users.setPasswordHash(id, 'none', 'one'),
 };
 
@@ -170,6 +171,11 @@ const sessions: Calls['sessions'] = {
   rotate: ({ stores }) => stores.sessions.rotate({ ...seenSession, _id: other }, rotation),
   changeClaims: ({ stores, session }) =>
     stores.sessions.changeClaims(id, { home_group_id: id, account_type: 'HOME', at, requestId }, session),
+  async holdOf({ stores }) {
+    const hold = stores.sessions.holdOf([id], () => at);
+    await hold.take();
+    await hold.release();
+  },
   withFence: ({ stores }) =>
     stores.sessions.withFence(async (fenced) => {
       await readAll(fenced.listChangedSince(at, 1));
@@ -183,7 +189,10 @@ const challenges: Calls['challenges'] = {
   find: ({ stores }) => stores.challenges.find(challenge),
   findOpen: ({ stores }) => stores.challenges.findOpen(id, 'password_reset', at),
   listOf: ({ stores }) => stores.challenges.listOf(id),
-  takeTry: ({ stores }) => stores.challenges.takeTry({ _id: id, purpose: 'password_reset' }, at),
+  async takeTry({ stores }) {
+    const key = { _id: id, purpose: 'password_reset' } as const;
+    for (const named of [key, { ...key, user_id: id }]) await stores.challenges.takeTry(named, at);
+  },
   takeResend: ({ stores, session }) =>
     stores.challenges.takeResend(challenge, { resent_by: id, resend_at: at }, at, session),
   wasResent: ({ stores }) => stores.challenges.wasResent(id, id),
@@ -203,7 +212,10 @@ const outbox: Calls['outbox'] = {
   findByRequest: ({ stores }) => stores.outbox.findByRequest(requestId),
   list: ({ stores }) => stores.outbox.list({ state: 'dead', since: at, until: at, after: id, limit: 1 }),
   backlog: ({ stores }) => stores.outbox.backlog(1),
-  claim: ({ stores }) => stores.outbox.claim(claim),
+  claim: async ({ stores }) => {
+    await stores.outbox.claim(claim);
+    await stores.outbox.claim({ ...claim, topic: urgentTopic });
+  },
   claimHeld: async ({ stores }) => {
     await stores.outbox.claimHeld({ ...claim, opened: ['analytics'] });
     await stores.outbox.claimHeld({ ...claim, opened: [] });
@@ -240,7 +252,7 @@ export const storeCalls: Calls = {
     find: ({ stores }) => stores.idempotency.find([id, other]),
     findConfirmed: ({ stores }) => stores.idempotency.findConfirmed([id, other]),
     insert: ({ stores, session }) =>
-      stores.idempotency.insert({ _id: id, fingerprint: 'none', answer: {}, expires_at: at }, session),
+      stores.idempotency.insert([{ _id: id, fingerprint: 'none', answer: {}, expires_at: at }], session),
   },
   subscribers: {
     list: ({ stores }) => stores.subscribers.list(),

@@ -77,11 +77,15 @@ function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
 /**
  * Lua function that identifies the server that runs the script, and its promotion: the run id is new with every start,
  * the replication id whenever the server becomes primary. A promoted replica, and a former primary that is promoted
- * again, may have an older state.
+ * again, may have an older state. A replica, and a primary that must have replicas (`min-replicas-to-write`) and has
+ * none, may have been left behind: it has no identity, so that no list is believed.
  */
 export const identityFunction = `
 local function identity()
   local info = redis.call('INFO', 'server') .. redis.call('INFO', 'replication')
+  if string.match(info, 'role:(%l+)') == 'slave' or string.match(info, 'min_slaves_good_slaves:(%d+)') == '0' then
+    return ''
+  end
   return string.match(info, 'run_id:(%w+)') .. ':' .. string.match(info, 'master_replid:(%w+)')
 end`;
 

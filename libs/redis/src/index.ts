@@ -8,3 +8,4 @@ export { type RedisKeys, redisKeys } from './redis-keys.ts';
 export { failFastOptions, type RedisSettings, subscriberOptions, workerOptions } from './redis-options.ts';
 export { createServerIdentity } from './server-identity.ts';
 export { createSubscription, type Subscription } from './subscription.ts';
+export { createWriteProbe, type WriteProbe } from './write-probe.ts';

@@ -16,6 +16,8 @@ export interface LimitKeys {
   delayOf(tag: string): string;
   /** List of the times of failures, for the same. */
   failuresOf(tag: string): string;
+  /** Sorted set: accounts of which strangers' tries of that kind are kept. Tag of an account → time of the newest. */
+  crowdOf(kind: 'login' | 'code'): string;
 }
 
 const tagLength = 22;
@@ -35,5 +37,6 @@ export function createLimitKeys(prefix: string, secret: () => KeyObject): LimitK
     knownOf: (account) => nameOf(`login-known:${account}`),
     delayOf: (tag) => nameOf(`login-delay:${tag}`),
     failuresOf: (tag) => nameOf(`login-failed:${tag}`),
+    crowdOf: (kind) => nameOf(`crowd:${kind}`),
   };
 }

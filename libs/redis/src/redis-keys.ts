@@ -6,6 +6,8 @@ export interface RedisKeys {
   readonly commands: string;
   /** Pub/sub channel of messages to the apps, for which sibling services have permissions. */
   readonly messages: string;
+  /** Pub/sub channel of this service's own messages to the apps, for which nobody else has permissions. */
+  readonly ownMessages: string;
   /** The deny list's entry of a session. */
   denied(sessionId: string): string;
   /** Sorted set: session → when it was denied, in milliseconds of Redis's clock. */
@@ -14,6 +16,8 @@ export interface RedisKeys {
   readonly denyListComplete: string;
   /** Present during that rebuild of the deny list. It is lost if Redis is emptied, which invalidates the rebuild. */
   denyListRebuild(token: string): string;
+  /** Written to find out if Redis takes writes. */
+  readonly writeProbe: string;
   /** Counter that numbers the connections of all gateways. */
   readonly streamNumber: string;
   /** Redis stream: the push streams that gateways closed on a command, for about a day. */
@@ -30,10 +34,12 @@ export function redisKeys(prefix: string): RedisKeys {
   return {
     commands: `${tag}:commands`,
     messages: `${tag}:messages`,
+    ownMessages: `${tag}:own-messages`,
     denied: (sessionId) => `${tag}:denied:${sessionId}`,
     revocations: `${tag}:revocations`,
     denyListComplete: `${tag}:deny-list-complete`,
     denyListRebuild: (token) => `${tag}:deny-list-rebuild:${token}`,
+    writeProbe: `${tag}:write-probe`,
     streamNumber: `${tag}:stream-number`,
     closeRecords: `${tag}:close-records`,
     limit: (name) => `${tag}:limit:${name}`,

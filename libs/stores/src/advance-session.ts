@@ -23,7 +23,8 @@ export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
 /**
  * Advances a session by one generation in one statement, without having read it: only the newest token's hash is equal
  * to `token`, so its holder has shown the newest token. Returns the session after the change; undefined if it is not
- * live, its newest token is another, or the next hash is not among those ahead: then it must be read, and decided.
+ * live or is held, its newest token is another, or the next hash is not among those ahead: then it must be read, and
+ * decided.
  *
  * If the answer is lost it returns undefined too: the refresh that reads converges with this one, as with that of
  * another request.
@@ -34,7 +35,7 @@ export async function advanceSession(
 ): Promise<AdvancedSession | undefined> {
   const query = {
     ...{ _id: sessionId, token, is_revoked: false, expires_at: { $gt: at } },
-    ...{ 'ahead.kid': kid, 'ahead.block': next.block },
+    ...{ 'ahead.kid': kid, 'ahead.block': next.block, hold: null },
   };
   const $set = {
     token: { $substrBytes: ['$ahead.hashes', next.start, next.length] },

@@ -45,8 +45,8 @@ export interface ChallengeStore {
   /** Returns the user's challenges that are still known, newest first. */
   listOf(userId: string): Promise<HeldChallenge[]>;
   /**
-   * Counts one try and returns the challenge after it; undefined if it is not open. It comes before the comparison, so
-   * that of any number of simultaneous tries only as many are compared as there are left.
+   * Counts one wrong try and returns the challenge after it; undefined if it is not open. Nobody may learn that a code
+   * was wrong before that.
    */
   takeTry(key: ChallengeKey, now: Date): Promise<ChallengeDocument | undefined>;
   /** Counts one resend and returns the challenge after it; undefined if it is not open, or none is due. */
@@ -59,8 +59,8 @@ export interface ChallengeStore {
   /** Returns true if this very resend took effect. Reads with majority concern. */
   wasResent(challengeId: string, resentBy: string): Promise<boolean>;
   /**
-   * Ends the challenge in the transaction of the change that it permits; false if it has ended already. `endedBy` is
-   * the id of this confirmation.
+   * Ends the challenge in the transaction of the change that it permits; false if it has ended already, or has no try
+   * left. `endedBy` is the id of this confirmation.
    */
   use(challengeId: string, endedBy: string, at: Date, session: ClientSession): Promise<boolean>;
   /** Returns true if this very confirmation took effect. Reads with majority concern. */
@@ -109,7 +109,8 @@ export function createChallengeStore({ challenges }: Collections): ChallengeStor
     wasResent: (_id, resent_by) => isThere({ _id, resent_by }),
     async use(_id, ended_by, at, session) {
       const update = { $set: { ended_at: at, ended_by } };
-      return (await challenges.updateOne({ _id, ended_at: null }, update, { session })).matchedCount === 1;
+      const usable = { _id, ended_at: null, tries_left: { $gt: 0 } };
+      return (await challenges.updateOne(usable, update, { session })).matchedCount === 1;
     },
     wasUsed: (_id, ended_by) => isThere({ _id, ended_by }),
     async endAll(userId, at, session, purpose) {

@@ -30,13 +30,6 @@ export function erasureTime(orderedAt: Date, graceDays: number): Date {
   return new Date(orderedAt.getTime() + graceDays * 86_400_000);
 }
 
-/** Deletion that may be cancelled; any that waits, if nothing is named. */
-export interface CancelledDeletion {
-  readonly isOperator?: boolean;
-  /** Time of the erasure. A later order of the same account has another one. */
-  readonly deletesAt?: Date | undefined;
-}
-
 /** Deletions of accounts: ordered, cancelled, and carried out after the grace. */
 export interface DeletionStore {
   /**
@@ -48,7 +41,7 @@ export interface DeletionStore {
    * Cancels the deletion if its time has not come, and neither password nor address has been changed since the document
    * was read; else returns false. A disabled account is left alone, unless an operator cancels its deletion.
    */
-  cancel(seen: Credentials, now: Date, session: ClientSession, which?: CancelledDeletion): Promise<boolean>;
+  cancel(seen: Credentials, now: Date, session: ClientSession, by?: { readonly isOperator: boolean }): Promise<boolean>;
   /**
    * Leases the account that has been due for longest, so that no other worker takes it until `until`; undefined if none
    * was due by `dueBy` and is free.
@@ -98,10 +91,9 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       if (before === null) return;
       return { deletesAt: before.deletes_at ?? deletesAt, isNew: before.deletes_at === undefined };
     },
-    async cancel(seen, now, session, { isOperator = false, deletesAt } = {}) {
+    async cancel(seen, now, session, { isOperator } = { isOperator: false }) {
       const enabled = isOperator ? {} : { disabled_at: { $exists: false } };
-      const due = { $gt: now, ...(deletesAt && { $eq: deletesAt }) };
-      const waiting = { ...unchangedSince(seen), deletes_at: due, ...enabled };
+      const waiting = { ...unchangedSince(seen), deletes_at: { $gt: now }, ...enabled };
       const update = { $unset: { deletes_at: true as const }, $inc: { touches: 1 } };
       return (await users.updateOne(waiting, update, { session })).matchedCount === 1;
     },

@@ -20,6 +20,9 @@ export interface UserDocument {
   readonly created_at: Date;
   /** Time at which the user joined the present group. */
   readonly joined_at: Date;
+  /** Token of the invite that brought the user into the present group; missing also if that was before this field. */
+  readonly joined_by?: string;
+  /** Time of the latest login or restore. */
   readonly last_login_at?: Date;
   /**
    * Devices of the registration and of logins, newest last: `device_id`, or `unnamed` for clients without one. At most
@@ -160,6 +163,14 @@ export interface HashPlace {
   readonly length: number;
 }
 
+/** Keeps refreshes of a session away for a moment. */
+export interface SessionHoldMark {
+  /** Random id of whatever holds it. */
+  readonly by: string;
+  /** Time at which it ends by itself. */
+  readonly until: Date;
+}
+
 /** Collection `user_sessions`: one per user and device (specification, "Session"; decisions, "Tokens"). */
 export interface SessionDocument {
   /** `session_id`, UUIDv7; also the `{id}` of the push stream. */
@@ -189,6 +200,8 @@ export interface SessionDocument {
   /** Time and request of the claims' last change: for the deny list, when it is rewritten. */
   readonly claims_changed_at?: Date;
   readonly claims_request_id?: string;
+  /** Mark of a transaction that is about to write the session: see `SessionStore.holdOf`. */
+  readonly hold?: SessionHoldMark;
   readonly device_id: string;
   readonly device_name: string | null;
   readonly platform: Platform | null;

@@ -13,10 +13,10 @@ export interface IdempotencyStore {
    */
   findConfirmed(ids: readonly string[]): Promise<IdempotencyDocument | undefined>;
   /**
-   * Writes the record in the transaction of the work: either both exist or neither. Of two concurrent ones the later
-   * conflicts, and then throws the driver's duplicate-key error.
+   * Writes the records of one request, one per key of the server, in the transaction of the work: either all exist or
+   * none. Of two concurrent requests the later conflicts, and then throws the driver's duplicate-key error.
    */
-  insert(record: IdempotencyDocument, session: ClientSession): Promise<void>;
+  insert(records: readonly IdempotencyDocument[], session: ClientSession): Promise<void>;
 }
 
 export function createIdempotencyStore({ idempotency }: Collections): IdempotencyStore {
@@ -28,8 +28,9 @@ export function createIdempotencyStore({ idempotency }: Collections): Idempotenc
     async findConfirmed(ids) {
       return (await idempotency.findOne({ _id: { $in: [...ids] } }, confirmedRead)) ?? undefined;
     },
-    async insert(record, session) {
-      await idempotency.insertOne(record, { session });
+    async insert(records, session) {
+      // One by one: of several at once the driver's error tells neither a conflict nor an outage.
+      for (const record of records) await idempotency.insertOne(record, { session });
     },
   };
 }

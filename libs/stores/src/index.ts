@@ -18,5 +18,6 @@ export {
   runTransaction,
   type TransactionHooks,
   type TransactionOutcome,
+  type TransactionRequest,
 } from './transactions/run-transaction.ts';
 export { emailKey, type UserStore } from './user-store.ts';

@@ -1,3 +1,4 @@
+import { urgentTopic } from '@auth-account/contracts/events';
 import type { CreateIndexesOptions, Db, IndexDescriptionInfo, IndexSpecification } from 'mongodb';
 import { collectionsOf } from './collections.ts';
 
@@ -88,6 +89,11 @@ const indexes = {
   ],
   outbox: [
     [{ locked_until: 1 }, { name: 'pending', partialFilterExpression: { state: 'pending' } }],
+    // The urgent ones among them: no other row is in this index.
+    [
+      { topic: 1, locked_until: 1 },
+      { name: 'pending_urgent', partialFilterExpression: { state: 'pending', topic: urgentTopic } },
+    ],
     // Number and age of waiting rows, answered from the index alone.
     [
       { state: 1, created_at: 1 },

@@ -46,14 +46,14 @@ export interface InviteStore {
    * Revokes the group's invite if it is still good; false if it is not. Once this is acknowledged nobody can join with
    * it.
    */
-  revoke(token: string, groupId: string, at: Date): Promise<boolean>;
+  revoke(token: string, groupId: string, at: Date, session?: ClientSession): Promise<boolean>;
   /** Revokes those of a group's invites that have not expired, in the transaction that closes the group. */
   revokeOfGroup(groupId: string, at: Date, session: ClientSession): Promise<void>;
   /**
-   * Revokes those that the user has made, in whatever group, and that have not expired; also one that is being made, if
-   * the user's document was written before in the same transaction.
+   * Revokes the good ones that the user has made, in whatever group, and returns their number; also one that is being
+   * made, if the user's document was written before in the same transaction.
    */
-  revokeMadeBy(userId: string, at: Date, session: ClientSession): Promise<void>;
+  revokeMadeBy(userId: string, at: Date, session: ClientSession): Promise<number>;
 }
 
 export function createInviteStore({ invites, users, groups }: Collections): InviteStore {
@@ -100,9 +100,12 @@ export function createInviteStore({ invites, users, groups }: Collections): Invi
       const options = { session, returnDocument: 'after' } as const;
       return (await invites.findOneAndUpdate(match, { $inc: { uses: 1 } }, options)) ?? undefined;
     },
-    async revoke(token, groupId, at) {
+    async revoke(token, groupId, at, session) {
       const match = { _id: token.toLowerCase(), home_group_id: groupId, ...good(at) };
-      return (await invites.updateOne(match, { $set: { revoked_at: at } })).matchedCount === 1;
+      return (
+        (await invites.updateOne(match, { $set: { revoked_at: at } }, { ...(session && { session }) })).matchedCount ===
+        1
+      );
     },
     async revokeOfGroup(groupId, at, session) {
       const open = { home_group_id: groupId, revoked_at: null, expires_at: { $gt: at } };
@@ -112,8 +115,8 @@ export function createInviteStore({ invites, users, groups }: Collections): Invi
       const user = await users.findOne({ _id: userId }, { session, projection: { home_group_id: 1 } });
       // An invite that is being made counts itself in the same document: one of the two transactions comes later.
       await groups.updateOne({ _id: user?.home_group_id ?? '' }, { $inc: { invites_made: 1 } }, { session });
-      const open = { created_by: userId, revoked_at: null, expires_at: { $gt: at } };
-      await invites.updateMany(open, { $set: { revoked_at: at } }, { session });
+      const open = { created_by: userId, ...good(at) };
+      return (await invites.updateMany(open, { $set: { revoked_at: at } }, { session })).matchedCount;
     },
   };
 }

@@ -20,9 +20,10 @@ export interface OutboxLeases {
   /**
    * Leases up to `limit` rows without an owner, so a relay that dies strands no row. A row that is claimed again waits
    * twice as long each time, from 5 s to 10 min, so that many rows of a subscriber that is down cost little. Returns
-   * none if none is free, or if other workers were faster several times.
+   * none if none is free, or if other workers were faster several times. With a topic it leases rows of that one: an
+   * index finds them for the urgent topic only.
    */
-  claim(options: Claim): Promise<OutboxDocument[]>;
+  claim(options: Claim & { readonly topic?: string }): Promise<OutboxDocument[]>;
   /**
    * Leases rows that are held for one of the queues in `opened`, which have room now, and rows that were
    * held for an hour. They are no longer held afterwards.
@@ -68,8 +69,9 @@ export function createOutboxLeases(outbox: Collection<OutboxDocument>): OutboxLe
   }
 
   return {
-    async claim(options) {
-      const isFree = { state: 'pending', locked_until: { $lte: options.now } } as const;
+    async claim({ topic, ...options }) {
+      const ofTopic = topic === undefined ? {} : { topic };
+      const isFree: Filter<OutboxDocument> = { state: 'pending', ...ofTopic, locked_until: { $lte: options.now } };
       for (let tries = 0; tries < claimTries; tries++) {
         const oldest = outbox.find(isFree, { projection: { _id: 1 } }).sort({ locked_until: 1 });
         const ids = (await oldest.limit(options.limit).toArray()).map(({ _id }) => _id);

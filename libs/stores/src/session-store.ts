@@ -3,6 +3,7 @@ import { type Advance, type AdvancedSession, advanceSession } from './advance-se
 import type { Collections } from './collections.ts';
 import type { RevocationReason, SessionClaims, SessionDocument } from './documents.ts';
 import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions.ts';
+import { createSessionHold, type HeldUsers, type SessionHold } from './session-hold.ts';
 import { writeOnce } from './write-once.ts';
 
 /** Fields that a revocation writes beside `is_revoked`. */
@@ -63,12 +64,17 @@ export interface SessionStore {
   /** The usual refresh: see {@link advanceSession}. */
   advance(advance: Advance): Promise<AdvancedSession | undefined>;
   /**
-   * The compare-and-set of a refresh that has read the session. Returns the session after the change; undefined if it is revoked, or if it or its
-   * claims have changed since it was read.
+   * The compare-and-set of a refresh that has read the session. Returns the session after the change; undefined if it
+   * is revoked, or if it, its claims or its hold have changed since it was read. A hold that was read ends.
    */
   rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
   /** Writes new claims with the next version into the user's sessions that are not revoked; returns these versions. */
   changeClaims(userId: string, change: ClaimsChange, session: ClientSession): Promise<ClaimsVersion[]>;
+  /**
+   * Creates a hold on the users' sessions, for a transaction that ends or moves them: each refresh writes its session,
+   * so that refreshes in a loop would make the transaction conflict again and again. A refresh of a held session waits.
+   */
+  holdOf(users: HeldUsers, now: () => Date): SessionHold;
   /** Runs `read` on the state that the primary had at this call, once a majority has it: see {@link withFence}. */
   withFence<T>(read: (fenced: FencedSessions) => Promise<T>): Promise<T>;
 }
@@ -130,6 +136,7 @@ export function createSessionStore({ sessions, erasedSessions }: Collections): S
       await writes.revokeAll(ended, revocation, session);
       return { ended, isSpareLive: ended.length < live.length };
     },
+    holdOf: (users, now) => createSessionHold(sessions, users, now),
     withFence: (read) => withFence({ sessions, erasedSessions }, read),
   };
 }
@@ -201,7 +208,9 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
   };
 }
 
-function createWrites(sessions: Collections['sessions']): Omit<SessionStore, Reads | 'revokeOf' | 'withFence'> {
+function createWrites(
+  sessions: Collections['sessions'],
+): Omit<SessionStore, Reads | 'revokeOf' | 'holdOf' | 'withFence'> {
   return {
     async insert(document, session) {
       await sessions.insertOne(document, { session });
@@ -221,12 +230,15 @@ function createWrites(sessions: Collections['sessions']): Omit<SessionStore, Rea
     },
     advance: (advance) => advanceSession(sessions, advance),
     async rotate(seen, rotation) {
+      const { hold, ...unheld } = seen;
       const { _id, gen, parent, claims } = seen;
       // Fields of a live session that can change, so that its new state is known without asking (a retryable
       // findAndModify also stores an image of the document).
-      const filter = { _id, gen, parent, ...withClaims(claims), is_revoked: false };
-      const { matchedCount } = await sessions.updateOne(filter, { $set: rotation });
-      return matchedCount === 1 ? { ...seen, ...rotation } : undefined;
+      const held: Filter<SessionDocument> = hold === undefined ? { hold: { $exists: false } } : { 'hold.by': hold.by };
+      const filter = { _id, gen, parent, ...withClaims(claims), is_revoked: false, ...held };
+      const update = { $set: rotation, ...(hold && { $unset: { hold: true as const } }) };
+      const { matchedCount } = await sessions.updateOne(filter, update);
+      return matchedCount === 1 ? { ...unheld, ...rotation } : undefined;
     },
     async changeClaims(userId, { home_group_id, account_type, at, requestId }, session) {
       const live = { user_id: userId, is_revoked: false };

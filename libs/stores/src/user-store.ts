@@ -4,7 +4,9 @@ import type { Collections } from './collections.ts';
 import type { UserDocument } from './documents.ts';
 
 /** Fields that a change of group writes into the user's document. */
-export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at'>;
+export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at' | 'joined_by'>;
+
+export type Moved = Pick<UserDocument, '_id' | 'joined_by'>;
 
 /** Fields of the user's document that the user sets; null removes a field, and an absent one stays as it is. */
 export type ProfileChange = { readonly [F in 'display_name' | 'locale']?: UserDocument[F] | null | undefined };
@@ -48,8 +50,8 @@ export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 
 
 /**
  * The key under which an address is unique: A to Z in lower case (decisions, "Registration"). No other letter is
- * changed: some of Unicode, such as the sign of the kelvin, have a letter of ASCII as their lower case, and no account's
- * address has one.
+ * changed: some of Unicode, such as the sign of the kelvin, have a letter of ASCII as their lower case, and no
+ * account's address has one.
  */
 export function emailKey(email: string): string {
   return email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
@@ -92,10 +94,7 @@ export const unnamedDevice = 'unnamed';
 /** Sorts the longest-standing member first; of two who joined at the same time, the one with the older account. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
-/**
- * Update that always changes the document, so that MongoDB writes it and every other transaction that does so
- * conflicts.
- */
+/** Update that always changes the document, so that every other transaction that writes it conflicts. */
 const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touches: 1 } });
 
 /** Accounts. */
@@ -111,8 +110,8 @@ export interface UserStore {
   /** Throws the driver's duplicate-key error (`email_key_unique`) if the address is taken. */
   insert(user: UserDocument, session: ClientSession): Promise<void>;
   /**
-   * Marks a login on the user's document and returns its state before that, in this transaction; undefined if the user
-   * is gone. The account knows the device `learned` from then on.
+   * Marks a login, or a restore, on the user's document and returns its state before that, in this transaction;
+   * undefined if the user is gone. The account knows the device `learned` from then on.
    */
   touchLogin(
     userId: string,
@@ -130,10 +129,10 @@ export interface UserStore {
   /** Marks the same on every user of the group, and returns them. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   /**
-   * Moves the user out of the group `from`; false if the user is not in it. Logins write the same document, so that
-   * none slips past with the claims of the group that was left.
+   * Moves the user out of the group `from`, and returns what had brought them there; undefined if the user is not in
+   * it. Logins write the same document, so that none slips past with the claims of the group that was left.
    */
-  move(userId: string, from: string, to: Membership, session: ClientSession): Promise<boolean>;
+  move(userId: string, from: string, to: Membership, session: ClientSession): Promise<Moved | undefined>;
   /** Returns true if this very move took effect. Reads with majority concern: the result can't be rolled back. */
   hasMoved(userId: string, to: Pick<Membership, 'home_group_id' | 'joined_at'>): Promise<boolean>;
   /** Makes the group's longest-standing member its owner, and returns that member; undefined if the group has none. */
@@ -156,8 +155,8 @@ export interface UserStore {
   isDisabledSince(userId: string, at: Date): Promise<boolean>;
   /** Lets the account log in again; false if it is not disabled, or gone. */
   enable(userId: string): Promise<boolean>;
-  /** Writes the change and returns the user after it; undefined if the user is gone. */
-  changeProfile(userId: string, change: ProfileChange): Promise<UserDocument | undefined>;
+  /** Writes the change and returns the user after it; undefined if the user is gone, or due for the erasure at `now`. */
+  changeProfile(userId: string, change: ProfileChange, now: Date): Promise<UserDocument | undefined>;
   /** Replaces the hash of a password by a better one of the same password. */
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
@@ -255,8 +254,10 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       return found.map(({ _id }) => _id);
     },
     async move(userId, from, to, session) {
-      const update = touch({ ...to, sessions_changed_at: to.joined_at });
-      return (await users.updateOne({ _id: userId, home_group_id: from }, update, { session })).matchedCount === 1;
+      const fields = touch({ ...to, sessions_changed_at: to.joined_at });
+      const update = to.joined_by === undefined ? { ...fields, $unset: { joined_by: true as const } } : fields;
+      const options = { session, returnDocument: 'before', projection: { joined_by: 1 } } as const;
+      return (await users.findOneAndUpdate({ _id: userId, home_group_id: from }, update, options)) ?? undefined;
     },
     async promoteEldest(groupId, session) {
       const options = { session, sort: eldestFirst, projection: { _id: 1 } } as const;
@@ -279,14 +280,15 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       const update = { $unset: { disabled_at: true, disabled_reason: true, disabled_by: true } } as const;
       return (await users.updateOne(disabled, update)).matchedCount === 1;
     },
-    async changeProfile(userId, change) {
+    async changeProfile(userId, change, now) {
       const fields = Object.entries(change).filter(([, value]) => value !== undefined);
       const set = Object.fromEntries(fields.filter(([, value]) => value !== null));
       const unset = Object.fromEntries(
         fields.filter(([, value]) => value === null).map(([name]) => [name, true as const]),
       );
+      const present = { _id: userId, deletes_at: { $not: { $lte: now } } };
       const update = { $set: set, $unset: unset };
-      return (await users.findOneAndUpdate({ _id: userId }, update, { returnDocument: 'after' })) ?? undefined;
+      return (await users.findOneAndUpdate(present, update, { returnDocument: 'after' })) ?? undefined;
     },
     async setPasswordHash(userId, from, to) {
       // Replaces only the hash that was verified: a password that was changed meanwhile stays changed.

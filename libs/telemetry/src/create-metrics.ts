@@ -128,5 +128,19 @@ export function createTransactionMetrics(registry: Metrics['registry']) {
       help: 'Retries of transactions, of their work or their commit',
       values: { kind: ['work', 'commit'] },
     }),
+    sessionHolds: createZeroedCounter({
+      registry,
+      name: 'auth_session_holds_total',
+      help: 'Holds that kept refreshes from an account while a change of it was tried again: taken, failed (to take or to release)',
+      values: { outcome: ['taken', 'failed'] },
+    }),
+  };
+}
+
+/** Returns the hook that counts the holds of sessions (`auth_session_holds_total`). */
+export function countHolds(holds: Pick<Counter, 'inc'>): (step: 'taken' | 'released', error?: unknown) => void {
+  return (step, error) => {
+    if (error !== undefined) holds.inc({ outcome: 'failed' });
+    else if (step === 'taken') holds.inc({ outcome: 'taken' });
   };
 }

@@ -2,10 +2,18 @@ import type { AddressInfo } from 'node:net';
 import { longestTokenSeconds } from '@auth-account/config';
 import { type EventChannel, eventChannels } from '@auth-account/contracts/events';
 import type { Check, ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
-import { createPushMessagePublisher, type EventQueue, openEventQueue } from '@auth-account/messaging';
+import { type EventQueue, openEventQueue } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
-import { explainRedisError, failFastOptions, openRedis, type RedisClient, redisKeys } from '@auth-account/redis';
-import { createDenialPages } from '@auth-account/redis/denial-pages';
+import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
+import {
+  createWriteProbe,
+  explainRedisError,
+  failFastOptions,
+  openRedis,
+  type RedisClient,
+  redisKeys,
+} from '@auth-account/redis';
+import { createDenialPages, type ReadDenialPage } from '@auth-account/redis/denial-pages';
 import { createDenyListReader } from '@auth-account/redis/deny-list-reader';
 import {
   collectionsOf,
@@ -15,7 +23,7 @@ import {
   mongoOptions,
   type TransactionHooks,
 } from '@auth-account/stores';
-import { type Logger, withSpan } from '@auth-account/telemetry';
+import { countHolds, type Logger, withSpan } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import { createAnnounce, createIsDenied } from './announcements/announce.ts';
 import { createEventPublisher } from './announcements/publish-events.ts';
@@ -158,16 +166,23 @@ export async function compose(
 
 function composeAnnouncements({ redis }: Connections, config: ApiConfig, logger: Logger, metrics: ApiMetrics) {
   const keys = redisKeys(config.KEY_PREFIX);
-  const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
-  const announce = createAnnounce({ denyList, logger, onLost: () => metrics.announcementsLost.inc() });
-  const tellSessions = createTellSessions({ push: createPushMessagePublisher(redis, keys), logger });
-  const readDenialPage = createDenialPages(createDenyListReader(redis, keys), denialPageSize);
+  const { takesWrites, doubt } = createWriteProbe(redis, keys.writeProbe);
+  const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)), takesWrites);
+  const onLost = () => {
+    doubt();
+    metrics.announcementsLost.inc();
+  };
+  const announce = createAnnounce({ denyList, logger, onLost });
+  const tellSessions = createTellSessions({ push: createOwnMessagePublisher(redis, keys), logger });
+  const readPage = createDenialPages(createDenyListReader(redis, keys), denialPageSize);
+  const readDenialPage: ReadDenialPage = async (cursor) => ((await takesWrites()) ? readPage(cursor) : undefined);
   return { denyList, announce, tellSessions, readDenialPage };
 }
 
 function transactionHooks(metrics: ApiMetrics): TransactionHooks {
   return {
     onRetry: (kind) => metrics.transactionRetries.inc({ kind }),
+    onHold: countHolds(metrics.sessionHolds),
     onEnd: (outcome) => metrics.transactions.inc({ outcome }),
     inSpan: (run) => withSpan('mongodb.transaction', {}, run),
   };

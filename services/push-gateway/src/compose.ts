@@ -25,6 +25,7 @@ import { createSubscriber } from './commands/subscriber.ts';
 import type { PushGatewayConfig, pushGatewayConfig } from './config.ts';
 import { createAskRedis } from './handshake/ask-redis.ts';
 import { createAuditRefusal } from './handshake/audit-refusal.ts';
+import { createLimitHandshakes } from './handshake/limit-handshakes.ts';
 import { createReauthenticate } from './handshake/reauthenticate.ts';
 import { createUpgrade, type UpgradeDeps } from './handshake/upgrade.ts';
 import { watchPublicKeys } from './handshake/watch-public-keys.ts';
@@ -94,6 +95,7 @@ interface AppParts {
   readonly isDraining: () => boolean;
   readonly metrics: PushMetrics;
   readonly logger: Logger;
+  readonly now: () => number;
 }
 
 /** Creates the server, with the handshake and the handling of clients' frames. */
@@ -110,6 +112,7 @@ function composeApp({ config, redis, keys, denyList, sampler, streams, ...shared
       maxStreamsPerGroup: config.MAX_STREAMS_PER_GROUP,
       onOpen: streams.onOpen,
       auditRefusal,
+      limitHandshakes: createLimitHandshakes({ limit: config.HANDSHAKE_LIMIT_PER_ADDRESS, sampler, now: shared.now }),
       trustedProxyHops: config.TRUST_PROXY_HOPS,
     }),
     onFrame: createHandleFrame(createReauthenticate({ ...shared, denyList, auditRefusal })),
@@ -144,7 +147,7 @@ export async function compose(
     recordClose: closeRecorder.record,
   });
   redis.on('ready', reconcile.wholeRound);
-  const messageSubscription = createMessageSubscription({ ...common, redis: messages, channel: keys.messages });
+  const messageSubscription = createMessageSubscription({ ...common, redis: messages, keys });
   const streams = createStreamLifecycle({ ...common, expiry, publish: createCommandPublisher(redis, keys) });
   const sampler = createAuditSampler(createAuditLog(logger));
   const app = composeApp({

@@ -24,6 +24,12 @@ export const pushGatewayConfig = Type.Object({
     default: 1_000,
     description: 'Most streams of one group on one gateway. The next one gets 429',
   }),
+  HANDSHAKE_LIMIT_PER_ADDRESS: Type.Integer({
+    minimum: 1,
+    default: 12_000,
+    description:
+      'Handshakes of one address (IPv4 /32, IPv6 /64) a minute on one gateway. It is more than 10,000 phones behind one address need that reconnect at once',
+  }),
   RECONCILE_INTERVAL_MS: Type.Integer({
     minimum: 50,
     maximum: 4_000,

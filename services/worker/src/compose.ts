@@ -16,13 +16,12 @@ import {
   collectionsOf,
   connectMongo,
   createStores,
+  createTransactionRunner,
   mongoOptions,
   type RunTransaction,
-  runTransaction,
   type Stores,
-  type TransactionOutcome,
 } from '@auth-account/stores';
-import type { Logger, Metrics } from '@auth-account/telemetry';
+import { countHolds, type Logger, type Metrics } from '@auth-account/telemetry';
 import { createEmailCodes, readSecret, watchKeys } from '@auth-account/tokens';
 import { MongoClient } from 'mongodb';
 import type { WorkerConfig, workerConfig } from './config.ts';
@@ -80,9 +79,11 @@ function openConnections(config: WorkerConfig, logger: Logger) {
 }
 
 function composeTransaction(mongo: MongoClient, metrics: WorkerMetrics): RunTransaction {
-  const onRetry = (kind: 'work' | 'commit') => metrics.transactionRetries.inc({ kind });
-  const onEnd = (outcome: TransactionOutcome) => metrics.transactions.inc({ outcome });
-  return (work, options) => runTransaction(mongo, work, { ...options, onRetry, onEnd });
+  return createTransactionRunner(mongo, {
+    onRetry: (kind) => metrics.transactionRetries.inc({ kind }),
+    onHold: countHolds(metrics.sessionHolds),
+    onEnd: (outcome) => metrics.transactions.inc({ outcome }),
+  });
 }
 
 function whenReady(redis: RedisClient, run: () => void): void {

@@ -23,6 +23,8 @@ function keyOf(type: 'x25519' | 'ed25519' | 'ec' | 'rsa', half: 'publicKey' | 'p
   return pairs[type]()[half].export({ format: 'jwk' });
 }
 
+const bytes = (length: number, byte: number) => Buffer.alloc(length, byte).toString('base64url');
+
 function load(subscribers: readonly object[], hosts = '') {
   const env = { ...stores, EVENT_SUBSCRIBERS: JSON.stringify(subscribers), EVENT_ALLOWED_HOSTS: hosts };
   return loadConfig(workerConfig, { env });
@@ -91,6 +93,12 @@ describe('EVENT_SUBSCRIBERS', () => {
     ['half a key', { kty: 'OKP', crv: 'X25519' }, 'must be a JWK'],
     ['a key for signatures', keyOf('ed25519'), 'must be a key for encryption'],
     ['an algorithm of another kind', { ...keyOf('ec'), alg: 'RSA-OAEP-256' }, 'must have an alg of its kty'],
+    ['an exponent that leaves secrets as they are', { ...keyOf('rsa'), e: 'AQ' }, 'must be a key for encryption'],
+    ['an exponent that leaves nothing of them', { ...keyOf('rsa'), e: 'AA' }, 'must be a key for encryption'],
+    ['an even exponent, which nobody can invert', { ...keyOf('rsa'), e: 'Ag' }, 'must be a key for encryption'],
+    ['a modulus that is no product of primes', { ...keyOf('rsa'), n: bytes(256, 0xfe) }, 'must be a key for'],
+    ['a modulus that is too long', { ...keyOf('rsa'), n: bytes(2_125, 0xff) }, 'must be a key for encryption'],
+    ['a point of small order', { kty: 'OKP', crv: 'X25519', x: bytes(32, 0) }, 'must be a key for encryption'],
   ])('refuses to encrypt to %s', (_what, encrypt_to, problem) => {
     expect(problemOf([webhook('a', { secret, encrypt_to })])).toContain(`/0/encrypt_to ${problem}`);
   });

@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject, publicEncrypt } from 'node:crypto';
 import {
   type CheckProblem,
   mongoConfig,
@@ -171,13 +171,38 @@ function problemOfKey(jwk: Item): string | undefined {
   if (jwk.alg !== undefined && (jwk.alg === 'RSA-OAEP-256') !== (jwk.kty === 'RSA'))
     return 'must have an alg of its kty';
   try {
-    const { asymmetricKeyType, asymmetricKeyDetails = {} } = createPublicKey({ key: { ...jwk }, format: 'jwk' });
-    const { modulusLength = 0, namedCurve = '' } = asymmetricKeyDetails;
-    const isFit = asymmetricKeyType === 'x25519' || modulusLength >= 2_048 || curves.includes(namedCurve);
-    return isFit ? undefined : 'must be a key for encryption: of a NIST curve, X25519, or RSA of 2,048 bits';
+    const key = createPublicKey({ key: { ...jwk }, format: 'jwk' });
+    return isFit(key)
+      ? undefined
+      : 'must be a key for encryption: of a NIST curve, X25519, or RSA of 2,048 to 16,384 bits';
   } catch {
     return 'must be a JWK';
   }
+}
+
+function isFit(key: KeyObject): boolean {
+  const { asymmetricKeyType, asymmetricKeyDetails = {} } = key;
+  const { modulusLength = 0, namedCurve = '', publicExponent = 0n } = asymmetricKeyDetails;
+  // With the exponents 0 and 1 anybody can read what was encrypted, and with an even one nobody.
+  const isStrong = modulusLength >= 2_048 && publicExponent > 1n && publicExponent % 2n === 1n;
+  return (asymmetricKeyType === 'x25519' || curves.includes(namedCurve) || isStrong) && canEncrypt(key);
+}
+
+/** Tries the key: OpenSSL reads some that it refuses to use, such as a point of small order. */
+function canEncrypt(key: KeyObject): boolean {
+  try {
+    if (key.asymmetricKeyType === 'rsa') publicEncrypt({ key, oaepHash: 'sha256' }, Buffer.alloc(32));
+    else diffieHellman({ publicKey: key, privateKey: ephemeralFor(key) });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function ephemeralFor({ asymmetricKeyDetails: { namedCurve } = {} }: KeyObject): KeyObject {
+  return namedCurve === undefined
+    ? generateKeyPairSync('x25519').privateKey
+    : generateKeyPairSync('ec', { namedCurve }).privateKey;
 }
 
 function urlProblems({ url }: Item, index: number): CheckProblem[] {

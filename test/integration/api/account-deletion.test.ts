@@ -144,6 +144,34 @@ describe('an order with a code', () => {
     ]);
   });
 
+  test('makes the password of an address that was never verified void, with all codes, without a hash', async () => {
+    const pending = { pending_email: 'new@example.com', pending_email_until: new Date(0) };
+    const hash = '$argon2id$v=19$m=8,t=1,p=1$c2FsdA$ZGlnZXN0';
+    const { user } = await account({ known_devices: ['phone'], password_hash: hash, deletes_at: after(3), ...pending });
+    const other = await scene.challenge(user, 'password_reset');
+    const hasher: AccountDeps['hasher'] = { ...scene.deps.hasher, admit: () => Promise.reject(new Error('full')) };
+    await confirm(await scene.challenge(user, 'account_deletion'), { hasher });
+    const at = scene.now();
+    const voided = {
+      password_hash: expect.stringMatching(/^\$argon2id\$v=19\$m=8,t=1,p=1\$c2FsdA\$[A-Za-z0-9+/]{43}$/),
+    };
+    const fields = { password_changed_at: at, known_devices: [], pending_email_until: at, touches: 2 };
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, ...voided, ...fields });
+    expect(await scene.storedChallenge(other.challenge_id)).toMatchObject({ ended_at: at });
+    const rows = await scene.rows();
+    const ordered = { event: 'account.deletion_scheduled', user_id: user._id, session_id: undefined };
+    expect(scene.audited).toEqual([[ordered, scene.origin]]);
+    const data = { user_id: user._id, changed_at: at.toISOString(), reason: 'deletion' };
+    expect(rows.map(({ event }) => [event.type, event.data])).toEqual([['service.auth.events.password_changed', data]]);
+    expect(scene.published).toEqual(rows.map(({ event }) => event));
+  });
+
+  test('leaves the password of a verified address', async () => {
+    const { user } = await account({ email_verified_at: new Date(0) });
+    await confirm(await scene.challenge(user, 'account_deletion'));
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, deletes_at: after(graceDays), touches: 1 });
+  });
+
   test('is committed by its code if it is not the first one', async () => {
     const { user } = await account({ deletes_at: after(3) });
     await confirm(await scene.challenge(user, 'account_deletion'));

@@ -209,10 +209,14 @@ test('an order to delete the account is an event, with the ends of its sessions,
     { event: 'account.deletion_scheduled', ...ids },
     { event: 'session.revoked', ...ids, reason: 'account_deleted' },
   ]);
+  const verified = () => counterOf('auth_logins_total', { outcome: 'verified' });
+  const before = await verified();
+  const right = { event: 'login.verified', outcome: 'success', user_id };
   await api.post('/api/v1/auth/restore', { email, password });
-  expect(takeEvents()).toEqual([{ event: 'account.deletion_cancelled', outcome: 'success', user_id }]);
+  expect(takeEvents()).toEqual([right, { event: 'account.deletion_cancelled', outcome: 'success', user_id }]);
+  // A right password is told where there is nothing to restore, too.
   await api.post('/api/v1/auth/restore', { email, password });
-  expect(takeEvents()).toEqual([]);
+  expect([takeEvents(), await verified()]).toEqual([[right], before + 2]);
   await api.post('/api/v1/auth/restore', { email, password: 'wrong password' });
   expect(takeEvents()).toEqual([{ event: 'login.failed', outcome: 'failure', user_id, reason: 'wrong_password' }]);
 });
@@ -259,6 +263,7 @@ test('a change of group is an event, and so is what follows for the group that w
       home_group_id,
       removed_by: owner.user_id,
     },
+    { event: 'invite.revoked', outcome, user_id: owner.user_id, session_id: owner.session_id, home_group_id },
   ]);
   await leave(stack, owner);
   expect(takeEvents()).toEqual([
@@ -346,7 +351,7 @@ test('a code that is asked for, refused and confirmed is an event, with what it 
   expect(events.splice(0)).toEqual([
     { event: 'code.requested', ...success, purpose: 'email_change' },
     { event: 'account.email_changed', ...success, session_id },
-    { event: 'account.email_change_undone', ...success },
+    { event: 'account.email_change_undone', ...success, invites_revoked: 0 },
     { event: 'session.revoked', ...success, session_id, reason: 'password_changed' },
   ]);
 
@@ -356,22 +361,24 @@ test('a code that is asked for, refused and confirmed is an event, with what it 
   await took(requestReset(stack, newEmail()));
   expect(events).toEqual([
     { event: 'code.requested', ...success, purpose: 'password_reset' },
-    { event: 'account.password_reset', ...success },
+    { event: 'account.password_reset', ...success, invites_revoked: 0 },
     { event: 'code.failed', outcome: 'failure', user_id, purpose: 'password_reset', reason: 'dead' },
     { event: 'code.requested', outcome: 'success', purpose: 'password_reset' },
   ]);
   expect(await codes('password_reset', 'confirmed')).toBe(before + 1);
 });
 
-test('a login to an account that opens no session is an event', async () => {
+test('a login or a restore to an account that opens no session is an event', async () => {
   const { email, user_id } = await registerAccount(api);
   await users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
   lines.splice(0);
   const before = await counterOf('auth_logins_total', { outcome: 'refused' });
-  await api.post('/api/v1/auth/login', { email, password });
   const event = { event: 'login.refused', outcome: 'failure', user_id, reason: 'account_disabled' };
-  expect(takeEvents()).toEqual([event]);
-  expect(await counterOf('auth_logins_total', { outcome: 'refused' })).toBe(before + 1);
+  for (const path of ['login', 'restore']) {
+    await api.post(`/api/v1/auth/${path}`, { email, password });
+    expect(takeEvents()).toEqual([event]);
+  }
+  expect(await counterOf('auth_logins_total', { outcome: 'refused' })).toBe(before + 2);
 });
 
 test('a group that gets a name or another owner is an event', async () => {

@@ -48,7 +48,7 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
   const { outbox, challenges } = createStores(collections);
   const ids = { entityId: () => randomUUID() };
   const reauthenticate = createReauthenticate({ users, hasher, limits, audit });
-  const endSessions = createEndSessions({ sessions, announce, audit });
+  const endSessions = createEndSessions({ sessions, announce, audit, now });
   const publishEvent = (event: unknown) => void published.push(event);
   const own = {
     users,

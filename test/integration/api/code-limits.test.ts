@@ -1,10 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { createLimitKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail, newSession, password, registerAccount, type TokenPair } from '../../support/accounts.ts';
-import { changeEmail } from '../../support/codes.ts';
+import { Redis } from 'ioredis';
+import { createCodeLimit } from '../../../services/api/src/limits/code-limit.ts';
+import { logIn, newEmail, newSession, password, registerAccount, type TokenPair } from '../../support/accounts.ts';
+import { changeEmail, codeOf, makeResendDue, requestVerification } from '../../support/codes.ts';
 import { bearer, cheapHashes } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { startTestApi, type TestApi } from '../../support/test-api.ts';
+import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 let api: TestApi;
 let shiftMs = 0;
@@ -22,24 +25,41 @@ const newAddress = () => {
 };
 const from = (address: string) => ({ 'X-Forwarded-For': address });
 const path = '/api/v1/auth/password-reset';
-const ask = (email: string, address = newAddress(), fields: object = {}) =>
-  api.post(path, { email, ...fields }, from(address));
-const statuses = async (count: number, one: () => ReturnType<typeof ask>) => {
+const purposes = [path, '/api/v1/auth/deletion'];
+const ask = (email: string, address = newAddress(), fields: object = {}, to = path) =>
+  api.post(to, { email, ...fields }, from(address));
+const statuses = async (count: number, one: (i: number) => ReturnType<typeof ask>) => {
   const all: number[] = [];
-  for (let i = 0; i < count; i += 1) all.push((await one()).status);
+  for (let i = 0; i < count; i += 1) all.push((await one(i)).status);
   return all;
 };
 const [five, refused] = [Array<number>(5).fill(202), 429];
 
+/** Returns the api as a client at this address reaches it. */
+const at = (address: string): Pick<TestApi, 'post' | 'collections'> => ({
+  collections: api.collections,
+  post: (to, body, headers = {}) => api.post(to, body, { ...from(address), ...headers }),
+});
+
 /** Registers and logs in from an address of its own. */
-async function knownAt(address: string) {
-  const via = { post: (to: string, body: unknown) => api.post(to, body, from(address)) };
-  return newSession(via, { device_id: randomUUID() });
+const knownAt = (address: string) => newSession(at(address), { device_id: randomUUID() });
+
+/** Registers on a device at one address, and verifies the mailbox at the other. */
+async function verifiedAt(home: string, proof: string) {
+  const [email, device_id] = [newEmail(), randomUUID()];
+  const body = { email, password, device_id, space_creation_mode: 'CREATE_NEW_HOME' };
+  const { json } = await at(home).post('/api/v1/auth/register', body);
+  const session = await logIn(at(home), email, { device_id });
+  const challenge_id = await requestVerification(at(home), session);
+  const code = await codeOf(api, challenge_id);
+  const { status } = await at(proof).post('/api/v1/account/email-verification/confirm', { challenge_id, code });
+  expect(status).toBe(200);
+  return { ...session, email, user_id: String(json.data.user_id) };
 }
 
 describe('codes for one account in a day', () => {
   test('are five for all strangers together, however many they are', async () => {
-    const { email } = await registerAccount({ post: (to, body) => api.post(to, body, from(newAddress())) });
+    const { email } = await registerAccount(at(newAddress()));
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
     const { json, headers } = await ask(email);
     expect([json.error_code, Number(headers['retry-after']) > 80_000]).toEqual(['ERR-RATE-LIMITED', true]);
@@ -50,24 +70,53 @@ describe('codes for one account in a day', () => {
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
   });
 
-  test('are five more for a device and for an address that the account knows: strangers can’t use them up', async () => {
+  test('are five for all purposes together', async () => {
+    const [{ email }, unknown] = [await registerAccount(at(newAddress())), newEmail()];
+    for (const one of [email, unknown]) {
+      const all = await statuses(6, (i) => ask(one, newAddress(), {}, purposes[i % 2]));
+      expect(all).toEqual([...five, refused]);
+    }
+  });
+
+  test('are five more for all known devices and networks of an address that was never verified', async () => {
     const home = newAddress();
     const { email, device_id } = await knownAt(home);
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
-    expect(await statuses(6, () => ask(email, home))).toEqual([...five, refused]);
-    expect(await statuses(6, () => ask(email, newAddress(), { device_id }))).toEqual([...five, refused]);
+    const asked: Awaited<ReturnType<typeof ask>>[] = [];
+    for (let i = 0; i < 12; i += 1) {
+      const away = newAddress();
+      await logIn(at(away), email, { device_id: randomUUID() });
+      for (const purpose of purposes) asked.push(await ask(email, away, {}, purpose));
+    }
+    expect(asked.map(({ status }) => status)).toEqual([...five, ...Array<number>(19).fill(refused)]);
+    expect((await ask(email, home)).status).toBe(refused);
+    expect((await ask(email, newAddress(), { device_id })).status).toBe(refused);
   });
 
-  test('are five for all known devices at one network: no new session opens a new count', async () => {
-    const { email, device_id } = await knownAt(newAddress());
-    const away = newAddress();
+  test('are five each where a verified account was registered and verified: nobody else can use them up', async () => {
+    const [home, proof] = [newAddress(), newAddress()];
+    const { email, device_id } = await verifiedAt(home, proof);
+    for (let i = 0; i < 4; i += 1) {
+      const away = newAddress();
+      await logIn(at(away), email, { device_id: randomUUID() });
+      await statuses(2, () => ask(email, away));
+    }
+    expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
+    expect(await statuses(6, () => ask(email, proof))).toEqual([...five, refused]);
+    // The device’s, then those of the network that it is at.
+    expect(await statuses(6, () => ask(email, newAddress(), { device_id }))).toEqual([...five, refused]);
+    expect(await statuses(6, () => ask(email, home, { device_id }))).toEqual([...five, refused]);
+  });
+
+  test('are five for all other known devices and networks of a verified account', async () => {
+    const { email } = await verifiedAt(newAddress(), newAddress());
     const askOnNewDevice = async () => {
-      const device = { device_id: randomUUID() };
-      await api.post('/api/v1/auth/login', { email, password, ...device }, from(newAddress()));
-      return ask(email, away, device);
+      const [away, device] = [newAddress(), { device_id: randomUUID() }];
+      await logIn(at(away), email, device);
+      return ask(email, newAddress(), device);
     };
-    expect(await statuses(7, askOnNewDevice)).toEqual([...five, refused, refused]);
-    expect((await ask(email, newAddress(), { device_id })).status).toBe(202);
+    // The code that has verified the address is one of them.
+    expect(await statuses(6, askOnNewDevice)).toEqual([...five.slice(1), refused, refused]);
   });
 
   test('do not count a known address among strangers once it has used up its own', async () => {
@@ -94,6 +143,24 @@ describe('codes for one account in a day', () => {
     }
     expect((await ask(email)).status).toBe(429);
   });
+});
+
+test('codes of strangers for very many addresses are counted for those only that were asked for last', async () => {
+  const redis = new Redis(testEnvironment().redisUrl);
+  const secret = createSecretKey(randomBytes(32));
+  const keys = createLimitKeys(uniqueName(), () => secret);
+  let time = Date.now();
+  const limit = createCodeLimit({ redis, keys, perDay: 1, crowd: 10, now: () => time });
+  const stranger = { deviceId: undefined, prefix: '192.0.2.1/32', userId: undefined, recipient: undefined };
+  const count = (i: number) => {
+    time += 1;
+    return limit.count({ ...stranger, emailKey: `cook-${i}@example.com`, hasOwnCounts: false, hasAccess: false });
+  };
+  for (let i = 0; i < 30; i += 1) expect(await count(i)).toBeUndefined();
+  expect(await redis.keys(keys.nameOf('code-*'))).toHaveLength(10);
+  expect(await count(29)).toMatchObject({ rule: 'code_account' });
+  expect(await count(0)).toBeUndefined();
+  redis.disconnect();
 });
 
 describe('codes for a change of the address in a day', () => {
@@ -153,4 +220,112 @@ test('an address tries so many codes a minute', async () => {
   const body = { challenge_id: randomUUID(), code: '00000000', new_password: 'three wrong staples' };
   const tries = await statuses(31, () => api.post(`${path}/confirm`, body, from(address)));
   expect(tries).toEqual([...Array<number>(30).fill(403), refused]);
+});
+
+describe('all mails to one address in a day', () => {
+  const change = '/api/v1/account/email-change';
+  let on: TestApi;
+  beforeAll(async () => {
+    const limits = { PASSWORD_CHANGE_LIMIT_PER_USER: '5', DELETION_LIMIT_PER_USER: '5' };
+    on = await startTestApi({ ...cheapHashes, ...limits, TRUST_PROXY_HOPS: '1' });
+  });
+  afterAll(() => on.close());
+
+  const post = (to: string, body: unknown, session?: TokenPair, address = newAddress()) =>
+    on.post(to, body, { ...from(address), ...(session && bearer(session)) });
+  const anywhere = { post: (to: string, body: unknown) => on.post(to, body, from(newAddress())) };
+
+  /** Has every mail with the code sent again, as often as that is possible. */
+  async function resend(to: string, { status, json }: Answer, session?: TokenPair): Promise<void> {
+    if (status !== 202) return;
+    const { challenge_id } = json.data;
+    for (let i = 0; i < 4; i += 1) {
+      await makeResendDue(on, challenge_id);
+      await post(`${to}/resend`, { challenge_id }, session);
+    }
+  }
+  const askAndResend = async (to: string, body: unknown, session?: TokenPair, address = newAddress()) =>
+    resend(to, await post(to, body, session, address), session);
+
+  /** Lets accounts ask for a change to the address. Returns how many mails that makes. */
+  async function askForChanges(new_email: string): Promise<number> {
+    const before = await on.collections.outbox.countDocuments({ state: 'pending', topic: /code_requested|notice/ });
+    for (let i = 0; i < 7; i += 1) {
+      const session = await newSession(anywhere);
+      await askAndResend(change, { current_password: password, new_email }, session);
+    }
+    const after = await on.collections.outbox.countDocuments({ state: 'pending', topic: /code_requested|notice/ });
+    return after - before;
+  }
+
+  /** Asks for the codes of an account from many networks, where somebody has logged in before if there is a password. */
+  async function askForCodes(email: string, given?: string): Promise<void> {
+    for (let i = 0; i < 12; i += 1) {
+      const address = newAddress();
+      const device = { device_id: randomUUID() };
+      const login = { email, password: given, ...device };
+      const session = given && (await post('/api/v1/auth/login', login, undefined, address)).json.data;
+      for (const to of purposes) {
+        await askAndResend(to, { email, ...device }, undefined, address);
+        await askAndResend(to, { email });
+      }
+      if (session) await askAndResend('/api/v1/account/email-verification', undefined, session, address);
+    }
+  }
+
+  /** Returns how many mails to its own address an account has caused, by purpose. */
+  async function mailsTo(userId: string): Promise<Record<string, number>> {
+    const rows = await on.collections.outbox.find({ state: 'pending', 'event.subject': userId }).toArray();
+    const purposesOf = rows.flatMap(({ event: { data } }) => ('purpose' in data ? [data.purpose] : []));
+    const counts = Map.groupBy(purposesOf, (purpose) => (purpose.includes('_changed') ? purpose : kindOf(purpose)));
+    return Object.fromEntries([...counts].map(([kind, all]) => [kind, all.length]));
+  }
+  const kindOf = (purpose: string) =>
+    ['password_reset', 'account_deletion', 'email_verification'].includes(purpose) ? 'code' : purpose;
+
+  test('that was never verified are 86, whoever registers it: twenty before that, forty codes, 26 notices', async () => {
+    const email = newEmail();
+    expect(await askForChanges(email)).toBe(20);
+    const { user_id } = await registerAccount(anywhere, email);
+    await askForCodes(email, password);
+    let present = password;
+    for (let i = 0; i < 7; i += 1) {
+      const session = (await post('/api/v1/auth/login', { email, password: present })).json.data;
+      const next = `three wrong staples ${i}`;
+      const changed = await post(
+        '/api/v1/account/password',
+        { current_password: present, new_password: next },
+        session,
+      );
+      if (changed.status === 200) present = next;
+      await post('/api/v1/account/deletion', { current_password: present }, session);
+      await post('/api/v1/auth/restore', { email, password: present });
+    }
+    const notices = { new_device: 10, password_changed: 5, deletion_scheduled: 5, deletion_cancelled: 5 };
+    expect(await mailsTo(user_id)).toEqual({ code: 40, ...notices });
+    // By one mail more the account leaves the address, to which it can return for three days: no other can have it.
+    const session = (await post('/api/v1/auth/login', { email, password: present })).json.data;
+    const asked = await post(change, { current_password: present, new_email: newEmail() }, session);
+    const { challenge_id } = asked.json.data;
+    await post(`${change}/confirm`, { challenge_id, code: await codeOf(on, challenge_id) }, session);
+    expect(await mailsTo(user_id)).toMatchObject({ email_changed: 1 });
+    const again = await post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+    expect(again.status).toBe(409);
+  });
+
+  test('that is a verified account’s are 25 by strangers: twenty with codes, five notices that others want it', async () => {
+    const { email, user_id } = await registerAccount(anywhere);
+    await on.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date() } });
+    await askForCodes(email);
+    await askForChanges(email);
+    expect(await mailsTo(user_id)).toEqual({ code: 20, address_in_use: 5 });
+  });
+
+  test('without an account are twenty by strangers, all with codes of changes to it', async () => {
+    const email = newEmail();
+    const before = await on.collections.outbox.countDocuments({ state: 'pending' });
+    await askForCodes(email);
+    expect(await on.collections.outbox.countDocuments({ state: 'pending' })).toBe(before);
+    expect(await askForChanges(email)).toBe(20);
+  });
 });

@@ -218,13 +218,32 @@ describe('a check of a code', () => {
     const body = { challenge_id: challenge_id.toUpperCase(), code };
     const [one, other] = [await check(body), await check(body, user._id)];
     expect([one.user, other.user]).toEqual([user, user]);
-    expect(await scene.storedChallenge(challenge_id)).toMatchObject({ tries_left: 3, ended_at: null });
+    expect(await scene.storedChallenge(challenge_id)).toMatchObject({ tries_left: 5, ended_at: null });
     expect([await one.isUsed(), await other.isUsed()]).toEqual([false, false]);
     await use(one);
     await expect(use(other)).rejects.toMatchObject(invalid());
     expect([await one.isUsed(), await other.isUsed()]).toEqual([true, false]);
     expect(await scene.storedChallenge(challenge_id)).toMatchObject({ ended_at: scene.now() });
     expect(scene.audited).toEqual([]);
+  });
+
+  test('finds a right code void in its transaction if five wrong ones were counted since it was compared', async () => {
+    const { challenge_id, code } = await scene.challenge(await scene.user(), purpose);
+    const right = await check({ challenge_id, code });
+    for (const left of [4, 3, 2, 1, 0]) {
+      await expect(check({ challenge_id, code: wrong(code) })).rejects.toMatchObject(invalid(left));
+    }
+    await expect(use(right)).rejects.toMatchObject(invalid());
+    expect(await right.isUsed()).toBe(false);
+  });
+
+  test('gives no verdict on a wrong code that others have left no try for', async () => {
+    const user = await scene.user();
+    const { challenge_id, code } = await scene.challenge(user, purpose, { tries_left: 1 });
+    const guess = () => expect(check({ challenge_id, code: wrong(code) })).rejects.toMatchObject(invalid(0));
+    await Promise.all(Array.from({ length: 8 }, guess));
+    const reasons = scene.audited.map(([event]) => ('reason' in event ? event.reason : undefined));
+    expect(reasons.toSorted()).toEqual([...Array(7).fill('dead'), 'wrong']);
   });
 
   test('counts a wrong code', async () => {

@@ -61,8 +61,8 @@ describe('a request to change the address', () => {
     const data = { challenge_id, user_id: user._id, purpose, locale: 'ru' };
     expect(await scene.rows()).toMatchObject([{ state: 'pending', event: { data } }]);
     const login = { email: user.email, deviceId: phone.document.device_id };
-    const order = { ...login, purpose, change: { userId: user._id, to: new_email } };
-    expect(scene.told).toEqual([login, 'succeeded', order]);
+    const order = { ...login, isVerified: false, hasAccess: true, change: { userId: user._id, to: new_email } };
+    expect(scene.told).toEqual([login, 'succeeded', 'code', order]);
   });
 
   test('makes void the code of an earlier one, and no other', async () => {
@@ -116,7 +116,10 @@ describe('a request to change the address', () => {
 
   test('past the limit is refused', async () => {
     const { user, phone } = await account();
-    const limits = { requestCode: () => Promise.reject(new AppError('ERR-RATE-LIMITED')) };
+    const limits = {
+      askForCode: async () => undefined,
+      requestCode: () => Promise.reject(new AppError('ERR-RATE-LIMITED')),
+    };
     await expect(request(phone, { limits })).rejects.toMatchObject({ code: 'ERR-RATE-LIMITED' });
     await expectUnchanged(user);
   });

@@ -35,19 +35,20 @@ describe('a request to verify the address', () => {
     const user = await scene.user();
     const session = await scene.session({ user_id: user._id });
     expect(await request(session)).toBe(answer);
-    expect(scene.told).toEqual([{ email: user.email, deviceId: session.document.device_id, purpose, isShared: true }]);
+    const asker = { email: user.email, deviceId: session.document.device_id };
+    expect(scene.told).toEqual(['code', { ...asker, isVerified: false, hasAccess: true }]);
     expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'ru' }, russian()]]);
   });
 
-  test('of an address that is verified already is counted with those of its device and network', async () => {
+  test('of an address that is verified already is counted as such', async () => {
     const user = await scene.user({ email_verified_at: new Date(0) });
     await request(await scene.session({ user_id: user._id }));
-    expect(scene.told).toMatchObject([{ email: user.email, isShared: false }]);
+    expect(scene.told).toMatchObject(['code', { email: user.email, isVerified: true }]);
   });
 
   test('of an account that is gone makes the app refresh', async () => {
     await expect(request(await scene.session())).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
-    expect([scene.told, asked]).toEqual([[], []]);
+    expect([scene.told, asked]).toEqual([['code'], []]);
   });
 });
 
@@ -57,10 +58,11 @@ describe('a request for a code to an address', () => {
     createRequestCodeForAddress({ ...scene.deps, requestCode }, purpose)(body, russian());
 
   test('asks for the code of its account, in its language', async () => {
-    const user = await scene.user({ locale: 'en' });
+    const user = await scene.user({ locale: 'en', email_verified_at: scene.now() });
     const device_id = '7D0F7A34-52F1-4A4E-9B0E-3A1C5D2E8F90';
     expect(await request({ email: user.email, device_id })).toBe(answer);
-    expect(scene.told).toEqual([{ email: user.email, deviceId: device_id.toLowerCase(), purpose }]);
+    const asker = { email: user.email, deviceId: device_id.toLowerCase() };
+    expect(scene.told).toEqual(['code', { ...asker, isVerified: true, hasAccess: false }]);
     expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'en' }, russian()]]);
   });
 
@@ -73,11 +75,10 @@ describe('a request for a code to an address', () => {
     expect(asked).toMatchObject([[{ userId: undefined }], [{ userId: waiting._id }]].map(([code]) => [code, {}]));
   });
 
-  test('asks for nobody’s if there is no account, and makes up a device if none is named', async () => {
+  test('asks for nobody’s if there is no account, and for no device if none is named', async () => {
     const email = 'nobody@example.com';
     await request({ email });
-    const deviceId = expect.stringMatching(/^[0-9a-f-]{36}$/);
-    expect(scene.told).toEqual([{ email, deviceId, purpose }]);
+    expect(scene.told).toEqual(['code', { email, deviceId: undefined, isVerified: false, hasAccess: false }]);
     expect(asked).toEqual([[{ purpose, userId: undefined, locale: 'ru' }, russian()]]);
   });
 });
@@ -104,7 +105,11 @@ describe('the code of the mailbox', () => {
       ['service.auth.events.email_verified', data, at.toISOString(), scene.origin.requestId],
     ]);
     expect(scene.published).toEqual(rows.map(({ event }) => event));
-    expect([scene.audited, scene.told, scene.verdicts]).toEqual([audited(user._id), ['try'], [false, true]]);
+    expect([scene.audited, scene.told, scene.verdicts]).toEqual([
+      audited(user._id),
+      ['try', ['verified', { email: user.email, deviceId: undefined }]],
+      [false, true],
+    ]);
   });
 
   test('leaves an address that is verified already, and uses itself', async () => {

@@ -70,7 +70,7 @@ describe('an export', () => {
       account: {
         ...{ user_id, email: user.email, email_verified: true, pending_email: null, display_name: 'Ann' },
         ...{ locale: 'ru', home_group_id, account_type, role: 'member', created_at: iso(0) },
-        ...{ password_changed_at: iso(0), last_login_at: iso(1) },
+        ...{ password_changed_at: iso(0), last_login_at: iso(1), email_verified_at: iso(3), pending_email_until: null },
       },
       former_emails: [{ email: 'Old@example.com', undo_until: iso(-5) }],
       known_devices: ['phone'],
@@ -87,7 +87,7 @@ describe('an export', () => {
     const ids = { user_id, session_id: phone.document._id };
     expect(scene.audited).toEqual([[{ event: 'account.exported', ...ids }, scene.origin]]);
     const login = { email: user.email, deviceId: phone.document.device_id };
-    expect(scene.told).toEqual([['export', user_id], login, 'succeeded']);
+    expect(scene.told).toEqual([login, 'succeeded', ['export', user_id]]);
   });
 
   test('of an account that has hardly begun says so', async () => {
@@ -104,13 +104,12 @@ describe('an export', () => {
     expect((await exported({}, { invites })).answer.is_complete).toBe(false);
   });
 
-  test('needs the password, and is counted before it', async () => {
+  test('needs the password, and is counted after it, before anything is read', async () => {
     const { phone } = await exported();
     const limits = { exportAccount: () => Promise.reject(new AppError('ERR-RATE-LIMITED')) };
-    const told = [...scene.told];
-    await expect(exportOf(phone, { limits })).rejects.toMatchObject({ code: 'ERR-RATE-LIMITED' });
-    expect(scene.told).toEqual(told);
-    await expect(exportOf(phone, {}, 'wrong')).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
+    const sessions = { listHeld: () => Promise.reject(new Error('read')) };
+    await expect(exportOf(phone, { limits, sessions })).rejects.toMatchObject({ code: 'ERR-RATE-LIMITED' });
+    await expect(exportOf(phone, { limits }, 'wrong')).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
     expect(scene.audited.map(([{ event }]) => event)).toEqual(['account.exported', 'reauthentication.failed']);
   });
 });

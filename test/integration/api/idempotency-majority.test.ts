@@ -3,12 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
+import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
+import { authctl } from '../../support/authctl.ts';
 import { bearer, insertInvite } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { keepPrimary } from '../../support/stop-replication.ts';
+import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 
 /** Two members: what the secondary does not apply, no majority has. */
@@ -140,6 +143,77 @@ test('a refresh that converges hands nothing out before a majority has what the 
   const { first, again, hasWaited } = await sendTwice((on) => on.refresh(refresh_token), 'user_sessions', hasRotated);
   expect([first.status, again.status, hasWaited]).toEqual([200, 200, true]);
   expect(again.json.data.refresh_token).toBe(first.json.data.refresh_token);
+});
+
+test('a restore that finds nothing to cancel is not answered before a majority has the one that did', async () => {
+  const { email, user_id, ...session } = await newSession(api);
+  const ordered = await api.post('/api/v1/account/deletion', { current_password: password }, bearer(session));
+  expect(ordered.status).toBe(202);
+  const restore: Sending = (on) => on.post('/api/v1/auth/restore', { email, password });
+  const { users } = scene.collections;
+  const isRestored = async () => (await users.findOne({ _id: user_id }))?.deletes_at === undefined;
+  await admin(secondary).command({ fsync: 1, lock: true });
+  const answered: string[] = [];
+  const first = restore(api).finally(() => answered.push('first'));
+  try {
+    await waitUntil(isRestored, { what: 'the effect of the first', ...patience });
+    const again = restore(other).finally(() => answered.push('second'));
+    const isCommitting = { 'command.commitTransaction': { $exists: true } };
+    const committing = () =>
+      admin(primary)
+        .aggregate([{ $currentOp: {} }, { $match: isCommitting }])
+        .toArray();
+    await waitUntil(async () => answered.length > 0 || (await committing()).length === 2, {
+      what: 'both wait for the majority',
+      ...patience,
+    });
+    expect(answered).toEqual([]);
+    await admin(secondary).command({ fsyncUnlock: 1 });
+    expect([(await first).status, (await again).status]).toEqual([200, 200]);
+  } finally {
+    await admin(secondary)
+      .command({ fsyncUnlock: 1 })
+      .catch(() => undefined);
+  }
+});
+
+test('an operator is not told that an account is disabled already before a majority has that', async () => {
+  const { email, user_id: _id } = await newSession(api);
+  const env = { ...serviceEnvironment(scene.collections.users.dbName), MONGODB_URI: mongo.uri };
+  const disable = () => authctl(['user', 'disable', email, '--reason', 'spam'], { env });
+  await admin(secondary).command({ fsync: 1, lock: true });
+  try {
+    const disabled = { $set: { disabled_at: new Date() } };
+    await scene.collections.users.updateOne({ _id }, disabled, { writeConcern: { w: 1 } });
+    const { exitCode, stdout, stderr } = await disable();
+    expect([exitCode === 0, `${stdout}${stderr}`.includes('already')]).toEqual([false, false]);
+  } finally {
+    await admin(secondary).command({ fsyncUnlock: 1 });
+  }
+  expect((await disable()).stderr).toContain('disabled already');
+});
+
+test('a consumer calls no event a duplicate before a majority has its effect', async () => {
+  const db = scene.mongo.db(`${scene.collections.users.dbName}-kitchen`);
+  const [inbox, effects] = [db.collection<InboxDocument>('inbox'), db.collection('effects')];
+  await db.createCollection('effects');
+  const { once } = await openMongoInbox({ client: scene.mongo, collection: inbox });
+  const entry = { subscriber: 'kitchen', eventId: randomUUID() };
+  const handle = () =>
+    once(entry, async (session) => {
+      await effects.insertOne({ event: entry.eventId }, { session });
+    });
+  await admin(secondary).command({ fsync: 1, lock: true });
+  const first = handle();
+  try {
+    await waitUntil(async () => (await effects.countDocuments()) === 1, { what: 'the effect', ...patience });
+    // Rejected: the event is delivered again.
+    await expect(handle()).rejects.toThrow();
+  } finally {
+    await admin(secondary).command({ fsyncUnlock: 1 });
+  }
+  expect([await first, await handle(), await effects.countDocuments()]).toEqual(['processed', 'duplicate', 1]);
+  await db.dropDatabase();
 });
 
 // Must be the last test: afterwards another member is the primary, or none for a while.

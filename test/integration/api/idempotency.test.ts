@@ -1,6 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail, password, registerAccount } from '../../support/accounts.ts';
+import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 let api: TestApi;
@@ -90,6 +93,38 @@ test('twenty at once with one key over two pods: all 201 with one answer, one ac
   expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
   expect(await api.collections.users.countDocuments({ email: body.email })).toBe(1);
   expect(await api.collections.outbox.countDocuments({ 'event.subject': answers[0]?.json.data.user_id })).toBe(1);
+});
+
+describe('while the server keys rotate', () => {
+  let dir: string;
+  let [before, after]: TestApi[] = [];
+  /** Two pods that have both keys; one has not seen yet that the new one is first. */
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'auth-account-idempotency-'));
+    const keys = ['old', 'new'].map((kid) => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') }));
+    const start = async (name: string, ordered: typeof keys) => {
+      const SERVER_KEYS_FILE = join(dir, name);
+      await writeFile(SERVER_KEYS_FILE, JSON.stringify({ keys: ordered }));
+      return startTestApi({ SERVER_KEYS_FILE, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+    };
+    [before, after] = [await start('before.json', keys), await start('after.json', keys.toReversed())];
+  });
+  afterAll(async () => {
+    for (const pod of [before, after]) await pod?.close({ keepData: true });
+    await rm(dir, { recursive: true });
+  });
+
+  test('twins at two pods that differ in the newest key get one answer, and one invite is made', async () => {
+    const { access_token } = await newSession(api);
+    for (let max_uses = 1; max_uses <= 5; max_uses += 1) {
+      const headers = { Authorization: `Bearer ${access_token}`, 'Idempotency-Key': randomUUID() };
+      const pods = [before, after, before, after];
+      const answers = await Promise.all(pods.map((pod) => pod?.post('/api/v1/invites', { max_uses }, headers)));
+      expect(answers.map((answer) => answer?.status)).toEqual(Array(4).fill(201));
+      expect(new Set(answers.map((answer) => answer?.text)).size).toBe(1);
+      expect(await api.collections.invites.countDocuments({ max_uses })).toBe(1);
+    }
+  });
 });
 
 describe('what is stored', () => {

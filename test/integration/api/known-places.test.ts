@@ -46,8 +46,13 @@ async function attack(email: string): Promise<void> {
 }
 
 /** Registers from this network; repeats the request if it has been sent before. */
-async function register(network: string, email: string, key: string = randomUUID()): Promise<Account> {
-  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+async function register(
+  network: string,
+  email: string,
+  key: string = randomUUID(),
+  device_id?: string,
+): Promise<Account> {
+  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME', device_id };
   const { status, json } = await from(network).post('/api/v1/auth/register', body, { 'Idempotency-Key': key });
   expect(status).toBe(201);
   return { email, ...json.data };
@@ -59,11 +64,12 @@ async function newSession(network: string, fields: object = {}): Promise<Account
   return { ...account, ...(await logIn(from(network), account.email, fields)) };
 }
 
-/** Verifies the address by its code. */
-async function verify(session: TokenPair): Promise<void> {
+/** Verifies the address by its code, from this network. */
+async function verify(session: TokenPair, network = newNetwork()): Promise<void> {
   const challenge_id = await requestVerification(api, session);
   const code = await codeOf(api, challenge_id);
-  const { status } = await api.post('/api/v1/account/email-verification/confirm', { challenge_id, code });
+  const confirmation = { challenge_id, code };
+  const { status } = await from(network).post('/api/v1/account/email-verification/confirm', confirmation);
   expect(status).toBe(200);
 }
 
@@ -118,6 +124,52 @@ describe('a registration that is repeated', () => {
     await attack(email);
     expect(await logInStatus(squatters, email, newPassword)).toBe(429);
     expect(await logInStatus(owners, email, newPassword)).toBe(200);
+  });
+});
+
+describe('the places that an account knows', () => {
+  const exportOf = ({ access_token }: TokenPair, network: string) =>
+    from(network).post(
+      '/api/v1/account/export',
+      { current_password: password },
+      { Authorization: `Bearer ${access_token}` },
+    );
+
+  test('are not pushed out by logins without a device id, nor by their sessions', async () => {
+    const [home, other, device_id] = [newNetwork(), newNetwork(), randomUUID()];
+    const { email } = await newSession(home, { device_id });
+    for (let i = 0; i < 20; i += 1) {
+      const session = await logIn(from(other), email);
+      expect((await exportOf(session, other)).status).toBe(200);
+    }
+    await attack(email);
+    expect(await logInStatus(newNetwork(), email, password, { device_id })).toBe(200);
+    expect(await logInStatus(home, email, password)).toBe(200);
+  });
+
+  test('are not learned from a session that shows the password', async () => {
+    const [home, away] = [newNetwork(), newNetwork()];
+    const session = await newSession(home);
+    expect((await exportOf(session, away)).status).toBe(200);
+    await attack(session.email);
+    expect(await logInStatus(away, session.email, password)).toBe(429);
+  });
+
+  test('keep the registered one, and those of the mailbox’s codes, wherever somebody logs in with the password', async () => {
+    const [home, reset_at, verified_at] = [newNetwork(), newNetwork(), newNetwork()];
+    const [email, device_id] = [newEmail(), randomUUID()];
+    await register(home, email, undefined, device_id);
+    const session = await logIn(from(home), email);
+    await verify(session, verified_at);
+    await reset(reset_at, email);
+    for (let i = 0; i < 25; i += 1) {
+      expect(await logInStatus(newNetwork(), email, newPassword, { device_id: randomUUID() })).toBe(200);
+    }
+    await attack(email);
+    for (const network of [home, verified_at, reset_at]) {
+      expect(await logInStatus(network, email, newPassword)).toBe(200);
+    }
+    expect(await logInStatus(newNetwork(), email, newPassword, { device_id })).toBe(200);
   });
 });
 

@@ -125,12 +125,12 @@ describe('a login', () => {
     expect(asked).toEqual([]);
   });
 
-  test('without a device gets one made up, and has no name', async () => {
+  test('without a device gets one made up, of which the limits learn nothing, and has no name', async () => {
     const { email } = await scene.user();
     const { session_id, device_id } = await logIn({ email });
     expect(device_id).toBe(madeUp);
     expect(await scene.asStored(session_id)).toMatchObject({ device_id: madeUp, device_name: null, platform: null });
-    expect(told[0]).toEqual(['asked', { email, deviceId: madeUp }, scene.origin]);
+    expect(told[0]).toEqual(['asked', { email, deviceId: undefined }, scene.origin]);
   });
 
   test('has an end that is never past the absolute one', async () => {

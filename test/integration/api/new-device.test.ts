@@ -58,7 +58,8 @@ describe('a login on a device', () => {
   async function logIn(fields: Partial<UserDocument>, given: Partial<DeviceLogin> = {}) {
     const user = account(fields);
     const { document } = await scene.session({ user_id: user._id, device_name: 'Pixel', platform: 'android' });
-    const login = { user, device: 'phone', session: document, live: [], ended: [], ...given };
+    const at = document.created_at;
+    const login = { user, device: 'phone', at, session: document, live: [], ended: [], ...given };
     const { append, announce } = notices();
     const origin = { ...scene.origin, locale: 'ru' } as const;
     const work = () =>
@@ -116,7 +117,7 @@ describe('a login on a device', () => {
     const { document } = await scene.session({ user_id: user._id });
     await scene.mongo.withSession(async (session) => {
       session.startTransaction();
-      const login = { user, device: 'phone', session: document, live: [], ended: [] };
+      const login = { user, device: 'phone', at: scene.now(), session: document, live: [], ended: [] };
       expect(await notices().append(login, scene.origin, session)).toMatchObject({ isWritten: true });
       await session.abortTransaction();
     });

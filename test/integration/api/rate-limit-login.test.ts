@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
@@ -101,8 +102,9 @@ test('the owner gets in after 1,000 failures of an attacker: at a known address,
   }
 });
 
-test('a device that the service named is known by that name', async () => {
+test('a device that the service named is known once the app has logged in by that name', async () => {
   const { email, device_id } = await newSession(api);
+  await logIn(api, email, { device_id });
   for (let i = 0; i < 6; i += 1) await logInFrom('192.0.2.6', { email, password: wrong });
   expectRefused(await logInFrom('192.0.2.6', { email, password }));
   expect((await logInFrom('192.0.2.6', { email, password, device_id })).status).toBe(200);
@@ -202,6 +204,25 @@ describe('Redis', () => {
     await own.close();
     await redis.kill();
     await rm(dir, { recursive: true, force: true });
+  });
+
+  test('that is full keeps nobody out: each process counts for itself', async () => {
+    const session = await newSession(own);
+    const client = new Redis(redis.url);
+    await client.config('SET', 'maxmemory', '1');
+    try {
+      const wrongTries: number[] = [];
+      const email = newEmail();
+      while (wrongTries.length < 12) wrongTries.push((await own.post(path, { email, password: wrong })).status);
+      expect(wrongTries).toEqual([...Array<number>(10).fill(401), 429, 429]);
+      const codes: number[] = [];
+      while (codes.length < 6) codes.push((await own.post('/api/v1/auth/password-reset', { email })).status);
+      expect(codes).toEqual([...Array<number>(5).fill(202), 429]);
+      expect((await own.post(path, { email: session.email, password })).status).toBe(200);
+    } finally {
+      await client.config('SET', 'maxmemory', '0');
+      client.disconnect();
+    }
   });
 
   // Half a second. The proof is an answer before SIGCONT: without a time limit it would never come.

@@ -49,10 +49,19 @@ function limitsOf(
   change: Partial<typeof rules> = {},
   connection = redis,
   onInsured = (e: unknown) => void errors.push(e),
+  crowd?: number,
 ) {
   const all = { ...rules, ...change };
   const addresses = addressesOf(all.perAddress, connection);
-  return createLoginLimits({ redis: connection, keys: keysOf(), addresses, rules: all, now: () => time, onInsured });
+  return createLoginLimits({
+    redis: connection,
+    keys: keysOf(),
+    addresses,
+    rules: all,
+    now: () => time,
+    onInsured,
+    crowd,
+  });
 }
 
 const identity = (change: Partial<LoginIdentity> = {}): LoginIdentity => ({
@@ -363,11 +372,39 @@ test('no key names an account, a device or an address, and every key ends', asyn
   const found = await redis.keys(`{${prefix}}:*`);
   expect(found.length).toBeGreaterThan(5);
   for (const key of found) {
-    expect(key).toMatch(/^\{test-[0-9a-f-]+\}:limit:login(-known|-delay|-failed)?:[A-Za-z0-9_-]{22}$/);
+    expect(key).toMatch(/^\{test-[0-9a-f-]+\}:limit:(login(-known|-delay|-failed)?:[A-Za-z0-9_-]{22}|crowd:login)$/);
     expect(await redis.pttl(key)).toBeGreaterThan(0);
   }
   const members = await redis.zrange(found.find((key) => key.includes('known')) ?? '', '0', '-1');
   expect(members).toEqual([expect.stringMatching(/^[\w-]{22}$/), expect.stringMatching(/^[\w-]{22}$/)]);
+});
+
+describe('failures at very many accounts', () => {
+  const crowd = 10;
+  const victim = (i: number) => ({ ...stranger(i), emailKey: `cook-${i}@example.com` });
+  const keysLike = (kind: string) => redis.keys(`{${prefix}}:limit:login-${kind}:*`);
+
+  test('take no more room than those of so many: the account whose last failure is oldest is forgotten', async () => {
+    const limits = limitsOf({ accountFailuresPerDay: 1 }, redis, undefined, crowd);
+    for (let i = 0; i < 3 * crowd; i += 1) {
+      expect(await guess(limits, victim(i))).toBeUndefined();
+      time += 1;
+    }
+    expect(await keysLike('failed')).toHaveLength(crowd);
+    // Each of the others has the delay of its stranger left, which ends within the hour.
+    expect(await keysLike('delay')).toHaveLength(3 * crowd + crowd);
+    expect(await guess(limits, victim(3 * crowd - 1))).toMatchObject({ rule: 'login_account_day' });
+    expect(await guess(limits, victim(0))).toBeUndefined();
+  });
+
+  test('leave none of them out that are a day old', async () => {
+    const limits = limitsOf({}, redis, undefined, crowd);
+    for (let i = 0; i < crowd; i += 1) await guess(limits, victim(i));
+    time += day;
+    for (let i = 0; i < crowd / 2; i += 1) await guess(limits, victim(100 + i));
+    expect(await redis.zcard(`{${prefix}}:limit:crowd:login`)).toBe(crowd / 2);
+    expect(await keysLike('failed')).toHaveLength(crowd / 2);
+  });
 });
 
 test('a login is one command before the hash, and one after it', async () => {

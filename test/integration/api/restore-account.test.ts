@@ -50,7 +50,7 @@ describe('a check of address and password', () => {
     ];
     await expect(check({ email: due.email })).rejects.toMatchObject({ ...refused, details: {} });
     expect(scene.told).toEqual([{ email: due.email, deviceId }, 'failed']);
-    const event = { event: 'login.failed', user_id: due._id, reason: 'unknown_account' };
+    const event = { event: 'login.failed', user_id: undefined, reason: 'unknown_account' };
     expect(scene.audited.map(([one]) => one)).toEqual([event]);
     expect(await check({ email: waiting.email })).toEqual(waiting);
   });
@@ -109,102 +109,101 @@ describe('a check of address and password', () => {
 });
 
 describe('a restore', () => {
+  let told: unknown[];
+  beforeEach(() => {
+    told = [];
+  });
+
   const restore = (
     user: UserDocument,
     fields: object = {},
     between?: () => Promise<unknown>,
     given: Partial<RestoreAccountDeps> = {},
+    origin = scene.origin,
   ) => {
     const check: ReturnType<typeof authenticate> = async (...given) => {
       const seen = await authenticate()(...given);
       await between?.();
       return seen;
     };
-    const restoreAccount = createRestoreAccount({ ...scene.deps, ...given, authenticate: check });
-    return restoreAccount({ email: user.email, password, ...fields }, scene.origin);
+    const tellSessions: RestoreAccountDeps['tellSessions'] = (...content) => void told.push(content);
+    const restoreAccount = createRestoreAccount({ ...scene.deps, tellSessions, ...given, authenticate: check });
+    return restoreAccount({ email: user.email, password, device_id: deviceId, ...fields }, origin);
   };
   const restored = () => ({ message: 'ACCOUNT_RESTORED', timestamp: scene.now().toISOString() });
-  const expectNothingTold = async () => expect([await scene.rows(), scene.published]).toEqual([[], []]);
+  const verified = ({ _id: user_id }: UserDocument) => ({ event: 'login.verified', user_id });
+  const expectNothingTold = async () => expect([await scene.rows(), scene.published, told]).toEqual([[], [], []]);
+  const known = { known_devices: [deviceId] };
 
-  test('cancels the deletion with its event, and tells of it afterwards', async () => {
-    const { deletes_at, ...user } = await scene.user({ deletes_at: inAMinute() });
+  test('cancels the deletion with its events, and tells of it afterwards', async () => {
+    const { deletes_at, ...user } = await scene.user({ deletes_at: inAMinute(), ...known });
     expect(await restore(user, { device_id: deviceId.toUpperCase() })).toEqual(restored());
-    expect(await scene.storedUser(user._id)).toEqual({ ...user, touches: 1 });
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, last_login_at: scene.now(), touches: 2 });
     const rows = await scene.rows();
     const at = scene.now().toISOString();
-    expect(rows.map(({ event: { type, data, time, requestid } }) => [type, data, time, requestid])).toEqual([
-      ['service.auth.events.deletion_cancelled', { user_id: user._id, cancelled_at: at }, at, scene.origin.requestId],
-    ]);
+    const { _id: user_id } = user;
+    expect(rows.map(({ event: { type, data, time, requestid } }) => [type, data, time, requestid])).toEqual(
+      [
+        ['service.auth.events.deletion_cancelled', { user_id, cancelled_at: at }],
+        ['service.auth.events.notice', { user_id, purpose: 'deletion_cancelled', locale: 'en' }],
+      ].map((row) => [...row, at, scene.origin.requestId]),
+    );
     expect(scene.published).toEqual(rows.map(({ event }) => event));
-    expect(scene.audited).toEqual([[{ event: 'account.deletion_cancelled', user_id: user._id }, scene.origin]]);
+    expect(scene.audited).toEqual([
+      [verified(user), scene.origin],
+      [{ event: 'account.deletion_cancelled', user_id }, scene.origin],
+    ]);
     expect(scene.told).toEqual([{ email: user.email, deviceId }, 'succeeded']);
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('knows no device if the app names none', async () => {
-    const user = await scene.user({ deletes_at: inAMinute() });
-    await restore(user);
-    expect(scene.told[0]).toEqual({ email: user.email, deviceId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+  test('is one of any client without an id if the app names none', async () => {
+    const user = await scene.user({ deletes_at: inAMinute(), known_devices: ['unnamed'] });
+    await restore(user, { device_id: undefined });
+    expect(scene.told[0]).toEqual({ email: user.email, deviceId: undefined });
+    expect(await scene.rows()).toHaveLength(2);
   });
 
-  test('leaves an account that nobody deletes as it is', async () => {
-    const user = await scene.user();
-    // An order that comes now is not the one that its user wants to have cancelled.
-    const deletions = { cancel: () => Promise.reject(new Error('asked to cancel')) };
-    expect(await restore(user, {}, undefined, { deletions })).toEqual(restored());
-    expect([await scene.storedUser(user._id), scene.audited]).toEqual([user, []]);
+  test('of an account that nobody deletes is in the audit log, and else leaves it as it is', async () => {
+    const user = await scene.user(known);
+    expect(await restore(user)).toEqual(restored());
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, last_login_at: scene.now(), touches: 1 });
+    expect(scene.audited).toEqual([[verified(user), scene.origin]]);
     await expectNothingTold();
+  });
+
+  test('on a device that the account does not know is told by mail alone: there is no session to end', async () => {
+    const user = await scene.user({ known_devices: ['tablet'], locale: 'ru' });
+    await scene.session({ user_id: user._id });
+    expect(await restore(user)).toEqual(restored());
+    const learned = { known_devices: ['tablet', deviceId], new_device_notices: [scene.now()] };
+    expect(await scene.storedUser(user._id)).toMatchObject(learned);
+    const rows = await scene.rows();
+    const data = { user_id: user._id, purpose: 'new_device', locale: 'ru' };
+    expect(rows.map(({ event }) => event.data)).toEqual([data]);
+    expect([scene.published, told]).toEqual([rows.map(({ event }) => event), []]);
+    expect([await scene.collections.sessions.countDocuments(), scene.verdicts]).toEqual([1, [false, true]]);
   });
 
   test.each([
     ['where none was ordered', undefined],
     ['in place of the one that was seen', inAMinute],
   ])('cancels a deletion that is ordered meanwhile, %s', async (_, seenAt) => {
-    const user = await scene.user(seenAt && { deletes_at: seenAt() });
+    const user = await scene.user({ ...known, ...(seenAt && { deletes_at: seenAt() }) });
     const order = () => change(user._id, { deletes_at: new Date(scene.now().getTime() + 120_000) });
     expect(await restore(user, {}, order)).toEqual(restored());
     expect(await scene.storedUser(user._id)).not.toHaveProperty('deletes_at');
-    expect(scene.audited).toHaveLength(1);
+    expect(scene.audited).toHaveLength(2);
   });
 
-  test('cancels no deletion that is ordered after its client has given up', async () => {
+  test('does nothing for a client that has left, also if it has ordered another deletion since', async () => {
     const user = await scene.user({ deletes_at: inAMinute() });
-    const later = new Date(scene.now().getTime() + 120_000);
-    const deletions: RestoreAccountDeps['deletions'] = {
-      async cancel(...args) {
-        await change(user._id, { deletes_at: later });
-        return scene.deps.deletions.cancel(...args);
-      },
-    };
-    const users = { find: () => Promise.reject(new Error('asked no more')) };
-    await expect(restore(user, {}, undefined, { deletions, users })).rejects.toThrow('asked no more');
-    expect(await scene.storedUser(user._id)).toMatchObject({ deletes_at: later });
-    await expectNothingTold();
-  });
-
-  test('gives up if deletions are ordered again and again', async () => {
-    const user = await scene.user({ deletes_at: inAMinute() });
-    const deletions = { cancel: async () => false };
-    let reads = 0;
-    const users: RestoreAccountDeps['users'] = {
-      find(userId) {
-        reads += 1;
-        return scene.users.find(userId);
-      },
-    };
-    await expect(restore(user, {}, undefined, { deletions, users })).rejects.toMatchObject({
-      code: 'ERR-DEPENDENCY-UNAVAILABLE',
-    });
-    expect(reads).toBe(3);
-    await expectNothingTold();
-  });
-
-  test('does nothing for a client that has left', async () => {
-    const user = await scene.user({ deletes_at: inAMinute() });
-    const restoreAccount = createRestoreAccount({ ...scene.deps, authenticate: authenticate() });
+    const deletes_at = new Date(scene.now().getTime() + 120_000);
     const origin = { ...scene.origin, isAbandoned: () => true };
-    await expect(restoreAccount({ email: user.email, password }, origin)).rejects.toThrow('given the request up');
-    expect(await scene.storedUser(user._id)).toEqual(user);
+    const left = restore(user, {}, () => change(user._id, { deletes_at }), {}, origin);
+    await expect(left).rejects.toThrow('given the request up');
+    expect(await scene.storedUser(user._id)).toEqual({ ...user, deletes_at });
+    await expectNothingTold();
   });
 
   test('is refused with a wrong password', async () => {
@@ -221,6 +220,8 @@ describe('a restore', () => {
   ])('is refused if %s since the password was checked', async (_, between) => {
     const user = await scene.user({ deletes_at: inAMinute() });
     await expect(restore(user, {}, () => between(user))).rejects.toMatchObject(refused);
+    const event = { event: 'login.refused', user_id: user._id, reason: 'credentials_changed' };
+    expect(scene.audited).toEqual([[event, scene.origin]]);
     await expectNothingTold();
   });
 
@@ -228,6 +229,8 @@ describe('a restore', () => {
     const user = await scene.user({ deletes_at: inAMinute(), disabled_at: new Date(0) });
     await expect(restore(user)).rejects.toMatchObject({ code: 'ERR-ACCOUNT-DISABLED' });
     expect(await scene.storedUser(user._id)).toEqual(user);
+    const event = { event: 'login.refused', user_id: user._id, reason: 'account_disabled' };
+    expect(scene.audited).toEqual([[event, scene.origin]]);
     await expectNothingTold();
   });
 

@@ -91,3 +91,22 @@ test.each(Object.keys(operations) as CountedOperation[])('%s sends the statement
       .toSorted(),
   );
 });
+
+test('a request for a code sends the same for every address', async () => {
+  const addresses = [newEmail(), (await newSession(api)).email, (await newSession(api)).email];
+  await api.collections.users.updateOne({ email: addresses[2] ?? '' }, { $set: { email_verified_at: new Date() } });
+  const ask = (email: string) => api.post('/api/v1/auth/password-reset', { email });
+  await ask(newEmail());
+  for (const email of addresses) {
+    const redis = await withSentRedisCommands(async (commands) => {
+      const mongo = (await sent.during(() => ask(email))).map(toMongoStatement);
+      expect(mongo).toEqual(['users find {email_key}', 'insert challenges', 'insert outbox', 'commitTransaction']);
+      // The event of an account comes later, at a random time.
+      return commands.map(toRedisStatement).filter((command) => command.startsWith('evalsha limit:'));
+    });
+    expect(redis.filter((command) => !settledApart.includes(command))).toEqual([
+      'evalsha limit:code',
+      'evalsha limit:login-known',
+    ]);
+  }
+});

@@ -107,6 +107,11 @@ describe('user delete', () => {
     const { request_id: restoredBy } = await authctlJson(['user', 'restore', user_id, ...why], options);
     const cancelled = await eventsOf(user_id, 'service.auth.events.deletion_cancelled');
     expect(cancelled).toMatchObject([{ requestid: restoredBy, data: { user_id } }]);
+    const [, told] = await eventsOf(user_id, 'service.auth.events.notice');
+    expect(told).toMatchObject({
+      requestid: restoredBy,
+      data: { user_id, purpose: 'deletion_cancelled', locale: 'ru' },
+    });
     await eventually('the subscriber has both', async () => {
       const types = stack.receiver.received
         .filter(({ event }) => event.subject === user_id)

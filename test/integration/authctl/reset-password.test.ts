@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
@@ -29,7 +30,7 @@ test('ends the sessions, closes the streams, and lets nobody in until the holder
   await logIn(stack, phone.email);
   const stream = await stack.openStream(phone);
   const run = await reset(phone.email.toUpperCase());
-  expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.') });
+  expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Invites revoked: 0. Sessions ended: 2.') });
   expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
   expect(await live(phone.user_id)).toBe(0);
   const { json } = await stack.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
@@ -55,7 +56,7 @@ test('is in the audit log with the name of the operator, without the address', a
     request_id: expect.stringMatching(/^authctl-/),
   };
   expect(auditLinesOf(stderr)).toMatchObject([
-    { ...shared, event: 'account.password_voided', operator_reason: 'the phone was stolen' },
+    { ...shared, event: 'account.password_voided', operator_reason: 'the phone was stolen', invites_revoked: 0 },
     { ...shared, event: 'session.revoked', session_id: phone.session_id, reason: 'password_changed' },
   ]);
   expect(stderr).not.toContain('@');
@@ -64,11 +65,19 @@ test('is in the audit log with the name of the operator, without the address', a
 test('tells subscribers and the holder, in the language of the account', async () => {
   const { user_id } = await newSession(stack);
   await stack.collections.users.updateOne({ _id: user_id }, { $set: { locale: 'ru' } });
-  const { request_id, password_changed_at } = await authctlJson([...command(user_id), '--yes'], options);
+  const invite = { home_group_id: randomUUID(), account_type: 'HOME', created_at: new Date(), uses: 0 } as const;
+  const open = { created_by: user_id, expires_at: new Date(Date.now() + 60_000), max_uses: null, revoked_at: null };
+  await stack.collections.invites.insertOne({ _id: randomUUID(), ...invite, ...open });
+  const { request_id, password_changed_at, invites_revoked } = await authctlJson(
+    [...command(user_id), '--yes'],
+    options,
+  );
+  expect(invites_revoked).toBe(1);
+  expect(await stack.collections.invites.countDocuments({ created_by: user_id, revoked_at: null })).toBe(0);
   const rows = await stack.collections.outbox.find({ 'event.requestid': request_id }).sort({ _id: 1 }).toArray();
   expect(rows.map(({ topic, event }) => [topic, event.data])).toEqual([
     ['service.auth.events.password_changed', { user_id, changed_at: password_changed_at, reason: 'operator' }],
-    ['service.auth.events.notice', { user_id, purpose: 'password_changed', locale: 'ru' }],
+    ['service.auth.events.notice', { user_id, purpose: 'password_changed', locale: 'ru', invites_revoked: 1 }],
   ]);
   expect((await stored(user_id))?.password_changed_at?.toISOString()).toBe(password_changed_at);
 });

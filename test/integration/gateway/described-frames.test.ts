@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { type NewDevicePayload, newDeviceTopic } from '@auth-account/contracts';
 import { createPushMessagePublisher, type PushMessagePublisher } from '@auth-account/messaging';
+import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asyncApiChecker } from '../../support/asyncapi-checker.ts';
 import {
@@ -83,7 +84,9 @@ test('every frame that the gateway sends is one that the AsyncAPI document has',
   await hear(client, 'message', () => push.toGroup(device.groupId, message));
   const created_at = new Date().toISOString();
   const payload: NewDevicePayload = { session_id: randomUUID(), device_name: null, platform: 'ios', created_at };
-  await hear(client, 'newDevice', () => push.toSession(device.sessionId, { topic: newDeviceTopic, payload }));
+  await hear(client, 'newDevice', () =>
+    createOwnMessagePublisher(scene.redis, scene.keys).toSession(device.sessionId, { topic: newDeviceTopic, payload }),
+  );
 
   const stopping = await startTestGateway(scene, { DRAIN_SECONDS: '0' });
   await eventually('readiness', async () => (await stopping.unreadiness()).length === 0);

@@ -192,6 +192,26 @@ describe('a handshake', () => {
   });
 });
 
+describe('the limit of handshakes per network', () => {
+  test('refuses one more with 429 before it looks at the token, and no other network', async () => {
+    const env = { HANDSHAKE_LIMIT_PER_ADDRESS: '2', TRUST_PROXY_HOPS: '1' };
+    const strict = await startTestGateway(scene, env);
+    await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
+    const from = async (address: string, token?: string) => {
+      const headers = { 'X-Forwarded-For': address };
+      return refusalOf(strict.base, { ...newDevice(), token, headers });
+    };
+    const flood = [await from('192.0.2.1'), await from('192.0.2.1'), await from('192.0.2.1', 'a.b.c')];
+    expect(flood.map(({ status }) => status)).toEqual([401, 401, 429]);
+    expect(flood[2]).toMatchObject({ body: { error_code: 'ERR-RATE-LIMITED' } });
+    const retryAfter = Number(flood[2]?.headers['retry-after']);
+    expect([retryAfter >= 1, retryAfter <= 60]).toEqual([true, true]);
+    expect((await from('192.0.2.2')).status).toBe(401);
+    expect(await strict.metric('push_upgrades_refused_total', { code: 'ERR-RATE-LIMITED' })).toBe(1);
+    await strict.close();
+  });
+});
+
 describe('the limit of streams per group', () => {
   test('refuses one more with 429, lets a reconnect in, and gives the place free at the end of a stream', async () => {
     const strict = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '2' });

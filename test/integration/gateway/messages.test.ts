@@ -6,6 +6,7 @@ import {
   type PushMessagePublisher,
   requestForceLogout,
 } from '@auth-account/messaging';
+import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { readDocumentedAcl } from '../../support/documented-acl.ts';
@@ -268,6 +269,22 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
     const client = await gateway.open(device);
     await createPushMessagePublisher(sibling, scene.keys).toSession(device.sessionId, { topic: 'x', payload: 1 });
     expect(await client.next()).toMatchObject({ type: 'message', topic: 'x' });
+  });
+
+  test('forges no message of this service: on its own channel that is dropped, on the other refused', async () => {
+    const device = newDevice();
+    const client = await gateway.open(device);
+    const content = { id: '1', topic: 'security.new_device', payload: 1, timestamp: new Date().toISOString() };
+    const forged = [{ session_id: device.sessionId }, { home_group_id: device.groupId }].map((to) =>
+      JSON.stringify({ ...to, ...content }),
+    );
+    for (const text of forged) await sibling.publish(scene.keys.messages, text);
+    await expect(sibling.publish(scene.keys.ownMessages, forged[0] ?? '')).rejects.toThrow('NOPERM');
+    const { toSession } = createPushMessagePublisher(sibling, scene.keys);
+    await expect(toSession(device.sessionId, content)).rejects.toThrow('reserved');
+    await createOwnMessagePublisher(scene.redis, scene.keys).toSession(device.sessionId, { ...content, id: 'ours' });
+    expect(await client.next()).toMatchObject({ topic: content.topic, id: 'ours' });
+    expect(await counted('reserved')).toBe(2);
   });
 
   test('can do nothing else: no command, no look at the deny list, no listening', async () => {

@@ -51,18 +51,18 @@ const operationFailed = 96;
 
 describe('a failure at a write of a change of group leaves everything as it was', () => {
   test.each([
-    ['the use of the invite', 'findAndModify', 'invites'],
-    ['the count of the group that is joined', 'update', 'groups'],
-    ['the user', 'update', 'users'],
-    ['the count of the group that is left', 'findAndModify', 'groups'],
-    ['the heir', 'findAndModify', 'users'],
-    ['the claims', 'update', 'user_sessions'],
-  ])('%s', async (_, command, collection) => {
+    ['the use of the invite', 'findAndModify', 'invites', 0],
+    ['the count of the group that is joined', 'update', 'groups', 0],
+    ['the user', 'findAndModify', 'users', 0],
+    ['the count of the group that is left', 'findAndModify', 'groups', 0],
+    ['the heir', 'findAndModify', 'users', 1],
+    ['the claims', 'update', 'user_sessions', 0],
+  ])('%s', async (_, command, collection, skip) => {
     const { owner, invite } = await newScene();
     const before = await everything();
     const namespace = `${api.database}.${collection}`;
     const failing = { failCommands: [command], errorCode: operationFailed, namespace, appName };
-    const answer = await withFailPoint(api.mongo, 'alwaysOn', failing, () => accept(api, owner, invite));
+    const answer = await withFailPoint(api.mongo, { skip }, failing, () => accept(api, owner, invite));
     expect([answer.status, answer.json.error_code]).toEqual([500, 'ERR-INTERNAL']);
     expect(await everything()).toEqual(before);
     expect((await currentGroup(api, owner)).status).toBe(200);

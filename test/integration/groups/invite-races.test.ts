@@ -2,7 +2,7 @@ import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
 import { confirmReset, requestReset } from '../../support/codes.ts';
-import { accept, bearer, expectSound, joinByInvite, leave } from '../../support/groups.ts';
+import { accept, bearer, expectSound, joinByInvite, leave, refresh, removeMember } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { joinBy, newInvite } from '../../support/invites.ts';
@@ -160,6 +160,31 @@ describe('a revocation', () => {
   });
 });
 
+test('an invite ends with the member whom it brought, though somebody else joins by it at the same moment', async () => {
+  const owner = await newSession(api);
+  const token = await newInvite(api, owner);
+  const member = await joinByInvite(api, token);
+  let removed: Promise<Answer> | undefined;
+  const joined = await heldAt(
+    'findandmodify',
+    () => joinBy(held, token),
+    async () => {
+      const before = await api.metric('auth_transaction_retries_total');
+      removed = removeMember(api, owner, member.user_id);
+      await transactionRetried(before);
+    },
+  );
+  const { status, json } = (await removed) ?? joined;
+  // Whichever is first: the other one has conflicted, and sees what it did.
+  expect([201, 410]).toContain(joined.status);
+  expect([status, json.data.invites_revoked]).toEqual([200, 1]);
+  const uses = joined.status === 201 ? 2 : 1;
+  expect(await stored(token)).toMatchObject({ uses, revoked_at: expect.any(Date) });
+  const back = await refresh(api, member);
+  const answers = await Promise.all([accept(api, back, token), accept(held, back, token)]);
+  expect(answers.map(({ status }) => status)).toEqual([410, 410]);
+});
+
 test('an invite that expires between a registration’s check and its commit is 410, as expired', async () => {
   const owner = await newSession(api);
   const token = await newInvite(api, owner);
@@ -206,7 +231,7 @@ describe('an invite is made', () => {
     expect((await stored(answer.json.data.invite_token))?.revoked_at).not.toBeNull();
   });
 
-  test('before its maker’s account is taken back by a first reset, and then dies too', async () => {
+  test('before its maker’s account is taken back by a reset, and then dies too', async () => {
     const squatter = await newSession(api);
     const asked = await requestReset(api, squatter.email);
     let reset: Promise<Answer> | undefined;
@@ -219,8 +244,28 @@ describe('an invite is made', () => {
         await transactionRetried(before);
       },
     );
-    expect([answer.status, (await reset)?.status]).toEqual([201, 200]);
+    const { status, json } = (await reset) ?? answer;
+    expect([answer.status, status, json.data.invites_revoked]).toEqual([201, 200, 1]);
     expect((await stored(answer.json.data.invite_token))?.revoked_at).not.toBeNull();
+  });
+
+  test.each([
+    ['', false],
+    [' and has moved before', true],
+  ])('not after its maker’s account was taken back%s at the same moment', async (_, hasMoved) => {
+    const thief = await newSession(api);
+    const asked = await requestReset(api, thief.email);
+    // Its session was live when the request came, and its transaction has its snapshot.
+    const answer = await heldAt(
+      'fingerprint',
+      () => create(thief, held, { 'Idempotency-Key': `while-reset-${hasMoved}` }),
+      async () => {
+        if (hasMoved) expect((await leave(api, thief)).status).toBe(200);
+        expect((await confirmReset(api, asked)).status).toBe(200);
+      },
+    );
+    expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+    expect(await api.collections.invites.countDocuments({ home_group_id: thief.home_group_id })).toBe(0);
   });
 
   test('not by somebody who stops being the owner at the same moment', async () => {

@@ -132,7 +132,15 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     const next = createStreamNumbers(redis, keys);
     const [first, second] = [await next(), await next()];
     expect(second).toBeGreaterThan(first);
-    const names = [keys.commands, keys.denied('a-session'), keys.revocations, keys.denyListComplete, keys.streamNumber];
+    const names = [
+      keys.commands,
+      keys.messages,
+      keys.ownMessages,
+      keys.denied('a-session'),
+      keys.revocations,
+      keys.denyListComplete,
+      keys.streamNumber,
+    ];
     const slots = await Promise.all(names.map((name) => redis.call('CLUSTER', 'KEYSLOT', name)));
     expect(new Set(slots).size).toBe(1);
     redis.disconnect();

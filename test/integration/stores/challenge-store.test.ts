@@ -139,9 +139,9 @@ describe('a challenge', () => {
     expect(known).toEqual(used);
   });
 
-  test('is used although its last try was taken', async () => {
-    const { _id } = await insert({ tries_left: 0 });
-    expect(await use(_id, randomUUID())).toBe(true);
+  test('is used with its last try, and not after that was taken', async () => {
+    const [last, none] = [await insert({ tries_left: 1 }), await insert({ tries_left: 0 })];
+    expect([await use(last._id, randomUUID()), await use(none._id, randomUUID())]).toEqual([true, false]);
   });
 
   test('is not used after it was made void', async () => {

@@ -103,17 +103,6 @@ describe('a cancellation', () => {
     expect(await scene.storedUser(user._id)).not.toHaveProperty('deletes_at');
   });
 
-  test('of one order is of no other', async () => {
-    const user = await scene.user({ deletes_at: after(2) });
-    expect(await cancel(user, { deletesAt: after(1) })).toBe(false);
-    expect(await cancel(user, { deletesAt: after(2) })).toBe(true);
-  });
-
-  test('of an order does nothing either once its time has come', async () => {
-    const user = await scene.user({ deletes_at: scene.now() });
-    expect(await cancel(user, { deletesAt: scene.now() })).toBe(false);
-  });
-
   test('falls with its transaction', async () => {
     const user = await scene.user({ deletes_at: after(1) });
     expect(await inVain((session) => store.cancel(user, scene.now(), session))).toBe(true);

@@ -1,9 +1,10 @@
+import { urgentTopic } from '@auth-account/contracts/events';
 import { collectionsOf, createStores, ensureIndexes } from '@auth-account/stores';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
 import { plansOf } from '../../support/query-plans.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
-import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
+import { commitEvent, longAgo, newCodeRequest, newEvent } from '../../support/worker-events.ts';
 
 let mongo: MongoClient;
 let db: Db;
@@ -30,6 +31,15 @@ test('the count of what waits looks at no row, and so does that of dead letters'
   ];
   expect(plans.length).toBeGreaterThan(2);
   for (const { stages } of plans) expect(stages).not.toContain('FETCH');
+});
+
+test('urgent rows are found without a look at the others that are due', async () => {
+  await commitEvent(mongo, db, newCodeRequest(), longAgo());
+  const { outbox } = createStores(collectionsOf(db));
+  const claim = { lease: 'lease', now: new Date(), limit: 10, topic: urgentTopic };
+  const plans = await plansOf(mongo, db, () => outbox.claim(claim));
+  expect(plans.length).toBeGreaterThan(1);
+  expect(Math.max(...plans.map(({ examined }) => examined))).toBe(1);
 });
 
 test('the retention of delivered rows follows the last migration', async () => {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fromGrpc } from '@auth-account/errors/grpc';
+import { AppError } from '@auth-account/errors';
+import { fromGrpc, statusDetailsKey } from '@auth-account/errors/grpc';
 import { callerOf } from '@auth-account/verifier';
 import { requireAccessToken as requireInExpress } from '@auth-account/verifier/express';
 import { requireAccessToken as requireInFastify } from '@auth-account/verifier/fastify';
@@ -114,9 +115,12 @@ describe('a sibling with gRPC', () => {
   beforeAll(async () => {
     server = new Server();
     const guard = createGrpcGuard({ verifier, Metadata });
-    const find = (call: ServerUnaryCall<string, string>, callback: sendUnaryData<string>) =>
+    const findOrThrow = (call: ServerUnaryCall<string, string>, callback: sendUnaryData<string>) => {
+      throwIfAsked(call.metadata);
       callback(null, callerOf(call).user_id);
-    const watch = (call: ServerWritableStream<string, string>) => {
+    };
+    const watchOrThrow = (call: ServerWritableStream<string, string>) => {
+      throwIfAsked(call.metadata);
       call.write(callerOf(call).user_id);
       call.end();
     };
@@ -125,7 +129,7 @@ describe('a sibling with gRPC', () => {
         find: { ...method, ...answers, path: '/Pantry/Find', responseStream: false },
         watch: { ...method, ...answers, path: '/Pantry/Watch', responseStream: true },
       },
-      { find: guard.unary(find), watch: guard.stream(watch) },
+      { find: guard.unary(findOrThrow), watch: guard.stream(watchOrThrow) },
     );
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const bound = (error: Error | null, port: number) => (error ? reject(error) : resolve(port));
@@ -137,6 +141,12 @@ describe('a sibling with gRPC', () => {
     server.forceShutdown();
   });
 
+  function throwIfAsked(metadata: Metadata): void {
+    if (metadata.get('x-throw').length > 0) throw new AppError('IAD_JWT_ACCESS_INVALID');
+  }
+
+  const soon = () => ({ deadline: Date.now() + 20_000 });
+
   function metadataOf(fields: Readonly<Record<string, string>>): Metadata {
     const metadata = new Metadata();
     for (const [name, value] of Object.entries(fields)) metadata.set(name, value);
@@ -146,7 +156,7 @@ describe('a sibling with gRPC', () => {
   function find(fields: Readonly<Record<string, string>>): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const done = (error: ServiceError | null, value?: string) => (error ? reject(error) : resolve(value ?? ''));
-    client.makeUnaryRequest('/Pantry/Find', method.requestSerialize, String, 'x', metadataOf(fields), done);
+    client.makeUnaryRequest('/Pantry/Find', method.requestSerialize, String, 'x', metadataOf(fields), soon(), done);
     return promise;
   }
 
@@ -157,6 +167,7 @@ describe('a sibling with gRPC', () => {
       String,
       'x',
       metadataOf(fields),
+      soon(),
     );
     const parts: string[] = [];
     for await (const part of call) parts.push(part);
@@ -179,6 +190,12 @@ describe('a sibling with gRPC', () => {
       const error = await call({ ...fields(), 'x-request-id': 'request-7' }).catch((thrown) => thrown);
       expect(error.code).toBe(16);
       expect(fromGrpc(error).code).toBe('IAD_JWT_ACCESS_INVALID');
+    });
+
+    test('ends a call whose handler throws as @grpc/grpc-js does, and as no refusal', async () => {
+      const { access_token } = await newSession(scene.api);
+      const error = await call({ authorization: `Bearer ${access_token}`, 'x-throw': '1' }).catch((thrown) => thrown);
+      expect([error.code, error.details, error.metadata.get(statusDetailsKey)]).toEqual([2, 'Unknown error', []]);
     });
   });
 });

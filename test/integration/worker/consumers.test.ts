@@ -1,4 +1,4 @@
-import { type EventQueue, openEventQueue } from '@auth-account/messaging';
+import { addEvent, type EventQueue, openEventQueue } from '@auth-account/messaging';
 import { type RedisKeys, redisKeys } from '@auth-account/redis';
 import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -12,7 +12,7 @@ import {
 import { createWebhookConsumer } from '../../../services/worker/src/delivery/webhook-consumer.ts';
 import { createWorkerMetrics } from '../../../services/worker/src/jobs/metrics.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
-import { newEvent } from '../../support/worker-events.ts';
+import { newCodeRequest, newEvent } from '../../support/worker-events.ts';
 import { type Answer, startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
@@ -84,6 +84,24 @@ describe('a consumer of jobs', () => {
     endings.push(() => consumer.close());
     return consumer;
   }
+
+  test('has turns for others while requests for codes come faster than it takes them', async () => {
+    const others = ['a', 'b', 'c'];
+    await add(...others);
+    let requests = 0;
+    const request = async () => {
+      if (requests++ < 100) await addEvent(queue, newCodeRequest());
+    };
+    await request();
+    const consumer = consume({ concurrency: 1 }, async (id) => {
+      if (others.includes(id)) return;
+      await request();
+      await request();
+    });
+    consumer.start();
+    await eventually('all jobs', () => done.length === 103);
+    expect(others.map((id) => done.indexOf(id) < 20)).toEqual([true, true, true]);
+  });
 
   test('takes what there is, once it was started', async () => {
     await add('a', 'b');

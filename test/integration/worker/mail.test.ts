@@ -109,7 +109,9 @@ describe('a mail subscriber', () => {
         ...{ user_id: user._id, purpose: 'deletion_scheduled', deletes_at: '2026-12-24T10:00:00.000Z' },
       });
       const login = newNotice({ user_id: user._id, purpose: 'new_device', session_id: randomUUID() });
-      for (const event of [changed, scheduled, login]) {
+      const reset = newNotice({ user_id: user._id, purpose: 'password_changed', invites_revoked: 7 });
+      const plain = newNotice({ user_id: user._id, purpose: 'password_changed' });
+      for (const event of [changed, scheduled, login, reset, plain]) {
         await scene.publish(event);
         await eventually('it is delivered', () => scene.isDelivered(event));
       }
@@ -119,6 +121,8 @@ describe('a mail subscriber', () => {
       ]);
       // The newest first.
       expect(textsTo(user.email)).toEqual([
+        expect.stringContaining('revoked with it: 0'),
+        expect.stringContaining('revoked with it: 7'),
         expect.stringContaining('on a new device'),
         expect.stringContaining('December 24, 2026'),
       ]);

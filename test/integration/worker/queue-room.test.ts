@@ -1,3 +1,4 @@
+import { urgentTopic } from '@auth-account/contracts/events';
 import { type EventQueue, openEventQueue } from '@auth-account/messaging';
 import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
@@ -17,7 +18,7 @@ beforeAll(() => {
 const listOf = (all: typeof queues) => [...all.values()].map((queue) => ({ queue }));
 const keyOf = (name: string, list: string) => queues.get(name)?.toKey(list) ?? '';
 const clear = () =>
-  redis.del(...names.flatMap((name) => ['wait', 'paused', 'delayed'].map((list) => keyOf(name, list))));
+  redis.del(...names.flatMap((name) => ['wait', 'paused', 'delayed', 'code'].map((list) => keyOf(name, list))));
 beforeEach(clear);
 afterAll(async () => {
   await clear();
@@ -38,15 +39,43 @@ test.each([
 ])('a queue in which %s has no more room, and others have', async (_what, addOne, fill) => {
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await fill();
-  expect([...(await room.read())]).toEqual(names);
+  expect([...(await room.read()).forAll]).toEqual(names);
   await addOne();
-  expect([...(await room.read())]).toEqual(['billing', 'catering']);
+  expect([...(await room.read()).forAll]).toEqual(['billing', 'catering']);
 });
 
 test.each(names)('each queue is counted by itself: %s is full', async (full) => {
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await push('wait', 5_000, full);
-  expect([...(await room.read())]).toEqual(names.filter((name) => name !== full));
+  expect([...(await room.read()).forAll]).toEqual(names.filter((name) => name !== full));
+});
+
+test.each([
+  ['5,000 wait', () => push('wait', 5_000), () => push('wait', 5_000)],
+  ['20,000 wait, most of them for their next attempt', () => delay(20_000), () => delay(40_000)],
+])(
+  'a queue in which %s has room for requests for codes, until there are twice as many',
+  async (_what, fill, fillMore) => {
+    const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
+    await fill();
+    expect([...(await room.read()).forAll]).toEqual(['billing', 'catering']);
+    expect([...(await room.read()).forUrgent]).toEqual(names);
+    await fillMore();
+    expect([...(await room.read()).forUrgent]).toEqual(['billing', 'catering']);
+  },
+);
+
+test('a queue with a thousand requests for codes at its head has no more room for them than for others', async () => {
+  const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
+  await redis.hset(keyOf('analytics', 'code'), 'name', urgentTopic);
+  const codes = (count: number) => redis.rpush(keyOf('analytics', 'wait'), ...Array(count).fill('code'));
+  await push('wait', 5_000);
+  await codes(999);
+  expect([...(await room.read()).forUrgent]).toEqual(names);
+  await codes(1);
+  expect([...(await room.read()).forUrgent]).toEqual(['billing', 'catering']);
+  await redis.ltrim(keyOf('analytics', 'wait'), -4_999, -1);
+  expect([...(await room.read()).forUrgent]).toEqual(names);
 });
 
 test('what cannot be counted is an error', async () => {
@@ -59,18 +88,18 @@ test('what was found is good for a second', async () => {
   const begin = 1_000_000;
   let now = begin;
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date(now) });
-  expect([...(await room.recent())]).toEqual(names);
+  expect([...(await room.recent()).forAll]).toEqual(names);
   await push('wait', 5_000);
   now = begin + 999;
-  expect([...(await room.recent())]).toEqual(names);
+  expect([...(await room.recent()).forAll]).toEqual(names);
   now = begin + 1_000;
-  expect([...(await room.recent())]).toEqual(['billing', 'catering']);
+  expect([...(await room.recent()).forAll]).toEqual(['billing', 'catering']);
 });
 
 test('without a queue it only asks whether Redis is there', async () => {
   const gone = new Redis(process.env.TEST_REDIS_URL ?? '', { enableOfflineQueue: false, lazyConnect: true });
   const now = () => new Date();
-  expect([...(await createQueueRoom({ queues: [], redis, now }).read())]).toEqual([]);
+  expect((await createQueueRoom({ queues: [], redis, now }).read()).forAll.size).toBe(0);
   await expect(createQueueRoom({ queues: [], redis: gone, now }).read()).rejects.toThrow('writeable');
   gone.disconnect();
 });

@@ -19,6 +19,7 @@ import { createBuryFailedJob } from '../../../services/worker/src/delivery/bury-
 import { createFanOut } from '../../../services/worker/src/delivery/fan-out.ts';
 import { findJobStates } from '../../../services/worker/src/delivery/job-states.ts';
 import { createParking } from '../../../services/worker/src/delivery/parking.ts';
+import type { OpenQueues } from '../../../services/worker/src/delivery/queue-room.ts';
 import type { SubscriberQueue } from '../../../services/worker/src/delivery/subscriber-queues.ts';
 import { createEnqueue } from '../../../services/worker/src/relay/enqueue.ts';
 import { createRelay, type RelayDeps } from '../../../services/worker/src/relay/relay.ts';
@@ -26,7 +27,8 @@ import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { dueRow, newCodeRequest, newDeletedEvent, newEvent } from '../../support/worker-events.ts';
 
 const names = ['analytics', 'billing'];
-const all: ReadonlySet<string> = new Set(names);
+const opened = (...some: string[]) => ({ forAll: new Set(some), forUrgent: new Set(some) });
+const all = opened(...names);
 const accountQueueOf = (name: string) => subscriberQueueName(accountChannel, name);
 
 let mongo: MongoClient;
@@ -118,7 +120,7 @@ describe('rows that are enqueued to a subscriber', () => {
     createEnqueue({ redis, buryFailedJob, now: () => new Date() })(rows, {
       subscriber: 'billing',
       queue: queueOf('billing'),
-      isOpen,
+      hasRoomFor: () => isOpen,
     });
 
   test('go on its queue, each once, under the event’s id or that of its replay', async () => {
@@ -232,7 +234,7 @@ describe('a round of the relay', () => {
     const onExpired = (name: string) => void expired.push(name);
     return createRelay({ ...parts, batch: 2, now, newLease, onClaimed, onExpired, ...deps })();
   };
-  const roomFor = (...opened: string[]): Partial<RelayDeps> => ({ room: { read: async () => new Set(opened) } });
+  const roomFor = (...some: string[]): Partial<RelayDeps> => ({ room: { read: async () => opened(...some) } });
 
   test('hands all that is due on, batch by batch, each under a lease of its own', async () => {
     const rows = [await stored(), await stored(), await stored()];
@@ -299,11 +301,12 @@ describe('a round of the relay', () => {
     const far = new Date(8_640_000_000_000_000);
     for (let i = 0; i < 3; i += 1) await stored({ held, locked_until: far });
     for (let i = 0; i < 5; i += 1) await stored();
-    const looks = { due: 0, held: 0 };
+    const looks = { due: 0, urgent: 0, held: 0 };
     const counting: OutboxStore = {
       ...outbox,
       claim: (claim) => {
-        looks.due += 1;
+        if (claim.topic === undefined) looks.due += 1;
+        else looks.urgent += 1;
         return outbox.claim(claim);
       },
       claimHeld: (claim) => {
@@ -314,7 +317,7 @@ describe('a round of the relay', () => {
     await relay({ outbox: counting });
     expect(await waiting('billing')).toHaveLength(8);
     expect(claimed).toEqual([4, 3, 1]);
-    expect(looks).toEqual({ due: 4, held: 3 });
+    expect(looks).toEqual({ due: 4, urgent: 3, held: 3 });
   });
 
   test('leases nothing while all queues are full, or while Redis is away', async () => {
@@ -366,6 +369,36 @@ describe('a round of the relay', () => {
     expect(await deadLetters.list({ limit: 1 })).toEqual([]);
   });
 
+  test('leases a request for a code before thousands of older rows, and puts it at the head of its queues', async () => {
+    await collections.outbox.insertMany(Array.from({ length: 20_000 }, () => dueRow()));
+    await collections.outbox.insertMany(Array.from({ length: 200 }, () => dueRow({ event: newDeletedEvent() })));
+    const both = names.map(accountQueueOf);
+    const waitingFirst = await Promise.all(both.map((name) => queueOf(name).add('event', newDeletedEvent())));
+    const { _id } = await stored({ event: newCodeRequest(), locked_until: new Date() });
+    let rounds = 0;
+    const read = async () => (rounds++ === 0 ? opened(...names, ...both) : opened());
+    await relay({ queues: targets(true), batch: 100, room: { read } });
+    expect(claimed).toEqual([101]);
+    for (const [index, name] of both.entries()) {
+      const ids = await waiting(name);
+      expect([ids[0], ids.includes(waitingFirst[index]?.id ?? '')]).toEqual([_id, true]);
+    }
+  });
+
+  test('puts a request for a code on a queue that is full for others, and looks at it again soon if it is for all', async () => {
+    const [code, other] = [await stored({ event: newCodeRequest() }), await stored({ event: newDeletedEvent() })];
+    const both = names.map(accountQueueOf);
+    const [first, second] = both;
+    const read = async () => ({ forAll: new Set<string>(), forUrgent: new Set(first === undefined ? [] : [first]) });
+    await relay({ queues: targets(true), room: { read } });
+    expect(await Promise.all(both.map(waiting))).toEqual([[code._id], []]);
+    expect(await row(other._id)).toEqual(other);
+    expect((await row(code._id))?.held).toBeUndefined();
+    await outbox.release(new Date());
+    await relay({ queues: targets(true), ...roomFor(second ?? '') });
+    expect(await Promise.all(both.map(waiting))).toEqual([[code._id], [code._id, other._id]]);
+  });
+
   test('leaves an expired request that is in a queue to its consumer', async () => {
     const event = newCodeRequest(new Date(Date.now() - 1));
     await stored({ event, discarded: { analytics: new Date(0) } });
@@ -392,17 +425,14 @@ describe('a round of the relay', () => {
 });
 
 describe('the fan-out of an event', () => {
-  const fanOut = async (
-    event: OutboxDocument['event'],
-    deps: { opened?: ReadonlySet<string>; to?: SubscriberQueue[] } = {},
-  ) => {
+  const fanOut = async (event: OutboxDocument['event'], deps: { opened?: OpenQueues; to?: SubscriberQueue[] } = {}) => {
     const room = { recent: async () => deps.opened ?? all };
     await createFanOut({ queues: deps.to ?? targets(true), room, outbox, now: () => new Date(7) })({ data: event });
   };
 
   test('puts it on every queue that has room, once', async () => {
     const { event } = await stored();
-    await fanOut(event, { opened: new Set(['analytics']) });
+    await fanOut(event, { opened: opened('analytics') });
     expect([await waiting('analytics'), await waiting('billing')]).toEqual([[event.id], []]);
     await fanOut(event);
     expect([await waiting('analytics'), await waiting('billing')]).toEqual([[event.id], [event.id]]);
@@ -413,10 +443,20 @@ describe('the fan-out of an event', () => {
   test('goes to the queues of its channel', async () => {
     const event = newDeletedEvent();
     await stored({ event });
-    await fanOut(event, { opened: new Set(names.map(accountQueueOf)) });
+    await fanOut(event, { opened: opened(...names.map(accountQueueOf)) });
     for (const name of names) {
       expect([await waiting(name), await waiting(accountQueueOf(name))]).toEqual([[], [event.id]]);
     }
+  });
+
+  test('puts a request for a code before all others, and on a queue that is full for them', async () => {
+    const queue = accountQueueOf('billing');
+    const [first, code, other] = [newDeletedEvent(), newCodeRequest(), newDeletedEvent()];
+    await fanOut(first, { opened: opened(queue) });
+    for (const event of [code, other]) {
+      await fanOut(event, { opened: { forAll: new Set(), forUrgent: new Set([queue]) } });
+    }
+    expect(await waiting(queue)).toEqual([code.id, first.id]);
   });
 
   test('counts as its delivery if there is no subscriber', async () => {

@@ -22,7 +22,11 @@ const servers = await startTestServers(() => undefined);
 process.env.TEST_MONGODB_URI = servers.mongo.uri;
 process.env.TEST_REDIS_URL = servers.redis.url;
 process.env.TEST_KEYS_DIR = servers.keysDir;
-const stack = await startTestStack({ ...latencySettings, MAX_STREAMS_PER_GROUP: '100000' });
+const stack = await startTestStack({
+  ...latencySettings,
+  MAX_STREAMS_PER_GROUP: '100000',
+  HANDSHAKE_LIMIT_PER_ADDRESS: '10000000',
+});
 try {
   const sessions: Awaited<ReturnType<typeof newSession>>[] = [];
   while (sessions.length < streamCount) {

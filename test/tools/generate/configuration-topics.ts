@@ -44,6 +44,6 @@ export const topics: readonly Topic[] = [
     title: 'Accounts, groups and requests',
     names: /^(MAX_GROUP_MEMBERS|REQUIRE_VERIFIED_EMAIL|REQUEST_ID_MODE|VALIDATE_RESPONSES)$/,
   },
-  { title: 'Push streams', names: /^(MAX_STREAMS_PER_GROUP$|RECONCILE_|PUSH_|DRAIN_)/ },
+  { title: 'Push streams', names: /^(MAX_STREAMS_PER_GROUP$|HANDSHAKE_|RECONCILE_|PUSH_|DRAIN_)/ },
   { title: 'Events and the worker', names: /^(EVENT_|DELIVERY_|MAIL_|RELAY_|DENY_LIST_)/ },
 ];

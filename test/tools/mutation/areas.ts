@@ -118,14 +118,8 @@ const sessions: Area = {
       sources: [`${useCases}/{refresh,issue-tokens,hashes-ahead}.ts`],
       tests: ['test/integration/api/{refresh,refresh-ahead}.test.ts'],
     },
-    {
-      sources: ['services/api/src/limits/settled-limit.ts'],
-      tests: ['test/integration/api/settled-limit.test.ts'],
-    },
-    {
-      sources: [`${useCases}/log-in.ts`],
-      tests: ['test/integration/api/log-in.test.ts'],
-    },
+    { sources: ['services/api/src/limits/settled-limit.ts'], tests: ['test/integration/api/settled-limit.test.ts'] },
+    { sources: [`${useCases}/log-in.ts`], tests: ['test/integration/api/log-in.test.ts'] },
     {
       sources: [`${useCases}/{log-out,log-out-all,revoke-session,list-sessions,assert-client-connected}.ts`],
       tests: ['test/integration/api/session-{ends,ended}.test.ts'],
@@ -216,9 +210,42 @@ const holder: Area = {
   needsServers: true,
   aim: 95,
   parts: [
-    { sources: [`${useCases}/export-account.ts`], tests: ['test/integration/api/export-account.test.ts'] },
-    { sources: [`${useCases}/new-device.ts`], tests: ['test/integration/api/new-device.test.ts'] },
-    { sources: [`${useCases}/hand-over-group.ts`], tests: ['test/integration/api/hand-over-group.test.ts'] },
+    ...['export-account', 'new-device', 'hand-over-group'].map((name) => ({
+      sources: [`${useCases}/${name}.ts`],
+      tests: [`test/integration/api/${name}.test.ts`],
+    })),
+  ],
+};
+
+const recovery: Area = {
+  name: 'recovery',
+  covers: 'transactions with their turns and holds, and the refreshes that wait for a hold',
+  needsServers: true,
+  aim: 90,
+  parts: [
+    {
+      sources: ['libs/stores/src/session-hold.ts', 'libs/stores/src/transactions/{run-transaction,keyed-lock}.ts'],
+      tests: ['libs/stores/src/transactions/keyed-lock.test.ts', 'test/integration/stores/transactions.test.ts'],
+    },
+    { sources: [`${useCases}/await-hold.ts`], tests: ['test/integration/api/held-refresh.test.ts'] },
+  ],
+};
+
+const ofLimits = 'services/api/src/limits';
+
+const limits: Area = {
+  name: 'limits',
+  covers: 'the limits of `services/api/src/limits`, but for their Lua scripts and the table of their settings',
+  needsServers: true,
+  aim: 90,
+  parts: [
+    { sources: [`${ofLimits}/memory-counts.ts`], tests: [`${ofLimits}/memory-counts.test.ts`] },
+    { sources: [`${ofLimits}/address-limit.ts`], tests: ['test/integration/api/rate-limit-{rules,register}.test.ts'] },
+    { sources: [`${ofLimits}/code-limit.ts`], tests: ['test/integration/api/code-limits.test.ts'] },
+    {
+      sources: [`${ofLimits}/{limits,login-limits}.ts`],
+      tests: ['test/integration/api/{rate-limit-rules,rate-limit-login,rate-limit-register,known-places}.test.ts'],
+    },
   ],
 };
 
@@ -254,18 +281,11 @@ const outbox: Area = {
       sources: ['services/worker/src/relay/outbox-release.ts'],
       tests: ['services/worker/src/relay/outbox-release.test.ts'],
     },
-    {
-      sources: [`${deliver}/{backoff,retry-after}.ts`],
-      tests: [`${deliver}/{backoff,retry-after}.test.ts`],
-    },
-    {
-      sources: [`${deliver}/{attempt-recorder,deliver-event}.ts`],
-      tests: [`${deliver}/{attempt-recorder,deliver-event}.test.ts`],
-    },
-    {
-      sources: [`${deliver}/webhook.ts`],
-      tests: [`${deliver}/{deliver-event,webhook}.test.ts`],
-    },
+    ...['{backoff,retry-after}', '{attempt-recorder,deliver-event}'].map((names) => ({
+      sources: [`${deliver}/${names}.ts`],
+      tests: [`${deliver}/${names}.test.ts`],
+    })),
+    { sources: [`${deliver}/webhook.ts`], tests: [`${deliver}/{deliver-event,webhook}.test.ts`] },
     { sources: [`${deliver}/queue-room.ts`], tests: ['test/integration/worker/queue-room.test.ts'] },
     {
       sources: [`${deliver}/{event-consumers,webhook-consumer}.ts`],
@@ -274,4 +294,5 @@ const outbox: Area = {
   ],
 };
 
-export const areas: readonly Area[] = [tokens, sessions, account, address, holder, erasure, outbox, errors, validation];
+const behindTheApi = [erasure, outbox, errors, validation];
+export const areas: readonly Area[] = [tokens, sessions, account, address, holder, recovery, limits, ...behindTheApi];

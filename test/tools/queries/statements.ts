@@ -11,7 +11,8 @@ export interface Statement {
 /** Operation as apps do it most of the time: on kept connections, with a complete deny list, and nothing wrong. */
 export type CountedOperation = 'register' | 'login' | 'session read' | 'refresh' | 'refresh, one in eight' | 'logout';
 
-const sessionWrite = 'user_sessions findAndModify {_id, ahead.block, ahead.kid, expires_at <>, is_revoked, token}';
+const sessionWrite =
+  'user_sessions findAndModify {_id, ahead.block, ahead.kid, expires_at <>, hold, is_revoked, token}';
 
 /**
  * Statements of each operation: those to MongoDB in their order, then those to Redis. The test
@@ -93,7 +94,7 @@ export const statements: Readonly<Record<CountedOperation, readonly Statement[]>
     },
     {
       store: 'MongoDB',
-      sent: 'user_sessions update {_id, claims.account_type, claims.home_group_id, claims.ver, gen, is_revoked, parent}',
+      sent: 'user_sessions update {_id, claims.account_type, claims.home_group_id, claims.ver, gen, hold exists, is_revoked, parent}',
       why: 'the compare-and-set by what was read',
     },
   ],
@@ -113,6 +114,6 @@ export const statements: Readonly<Record<CountedOperation, readonly Statement[]>
 
 /**
  * Commands that a process sends by itself, for many operations together: it counts refreshes by network in Redis once a
- * second.
+ * second, and asks once a second whether Redis takes writes.
  */
-export const settledApart: readonly string[] = ['evalsha limit:refresh'];
+export const settledApart: readonly string[] = ['evalsha limit:refresh', 'set'];

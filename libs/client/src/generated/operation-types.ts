@@ -102,6 +102,8 @@ export interface OperationTypes {
         readonly role: 'owner' | 'member';
         readonly created_at: string;
         readonly password_changed_at: string;
+        readonly email_verified_at: string | null;
+        readonly pending_email_until: string | null;
         readonly last_login_at: string | null;
       };
       /** Addresses that a change can still be undone to. */
@@ -253,6 +255,8 @@ export interface OperationTypes {
     };
     readonly data: {
       readonly message: 'PASSWORD_RESET';
+      /** Number of open invites of the account that were revoked. */
+      readonly invites_revoked: number;
       readonly timestamp: string;
     };
   };
@@ -338,6 +342,8 @@ export interface OperationTypes {
     };
     readonly data: {
       readonly message: 'EMAIL_CHANGE_UNDONE';
+      /** Number of open invites of the account that were revoked. */
+      readonly invites_revoked: number;
       readonly timestamp: string;
     };
   };
@@ -525,6 +531,8 @@ export interface OperationTypes {
     readonly data: {
       readonly message: 'MEMBER_REMOVED';
       readonly user_id: string;
+      /** 1 if the invite that brought the member was still open: it is revoked. */
+      readonly invites_revoked: number;
       readonly timestamp: string;
     };
   };

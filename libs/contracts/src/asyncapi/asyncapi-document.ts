@@ -106,7 +106,7 @@ const appMessages: JsonObject = {
   description:
     'Redis pub/sub; on a Redis Cluster it is a sharded channel. Each message is delivered at most once, to the ' +
     `streams that are open. It has at most ${maxPushMessageBytes} bytes of UTF-8, as published and as the frame made ` +
-    'of it. A longer or malformed one is dropped and counted.',
+    'of it. A longer or malformed one is dropped and counted, and so is one whose topic begins with `security.`.',
   servers: [{ $ref: '#/servers/redis' }],
   parameters: {
     key_prefix: {

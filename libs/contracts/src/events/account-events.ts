@@ -11,6 +11,7 @@ export const NoticePurpose = Type.Enum([
   'password_changed',
   'email_changed',
   'deletion_scheduled',
+  'deletion_cancelled',
   'address_in_use',
 ]);
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
@@ -41,12 +42,14 @@ export const NoticeEvent = CloudEvent(
     user_id: Uuid,
     purpose: NoticePurpose,
     locale: Locale,
-    /** `new_device`: the session that was opened. */
+    /** `new_device`: the session that was opened; missing if a restore was asked for, which opens none. */
     session_id: Type.Optional(Uuid),
     /** `email_changed`: the change that the notice to the old address can undo. */
     email_change_id: Type.Optional(Uuid),
     /** `deletion_scheduled`: time of the erasure. */
     deletes_at: Type.Optional(Timestamp),
+    /** `password_changed`: open invites of the account that were revoked with it; missing if none can have been. */
+    invites_revoked: Type.Optional(Type.Integer({ minimum: 0 })),
     secret,
   }),
 );
@@ -61,8 +64,11 @@ export const PasswordChangedEvent = CloudEvent(
   Type.Object({
     user_id: Uuid,
     changed_at: Timestamp,
-    /** `undone`: an undone change of the address made the password void. */
-    reason: Type.Enum(['changed', 'reset', 'undone', 'operator']),
+    /**
+     * Those that made the password void: `undone`, an undone change of the address; `operator`; `deletion`, ordered
+     * from the mailbox of an address that was never verified.
+     */
+    reason: Type.Enum(['changed', 'reset', 'undone', 'operator', 'deletion']),
   }),
 );
 export const EmailChangedEvent = CloudEvent(
@@ -103,6 +109,9 @@ export type AccountEvent = { [Topic in AccountTopic]: AccountEventOf<Topic> }[Ac
 
 /** Every event of this service. */
 export type AuthEvent = RegisteredEvent | AccountEvent;
+
+/** Topic of requests for codes, which are good for minutes: they wait behind no other events. */
+export const urgentTopic = 'service.auth.events.code_requested' satisfies AccountTopic;
 
 /** BullMQ queue of all account events, and first part of the names of the subscribers' queues of them. */
 export const accountChannel = 'service.auth.events.account';

@@ -6,6 +6,7 @@ import {
   type Locale,
   NameOrNull,
   NewPassword,
+  StoredNameOrNull,
   Success,
   Timestamp,
   Uuid,
@@ -30,7 +31,7 @@ export const Account = Type.Object({
     type: ['string', 'null'],
     description: 'The address that a change under way leads to; null if there is none.',
   }),
-  display_name: NameOrNull,
+  display_name: StoredNameOrNull,
   locale: LocaleOrNull,
   home_group_id: Uuid,
   account_type: AccountType,
@@ -73,7 +74,12 @@ const TimestampOrNull = Type.Unsafe<string | null>({ ...Timestamp, type: ['strin
 const TextOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 
 const exported = {
-  account: Type.Object({ ...Account.properties, last_login_at: TimestampOrNull }),
+  account: Type.Object({
+    ...Account.properties,
+    email_verified_at: TimestampOrNull,
+    pending_email_until: TimestampOrNull,
+    last_login_at: TimestampOrNull,
+  }),
   former_emails: Type.Array(Type.Object({ email: Type.String(), undo_until: Timestamp }), {
     description: 'Addresses that a change can still be undone to.',
   }),
@@ -85,7 +91,7 @@ const exported = {
   }),
   group: Type.Object({
     home_group_id: Uuid,
-    name: NameOrNull,
+    name: StoredNameOrNull,
     account_type: AccountType,
     role: GroupRole,
     joined_at: Timestamp,
@@ -171,7 +177,12 @@ export const exportAccountExamples = {
 export const accountExportExample = {
   status: 'success',
   data: {
-    account: { ...account, last_login_at: '2026-11-22T07:00:00.000Z' },
+    account: {
+      ...account,
+      email_verified_at: '2026-11-20T10:05:00.000Z',
+      pending_email_until: null,
+      last_login_at: '2026-11-22T07:00:00.000Z',
+    },
     former_emails: [{ email: 'old@example.com', undo_until: '2026-11-24T09:00:00.000Z' }],
     known_devices: ['5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e'],
     codes: [

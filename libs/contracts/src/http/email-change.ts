@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { freshFields } from './account.ts';
-import { Email, Success, Timestamp } from './fields.ts';
+import { Email, InvitesRevoked, Success, Timestamp } from './fields.ts';
 
 /** Seconds for which a change of the address can be undone from the old one. */
 export const emailUndoSeconds = 72 * 60 * 60;
@@ -26,7 +26,7 @@ export type UndoEmailChangeRequest = Type.Static<typeof UndoEmailChangeRequest>;
 
 /** Answer 200 of `POST /api/v1/auth/email-change/undo`. */
 export const EmailChangeUndoneResponse = Success(
-  Type.Object({ message: Type.Literal('EMAIL_CHANGE_UNDONE'), timestamp: Timestamp }),
+  Type.Object({ message: Type.Literal('EMAIL_CHANGE_UNDONE'), invites_revoked: InvitesRevoked, timestamp: Timestamp }),
 );
 export type EmailChangeUndoneResponse = Type.Static<typeof EmailChangeUndoneResponse>;
 
@@ -51,5 +51,5 @@ export const undoEmailChangeExamples = {
 
 export const emailChangeUndoneExample = {
   status: 'success',
-  data: { message: 'EMAIL_CHANGE_UNDONE', timestamp },
+  data: { message: 'EMAIL_CHANGE_UNDONE', invites_revoked: 1, timestamp },
 } satisfies EmailChangeUndoneResponse;

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { Compile } from 'typebox/compile';
+import { AccountResponse, accountExample } from './account.ts';
 import { Email, NameOrNull } from './fields.ts';
 
 const pattern = new RegExp((Email as { pattern?: string }).pattern ?? '', 'u');
@@ -63,10 +65,47 @@ describe('the pattern of e-mail addresses', () => {
   });
 });
 
+/** Fillers of Hangul, the blank of Braille, selectors, joiners, a vowel of Khmer that is not drawn, marks of direction. */
+const invisible = [
+  ...['\u3164', '\uffa0', '\u115f', '\u1160', '\u2800', '\ufe0f', '\u034f', '\u17b4', '\u200c', '\u200d', '\u2060'],
+  ...['\u00ad', '\u180e', '\u061c', '\u200e', '\u200f', '\u{e0020}', '\u{e0100}', '\u{1d173}'],
+];
+
+/** Marks that have nothing to stand on, and signs that are blank though Unicode calls them letters or symbols. */
+const bare = [
+  ...['\u0301', '\u0336', '\u20e0', '\u1039', '\u2d7f', '\u0a3c', '\u{1107f}', '\u{16fe4}', '\u{13440}'],
+  ...['\u{13430}', '\u{1343f}', '\u{13441}', '\u{13442}', '\u{1d159}', '\ufffc', '\u06dd', '\u{110bd}'],
+];
+
 describe('the pattern of names', () => {
   const name = new RegExp((NameOrNull as { pattern?: string }).pattern ?? '', 'u');
 
-  test.each(['Anna', 'Анна Петровна', ' a ', '👩‍🍳', '日本', 'می‌خواهم', '.', 'O’Brien-Núñez'])('takes %j', (text) => {
+  test.each([
+    'Anna',
+    'Анна Петровна',
+    ' a ',
+    '👩‍🍳',
+    '日本',
+    'می‌خواهم',
+    '.',
+    'O’Brien-Núñez',
+    '❤️',
+    '1️⃣',
+    'ศรี',
+    '🏴\u{e0067}\u{e0062}\u{e007f}',
+    'ශ්‍රී',
+    'न्‍',
+    'שָׁלוֹם',
+    'مُحَمَّد',
+    'ᠮᠣᠩᠭᠣᠯ',
+    '葛\u{e0100}城',
+    '*️⃣',
+    '👨‍👩‍👧‍👦',
+    '🏳️‍🌈',
+    '🇩🇪',
+    '\ue000',
+    '\u{1fae9}',
+  ])('takes %j', (text) => {
     expect(name.test(text)).toBe(true);
   });
 
@@ -83,8 +122,18 @@ describe('the pattern of names', () => {
     'a\udfffb',
     'Anna\u202egnp',
     '\u2067a',
+    ...invisible,
+    ...invisible.map((character) => ` ${character}${character}`),
+    ...bare,
+    ...bare.map((character) => ` ${character}${character}`),
+    ...['\u061c', '\u200e', '\u200f', '\u2069', '\u206a', '\ufffa'].map((character) => `Anna${character} (owner)`),
   ])('refuses %j', (text) => {
     expect(name.test(text)).toBe(false);
+  });
+
+  test('leaves answers free: what is stored may be older', () => {
+    const answer = { ...accountExample, data: { ...accountExample.data, display_name: '\u3164' } };
+    expect([...Compile(AccountResponse).Errors(answer)]).toEqual([]);
   });
 
   test('answers in linear time', () => {

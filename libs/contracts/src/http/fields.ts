@@ -29,20 +29,36 @@ export function PlainText(options: { readonly maxLength: number; readonly exampl
   return Type.String({ ...options, examples: [...options.examples], pattern: `^[^${plain}]*$` });
 }
 
-/** Line and paragraph separators, and characters that turn the direction of the text that follows. */
-const breaking = '\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069';
+/**
+ * Line and paragraph separators, and characters that are there to change the text around them: those for its direction,
+ * the deprecated ones beside these, and those of annotations.
+ */
+export const disturbing = '\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\u206a-\\u206f\\ufff9-\\ufffb';
 
 /**
- * A name that people choose and strangers read, or null for none: at least one visible character, no line breaks, and
- * nothing that changes the text around it.
+ * Characters that show nothing by themselves: spaces, what fonts ignore (ZWJ, fillers), format characters, marks, which
+ * would stand on the text before, the blanks of Braille, hieroglyphs and music, and the place of an object.
+ */
+const invisible = '\\p{Z}\\p{Default_Ignorable_Code_Point}\\p{Cf}\\p{M}\\u2800\\ufffc\\u{13441}\\u{13442}\\u{1d159}';
+
+/** A character that can be seen. */
+export const visible = `[^${plain}${invisible}${disturbing}]`;
+
+/**
+ * A name that people choose and strangers read, or null for none: it begins with a visible character, or spaces before
+ * one, and has no line breaks and nothing that changes the text around it. After the first character it may have what
+ * emoji and some scripts need: joiners, marks and selectors.
  */
 export const NameOrNull = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   minLength: 1,
   maxLength: 64,
-  pattern: `^[\\p{Zs}]*[^${plain}\\p{Cf}\\p{Z}][^${plain}${breaking}]*$`,
+  pattern: `^[\\p{Zs}]*${visible}[^${plain}${disturbing}]*$`,
   examples: ['Anna'],
 });
+
+/** A name in an answer, as it is stored: it may be older than the rule, or imported. */
+export const StoredNameOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['Anna'] });
 
 /** Languages of messages and mails. */
 export const Locale = Type.Enum(['en', 'ru']);
@@ -61,6 +77,12 @@ export const Uuid = Type.String({ format: 'uuid' });
 export const Timestamp = Type.String({
   format: 'date-time',
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+});
+
+/** Open invites that a recovery of an account has ended. */
+export const InvitesRevoked = Type.Integer({
+  minimum: 0,
+  description: 'Number of open invites of the account that were revoked.',
 });
 
 /** Seconds, counted from the answer. */

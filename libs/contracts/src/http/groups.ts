@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { AccountType, NameOrNull, Success, Timestamp, Uuid } from './fields.ts';
+import { AccountType, NameOrNull, StoredNameOrNull, Success, Timestamp, Uuid } from './fields.ts';
 
 /**
  * `{token}` in paths. No format is required: any text that is not an invite's token is answered as an unknown invite.
@@ -26,7 +26,7 @@ export type StockDeficit = Type.Static<typeof StockDeficit>;
 export const GroupMember = Type.Object({
   user_id: Uuid,
   email: Type.String(),
-  display_name: NameOrNull,
+  display_name: StoredNameOrNull,
   role: GroupRole,
   joined_at: Timestamp,
 });
@@ -35,7 +35,7 @@ export const GroupMember = Type.Object({
 export const CurrentGroupResponse = Success(
   Type.Object({
     home_group_id: Uuid,
-    name: NameOrNull,
+    name: StoredNameOrNull,
     account_type: AccountType,
     stock_deficit: StockDeficit,
     role: GroupRole,
@@ -76,7 +76,16 @@ export type MembershipResponse = Type.Static<typeof MembershipResponse>;
 
 /** Answer 200 of `DELETE /api/v1/groups/current/members/{user_id}`. */
 export const MemberRemovedResponse = Success(
-  Type.Object({ message: Type.Literal('MEMBER_REMOVED'), user_id: Uuid, timestamp: Timestamp }),
+  Type.Object({
+    message: Type.Literal('MEMBER_REMOVED'),
+    user_id: Uuid,
+    invites_revoked: Type.Integer({
+      minimum: 0,
+      maximum: 1,
+      description: '1 if the invite that brought the member was still open: it is revoked.',
+    }),
+    timestamp: Timestamp,
+  }),
 );
 export type MemberRemovedResponse = Type.Static<typeof MemberRemovedResponse>;
 
@@ -146,5 +155,5 @@ export const leftExample = {
 
 export const memberRemovedExample = {
   status: 'success',
-  data: { message: 'MEMBER_REMOVED', user_id: member, timestamp },
+  data: { message: 'MEMBER_REMOVED', user_id: member, invites_revoked: 1, timestamp },
 } as const;

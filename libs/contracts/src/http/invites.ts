@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { AccountType, NameOrNull, Success, Timestamp, Uuid } from './fields.ts';
+import { AccountType, StoredNameOrNull, Success, Timestamp, Uuid } from './fields.ts';
 
 const daySeconds = 86_400;
 
@@ -76,7 +76,7 @@ export type InviteListResponse = Type.Static<typeof InviteListResponse>;
 
 /** Answer 200 of `GET /api/v1/invites/{token}`: visible to anyone who has the token. */
 export const InvitePreviewResponse = Success(
-  Type.Object({ ...standing, group_name: NameOrNull, invited_by: NameOrNull, timestamp: Timestamp }),
+  Type.Object({ ...standing, group_name: StoredNameOrNull, invited_by: StoredNameOrNull, timestamp: Timestamp }),
 );
 export type InvitePreviewResponse = Type.Static<typeof InvitePreviewResponse>;
 

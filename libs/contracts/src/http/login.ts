@@ -4,7 +4,10 @@ import { AccountType, GivenPassword, PlainText, Seconds, Success, Timestamp, Uui
 export const Platform = Type.Enum(['ios', 'android', 'web', 'other']);
 export type Platform = Type.Static<typeof Platform>;
 
-/** Empty counts as absent. */
+/**
+ * Systems name devices, and none of their names keeps its owner out: what would disturb the text around it is left out
+ * ({@link disturbing}), and one without a visible character counts as absent.
+ */
 const DeviceName = PlainText({ maxLength: 128, examples: ['Pixel 9'] });
 
 /** An address to be compared: a malformed one is unknown and not malformed. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { ConfirmCodeRequest, exampleChallengeId, exampleCode } from './challenges.ts';
-import { NewPassword, Success, Timestamp, Uuid } from './fields.ts';
+import { InvitesRevoked, NewPassword, Success, Timestamp, Uuid } from './fields.ts';
 import { GivenEmail } from './login.ts';
 
 /** Body of `POST /api/v1/auth/password-reset`. A malformed address counts as an unknown one. */
@@ -16,7 +16,7 @@ export type ConfirmPasswordResetRequest = Type.Static<typeof ConfirmPasswordRese
 
 /** Answer 200 of `POST /api/v1/auth/password-reset/confirm`. It has no tokens: the app logs in. */
 export const PasswordResetResponse = Success(
-  Type.Object({ message: Type.Literal('PASSWORD_RESET'), timestamp: Timestamp }),
+  Type.Object({ message: Type.Literal('PASSWORD_RESET'), invites_revoked: InvitesRevoked, timestamp: Timestamp }),
 );
 export type PasswordResetResponse = Type.Static<typeof PasswordResetResponse>;
 
@@ -37,5 +37,5 @@ export const confirmPasswordResetExamples = {
 
 export const passwordResetExample = {
   status: 'success',
-  data: { message: 'PASSWORD_RESET', timestamp: '2026-11-20T10:02:00.000Z' },
+  data: { message: 'PASSWORD_RESET', invites_revoked: 1, timestamp: '2026-11-20T10:02:00.000Z' },
 } satisfies PasswordResetResponse;

@@ -54,11 +54,32 @@ function lengthKeywords({ minimum, maximum }: JsonObject): JsonObject {
 }
 
 /**
- * Removes property escapes, which few readers of JSON Schema support, and surrogates: most readers don't accept a lone
- * one as text.
+ * Characters of the properties in our patterns, without surrogates: most readers of JSON Schema don't accept a lone one
+ * as text. Marks, of which there are hundreds of ranges, and characters after U+FFFF, of which no notation is read
+ * everywhere, are left out: the service refuses a bit more.
  */
+const propertyRanges = {
+  Cc: '\\u0000-\\u001f\\u007f-\\u009f',
+  Cs: '',
+  M: '',
+  Cf:
+    '\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f\\u202a-\\u202e' +
+    '\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb',
+  Z: '\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000',
+  Zl: '\\u2028',
+  Zp: '\\u2029',
+  Zs: '\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000',
+  Bidi_Control: '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069',
+  Default_Ignorable_Code_Point:
+    '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f' +
+    '\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8',
+};
+
+/** Writes property escapes, which few readers of JSON Schema support, as ranges. */
 function portablePattern(pattern: string): string {
-  return pattern.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f').replaceAll('\\p{Cs}', '');
+  const written = Object.entries(propertyRanges);
+  const basic = pattern.replaceAll(/\\u\{[0-9a-f]+\}/g, '');
+  return written.reduce((text, [name, ranges]) => text.replaceAll(`\\p{${name}}`, ranges), basic);
 }
 
 function isTextEnum(schema: JsonObject): boolean {

@@ -21,14 +21,17 @@ export const SessionMessage = Type.Object({ session_id: Uuid, ...content });
 export type SessionMessage = Type.Static<typeof SessionMessage>;
 
 /**
- * A message to apps, published on the channel `{KEY_PREFIX}:messages`: to a group or to a session, never both. The
- * gateways drop other members.
+ * A message to apps, published on the channel `{KEY_PREFIX}:messages`, or `{KEY_PREFIX}:own-messages` by this service:
+ * to a group or to a session, never both. The gateways drop other members.
  */
 export const PushMessage = Type.Union([GroupMessage, SessionMessage]);
 export type PushMessage = Type.Static<typeof PushMessage>;
 
+/** Beginning of the topics that only this service uses. The gateways drop them on the channel of other services. */
+export const ownTopicPrefix = 'security.';
+
 /** Topic of the message to an account's other sessions after a login on a new device. */
-export const newDeviceTopic = 'security.new_device';
+export const newDeviceTopic = `${ownTopicPrefix}new_device` as const;
 
 /** Payload of that message. */
 export const NewDevicePayload = Type.Object({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
-import { publishCommandOf, type RedisClient, type RedisKeys } from '@auth-account/redis';
+import { publish, publishCommandOf, type RedisClient, type RedisKeys } from '@auth-account/redis';
 import { createDenyListReader, parseDenyListValue } from '@auth-account/redis/deny-list-reader';
 import { encodeCommand } from '../push/commands.ts';
 import { beginScript, completeScript, denyAndCloseScript } from './deny-list-scripts.ts';
@@ -46,7 +46,8 @@ export class DenyListUnavailable extends Error {
 export interface DenyList {
   /**
    * Writes the entries and publishes their close commands to the gateways, in one round trip: both or neither. An entry
-   * is never weakened. Entries are stored; the commands are hints, which a disconnected gateway misses.
+   * is never weakened. Entries are stored; the commands are hints, which a disconnected gateway misses. Rejects if
+   * Redis has no room for the entries, after it has published the commands and marked the list as incomplete.
    */
   denyAndClose(entries: readonly DenyEntry[]): Promise<void>;
   /** Returns each session's entry, in order. Throws `DenyListUnavailable`. */
@@ -93,8 +94,16 @@ export function denialLifetimeMs(longestTokenSeconds: number): number {
   return (longestTokenSeconds + 5 + 30 + 60) * 1_000;
 }
 
-/** Opens the deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. */
-export function createDenyList(redis: RedisClient, keys: RedisKeys, lifetimeMs: number): DenyList {
+/**
+ * Opens the deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. `find` believes a
+ * list only while `takesWrites` is true: one that takes none lacks the latest denials.
+ */
+export function createDenyList(
+  redis: RedisClient,
+  keys: RedisKeys,
+  lifetimeMs: number,
+  takesWrites = async () => true,
+): DenyList {
   redis.defineCommand('denyAndClose', { lua: denyAndCloseScript });
   redis.defineCommand('beginDenyList', { lua: beginScript });
   redis.defineCommand('completeDenyList', { lua: completeScript });
@@ -110,6 +119,16 @@ export function createDenyList(redis: RedisClient, keys: RedisKeys, lifetimeMs: 
     return answer;
   }
 
+  /** A full Redis still removes and publishes: nobody takes the list for complete any more, and streams close. */
+  async function distrust(entries: readonly DenyEntry[]): Promise<void> {
+    const commands = entries.flatMap((entry) => [
+      closeCommand(entry.sessionId, entry),
+      ...(entry.alsoClose === undefined ? [] : closeOther(entry.alsoClose, entry)),
+    ]);
+    const closing = commands.map((command) => publish(redis, keys.commands, command));
+    await Promise.all([redis.del(keys.denyListComplete), ...closing]);
+  }
+
   return {
     async denyAndClose(entries) {
       if (entries.length === 0) return;
@@ -122,18 +141,19 @@ export function createDenyList(redis: RedisClient, keys: RedisKeys, lifetimeMs: 
       const others = entries.flatMap((entry) =>
         entry.alsoClose === undefined ? [] : closeOther(entry.alsoClose, entry),
       );
-      await scripts.denyAndClose(
-        names.length,
-        ...names,
-        publishCommand,
-        keys.commands,
-        lifetimeMs,
-        ...values,
-        ...others,
-      );
+      const args = [publishCommand, keys.commands, lifetimeMs, ...values, ...others];
+      try {
+        await scripts.denyAndClose(names.length, ...names, ...args);
+      } catch (error) {
+        if (isFull(error)) await distrust(entries);
+        throw error;
+      }
     },
     async find(sessionIds) {
-      const values = await ask(() => reader.find(sessionIds));
+      const values = await ask(async () => {
+        const [found, isWritable] = await Promise.all([reader.find(sessionIds), takesWrites()]);
+        return isWritable ? found : undefined;
+      });
       return values.map(parseDenial);
     },
     async peek(sessionIds) {
@@ -149,6 +169,11 @@ export function createDenyList(redis: RedisClient, keys: RedisKeys, lifetimeMs: 
       return { complete: async () => (await scripts.completeDenyList(2, mark, keys.denyListComplete)) === 1 };
     },
   };
+}
+
+/** Returns true if Redis refused to write because its memory is full (`noeviction`). */
+function isFull(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('OOM ');
 }
 
 type Cause = Pick<DenyEntry, 'denial' | 'requestId' | 'decidedAt'>;

@@ -1,7 +1,7 @@
 import { accountEvents } from '@auth-account/contracts/events';
 import { expect, test } from '@jest/globals';
 import { Compile } from 'typebox/compile';
-import { deletionCancelledEvent, deletionScheduledEvents, passwordChangedEvents } from './account-events.ts';
+import { deletionCancelledEvents, deletionScheduledEvents, passwordChangedEvents } from './account-events.ts';
 import { eventOrigin } from './create-events.ts';
 
 const user_id = '0190a3b4-c5d6-7000-8000-000000000001';
@@ -39,6 +39,14 @@ test.each([
     ],
   ],
   [
+    'a recovery of the account',
+    () => passwordChangedEvents({ user_id, reason: 'reset', locale: 'en', invites_revoked: 0 }, origins()),
+    [
+      ['service.auth.events.password_changed', { user_id, changed_at: time, reason: 'reset' }],
+      ['service.auth.events.notice', { user_id, purpose: 'password_changed', locale: 'en', invites_revoked: 0 }],
+    ],
+  ],
+  [
     'an order to delete the account',
     () => deletionScheduledEvents({ user_id, deletesAt, locale: 'en' }, origins()),
     [
@@ -48,8 +56,11 @@ test.each([
   ],
   [
     'a deletion that was cancelled',
-    () => [deletionCancelledEvent(user_id, origins()())],
-    [['service.auth.events.deletion_cancelled', { user_id, cancelled_at: time }]],
+    () => deletionCancelledEvents({ user_id, locale: 'ru' }, origins()),
+    [
+      ['service.auth.events.deletion_cancelled', { user_id, cancelled_at: time }],
+      ['service.auth.events.notice', { user_id, purpose: 'deletion_cancelled', locale: 'ru' }],
+    ],
   ],
 ])('%s is in its events, each with an id of its own', (_case, create, expected) => {
   const events = create();

@@ -13,16 +13,19 @@ export interface PasswordChange {
   readonly reason: PasswordChangedEvent['data']['reason'];
   /** Language of the mail. */
   readonly locale: Locale;
+  /** Open invites that were revoked with it. */
+  readonly invites_revoked?: number;
 }
 
 /** Creates the events of a change of the password: for subscribers, and the notice to the account's holder. */
 export function passwordChangedEvents(
-  { user_id, reason, locale }: PasswordChange,
+  { user_id, reason, locale, invites_revoked }: PasswordChange,
   nextOrigin: NextOrigin,
 ): [PasswordChangedEvent, Notice] {
   const origin = nextOrigin();
   const changed = { user_id, changed_at: origin.at.toISOString(), reason };
-  const notice = { user_id, purpose: 'password_changed', locale } as const;
+  const revoked = invites_revoked === undefined ? {} : { invites_revoked };
+  const notice = { user_id, purpose: 'password_changed', locale, ...revoked } as const;
   return [
     createAccountEvent('service.auth.events.password_changed', changed, origin),
     createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
@@ -53,8 +56,19 @@ export function deletionScheduledEvents(
   ];
 }
 
-/** Creates the event of an account whose deletion was cancelled. */
-export function deletionCancelledEvent(user_id: string, origin: AccountEventOrigin) {
-  const data = { user_id, cancelled_at: origin.at.toISOString() };
-  return createAccountEvent('service.auth.events.deletion_cancelled', data, origin);
+/** Creates the events of a deletion that was cancelled: for subscribers, and the notice to the account's holder. */
+export function deletionCancelledEvents(
+  { user_id, locale }: Pick<DeletionOrder, 'user_id' | 'locale'>,
+  nextOrigin: NextOrigin,
+): [AccountEventOf<'service.auth.events.deletion_cancelled'>, Notice] {
+  const origin = nextOrigin();
+  const notice = { user_id, purpose: 'deletion_cancelled', locale } as const;
+  return [
+    createAccountEvent(
+      'service.auth.events.deletion_cancelled',
+      { user_id, cancelled_at: origin.at.toISOString() },
+      origin,
+    ),
+    createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
+  ];
 }

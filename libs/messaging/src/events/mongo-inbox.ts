@@ -23,6 +23,7 @@ export interface MongoInboxOptions {
 
 const daySeconds = 24 * 60 * 60;
 const defaultRetentionSeconds = 90 * daySeconds;
+const confirmedWithinMs = 4_500;
 const duplicateKey = 11_000;
 const indexOptionsConflict = 85;
 
@@ -31,8 +32,10 @@ const indexOptionsConflict = 85;
  * changes that index if the retention has changed.
  *
  * Each effect runs in a multi-document transaction with its entry. The entry is written first, so that of two
- * deliveries at once one waits for the other. If a consumer is killed within a transaction, MongoDB aborts it after
- * `transactionLifetimeLimitSeconds` (default 60); until then the redelivered event waits.
+ * deliveries at once one waits for the other. A duplicate counts as such only once a majority has the entry: else it
+ * could be rolled back with its effect, and the event would be acknowledged and lost. If a consumer is killed within a
+ * transaction, MongoDB aborts it after `transactionLifetimeLimitSeconds` (default 60); until then the redelivered event
+ * waits.
  *
  * @example
  * const inbox = await openMongoInbox({ client, collection: client.db('kitchen').collection('inbox') });
@@ -40,33 +43,51 @@ const indexOptionsConflict = 85;
 export async function openMongoInbox(options: MongoInboxOptions): Promise<Inbox<ClientSession>> {
   const { client, collection, retentionSeconds = defaultRetentionSeconds, now = () => new Date() } = options;
   await ensureExpiry(client, collection, retentionSeconds);
-  return {
-    once: (entry, effect) =>
-      client.withSession((session) =>
-        session.withTransaction(
-          async () => {
-            if (!(await remember(collection, entry, now(), session))) {
-              await session.abortTransaction();
-              return 'duplicate';
-            }
-            await effect(session);
-            return 'processed';
-          },
-          { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } },
-        ),
+  const process = (entry: InboxEntry, effect: (session: ClientSession) => Promise<void>) =>
+    client.withSession((session) =>
+      session.withTransaction<'processed' | 'duplicate'>(
+        async () => {
+          if (!(await remember(collection, entry, now(), session))) {
+            await session.abortTransaction();
+            return 'duplicate';
+          }
+          await effect(session);
+          return 'processed';
+        },
+        { readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } },
       ),
+    );
+  return {
+    async once(entry, effect) {
+      // An entry that was rolled back is not there any more: then it is this delivery's turn.
+      for (;;) {
+        const outcome = await process(entry, effect);
+        if (outcome === 'processed' || (await isConfirmed(collection, entry))) return outcome;
+      }
+    },
   };
 }
+
+/**
+ * Returns true if the entry is there and can't be rolled back. Throws the driver's error if no majority confirms that
+ * in time: the event is delivered again then.
+ */
+async function isConfirmed(collection: Collection<InboxDocument>, entry: InboxEntry): Promise<boolean> {
+  const options = { readConcern: { level: 'linearizable' }, maxTimeMS: confirmedWithinMs } as const;
+  return (await collection.findOne({ _id: idOf(entry) }, options)) !== null;
+}
+
+const idOf = ({ subscriber, eventId }: InboxEntry) => `${subscriber}/${eventId}`;
 
 /** Adds the entry. Returns false if it exists. */
 async function remember(
   collection: Collection<InboxDocument>,
-  { subscriber, eventId }: InboxEntry,
+  entry: InboxEntry,
   processed_at: Date,
   session: ClientSession,
 ): Promise<boolean> {
   try {
-    await collection.insertOne({ _id: `${subscriber}/${eventId}`, processed_at }, { session });
+    await collection.insertOne({ _id: idOf(entry), processed_at }, { session });
     return true;
   } catch (error) {
     if (codeOf(error) === duplicateKey) return false;

@@ -1,4 +1,4 @@
-import type { AuthEvent } from '@auth-account/contracts/events';
+import { type AuthEvent, urgentTopic } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { ProxyTracerProvider, trace } from '@opentelemetry/api';
 import { type JobsOptions, Queue, type WorkerOptions } from 'bullmq';
@@ -101,7 +101,7 @@ export function replayedAtOf(jobId: string): Date | undefined {
 
 /** Adds an event to a queue. Repeated calls add it only once. */
 export async function addEvent(queue: EventQueue, event: AuthEvent): Promise<void> {
-  await queue.add(event.type, event, { jobId: eventJobId(event.id), ...patienceFor(queue, event) });
+  await queue.add(event.type, event, { jobId: eventJobId(event.id), ...optionsFor(queue, event) });
 }
 
 /** An event for a queue, with the trace that its delivery continues. */
@@ -117,13 +117,17 @@ export async function addEvents(queue: EventQueue, jobs: readonly EventJob[]): P
   const bulk = jobs.map(({ jobId, event, traceparent }) => ({
     name: event.type,
     data: event,
-    opts: { jobId, ...patienceFor(queue, event), ...jobTrace(event.requestid, traceparent) },
+    opts: { jobId, ...optionsFor(queue, event), ...jobTrace(event.requestid, traceparent) },
   }));
   await queue.addBulk(bulk);
 }
 
-/** Options of an event that must arrive, for a queue whose jobs end by their attempts. */
-function patienceFor(queue: EventQueue, event: AuthEvent): JobsOptions {
+/**
+ * Options of an event that is urgent, and of one that must arrive, for a queue whose jobs end by their attempts. `lifo`
+ * puts a job at the head of its queue, at no cost to others: priorities would cost every job a sorted set.
+ */
+function optionsFor(queue: EventQueue, event: AuthEvent): JobsOptions {
+  if (event.type === urgentTopic) return { lifo: true };
   const isLimited = queue.defaultJobOptions.attempts !== practicallyUnlimited;
   return isLimited && mustArrive(event) ? patientJobOptions : {};
 }

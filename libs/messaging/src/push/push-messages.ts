@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { maxPushMessageBytes, PushMessage } from '@auth-account/contracts';
+import { ownTopicPrefix } from '@auth-account/contracts/push/push-message';
 import { publish, type RedisClient, type RedisKeys } from '@auth-account/redis';
 import { Compile } from 'typebox/compile';
 
@@ -29,7 +30,7 @@ const validator = Compile(PushMessage);
 
 /**
  * Creates the publisher for sibling services, over the caller's connection. It needs rights for the channel
- * `{KEY_PREFIX}:messages` and no other.
+ * `{KEY_PREFIX}:messages` and no other. Topics that begin with `security.` are refused as malformed.
  *
  * @example
  * const push = createPushMessagePublisher(redis, redisKeys('auth'));
@@ -39,11 +40,25 @@ export function createPushMessagePublisher(
   redis: RedisClient,
   keys: Pick<RedisKeys, 'messages'>,
 ): PushMessagePublisher {
+  return createPublisher(redis, keys.messages, false);
+}
+
+/** Creates the publisher of this service's own messages, on the channel that siblings have no rights for. */
+export function createOwnMessagePublisher(
+  redis: RedisClient,
+  keys: Pick<RedisKeys, 'ownMessages'>,
+): PushMessagePublisher {
+  return createPublisher(redis, keys.ownMessages, true);
+}
+
+function createPublisher(redis: RedisClient, channel: string, isOwn: boolean): PushMessagePublisher {
   async function send(to: object, { topic, payload, id = randomUUID(), at = new Date() }: PushContent): Promise<void> {
     const text = JSON.stringify({ ...to, id, topic, payload, timestamp: at.toISOString() });
     assertSize(text);
     if (!validator.Check(JSON.parse(text))) throw new TypeError(`the message is malformed: ${faultOf(text)}`);
-    await publish(redis, keys.messages, text);
+    if (isReserved(topic) && !isOwn)
+      throw new TypeError(`the message is malformed: topics ${ownTopicPrefix}* are reserved`);
+    await publish(redis, channel, text);
   }
   return {
     toGroup: (homeGroupId, content) => send({ home_group_id: homeGroupId }, content),
@@ -51,8 +66,10 @@ export function createPushMessagePublisher(
   };
 }
 
-/** Reads the message in a text of the channel; otherwise returns the reason. It never throws. */
-export function parsePushMessage(text: string): PushMessage | 'too_big' | 'malformed' {
+/**
+ * Reads the message in a text of a channel, by default that of siblings; otherwise returns the reason. It never throws.
+ */
+export function parsePushMessage(text: string, isOwn = false): PushMessage | 'too_big' | 'malformed' | 'reserved' {
   if (Buffer.byteLength(text) > maxPushMessageBytes) return 'too_big';
   let value: unknown;
   try {
@@ -61,7 +78,12 @@ export function parsePushMessage(text: string): PushMessage | 'too_big' | 'malfo
     return 'malformed';
   }
   if (!validator.Check(value)) return 'malformed';
-  return 'home_group_id' in value && 'session_id' in value ? 'malformed' : value;
+  if ('home_group_id' in value && 'session_id' in value) return 'malformed';
+  return isReserved(value.topic) && !isOwn ? 'reserved' : value;
+}
+
+function isReserved(topic: string): boolean {
+  return topic.startsWith(ownTopicPrefix);
 }
 
 function assertSize(text: string): void {

@@ -11,17 +11,22 @@ export interface KeyedLockOptions {
 
 /**
  * Runs the work once all earlier work with the same key has ended, whether it succeeded or not. The work receives the
- * number of milliseconds of `waitMs` that are left. Throws `ERR-DEPENDENCY-UNAVAILABLE` if too many callers wait, or if
- * the wait was too long; the work has not begun then. Keys don't wait for each other, and unused keys are forgotten.
+ * number of milliseconds of `waitMs` that are left. Urgent work goes before all other work that waits, however many
+ * callers wait. Throws `ERR-DEPENDENCY-UNAVAILABLE` if too many callers wait, or if the wait was too long; the work has
+ * not begun then. Keys don't wait for each other, and unused keys are forgotten.
  */
-export type KeyedLock = <T>(key: string, work: (leftMs: number) => Promise<T>) => Promise<T>;
+export type KeyedLock = <T>(
+  key: string,
+  work: (leftMs: number) => Promise<T>,
+  options?: { readonly isUrgent?: boolean | undefined },
+) => Promise<T>;
 
 const retryAfterSeconds = 2;
 
 export function createKeyedLock({ waitMs, maximumWaiting }: KeyedLockOptions): KeyedLock {
   const lock = new AsyncLock({ timeout: waitMs, maxPending: maximumWaiting });
 
-  return async (key, work) => {
+  return async (key, work, { isUrgent = false } = {}) => {
     const deadline = performance.now() + waitMs;
     let hasBegun = false;
     const begin = () => {
@@ -31,7 +36,8 @@ export function createKeyedLock({ waitMs, maximumWaiting }: KeyedLockOptions): K
     try {
       // The end of one work starts the next: without the bind, its logs and spans would be attributed to the earlier
       // one.
-      return await lock.acquire(key, AsyncResource.bind(begin));
+      const place = isUrgent ? { skipQueue: true, maxPending: Number.POSITIVE_INFINITY } : {};
+      return await lock.acquire(key, AsyncResource.bind(begin), place);
     } catch (error) {
       if (hasBegun) throw error;
       throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds, cause: error });

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClientSession, type MongoClient, MongoError } from 'mongodb';
+import type { SessionHold } from '../session-hold.ts';
 import { isDuplicateKey } from '../store-errors.ts';
 import { createKeyedLock } from './keyed-lock.ts';
 
@@ -10,20 +11,27 @@ export interface TransactionOptions {
    * anything is retried or reported to the caller.
    */
   readonly isCommitted: () => Promise<boolean>;
+  /** Taken before the work runs again, and released when it has ended: for work that writes sessions. */
+  readonly hold?: SessionHold | undefined;
   /** No attempt starts after this many milliseconds. */
   readonly deadlineMs?: number;
   /** Called when the work or the commit is about to be retried. */
   readonly onRetry?: (kind: 'work' | 'commit', error: unknown) => void;
+  /** Called when a hold was taken or released; with an error if that failed, which only makes conflicts likelier. */
+  readonly onHold?: (step: HoldStep, error?: unknown) => void;
   /** Outcome: `refused` if the work itself or a unique index rejected it; `failed` if MongoDB did. */
   readonly onEnd?: (outcome: TransactionOutcome) => void;
 }
 
 export type TransactionOutcome = 'committed' | 'refused' | 'failed';
+export type HoldStep = 'taken' | 'released';
 
 /** The part of the options that a use case sets. */
-export interface TransactionRequest extends Pick<TransactionOptions, 'isCommitted'> {
+export interface TransactionRequest extends Pick<TransactionOptions, 'isCommitted' | 'hold'> {
   /** Group or user whose document many requests may want to write at the same time: a process may run them in turn. */
   readonly group?: string | undefined;
+  /** Goes before others that wait for the same `group`: recovery must not queue behind what it ends. */
+  readonly isUrgent?: boolean;
 }
 
 /** {@link runTransaction} with its client and metrics given: what use cases ask for. */
@@ -44,6 +52,8 @@ const maximumPauseMs = 1_000;
  * - A commit with an unknown result is repeated (`commitTransaction` allows it); if there is still no answer,
  *   `isCommitted` decides. The driver's own `withTransaction` runs the work again instead, so a registration whose
  *   commit reply was lost would find its own address and report it as taken.
+ * - If it has not taken effect the transaction is aborted: else its locks would live for MongoDB's 60 s, and a late
+ *   commit could still come.
  *
  * Throws what the work throws, or the driver's error if the store remained unavailable.
  */
@@ -52,20 +62,43 @@ export async function runTransaction<T>(
   work: (session: ClientSession) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
+  const hold = createReportedHold(options);
   try {
-    const result = await runUntilKnown(client, work, options);
+    const result = await runUntilKnown(client, work, { ...options, hold });
     options.onEnd?.('committed');
     return result;
   } catch (error) {
     options.onEnd?.(error instanceof MongoError && !isDuplicateKey(error) ? 'failed' : 'refused');
     throw error;
+  } finally {
+    await hold.release();
   }
+}
+
+/** Reports the steps of the request's hold. One that fails is reported too, and the transaction goes on without it. */
+function createReportedHold({ hold, onHold }: TransactionOptions): SessionHold {
+  let isTaken = false;
+  const report = (step: HoldStep, done: Promise<void>) =>
+    done.then(
+      () => onHold?.(step),
+      (error: unknown) => onHold?.(step, error),
+    );
+  return {
+    async take(session) {
+      if (hold === undefined) return;
+      isTaken = true;
+      await report('taken', hold.take(session));
+    },
+    async release() {
+      if (isTaken && hold !== undefined) await report('released', hold.release());
+    },
+  };
 }
 
 async function runUntilKnown<T>(
   client: MongoClient,
   work: (session: ClientSession) => Promise<T>,
-  { isCommitted, deadlineMs = defaultDeadlineMs, onRetry }: TransactionOptions,
+  { isCommitted, hold, deadlineMs = defaultDeadlineMs, onRetry }: TransactionOptions,
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs;
   const isOver = () => performance.now() >= deadline;
@@ -74,21 +107,35 @@ async function runUntilKnown<T>(
   for (let attempt = 0; ; attempt += 1) {
     const session = client.startSession();
     try {
+      if (attempt > 0) await hold?.take(session);
       session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } });
       const result = await work(session);
       sent = { result };
       await commit(session, isOver, onRetry);
       return result;
     } catch (error) {
-      if (session.inTransaction()) await session.abortTransaction();
       // A commit that was sent may have taken effect, whatever the reply.
       if (sent !== undefined && (await isCommitted())) return sent.result;
-      if (!hasLabel(error, 'TransientTransactionError') || isOver()) throw error;
+      const hasEnded = hasLabel(error, 'TransientTransactionError');
+      await abort(client, session, hasEnded);
+      if (!hasEnded || isOver()) throw error;
       onRetry?.('work', error);
     } finally {
       await session.endSession();
     }
     await delay(Math.min(pauseMs(attempt), deadline - performance.now()));
+  }
+}
+
+/** Aborts what has not ended, also if its commit was sent: the driver itself aborts nothing then. */
+async function abort(client: MongoClient, session: ClientSession, hasEnded: boolean): Promise<void> {
+  if (session.inTransaction()) return session.abortTransaction();
+  if (hasEnded) return;
+  try {
+    await client.db('admin').command({ abortTransaction: 1 }, { session });
+  } catch (failure) {
+    // As in the driver's own abort: without it the server ends the transaction later.
+    if (!(failure instanceof MongoError)) throw failure;
   }
 }
 
@@ -122,7 +169,7 @@ function hasLabel(error: unknown, label: string): boolean {
 }
 
 /** Hooks through which a service counts and traces its transactions. */
-export interface TransactionHooks extends Pick<TransactionOptions, 'onRetry' | 'onEnd'> {
+export interface TransactionHooks extends Pick<TransactionOptions, 'onRetry' | 'onHold' | 'onEnd'> {
   /** Creates a span around the transaction with all its attempts; waiting for a turn is not part of it. */
   readonly inSpan?: <T>(run: () => Promise<T>) => Promise<T>;
 }
@@ -140,9 +187,9 @@ const maximumWaiting = 1_000;
 export function createTransactionRunner(client: MongoClient, hooks: TransactionHooks = {}): RunTransaction {
   const { inSpan = (run) => run(), ...counted } = hooks;
   const inTurn = createKeyedLock({ waitMs: deadlineMs, maximumWaiting });
-  return (work, { group, isCommitted }) => {
+  return (work, { group, isUrgent, ...asked }) => {
     const run = (leftMs: number) =>
-      inSpan(() => runTransaction(client, work, { ...counted, isCommitted, deadlineMs: leftMs }));
-    return group === undefined ? run(deadlineMs) : inTurn(group, run);
+      inSpan(() => runTransaction(client, work, { ...counted, ...asked, deadlineMs: leftMs }));
+    return group === undefined ? run(deadlineMs) : inTurn(group, run, { isUrgent });
   };
 }

@@ -23,6 +23,9 @@ export interface GrpcGuardOptions<M extends GrpcMetadata> {
   readonly Metadata: new () => M & { set(key: string, value: Buffer): void };
 }
 
+/** Google's status code UNKNOWN. */
+const unknownStatus = 2;
+
 /** A refusal as `@grpc/grpc-js` takes it. */
 interface GrpcRefusal<M> extends Error {
   readonly code: number;
@@ -32,7 +35,8 @@ interface GrpcRefusal<M> extends Error {
 
 /**
  * Creates the wrappers of gRPC handlers: a call with a good access token in its metadata (`authorization: Bearer …`)
- * reaches its handler, and `callerOf(call)` returns its claims. Others end with the catalogue's status and details.
+ * reaches its handler, and `callerOf(call)` returns its claims. Others end with the catalogue's status and details. A
+ * handler that throws ends its call as without a guard, with the status UNKNOWN.
  *
  * @example
  * const guard = createGrpcGuard({ verifier, Metadata });
@@ -53,21 +57,35 @@ export function createGrpcGuard<M extends GrpcMetadata>({ verifier, Metadata }: 
     }
   }
 
+  /** Returns what `@grpc/grpc-js` answers if a handler throws, which it cannot see behind the wait for the token. */
+  function failureOf(cause: unknown): GrpcRefusal<M> {
+    const details = 'Unknown error';
+    return Object.assign(new Error(details, { cause }), { code: unknownStatus, details, metadata: new Metadata() });
+  }
+
   return {
     /** Wraps a handler that answers once: of a unary call, or of a stream from the client. */
     unary<C extends GrpcCall, K extends (error: GrpcRefusal<M>) => void>(handler: (call: C, callback: K) => void) {
       return async (call: C, callback: K): Promise<void> => {
         const refusal = await refusalOf(call);
-        if (refusal === undefined) handler(call, callback);
-        else callback(refusal);
+        if (refusal !== undefined) return callback(refusal);
+        try {
+          handler(call, callback);
+        } catch (error) {
+          callback(failureOf(error));
+        }
       };
     },
     /** Wraps a handler that answers by a stream. */
     stream<C extends GrpcStreamingCall>(handler: (call: C) => void) {
       return async (call: C): Promise<void> => {
         const refusal = await refusalOf(call);
-        if (refusal === undefined) handler(call);
-        else call.emit('error', refusal);
+        if (refusal !== undefined) return void call.emit('error', refusal);
+        try {
+          handler(call);
+        } catch (error) {
+          call.emit('error', failureOf(error));
+        }
       };
     },
   };

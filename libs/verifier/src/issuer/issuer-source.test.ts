@@ -130,6 +130,8 @@ describe('it refuses', () => {
   test.each<[string, () => unknown, RegExp]>([
     ['the metadata of another issuer', () => metadata('https://evil.example'), /another issuer: "https:\/\/evil/],
     ['metadata without the address of the keys', () => ({ ...good(), jwks_uri: undefined }), /no jwks_uri/],
+    ['keys over plain HTTP from elsewhere', () => ({ ...good(), jwks_uri: 'http://192.0.2.1/keys' }), /over https/],
+    ['keys that the metadata bring along', () => ({ ...good(), jwks_uri: 'data:,{"keys":[]}' }), /over https/],
     ['an unknown algorithm', () => ({ ...good(), access_token_signing_alg_values_supported: ['none'] }), /algorithm/],
     [
       'two algorithms',

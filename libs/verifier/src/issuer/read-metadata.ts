@@ -21,12 +21,18 @@ export function readMetadata(text: string, issuer: string): IssuerMetadata {
     access_token_max_lifetime_seconds: ttlSeconds,
   } = found;
   if (typeof jwksUri !== 'string' || !URL.canParse(jwksUri)) throw new Error('it has no jwks_uri');
+  if (!isSafe(new URL(jwksUri), new URL(issuer))) throw new Error(`keys are fetched over https, not from ${jwksUri}`);
   const algorithm: unknown = Array.isArray(algorithms) && algorithms.length === 1 ? algorithms[0] : undefined;
   if (algorithm !== 'EdDSA' && algorithm !== 'ES256') throw new Error('it names no algorithm that is known here');
   const isLife =
     Number.isSafeInteger(ttlSeconds) && (ttlSeconds as number) > 0 && (ttlSeconds as number) <= longestLife;
   if (!isLife) throw new Error('it does not say how long an access token lives');
   return { jwksUri, algorithm, ttlSeconds: ttlSeconds as number };
+}
+
+/** An issuer that is trusted over plain HTTP has its keys at the same place. */
+function isSafe(keys: URL, issuer: URL): boolean {
+  return keys.protocol === 'https:' || keys.origin === issuer.origin;
 }
 
 function parseObject(text: string): Record<string, unknown> {

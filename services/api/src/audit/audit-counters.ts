@@ -14,6 +14,7 @@ type EventsOf<Family extends string> = Extract<AuditEventName, `${Family}.${stri
 const loginOutcomes = {
   'login.succeeded': 'succeeded',
   'login.failed': 'failed',
+  'login.verified': 'verified',
   'login.refused': 'refused',
 } as const satisfies Record<EventsOf<'login'>, string>;
 
@@ -64,7 +65,7 @@ export function createAuditCounters(registry: Metrics['registry']) {
     logins: createZeroedCounter({
       registry,
       name: 'auth_logins_total',
-      help: 'Logins whose password was verified, by outcome',
+      help: 'Logins and restores whose password was checked, by outcome; a restore with the right one is verified',
       values: { outcome: Object.values(loginOutcomes) },
     }),
     refreshes: createZeroedCounter({

@@ -130,7 +130,7 @@ describe('counters', () => {
 
   const confirming: Record<CodePurpose, AuditEvent> = {
     email_verification: { event: 'account.email_verified', user_id },
-    password_reset: { event: 'account.password_reset', user_id },
+    password_reset: { event: 'account.password_reset', user_id, invites_revoked: 0 },
     email_change: { event: 'account.email_changed', ...session },
     account_deletion: { event: 'account.deletion_scheduled', user_id, session_id: undefined },
   };

@@ -4,8 +4,9 @@ import type { RevocationReason } from '@auth-account/stores/documents';
 
 /**
  * Rules that refuse a request: too many tries from its address, too many invites, moves, exports, changes of password,
- * orders of deletion or codes of its account, too many codes to one address, too many failures for the account from this
- * device or address, or too many for the account from devices and addresses that it does not know.
+ * orders of deletion or codes of its account, too many writes of its session, too many codes to one address, too many
+ * failures for the account from this device or address, or too many for the account from devices and addresses that it
+ * does not know.
  */
 export const limitRules = [
   'register_address',
@@ -14,6 +15,7 @@ export const limitRules = [
   'invite_account',
   'move_account',
   'export_account',
+  'write_session',
   'password_account',
   'deletion_account',
   'code_address',
@@ -33,8 +35,8 @@ export type LimitRule = (typeof limitRules)[number];
 export type LoginRefusal = 'credentials_changed' | 'account_disabled' | 'deletion_scheduled' | 'email_not_verified';
 
 /**
- * Fields of each event, in addition to those of its request. They are ids only: no secret and no e-mail address may be
- * added.
+ * Fields of each event, in addition to those of its request. They are ids and numbers only: no secret and no e-mail
+ * address may be added.
  */
 interface EventFields {
   'account.registered': { readonly user_id: string };
@@ -44,6 +46,8 @@ interface EventFields {
     /** `idempotency_key_reused`: a registration whose key is known, but with another password. */
     readonly reason: 'unknown_account' | 'wrong_password' | 'idempotency_key_reused';
   };
+  /** The password was right, at a restore, which opens no session. */
+  'login.verified': { readonly user_id: string };
   /** The password was right, but the account opens no session. */
   'login.refused': { readonly user_id: string; readonly reason: LoginRefusal };
   /** An operation that asks for the password again got a wrong one. */
@@ -54,10 +58,10 @@ interface EventFields {
   'account.deletion_scheduled': { readonly user_id: string; readonly session_id: string | undefined };
   'account.deletion_cancelled': { readonly user_id: string };
   'account.exported': { readonly user_id: string; readonly session_id: string };
-  'account.password_reset': { readonly user_id: string };
+  'account.password_reset': { readonly user_id: string; readonly invites_revoked: number };
   'account.email_verified': { readonly user_id: string };
   'account.email_changed': { readonly user_id: string; readonly session_id: string };
-  'account.email_change_undone': { readonly user_id: string };
+  'account.email_change_undone': { readonly user_id: string; readonly invites_revoked: number };
   /** Without a user if the address has no account. */
   'code.requested': { readonly user_id: string | undefined; readonly purpose: CodePurpose };
   'code.resent': { readonly user_id: string | undefined; readonly purpose: CodePurpose };
@@ -120,6 +124,7 @@ export const auditEvents = {
   'account.registered': { outcome: 'success' },
   'login.succeeded': { outcome: 'success' },
   'login.failed': { outcome: 'failure' },
+  'login.verified': { outcome: 'success' },
   'login.refused': { outcome: 'failure' },
   'reauthentication.failed': { outcome: 'failure' },
   'account.changed': { outcome: 'success' },

@@ -22,7 +22,10 @@ export interface CheckCodeDeps {
 /** A code that was right. Nothing has changed yet: its challenge is used in the transaction of what it permits. */
 export interface RightCode {
   readonly user: UserDocument;
-  /** Uses the challenge up. Raises `ERR-CODE-INVALID` if it was used, or has become void, since the code was compared. */
+  /**
+   * Uses the challenge up. Raises `ERR-CODE-INVALID` if it was used, has become void, or has lost its last try, since
+   * the code was compared.
+   */
   use(at: Date, session: ClientSession): Promise<void>;
   /** Returns true if this very confirmation took effect. */
   isUsed(): Promise<boolean>;
@@ -40,28 +43,31 @@ export type CheckCode = (
 const nobodysEmailKey = 'nobody';
 
 /**
- * Creates the check of a code. It counts the try, then compares in constant time; of simultaneous tries only as many
- * are compared as the challenge has left. A challenge of an address without an account is refused after the same work.
+ * Creates the check of a code, in constant time. A wrong one is counted before anybody learns that it was wrong; a
+ * right one takes its try in the transaction of the change (`use`), which finds the challenge dead if five wrong ones
+ * were counted before. So of any number of simultaneous guesses only as many get a verdict as the challenge has left,
+ * and a right code whose change fails, or is shed, is as good as before. A challenge of an address without an account
+ * is refused after the same work.
  *
  * Raises `ERR-CODE-INVALID` for a wrong code and for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for one
  * that is too old, and `ERR-DEPENDENCY-UNAVAILABLE` if its key has not arrived here yet.
  */
 export function createCheckCode(deps: CheckCodeDeps): CheckCode {
-  const { challenges, users, audit, now } = deps;
+  const { challenges, users, now } = deps;
   const refuseClosed = createRefuseClosed(deps);
+  const refuseWrong = createRefuseWrong(deps);
   const awaitKey = createAwaitKey(deps);
 
   return async (purpose, { challenge_id, code }, origin, userId) => {
     const key: ChallengeKey = { _id: challenge_id.toLowerCase(), purpose, ...(userId && { user_id: userId }) };
-    const challenge = await challenges.takeTry(key, now());
-    if (challenge === undefined) return refuseClosed(key, origin);
+    const challenge = await challenges.find(key);
+    if (challenge === undefined || challengeState(challenge, now()) !== 'open') {
+      return refuseClosed(key, challenge, origin);
+    }
     await awaitKey(challenge);
     const user = await users.find(challenge.user_id);
     const isRight = compare(deps, challenge, user, code);
-    if (user === undefined || !isRight) {
-      audit({ event: 'code.failed', user_id: user?._id, purpose, reason: 'wrong' }, origin);
-      throw codeInvalid(challenge.tries_left);
-    }
+    if (user === undefined || !isRight) return refuseWrong(key, user, origin);
     const usedBy = randomUUID();
     return {
       user,
@@ -80,13 +86,25 @@ function compare({ codes }: CheckCodeDeps, challenge: ChallengeDocument, user: U
   return isEqual && emailKey !== undefined;
 }
 
-/** Creates the refusal of a challenge that took no try. */
-function createRefuseClosed({ challenges, audit, now }: CheckCodeDeps) {
-  return async (key: ChallengeKey, origin: RequestOrigin): Promise<never> => {
-    const challenge = await challenges.find(key);
+/** Creates the refusal of a challenge whose codes no longer count. */
+function createRefuseClosed({ audit, now }: CheckCodeDeps) {
+  return (key: ChallengeKey, challenge: ChallengeDocument | undefined, origin: RequestOrigin): never => {
     const reason = challenge === undefined ? 'unknown' : closedState(challenge, now());
     audit({ event: 'code.failed', user_id: challenge?.user_id, purpose: key.purpose, reason }, origin);
     throw reason === 'expired' ? new AppError('ERR-CODE-EXPIRED') : codeInvalid();
+  };
+}
+
+/** Creates the refusal of a wrong code, which is counted first. */
+function createRefuseWrong(deps: CheckCodeDeps) {
+  const { challenges, audit, now } = deps;
+  const refuseClosed = createRefuseClosed(deps);
+  return async (key: ChallengeKey, user: UserDocument | undefined, origin: RequestOrigin): Promise<never> => {
+    const counted = await challenges.takeTry(key, now());
+    // Others were faster: this one gets no verdict.
+    if (counted === undefined) return refuseClosed(key, await challenges.find(key), origin);
+    audit({ event: 'code.failed', user_id: user?._id, purpose: key.purpose, reason: 'wrong' }, origin);
+    throw codeInvalid(counted.tries_left);
   };
 }
 

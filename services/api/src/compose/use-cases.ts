@@ -34,6 +34,7 @@ import { createListSessions } from '../usecases/list-sessions.ts';
 import { createLogIn } from '../usecases/log-in.ts';
 import { createLogOut } from '../usecases/log-out.ts';
 import { createLogOutAll } from '../usecases/log-out-all.ts';
+import { presentUsers } from '../usecases/present-users.ts';
 import { createReadRevocations } from '../usecases/read-revocations.ts';
 import { createReauthenticate } from '../usecases/reauthenticate.ts';
 import { createRefresh } from '../usecases/refresh.ts';
@@ -45,6 +46,7 @@ import { createRevokeInvite } from '../usecases/revoke-invite.ts';
 import { createRevokeSession } from '../usecases/revoke-session.ts';
 import { createSpaces } from '../usecases/spaces.ts';
 import { codeUseCases } from './code-use-cases.ts';
+import { createLimitWrites } from './limit-writes.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Security } from './security.ts';
 
@@ -129,6 +131,7 @@ function sharedParts({ config, stores, transaction, security, announce, isDenied
   const { idempotency: store, ...nouns } = stores;
   return {
     ...nouns,
+    users: presentUsers(stores.users, date),
     transaction,
     announce,
     isDenied,
@@ -162,6 +165,7 @@ function accountUseCases(
   const fresh = { ...shared, reauthenticate: createReauthenticate(shared), endSessions: createEndSessions(shared) };
   const isRequired = config.REQUIRE_VERIFIED_EMAIL;
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
+  const limited = createLimitWrites(parts.limits);
   return {
     register: createRegister({
       ...shared,
@@ -169,16 +173,16 @@ function accountUseCases(
       onEnd: (mode, outcome) => metrics.registrations.inc({ mode, outcome }),
     }),
     findAccount: createFindAccount(shared),
-    changeAccount: createChangeAccount(shared),
+    changeAccount: limited(createChangeAccount(shared)),
     exportAccount: createExportAccount(fresh),
     changePassword: createChangePassword(fresh),
-    restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared) }),
+    restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared), tellSessions }),
     logIn: createLogIn({ ...shared, assertEmailVerified, tellSessions }),
     refresh: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),
-    logOutAll: createLogOutAll(shared),
+    logOutAll: limited(createLogOutAll(shared)),
     listSessions: createListSessions(shared),
-    revokeSession: createRevokeSession(shared),
+    revokeSession: limited(createRevokeSession(shared)),
   };
 }
 
@@ -186,13 +190,14 @@ function groupUseCases(parts: SharedParts) {
   const shared = { ...parts, changeGroup: createChangeGroup(parts) };
   const leaveGroup = createLeaveGroup(shared);
   const findCurrentGroup = createFindCurrentGroup(shared);
+  const limited = createLimitWrites(parts.limits);
   return {
     findCurrentGroup,
-    renameGroup: createRenameGroup({ ...shared, findCurrentGroup }),
-    handOverGroup: createHandOverGroup(shared),
+    renameGroup: limited(createRenameGroup({ ...shared, findCurrentGroup })),
+    handOverGroup: limited(createHandOverGroup(shared)),
     acceptInvite: createAcceptInvite(shared),
     leaveGroup,
-    removeMember: createRemoveMember({ ...shared, leaveGroup }),
+    removeMember: limited(createRemoveMember({ ...shared, leaveGroup })),
   };
 }
 

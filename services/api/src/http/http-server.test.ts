@@ -50,6 +50,32 @@ test('says for how long it keeps an idle connection', async () => {
   expect(await keepConnection(await serve()).ask()).toMatch(/^Keep-Alive: timeout=7\r$/m);
 });
 
+test('ends a connection that takes nothing of its answer, and none that takes it or still waits for it', async () => {
+  const [answer, takenForMs] = [Buffer.alloc(64 * 1_048_576), 300];
+  const cut = Promise.withResolvers<void>();
+  server = createHttpServer(
+    async ({ url, socket }, response) => {
+      if (url === '/unread') socket.once('close', cut.resolve);
+      if (url === '/late') await cut.promise;
+      response.end(answer);
+    },
+    { ...keptBriefly, takenForMs },
+  );
+  const { port } = await server.listen(0, '127.0.0.1');
+  const ask = (path: string) => {
+    const client = connect(port, '127.0.0.1');
+    clients.push(client);
+    client.write(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
+    return client;
+  };
+  const [unread, late] = [ask('/unread'), ask('/late')];
+  unread.pause();
+  late.on('data', () => undefined);
+  await cut.promise;
+  while (late.bytesRead < answer.length) await sleep(5);
+  expect(unread.bytesRead).toBeLessThan(answer.length);
+}, 60_000);
+
 describe('drain', () => {
   test('answers a kept connection once more and has it closed by that answer', async () => {
     const kept = keepConnection(await serve());

@@ -18,6 +18,12 @@ const backlog = 4_096;
 /** Above this a new connection is closed at once, to bound what silent clients take together. */
 const maxConnections = 10_000;
 
+/**
+ * Milliseconds in which a client takes at least a part of an answer that waits for it; twice as long if it took some
+ * first. Requests that are still being worked on have limits of their own.
+ */
+const defaultTakenForMs = 30_000;
+
 /** Requests of one connection that may wait for their answers: Node accepts any number, and starts each at once. */
 const maxUnderWay = 16;
 
@@ -36,15 +42,21 @@ export interface HttpServer {
   drain(retireForMs?: number): Promise<void>;
 }
 
+interface HttpServerOptions {
+  readonly keepAliveSeconds: number;
+  readonly takenForMs?: number;
+}
+
 /**
  * Creates an HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, from
  * any client. A connection may send any number of requests, one after the other: `maxRequestsPerSocket` would make Node
  * answer 503 to requests under way. More than {@link maxUnderWay} that do not wait for their answers end the
- * connection. An idle one is kept for `keepAliveSeconds`.
+ * connection, and so does an answer of which nothing is taken for `takenForMs`. An idle one is kept for
+ * `keepAliveSeconds`.
  */
 export function createHttpServer(
   listener: RequestListener,
-  { keepAliveSeconds }: { readonly keepAliveSeconds: number },
+  { keepAliveSeconds, takenForMs = defaultTakenForMs }: HttpServerOptions,
 ): HttpServer {
   /** By connection, because no event reports the end of an answer that was still queued when its connection ended. */
   const underWay = new Map<Socket, Set<ServerResponse>>();
@@ -60,6 +72,9 @@ export function createHttpServer(
     }
     if (isRetiring) response.shouldKeepAlive = false;
     own.add(response);
+    response.on('timeout', () => {
+      if (response.writableEnded) socket.destroy();
+    });
     response.once('close', () => own.delete(response));
     sound(request, response);
   });
@@ -68,6 +83,7 @@ export function createHttpServer(
     socket.once('close', () => underWay.delete(socket));
   });
   server.maxConnections = maxConnections;
+  server.timeout = takenForMs;
   server.maxHeadersCount = 0; // past it Node leaves headers out without a word; `rejectMalformedRequests` refuses
 
   async function retireConnections(forMs: number): Promise<void> {

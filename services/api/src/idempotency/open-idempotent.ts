@@ -68,8 +68,7 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
       _id: hmac(secret, JSON.stringify(['id', route, caller, key])),
       fingerprint: hmac(secret, JSON.stringify(['body', route, body])),
     }));
-    const [newest] = records;
-    if (newest === undefined) throw new Error('the server has no secret');
+    if (records.length === 0) throw new Error('the server has no secret');
     const ids = records.map(({ _id }) => _id);
     const toEarlier = (found: IdempotencyDocument): EarlierAnswer<T> => ({
       answer: found.answer as T,
@@ -86,7 +85,9 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
       },
       async keep(answer, user_id, session) {
         const expires_at = new Date(now().getTime() + lifetimeMs);
-        await store.insert({ ...newest, user_id, answer, expires_at }, session);
+        // Under each key: in a rotation a twin may be at a pod whose newest key is another.
+        const kept = records.map((record) => ({ ...record, user_id, answer, expires_at }));
+        await store.insert(kept, session);
       },
     };
   };

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { LRUCache } from 'lru-cache';
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { createMemoryCounts, type MemoryCount } from './memory-counts.ts';
 
 export interface AddressLimitOptions {
   readonly redis: RedisClient;
@@ -35,7 +36,7 @@ export interface AddressLimit {
    */
   count(who: string, weight?: number): Promise<number | undefined>;
   /** Counts in this process only, as while Redis is away. Returns the count of the present window. Never fails. */
-  countHere(who: string, weight: number): Promise<{ readonly count: number; readonly endsInMs: number }>;
+  countHere(who: string, weight: number): MemoryCount;
 }
 
 /** Refused networks or accounts that a process remembers, some 200 bytes each. */
@@ -58,14 +59,13 @@ export function createAddressLimit({
   points,
   seconds,
 }: AddressLimitOptions): AddressLimit {
-  const insurance = new RateLimiterMemory({ points, duration: seconds });
+  const insurance = createMemoryCounts(seconds);
   const limiter = new RateLimiterRedis({
     storeClient: redis,
     keyPrefix: keys.nameOf(name),
     points,
     duration: seconds,
     rejectIfRedisNotReady: true,
-    insuranceLimiter: insurance,
   });
   const refused = new LRUCache<string, { refusals: number }>({ max: rememberedRefusals });
   const tagOf = (who: string) => keys.tagOf(per, name, who);
@@ -73,6 +73,11 @@ export function createAddressLimit({
   const refusedFor = (who: string) => Math.max(0, refused.getRemainingTTL(who));
   const refuse = (who: string, ms: number) => {
     if (ms > 0 && refusedFor(who) === 0) refused.set(who, { refusals: 1 }, { ttl: ms });
+  };
+  const countHere = (who: string, weight = 1) => insurance.add(tagOf(who), weight);
+  const waitHere = (who: string, weight?: number) => {
+    const { count, endsInMs } = countHere(who, weight);
+    return count > points ? endsInMs : undefined;
   };
   return {
     windowMs: seconds * 1_000,
@@ -86,19 +91,16 @@ export function createAddressLimit({
         if (entry.refusals > patience) await delay(holdMs);
         return Math.max(1, refusedFor(who));
       }
-      const waitMs = await waitOf(limiter.consume(tagOf(who), weight));
+      const waitMs = await waitOf(limiter.consume(tagOf(who), weight)).catch(() => waitHere(who, weight));
       if (waitMs !== undefined) refuse(who, waitMs);
       return waitMs;
     },
-    async countHere(who, weight) {
-      const { consumedPoints: count, msBeforeNext: endsInMs } = await insurance.penalty(tagOf(who), weight);
-      return { count, endsInMs };
-    },
+    countHere,
   };
 }
 
 /** Returns rate-limiter-flexible's verdict as a value: it rejects with a result if the limit is reached. */
-export async function waitOf(consumed: Promise<RateLimiterRes>): Promise<number | undefined> {
+async function waitOf(consumed: Promise<RateLimiterRes>): Promise<number | undefined> {
   try {
     await consumed;
     return undefined;

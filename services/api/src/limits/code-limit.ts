@@ -1,101 +1,141 @@
-import type { CodePurpose } from '@auth-account/contracts/events';
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { waitOf } from './address-limit.ts';
-import { dayMs, knownMs, type LoginIdentity } from './login-limits.ts';
+import { crowdLimit, crowdScript } from './crowd.ts';
+import { dayMs, deviceTag, knownMs, type LoginIdentity, type Refusal } from './login-limits.ts';
+import { placesScript } from './login-script.ts';
+import { createMemoryCounts } from './memory-counts.ts';
 
-/** The account, device and network of a request for a code, and what the code is for. */
+/** The account, device and network of a request for a code. */
 export interface CodeIdentity extends LoginIdentity {
-  readonly purpose: CodePurpose;
-  /** All sources share one count: the account's owner is not known yet, and a stranger has none to use up. */
-  readonly isShared?: boolean | undefined;
   /** Account whose codes are counted; if undefined, those of the address are, whether or not an account has it. */
   readonly userId: string | undefined;
+  /** The places that stay have counts of their own. False while it is not known whose mailbox it is. */
+  readonly hasOwnCounts: boolean;
+  /** Somebody with a session or the password asks, who is no stranger. */
+  readonly hasAccess: boolean;
+  /** Key of the address that the code goes to, if that is not the account's. */
+  readonly recipient: string | undefined;
 }
 
 /** Counts the codes that are asked for an account. */
 export interface CodeLimit {
-  /** Counts one request. Returns the milliseconds to wait if it exceeds the limit, else 0. Never fails. */
-  count(identity: CodeIdentity): Promise<number>;
+  /** Counts one request, unless it exceeds a limit. Never fails. */
+  count(identity: CodeIdentity): Promise<Refusal | undefined>;
 }
 
 export interface CodeLimitDeps {
   /** A connection that fails fast. */
   readonly redis: RedisClient;
   readonly keys: LimitKeys;
-  /** Codes of one purpose within 24 hours, for each known source, and for all others together. */
+  /** Codes within 24 hours, of each count. */
   readonly perDay: number;
+  /** Accounts of which codes for strangers are counted. */
+  readonly crowd?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /**
- * KEYS: 1 what the account knows (sorted set: tag of a device or network → time of its last success; logins write it),
- * then lists of the times of requests, newest first: 2 the device's, 3 that of all known devices at this network, 4 the
- * network's, 5 that of all strangers.
+ * KEYS: 1 what the account knows (as logins write it), then lists of the times of requests, newest first: 2 the
+ * device's, 3 the network's, 4 that of all known places, 5 that of all strangers, 6 the recipient's, 7 the accounts
+ * that strangers have asked for.
  *
  * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 requests a day, 6 a
- * day.
+ * day, then flags (1 or 0): 7 places that stay have their own counts, 8 no stranger asks, 9 there is a recipient. 10
+ * tag of the account, 11 number of accounts that strangers may ask for.
  *
- * Returns the milliseconds to wait. A request that is refused changes nothing.
+ * Returns the rule that refuses (or '') and the milliseconds to wait. A request that is refused changes nothing.
  */
-const script = `
+const script = `${placesScript}${crowdScript}
 local now, allowance, day = tonumber(ARGV[1]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local function is_known(tag)
-  local at = redis.call('ZSCORE', KEYS[1], tag)
-  return at and at + tonumber(ARGV[4]) > now
+  return seen_at(KEYS[1], tag) + tonumber(ARGV[4]) > now
 end
-local lists = {KEYS[5]}
-if is_known(ARGV[2]) then lists = {KEYS[2], KEYS[3]} elseif is_known(ARGV[3]) then lists = {KEYS[4]} end
-local wait = 0
-for _, list in ipairs(lists) do
+local function has_own(tag)
+  return ARGV[7] == '1' and is_known(tag) and tonumber(redis.call('ZSCORE', KEYS[1], tag)) >= pinned
+end
+local function wait_of(list)
   local at = redis.call('LINDEX', list, allowance - 1)
-  if at then wait = math.max(wait, at + day - now) end
+  return at and math.max(0, at + day - now) or 0
 end
-if wait > 0 then return wait end
-for _, list in ipairs(lists) do
+local function note(list)
   redis.call('LPUSH', list, ARGV[1])
   redis.call('LTRIM', list, 0, allowance - 1)
   redis.call('PEXPIRE', list, day)
 end
-return 0`;
 
-/** A tag that no account knows. */
-const unknown = '';
+local lists = {}
+if has_own(ARGV[2]) then table.insert(lists, KEYS[2]) end
+if has_own(ARGV[3]) then table.insert(lists, KEYS[3]) end
+if #lists == 0 then
+  local is_strange = ARGV[8] == '0' and not is_known(ARGV[2]) and not is_known(ARGV[3])
+  lists = {is_strange and KEYS[5] or KEYS[4]}
+end
+local list, wait
+for _, one in ipairs(lists) do
+  local ms = wait_of(one)
+  if not wait or ms < wait then list, wait = one, ms end
+end
+if wait > 0 then return {'code_account', wait} end
+if ARGV[9] == '1' then
+  wait = wait_of(KEYS[6])
+  if wait > 0 then return {'code_recipient', wait} end
+  note(KEYS[6])
+end
+note(list)
+if list == KEYS[5] then
+  join_crowd(KEYS[7], ARGV[10], now, day, tonumber(ARGV[11]), function(tag)
+    redis.call('DEL', key_of(KEYS[5], tag))
+  end)
+end
+return {'', 0}`;
 
-type CodeScript = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
+type CodeScript = (
+  keyCount: number,
+  ...args: (string | number)[]
+) => Promise<[rule: 'code_account' | 'code_recipient' | '', waitMs: number]>;
 
 /**
- * Creates the limit of codes for an account and purpose (docs/decisions.md, "Codes by e-mail"). A device or network
- * that the account knows by a login has a count of its own, which no stranger can use up; all others share one. Known
- * devices at one network have no more together than one has, or each new session would open a new count. An address
- * without an account knows nobody, so that its limit is the one that a stranger meets at any account.
+ * Creates the limit of codes for an account (docs/decisions.md, "Codes by e-mail"). All strangers share one count. So
+ * do all places that the account knows, and no stranger can use that up. If the mailbox is known to be the account's,
+ * each place that stays has a count of its own, which nobody elsewhere can use up, not even with the password. An
+ * address without an account knows nobody, so that its limit is the one that a stranger meets at any account.
  *
  * While Redis is away each process counts for itself, and knows nobody.
  */
-export function createCodeLimit({ redis, keys, perDay, now }: CodeLimitDeps): CodeLimit {
-  const insurance = new RateLimiterMemory({ points: perDay, duration: dayMs / 1_000 });
+export function createCodeLimit({ redis, keys, perDay, now, crowd = crowdLimit }: CodeLimitDeps): CodeLimit {
+  const insurance = createMemoryCounts(dayMs / 1_000);
   redis.defineCommand('countCode', { lua: script });
   const countCode = (redis as unknown as { countCode: CodeScript }).countCode.bind(redis);
+  const listOf = (kind: string, tag: string) => keys.nameOf(`code-${kind}:${tag}`);
+
+  function countHere({ emailKey, userId = emailKey, recipient }: CodeIdentity): Refusal | undefined {
+    const account = insurance.add(JSON.stringify([userId]));
+    if (account.count > perDay) return { rule: 'code_account', waitMs: account.endsInMs };
+    const to = recipient === undefined ? undefined : insurance.add(JSON.stringify(['to', recipient]));
+    return to !== undefined && to.count > perDay ? { rule: 'code_recipient', waitMs: to.endsInMs } : undefined;
+  }
 
   return {
-    async count({ emailKey, deviceId, prefix, purpose, isShared, userId: counted = emailKey }) {
-      const account = keys.tagOf('account', emailKey);
-      const device = keys.tagOf('account-device', emailKey, deviceId);
-      const network = keys.tagOf('account-address', emailKey, prefix);
-      const place = keys.tagOf('account-address', counted, prefix);
+    async count(identity) {
+      const { emailKey, deviceId, prefix, userId: counted = emailKey, hasOwnCounts, hasAccess, recipient } = identity;
+      const account = keys.tagOf('account', counted);
       const names = [
-        keys.knownOf(account),
-        keys.nameOf(`code-${purpose}:${keys.tagOf('account-device', counted, deviceId)}`),
-        keys.nameOf(`code-devices-${purpose}:${place}`),
-        keys.nameOf(`code-${purpose}:${place}`),
-        keys.nameOf(`code-${purpose}:${keys.tagOf('account', counted)}`),
+        keys.knownOf(keys.tagOf('account', emailKey)),
+        listOf('device', deviceTag(keys, counted, deviceId)),
+        listOf('network', keys.tagOf('account-address', counted, prefix)),
+        listOf('known', account),
+        listOf('strange', account),
+        listOf('recipient', keys.tagOf('account', recipient ?? counted)),
+        keys.crowdOf('code'),
       ];
-      const source = isShared ? [unknown, unknown] : [device, network];
+      const place = [deviceTag(keys, emailKey, deviceId), keys.tagOf('account-address', emailKey, prefix)];
+      const flags = [hasOwnCounts, hasAccess, recipient !== undefined].map(Number);
+      const args = [now(), ...place, knownMs, perDay, dayMs, ...flags, account, crowd];
       try {
-        return await countCode(names.length, ...names, now(), ...source, knownMs, perDay, dayMs);
+        const [rule, waitMs] = await countCode(names.length, ...names, ...args);
+        return rule === '' ? undefined : { rule, waitMs };
       } catch {
-        return (await waitOf(insurance.consume(JSON.stringify([purpose, counted])))) ?? 0;
+        return countHere(identity);
       }
     },
   };

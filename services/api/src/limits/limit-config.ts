@@ -33,7 +33,13 @@ export const limitConfig = {
   EXPORT_LIMIT_PER_USER: Type.Integer({
     minimum: 1,
     default: 5,
-    description: 'Exports that one account asks for an hour, with the right password or not',
+    description: 'Exports that one account asks for an hour, with the right password',
+  }),
+  WRITE_LIMIT_PER_SESSION: Type.Integer({
+    minimum: 1,
+    default: 60,
+    description:
+      'Writes of one session a minute that have no other limit: changes of the account, the group and its members, and ends of sessions',
   }),
   PASSWORD_CHANGE_LIMIT_PER_USER: Type.Integer({
     minimum: 1,
@@ -56,7 +62,7 @@ export const limitConfig = {
     maximum: 100,
     default: 5,
     description:
-      'Codes by e-mail for one account and purpose in 24 hours: from each known address or device, and from all unknown ones together; also those of all accounts that want to change to one and the same e-mail address',
+      'Codes by e-mail for one account in 24 hours: for all unknown addresses and devices together, for all known ones, and for each place of the registration or of an earlier code; also those of all accounts that want to change to one and the same e-mail address',
   }),
   CODE_TRY_LIMIT_PER_ADDRESS: Type.Integer({
     minimum: 1,
@@ -126,6 +132,7 @@ export function limitRulesOf(config: Static<typeof schema>): LimitRules {
     createInvitePerUser: config.INVITE_CREATE_LIMIT_PER_USER,
     movePerUser: config.MOVE_LIMIT_PER_USER,
     exportPerUser: config.EXPORT_LIMIT_PER_USER,
+    writePerSession: config.WRITE_LIMIT_PER_SESSION,
     passwordChangePerUser: config.PASSWORD_CHANGE_LIMIT_PER_USER,
     deletionPerUser: config.DELETION_LIMIT_PER_USER,
     codePerAddress: config.CODE_LIMIT_PER_ADDRESS,
@@ -174,6 +181,8 @@ export interface LimitRules {
   readonly movePerUser: number;
   /** Exports that one account asks for within an hour. */
   readonly exportPerUser: number;
+  /** Writes of one session within a minute that have no other limit. */
+  readonly writePerSession: number;
   /** Changes of the password of one account within a day, with the right one. */
   readonly passwordChangePerUser: number;
   /** Orders to delete one account within a day. */
@@ -181,8 +190,8 @@ export interface LimitRules {
   /** Codes that one network asks for within an hour. */
   readonly codePerAddress: number;
   /**
-   * Codes for one account and purpose within 24 hours, from one known source or from all others together. Also those of
-   * all accounts for a change to one address.
+   * Codes for one account within 24 hours: from all strangers, from all known sources, and from each that stays known.
+   * Also those of all accounts for a change to one address.
    */
   readonly codePerAccount: number;
   /** Codes that one network confirms or asks for again within a minute. */

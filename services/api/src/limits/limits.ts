@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import type { CodePurpose } from '@auth-account/contracts/events';
 import { AppError } from '@auth-account/errors';
 import { createLimitKeys, type LimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
@@ -13,11 +12,12 @@ import type { LimitRules } from './limit-config.ts';
 import { createLoginLimits, type LoginIdentity, type Refusal } from './login-limits.ts';
 import { createSettledLimit } from './settled-limit.ts';
 
-/** The account that a code is asked for, by whom, and what it is for. */
+/** The account that a code is asked for, and by whom. */
 export interface CodeOrder extends Login {
-  readonly purpose: CodePurpose;
-  /** One count for all devices and networks: whoever has the account has not shown that the address is theirs. */
-  readonly isShared?: boolean;
+  /** The mailbox is known to be the account's. */
+  readonly isVerified: boolean;
+  /** Somebody with a session or the password asks. */
+  readonly hasAccess: boolean;
   /** For a code that goes to another address than the account's. */
   readonly change?: {
     /** Whose codes are counted: a change of the address must not begin a new count. */
@@ -30,8 +30,8 @@ export interface CodeOrder extends Login {
 /** The account that is logged in to, and the device that asks. */
 export interface Login {
   readonly email: string;
-  /** In lower case. */
-  readonly deviceId: string;
+  /** In lower case; undefined if the client sent none. One that we made up instead must never come here. */
+  readonly deviceId: string | undefined;
 }
 
 /**
@@ -52,11 +52,16 @@ export interface Limits {
   createInvite(userId: string, origin: RequestOrigin): Promise<void>;
   /** A change of group: by leaving, or by an invite. */
   move(userId: string, origin: RequestOrigin): Promise<void>;
+  /** An export, by somebody who has shown the password. */
   exportAccount(userId: string, origin: RequestOrigin): Promise<void>;
+  /** A write that has no other limit. Counted by session, so that a thief of one uses up none of the owner's. */
+  write(sessionId: string, origin: RequestOrigin): Promise<void>;
   /** A change of the password, by somebody who has shown the present one. */
   changePassword(userId: string, origin: RequestOrigin): Promise<void>;
   /** An order to delete the account with that address, by somebody who has shown that it is theirs. */
   orderDeletion(email: string, origin: RequestOrigin): Promise<void>;
+  /** A request for a code by e-mail, by its network: before anything is read of an account. */
+  askForCode(origin: RequestOrigin): Promise<void>;
   /**
    * A code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. Those to
    * another address also count for that one, over all accounts.
@@ -73,9 +78,12 @@ export interface Limits {
    */
   logIn(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /**
-   * Like `logIn`, for a password that is checked outside a login. It does not count for the address's total of logins.
+   * Like `logIn`, for a password that a session shows. It does not count for the address's total of logins, and the
+   * account learns nothing by it.
    */
   guess(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
+  /** Like `guess`, for a registration that is repeated: the account learns device and address, as by a login. */
+  replay(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /**
    * The account has just been created. It knows this device and address, and earlier failures no longer count. Never
    * raises.
@@ -86,6 +94,8 @@ export interface Limits {
    * failures of strangers no longer count. Never raises.
    */
   proved(login: Login, origin: RequestOrigin): Promise<void>;
+  /** A code from the account's mailbox was right. The account knows this device and address too. Never raises. */
+  verified(login: Login, origin: RequestOrigin): Promise<void>;
 }
 
 export interface LimitsDeps {
@@ -113,6 +123,7 @@ const inviteWindow = 60;
 const createInviteWindow = 60 * 60;
 const moveWindow = 60 * 60;
 const exportWindow = 60 * 60;
+const writeWindow = 60;
 const passwordChangeWindow = 24 * 60 * 60;
 const deletionWindow = 24 * 60 * 60;
 const codeWindow = 60 * 60;
@@ -120,7 +131,6 @@ const codeTryWindow = 60;
 const revocationWindow = 60;
 /** Denials of an answer that weigh as much as a question. */
 const denialsPerPoint = 500;
-const recipientWindow = 24 * 60 * 60;
 
 /** Creates the counters by network and by account. */
 function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) {
@@ -141,11 +151,11 @@ function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) 
     newInvites: byAccount('create-invite', rules.createInvitePerUser, createInviteWindow),
     moves: byAccount('move', rules.movePerUser, moveWindow),
     exports: byAccount('export', rules.exportPerUser, exportWindow),
+    writes: byAccount('write', rules.writePerSession, writeWindow),
     passwordChanges: byAccount('password-change', rules.passwordChangePerUser, passwordChangeWindow),
     deletions: byAccount('deletion', rules.deletionPerUser, deletionWindow),
     codes: byAddress('code', rules.codePerAddress, codeWindow),
     codeTries: byAddress('code-try', rules.codeTryPerAddress, codeTryWindow),
-    recipients: byAccount('code-recipient', rules.codePerAccount, recipientWindow),
     revocations: byAccount('revocations', rules.revocationsPerSibling, revocationWindow),
     addresses: byAddress('login', rules.login.perAddress, loginWindow),
   };
@@ -185,19 +195,21 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
   const logins = createLoginLimits({ redis, keys, addresses: counters.addresses, rules: rules.login, now, onInsured });
   const { refuse, byAddress, byAccount } = createCounting(audit);
 
-  async function attempt(first: 'check' | 'checkGuess', login: Login, origin: RequestOrigin): Promise<LoginAttempt> {
+  async function attempt(
+    [first, last]: readonly ['check' | 'checkGuess', 'succeed' | 'confirm'],
+    login: Login,
+    origin: RequestOrigin,
+  ): Promise<LoginAttempt> {
     const identity = identityOf(login, origin);
     const take = async (step: keyof typeof logins) => {
       const refusal = await logins[step](identity);
       if (refusal !== undefined) refuse(refusal, origin);
     };
     await take(first);
-    return { fail: () => take('fail'), succeed: () => take('succeed') };
+    return { fail: () => take('fail'), succeed: () => take(last) };
   }
 
-  const countCode = byAddress(counters.codes, 'code_address');
   const countDeletion = byAccount(counters.deletions, 'deletion_account');
-  const countRecipient = byAccount(counters.recipients, 'code_recipient');
 
   return {
     register: byAddress(counters.registrations, 'register_address'),
@@ -206,15 +218,20 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     createInvite: byAccount(counters.newInvites, 'invite_account'),
     move: byAccount(counters.moves, 'move_account'),
     exportAccount: byAccount(counters.exports, 'export_account'),
+    write: byAccount(counters.writes, 'write_session'),
     changePassword: byAccount(counters.passwordChanges, 'password_account'),
     orderDeletion: (email, origin) => countDeletion(emailKey(email), origin),
-    async requestCode({ purpose, isShared, change, ...order }, origin) {
-      await countCode(origin);
-      const counted = { purpose, isShared, userId: change?.userId };
-      const waitMs = await accountCodes.count({ ...identityOf(order, origin), ...counted });
-      if (waitMs > 0) refuse({ rule: 'code_account', waitMs }, origin);
-      // Last: an account that has no codes left takes none from the address.
-      if (change !== undefined) await countRecipient(emailKey(change.to), origin);
+    askForCode: byAddress(counters.codes, 'code_address'),
+    async requestCode({ isVerified, hasAccess, change, ...login }, origin) {
+      const refusal = await accountCodes.count({
+        ...identityOf(login, origin),
+        // A change would make its own place one that stays, with a new count.
+        hasOwnCounts: isVerified && change === undefined,
+        hasAccess,
+        userId: change?.userId,
+        recipient: change && emailKey(change.to),
+      });
+      if (refusal !== undefined) refuse(refusal, origin);
     },
     tryCode: byAddress(counters.codeTries, 'code_try_address'),
     readRevocations: byAccount(counters.revocations, 'revocation_sibling'),
@@ -222,13 +239,17 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
       const points = Math.floor(count / denialsPerPoint);
       if (points > 0) await counters.revocations.count(sibling, points);
     },
-    logIn: (login, origin) => attempt('check', login, origin),
-    guess: (login, origin) => attempt('checkGuess', login, origin),
+    logIn: (login, origin) => attempt(['check', 'succeed'], login, origin),
+    guess: (login, origin) => attempt(['checkGuess', 'confirm'], login, origin),
+    replay: (login, origin) => attempt(['checkGuess', 'succeed'], login, origin),
     async registered(login, origin) {
       await logins.register(identityOf(login, origin));
     },
     async proved(login, origin) {
       await logins.prove(identityOf(login, origin));
+    },
+    async verified(login, origin) {
+      await logins.verify(identityOf(login, origin));
     },
   };
 }

@@ -1,9 +1,10 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { LimitRule } from '../audit/events.ts';
-import { type AddressLimit, waitOf } from './address-limit.ts';
+import type { AddressLimit } from './address-limit.ts';
+import { crowdLimit } from './crowd.ts';
 import type { LoginRules } from './limit-config.ts';
 import { loginScript } from './login-script.ts';
+import { createMemoryCounts, type MemoryCounts } from './memory-counts.ts';
 
 /** One limit that has been reached. */
 export interface Refusal {
@@ -16,8 +17,8 @@ export interface Refusal {
 export interface LoginIdentity {
   /** The key under which the address is unique, even if it has no account. */
   readonly emailKey: string;
-  /** In lower case. If the client sent none, a new one, which no account knows. */
-  readonly deviceId: string;
+  /** In lower case; undefined if the client sent none, so that none is remembered. */
+  readonly deviceId: string | undefined;
   /** The client's network. */
   readonly prefix: string;
 }
@@ -37,16 +38,20 @@ export interface LoginSteps {
    * The password was right: the account knows this device and network from now on, and their failures are forgotten.
    */
   succeed(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /** Like `succeed`, of a session: the account learns no device or network by it. */
+  confirm(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
-   * The account has just been created: it knows this device and network. Failures at its address before that were no
-   * guesses at its password, and are forgotten.
+   * The account has just been created: it knows this device and network, and they stay. Failures at its address before
+   * that were no guesses at its password, and are forgotten.
    */
   register(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
-   * A code from the account's mailbox has set a new password: the account knows this device and network too, and the
-   * failures of theirs and of all strangers are forgotten, which were no guesses at this password.
+   * A code from the account's mailbox has set a new password: the account knows this device and network too, and they
+   * stay. The failures of theirs and of all strangers are forgotten, which were no guesses at this password.
    */
   prove(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /** A code from the account's mailbox was right: the account knows this device and network too, and they stay. */
+  verify(identity: LoginIdentity): Promise<Refusal | undefined>;
 }
 
 export interface LoginLimitsDeps {
@@ -59,6 +64,8 @@ export interface LoginLimitsDeps {
   readonly now: () => number;
   /** Called if Redis did not answer and the process counted itself. */
   readonly onInsured: (error: unknown) => void;
+  /** Accounts of which failures of strangers are kept. */
+  readonly crowd?: number | undefined;
 }
 
 export const dayMs = 86_400_000;
@@ -66,6 +73,8 @@ export const dayMs = 86_400_000;
 export const knownMs = 180 * dayMs;
 /** Devices and networks that an account knows. Above this the one not seen for longest is forgotten. */
 const knownLimit = 20;
+/** Of these, how many stay: of registrations and proofs of the mailbox. Logins push none of them out. */
+const pinnedLimit = 5;
 /** A delay is forgotten after this time without a failure, unless the delay itself is longer. */
 const forgetMs = 3_600_000;
 
@@ -85,7 +94,7 @@ type InsuredStep = (identity: LoginIdentity) => Promise<Refusal | undefined>;
  * is one round trip to Redis.
  */
 export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
-  const { redis, keys, addresses, rules, now, onInsured } = deps;
+  const { redis, keys, addresses, rules, now, onInsured, crowd = crowdLimit } = deps;
   const insurance = createLoginInsurance(rules);
   redis.defineCommand('judgeLogin', { lua: loginScript });
   const judgeLogin = (redis as unknown as { judgeLogin: LoginScript }).judgeLogin.bind(redis);
@@ -93,7 +102,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   const namesOf = createNamesOf(keys, addresses);
 
   async function judge(step: LoginStep, identity: LoginIdentity): Promise<Refusal | undefined> {
-    const { names, device, network } = namesOf(identity);
+    const { names, device, network, account } = namesOf(identity);
     const [rule, waitMs] = await judgeLogin(
       names.length,
       ...names,
@@ -101,6 +110,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
       ...[rules.knownFailuresPerDay, rules.accountFailuresPerDay],
       ...[rules.freeFailures, rules.longestDelaySeconds * 1_000],
       ...[rules.accountFreeFailures, rules.accountLongestDelaySeconds * 1_000, forgetMs, addresses.windowMs],
+      ...[pinnedLimit, account, crowd],
     );
     if (rule === 'login_address') addresses.refuse(identity.prefix, waitMs);
     return rule === '' ? undefined : { rule, waitMs };
@@ -113,7 +123,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     });
   const checkGuess = take('checkGuess', insurance.check);
   const countAndCheck = take('check', async (identity) => {
-    const { count, endsInMs } = await addresses.countHere(identity.prefix, 1);
+    const { count, endsInMs } = addresses.countHere(identity.prefix, 1);
     if (count <= rules.perAddress) return insurance.check(identity);
     addresses.refuse(identity.prefix, endsInMs);
     return { rule: 'login_address', waitMs: endsInMs };
@@ -131,14 +141,17 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     succeed: take('succeed', insurance.succeed),
     register: take('register', insurance.register),
     prove: take('prove', insurance.prove),
+    confirm: take('confirm', insurance.confirm),
+    verify: take('verify', insurance.verify),
   };
 }
 
-/** Names in Redis that concern a try, and the tags of its device and network. */
+/** Names in Redis that concern a try, and the tags of its device, network and account. */
 interface LoginNames {
   readonly names: readonly string[];
   readonly device: string;
   readonly network: string;
+  readonly account: string;
 }
 
 /** Creates the function that makes the names of a try, at its first step only. */
@@ -149,13 +162,19 @@ function createNamesOf(keys: LimitKeys, addresses: AddressLimit): (identity: Log
     if (earlier !== undefined) return earlier;
     const { emailKey, deviceId, prefix } = identity;
     const account = keys.tagOf('account', emailKey);
-    const device = keys.tagOf('account-device', emailKey, deviceId);
     const network = keys.tagOf('account-address', emailKey, prefix);
-    const owed = [device, network, account].flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]);
-    const made = { names: [addresses.keyOf(prefix), keys.knownOf(account), ...owed], device, network };
+    const device = deviceTag(keys, emailKey, deviceId);
+    const owed = [device || network, network, account].flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]);
+    const names = [addresses.keyOf(prefix), keys.knownOf(account), ...owed, keys.crowdOf('login')];
+    const made = { names, device, network, account };
     known.set(identity, made);
     return made;
   };
+}
+
+/** Returns the tag of an account's device; of none an empty one, which no account knows. */
+export function deviceTag(keys: LimitKeys, account: string, deviceId: string | undefined): string {
+  return deviceId === undefined ? '' : keys.tagOf('account-device', account, deviceId);
 }
 
 const sourceWindowSeconds = 15 * 60;
@@ -166,39 +185,42 @@ const daySeconds = 86_400;
  * process. They know no device and no network: once an account has its failures of a day, every client waits.
  */
 function createLoginInsurance(rules: Pick<LoginRules, 'freeFailures' | 'accountFailuresPerDay'>): LoginSteps {
-  const sources = new RateLimiterMemory({ points: 2 * rules.freeFailures, duration: sourceWindowSeconds });
-  const accounts = new RateLimiterMemory({ points: rules.accountFailuresPerDay, duration: daySeconds });
+  const sources = createMemoryCounts(sourceWindowSeconds);
+  const accounts = createMemoryCounts(daySeconds);
 
-  async function look(limiter: RateLimiterMemory, key: string, rule: LimitRule): Promise<Refusal | undefined> {
-    const result = await limiter.get(key);
-    return result !== null && result.remainingPoints <= 0 ? { rule, waitMs: result.msBeforeNext } : undefined;
+  function look(counts: MemoryCounts, key: string, most: number, rule: LimitRule): Refusal | undefined {
+    const { count = 0, endsInMs: waitMs = 0 } = counts.find(key) ?? {};
+    return count >= most ? { rule, waitMs } : undefined;
   }
   const check: LoginSteps['check'] = async ({ emailKey, prefix }) =>
-    (await look(sources, sourceOf(emailKey, prefix), 'login_source')) ??
-    (await look(accounts, emailKey, 'login_account_day'));
+    look(sources, sourceOf(emailKey, prefix), 2 * rules.freeFailures, 'login_source') ??
+    look(accounts, emailKey, rules.accountFailuresPerDay, 'login_account_day');
 
   const forget: LoginSteps['register'] = async ({ emailKey, prefix }) => {
-    await Promise.all([accounts.delete(emailKey), sources.delete(sourceOf(emailKey, prefix))]);
+    accounts.delete(emailKey);
+    sources.delete(sourceOf(emailKey, prefix));
     return;
+  };
+  const succeed: LoginSteps['succeed'] = async (identity) => {
+    const refusal = await check(identity);
+    if (refusal === undefined) sources.delete(sourceOf(identity.emailKey, identity.prefix));
+    return refusal;
   };
 
   return {
     check,
+    succeed,
+    confirm: succeed,
     register: forget,
     prove: forget,
+    verify: async () => undefined,
     async fail(identity) {
       const { emailKey, prefix } = identity;
       const refusal = await check(identity);
       if (refusal !== undefined) return refusal;
-      const waitMs = await waitOf(sources.consume(sourceOf(emailKey, prefix)));
-      if (waitMs !== undefined) return { rule: 'login_source', waitMs };
-      const accountWaitMs = await waitOf(accounts.consume(emailKey));
-      return accountWaitMs === undefined ? undefined : { rule: 'login_account_day', waitMs: accountWaitMs };
-    },
-    async succeed(identity) {
-      const refusal = await check(identity);
-      if (refusal === undefined) await sources.delete(sourceOf(identity.emailKey, identity.prefix));
-      return refusal;
+      sources.add(sourceOf(emailKey, prefix));
+      accounts.add(emailKey);
+      return;
     },
   };
 }

@@ -1,23 +1,38 @@
+import { crowdScript } from './crowd.ts';
+
+/**
+ * Part of the scripts that ask what an account knows. In its sorted set the places that stay have the highest scores,
+ * so that others are pushed out first.
+ */
+export const placesScript = `
+local pinned = 1e15
+local function seen_at(known, tag)
+  local score = tag ~= '' and tonumber(redis.call('ZSCORE', known, tag) or '-inf') or -math.huge
+  return score >= pinned and score - pinned or score
+end`;
+
 /**
  * Judges and counts a try in one step, as a script: which rules apply depends on what the account knows.
  * rate-limiter-flexible decides by one key at a time.
  *
- * KEYS: 1 the number of the network's logins, as rate-limiter-flexible keeps it, 2 what the account knows (sorted
- * set: tag of a device or network → time of its last success), then pairs of a delay (hash: `n` failures, `until` when
- * the next try may be) and a list of failures (times, newest first): 3, 4 the device's, 5, 6 the network's, 7, 8 the
- * account's. Times are milliseconds since the epoch, by the clock of the api.
+ * KEYS: 1 the number of the network's logins, as rate-limiter-flexible keeps it, 2 what the account knows (sorted set:
+ * tag of a device or network → time of its last success, plus `pinned` for a place that stays), then pairs of a delay
+ * (hash: `n` failures, `until` when the next try may be) and a list of failures (times, newest first): 3, 4 the
+ * device's, 5, 6 the network's, 7, 8 the account's, 9 the accounts with failures of strangers. Times are milliseconds
+ * since the epoch, by the clock of the api.
  *
- * ARGV: 1 the step (before the hash `check` of a login or `checkGuess` of another try, `fail` or `succeed` after it,
- * `register` of a new account, `prove` of its mailbox), 2 now, 3 tag of the device, 4 tag of the network, 5 for how long
- * a success is remembered, 6 number of successes remembered, 7 logins of a network within a window, 8 a day, 9 failures a
- * day of a known device or network, 10 of all unknown ones, 11 failures of a source before it is delayed, 12 its longest
- * delay, 13 and 14 the same for the account, 15 time without a failure after which a delay is forgotten, 16 length of the
- * network's window.
+ * ARGV: 1 the step (before the hash `check` of a login or `checkGuess` of another try, `fail`, `succeed` or `confirm`
+ * after it, `register` of a new account, `prove` of its mailbox with a new password, `verify` of the mailbox alone), 2
+ * now, 3 tag of the device, empty if there is none, 4 tag of the network, 5 for how long a success is remembered, 6
+ * number of successes remembered, 7 logins of a network within a window, 8 a day, 9 failures a day of a known device or
+ * network, 10 of all unknown ones, 11 failures of a source before it is delayed, 12 its longest delay, 13 and 14 the
+ * same for the account, 15 time without a failure after which a delay is forgotten, 16 length of the network's window,
+ * 17 number of places that stay, 18 tag of the account, 19 number of accounts whose failures of strangers are kept.
  *
  * Returns the rule that refuses (or '') and the milliseconds to wait. A step that is refused changes nothing but the
  * number of the network's logins, which `check` counts.
  */
-export const loginScript = `
+export const loginScript = `${placesScript}${crowdScript}
 local step, now, device, network = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local known_ms, day = tonumber(ARGV[5]), tonumber(ARGV[8])
 local known_allowance, account_allowance = tonumber(ARGV[9]), tonumber(ARGV[10])
@@ -33,15 +48,25 @@ if is_check then
   if tonumber(logins or '0') > tonumber(ARGV[7]) then return {'login_address', math.max(0, left)} end
 end
 
-local function know()
-  redis.call('ZADD', KEYS[2], now, device, now, network)
+local function know(tag)
+  if tag == '' then return end
+  local score = redis.call('ZSCORE', KEYS[2], tag)
+  if not score and step == 'confirm' then return end
+  local stays = step == 'register' or step == 'prove' or step == 'verify' or score and tonumber(score) >= pinned
+  redis.call('ZADD', KEYS[2], stays and now + pinned or now, tag)
+end
+local function know_both()
+  know(device)
+  know(network)
+  local stay = redis.call('ZCOUNT', KEYS[2], pinned, '+inf')
+  if stay > tonumber(ARGV[17]) then redis.call('ZREMRANGEBYRANK', KEYS[2], -stay, -1 - tonumber(ARGV[17])) end
   redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[6]))
   redis.call('PEXPIRE', KEYS[2], known_ms)
 end
-if step == 'register' or step == 'prove' then
+if step == 'register' or step == 'prove' or step == 'verify' then
   if step == 'register' then redis.call('DEL', KEYS[2]) end
-  redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8])
-  know()
+  if step ~= 'verify' then redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]) end
+  know_both()
   return {'', 0}
 end
 
@@ -53,8 +78,7 @@ local function wait(key)
   return math.max(0, tonumber(redis.call('HGET', key, 'until') or '0') - now)
 end
 local function is_known(tag, failures)
-  local at = redis.call('ZSCORE', KEYS[2], tag)
-  return at and at + known_ms > now and spent(failures, known_allowance) == 0
+  return seen_at(KEYS[2], tag) + known_ms > now and spent(failures, known_allowance) == 0
 end
 
 local source, stranger = 5, false
@@ -71,9 +95,9 @@ if stranger then
 end
 if rule ~= '' or is_check then return {rule, longest} end
 
-if step == 'succeed' then
+if step ~= 'fail' then
   redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-  know()
+  know_both()
   return {'', 0}
 end
 
@@ -93,6 +117,9 @@ delay(KEYS[source], tonumber(ARGV[11]), tonumber(ARGV[12]))
 if stranger then
   delay(KEYS[7], tonumber(ARGV[13]), tonumber(ARGV[14]))
   note(KEYS[8], account_allowance)
+  join_crowd(KEYS[9], ARGV[18], now, day, tonumber(ARGV[19]), function(tag)
+    redis.call('DEL', key_of(KEYS[7], tag), key_of(KEYS[8], tag))
+  end)
 else
   note(KEYS[source + 1], known_allowance)
 end

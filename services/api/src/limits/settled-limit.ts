@@ -36,8 +36,8 @@ export interface SettledLimitOptions extends AddressLimitOptions {
 /**
  * Creates a limit by network for requests that are cheap, and many: few of them wait for Redis. Each process admits 1 %
  * of the limit from a network before it counts them in Redis, a second later and all networks in one command. The next
- * ones, and all those of a network that has used half of the limit, are counted at once. So the limit is exact up to 1 %
- * for each process; below 1,000 requests it is exact.
+ * ones, and all those of a network that has used half of the limit, are counted at once. So the limit is exact up to 1
+ * % for each process; below 1,000 requests it is exact.
  */
 export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimitOptions): SettledLimit {
   const { points } = options;
@@ -116,7 +116,7 @@ function createSettleCounts({ redis, seconds }: AddressLimitOptions, exact: Addr
       const told = await script(keys.length, ...keys, seconds * 1_000, ...counts.map(([, count]) => count));
       return counts.map(([who], place) => ({ who, count: told[place * 2] ?? 0, endsInMs: told[place * 2 + 1] ?? 0 }));
     } catch {
-      return Promise.all(counts.map(async ([who, count]) => ({ who, ...(await exact.countHere(who, count)) })));
+      return counts.map(([who, count]) => ({ who, ...exact.countHere(who, count) }));
     }
   };
 }

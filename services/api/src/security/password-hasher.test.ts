@@ -103,7 +103,7 @@ describe('a bcrypt hash that was imported', () => {
   });
 
   test('goes through the gate', async () => {
-    const closed = createHashGate({ slots: 1, queueLimit: 0, waitMs: 1 });
+    const closed = createHashGate({ slots: 1, queueLimit: 0, waitMs: 60_000 });
     const end = Promise.withResolvers<void>();
     const held = closed.admit({ source: '192.0.2.9/32' }, (run) => run(() => end.promise));
     const hasher = await createPasswordHasher({

@@ -66,10 +66,10 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
     origin: RequestOrigin,
   ): Promise<MembershipResponse['data']> => {
     const { user_id, sid: session_id, home_group_id: from } = caller;
-    const { home_group_id, account_type } = await goodInvite(token, caller);
+    const { _id: joined_by, home_group_id, account_type } = await goodInvite(token, caller);
     if (!leave_current_group) throw new AppError('IAD_GROUP_ALREADY_MEMBER');
     await limits.move(user_id, origin);
-    const to: Membership = { home_group_id, account_type, role: 'member', joined_at: now() };
+    const to: Membership = { home_group_id, account_type, role: 'member', joined_at: now(), joined_by };
     await changeGroup(
       {
         userId: user_id,

@@ -12,7 +12,7 @@ import { assertMayLogIn } from './assert-may-log-in.ts';
 export interface AssertEmailVerifiedDeps {
   readonly challenges: Pick<ChallengeStore, 'findOpen'>;
   readonly requestCode: RequestCode;
-  readonly limits: Pick<Limits, 'requestCode'>;
+  readonly limits: Pick<Limits, 'askForCode' | 'requestCode'>;
   readonly audit: Audit;
   /** `REQUIRE_VERIFIED_EMAIL`. */
   readonly isRequired: boolean;
@@ -20,7 +20,11 @@ export interface AssertEmailVerifiedDeps {
 }
 
 /** Raises an error unless the account may log in with the address that it has. */
-export type AssertEmailVerified = (user: UserDocument, deviceId: string, origin: RequestOrigin) => Promise<void>;
+export type AssertEmailVerified = (
+  user: UserDocument,
+  deviceId: string | undefined,
+  origin: RequestOrigin,
+) => Promise<void>;
 
 /**
  * Creates the check of a login with the right password. If verified addresses are required and this one is not, it
@@ -38,7 +42,10 @@ export function createAssertEmailVerified(deps: AssertEmailVerifiedDeps): Assert
     const { _id: userId, email } = user;
     const at = now();
     const open = await challenges.findOpen(userId, purpose, at);
-    if (open === undefined) await limits.requestCode({ email, deviceId, purpose, isShared: true }, origin);
+    if (open === undefined) {
+      await limits.askForCode(origin);
+      await limits.requestCode({ email, deviceId, isVerified: false, hasAccess: true }, origin);
+    }
     const { challenge_id, expires_at, resend_at } =
       open === undefined
         ? await requestCode({ purpose, userId, locale: mailLocale(user, origin) }, origin)

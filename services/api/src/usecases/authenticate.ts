@@ -1,7 +1,6 @@
 import { AppError, isAppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
-import { isDue } from '@auth-account/stores/users';
 import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
@@ -12,14 +11,13 @@ export interface AuthenticateDeps {
   readonly hasher: PasswordHasher;
   readonly limits: Pick<Limits, 'logIn'>;
   readonly audit: Audit;
-  readonly now: () => Date;
 }
 
 /** An address and a password, and the device that they came from. */
 export interface GivenCredentials {
   readonly email: string;
   readonly password: string;
-  readonly deviceId: string;
+  readonly deviceId: string | undefined;
 }
 
 /** Returns the account whose password it is. */
@@ -30,10 +28,9 @@ export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => P
  * password is right.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
- * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. An account that is due for its erasure is unknown: the limits must not learn
- * anew what the worker makes them forget.
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
  */
-export function createAuthenticate({ users, hasher, limits, audit, now }: AuthenticateDeps): Authenticate {
+export function createAuthenticate({ users, hasher, limits, audit }: AuthenticateDeps): Authenticate {
   async function rehash(
     { _id, password_hash: stored }: UserDocument,
     password: string,
@@ -56,10 +53,9 @@ export function createAuthenticate({ users, hasher, limits, audit, now }: Authen
       const found = await users.findByEmail(email);
       return { user: found, isRight: await turn.verify(found?.password_hash, password) };
     });
-    const isKnown = user !== undefined && !isDue(user, now());
-    if (!isKnown || !isRight) {
+    if (user === undefined || !isRight) {
       await attempt.fail();
-      const reason = isKnown ? 'wrong_password' : 'unknown_account';
+      const reason = user === undefined ? 'unknown_account' : 'wrong_password';
       audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
       throw new AppError('ERR-INVALID-CREDENTIALS');
     }

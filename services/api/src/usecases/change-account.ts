@@ -19,10 +19,10 @@ export function createChangeAccount({ users, audit, now }: ChangeAccountDeps) {
     { user_id, sid: session_id }: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<AccountResponse['data']> => {
-    const user = await users.changeProfile(user_id, { display_name, locale });
+    const at = now();
+    const user = await users.changeProfile(user_id, { display_name, locale }, at);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     audit({ event: 'account.changed', user_id, session_id }, origin);
-    const at = now();
     return { ...describeAccount(user, at), timestamp: at.toISOString() };
   };
 }

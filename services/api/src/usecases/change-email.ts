@@ -66,9 +66,11 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
       for (const event of events) await outbox.append(event, at, session);
       return ended;
     };
-    const ended = await transaction(work, { isCommitted: code.isUsed, group: user_id }).catch((error: unknown) => {
-      throw isDuplicateKey(error, 'email_key_unique') ? takenError(change.email, error) : error;
-    });
+    const ended = await transaction(work, { isCommitted: code.isUsed, ...endSessions.turnOf(user_id) }).catch(
+      (error: unknown) => {
+        throw isDuplicateKey(error, 'email_key_unique') ? takenError(change.email, error) : error;
+      },
+    );
     for (const event of events) publishEvent(event);
     audit({ event: 'account.email_changed', user_id, session_id }, origin);
     await endSessions.announce(end, ended, origin);

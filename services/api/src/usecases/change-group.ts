@@ -1,4 +1,4 @@
-import type { GroupStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
 import type { GroupDocument } from '@auth-account/stores/documents';
 import type { MembershipStore } from '@auth-account/stores/memberships';
 import type { Membership } from '@auth-account/stores/users';
@@ -13,10 +13,12 @@ import { assertClientConnected } from './assert-client-connected.ts';
 export interface ChangeGroupDeps {
   readonly users: Pick<UserStore, 'move' | 'hasMoved'>;
   readonly memberships: MembershipStore;
-  readonly sessions: Pick<SessionStore, 'changeClaims'>;
+  readonly invites: Pick<InviteStore, 'revoke'>;
+  readonly sessions: Pick<SessionStore, 'changeClaims' | 'holdOf'>;
   readonly transaction: RunTransaction;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly audit: Audit;
+  readonly now: () => Date;
 }
 
 /** A user's move from one group into another. */
@@ -33,10 +35,17 @@ export interface GroupChange {
   readonly assertAllowed?: (left: GroupDocument) => Promise<void>;
   /** Events of the audit log about the user's part in it. */
   readonly events: readonly AuditEvent[];
+  /** The invite that brought the user into `from` ends too, if it is good. */
+  readonly endsInvite?: boolean;
+}
+
+/** Consequence of a change of group. */
+export interface GroupChanged {
+  readonly isInviteEnded: boolean;
 }
 
 /** Carries out a change of group. */
-export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promise<void>;
+export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promise<GroupChanged>;
 
 /**
  * Creates the function behind every change of group (decisions, "Groups and invites"). One transaction writes the user,
@@ -48,31 +57,36 @@ export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promis
  * comes before or after the whole change.
  */
 export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
-  const { users, memberships, sessions, transaction, announce, audit } = deps;
+  const { users, memberships, invites, sessions, transaction, announce, audit, now } = deps;
 
   return async (change, origin) => {
-    const { userId, from, to, enter, notThere, assertAllowed, events } = change;
+    const { userId, from, to, enter, notThere, assertAllowed, events, endsInvite = false } = change;
     const { requestId } = origin;
     const at = to.joined_at;
     const work = async (session: ClientSession) => {
       // The first write, so that of two requests for one move the second fails for that, and not for what the first has
       // used up.
-      if (!(await users.move(userId, from, to, session))) throw notThere();
+      const moved = await users.move(userId, from, to, session);
+      if (moved === undefined) throw notThere();
       await enter(session);
       const left = await memberships.end({ userId, groupId: from, at, assertAllowed }, session);
+      const invite = endsInvite ? moved.joined_by : undefined;
+      const isInviteEnded = invite !== undefined && (await invites.revoke(invite, from, at, session));
       const changed = await sessions.changeClaims(userId, { ...to, at, requestId }, session);
       // A user who has given up may have left and come back since: `from` is right again then, and the change unwanted.
       assertClientConnected(origin);
-      return { ...left, changed };
+      return { ...left, changed, isInviteEnded };
     };
     const isCommitted = () => users.hasMoved(userId, to);
-    const { changed, isClosed, heir } = await transaction(work, { isCommitted, group: wantedGroup(change) });
+    const turn = { group: wantedGroup(change), hold: sessions.holdOf([userId], now) };
+    const { changed, isClosed, heir, isInviteEnded } = await transaction(work, { isCommitted, ...turn });
 
     for (const event of events) audit(event, origin);
     if (heir !== undefined) audit({ event: 'group.owner_changed', user_id: heir, home_group_id: from }, origin);
     if (isClosed) audit({ event: 'group.closed', user_id: userId, home_group_id: from }, origin);
     const versions = changed.map(({ _id, claims }) => ({ sessionId: _id, ver: claims.ver }));
     await announce({ changed: versions, reason: 'GROUP_CHANGED', requestId, at });
+    return { isInviteEnded };
   };
 }
 

@@ -39,7 +39,8 @@ export interface ChangePasswordDeps {
  * device from then on.
  *
  * Each change makes the codes void by which the owner of the mailbox could take the account back: an account has few a
- * day. Only those with the right password count, so that a thief of a session alone can't keep its holder from a change.
+ * day. Only those with the right password count, so that a thief of a session alone can't keep its holder from a
+ * change.
  *
  * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked,
  * `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
@@ -72,8 +73,7 @@ export function createChangePassword(deps: ChangePasswordDeps) {
       return ended;
     };
     const isCommitted = () => users.hasPasswordHash(user_id, password_hash);
-    // One after the other for each account: parallel tries would conflict.
-    const ended = await transaction(work, { isCommitted, group: user_id });
+    const ended = await transaction(work, { isCommitted, ...endSessions.turnOf(user_id) });
     for (const event of events) publishEvent(event);
     audit({ event: 'account.password_changed', user_id, session_id }, origin);
     await endSessions.announce(end, ended, origin);

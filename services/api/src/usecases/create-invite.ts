@@ -1,6 +1,6 @@
 import { CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts/http/invites';
 import { AppError } from '@auth-account/errors';
-import type { GroupStore, InviteStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
 import type { InviteDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
@@ -14,6 +14,7 @@ import { nonOwnerError } from './non-owner-error.ts';
 
 export interface CreateInviteDeps {
   readonly users: Pick<UserStore, 'isMember'>;
+  readonly sessions: Pick<SessionStore, 'findLive'>;
   readonly groups: Pick<GroupStore, 'countInvite'>;
   readonly invites: Pick<InviteStore, 'exists' | 'insert' | 'countGood'>;
   readonly transaction: RunTransaction;
@@ -37,14 +38,16 @@ const inviteLimit = 100;
 
 /**
  * Creates an invite into the caller's group, which the caller must own at the commit: the transaction writes the
- * group's document, like everything that closes the group or changes its owner.
+ * group's document, like everything that closes the group or changes its owner, and like a recovery of the account,
+ * after which a session that it has ended makes none.
  *
- * Raises the errors of {@link nonOwnerError}, `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
+ * Raises the errors of {@link nonOwnerError}, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since,
+ * `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
  * `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same `Idempotency-Key` gets the first answer again, and counts for no
  * limit.
  */
 export function createCreateInvite(deps: CreateInviteDeps) {
-  const { users, groups, invites, transaction, openIdempotent, limits, audit, ids, now } = deps;
+  const { users, sessions, groups, invites, transaction, openIdempotent, limits, audit, ids, now } = deps;
 
   return async (
     input: CreateInviteRequest,
@@ -67,6 +70,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
       await idempotent.keep(data, user_id, session);
       const group = await groups.countInvite(home_group_id, user_id, session);
       if (group === undefined) throw await nonOwnerError(users, caller);
+      if ((await sessions.findLive(session_id, session)) === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
       if ((await invites.countGood(home_group_id, at, session)) >= inviteLimit) {
         throw new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: inviteLimit } });
       }

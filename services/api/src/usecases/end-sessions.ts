@@ -1,5 +1,5 @@
 import { AppError } from '@auth-account/errors';
-import { closeReasonOf, type SessionStore } from '@auth-account/stores';
+import { closeReasonOf, type SessionStore, type TransactionRequest } from '@auth-account/stores';
 import type { RevocationReason } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
@@ -7,9 +7,10 @@ import type { Audit } from '../audit/audit.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 
 export interface EndSessionsDeps {
-  readonly sessions: Pick<SessionStore, 'revokeOf'>;
+  readonly sessions: Pick<SessionStore, 'revokeOf' | 'holdOf'>;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly audit: Audit;
+  readonly now: () => Date;
 }
 
 /** The end of a user's sessions, as a consequence of a change of the account. */
@@ -24,6 +25,11 @@ export interface SessionsEnd {
 /** Ends a user's sessions with the change that causes it: first in its transaction, then after its commit. */
 export interface EndSessions {
   /**
+   * Returns the options of the change's transaction: it keeps refreshes away while it is tried again, and one runs
+   * after the other for each account, but before others that wait for the same account.
+   */
+  turnOf(userId: string): Pick<TransactionRequest, 'group' | 'hold' | 'isUrgent'>;
+  /**
    * Revokes the sessions, and returns their ids. The transaction must have written the user's document before, so that
    * no login slips past. Raises `IAD_JWT_ACCESS_INVALID` if the session to be spared is over already: what it has asked
    * for must not happen.
@@ -34,8 +40,9 @@ export interface EndSessions {
 }
 
 /** Creates the two steps of the end of a user's sessions. */
-export function createEndSessions({ sessions, announce, audit }: EndSessionsDeps): EndSessions {
+export function createEndSessions({ sessions, announce, audit, now }: EndSessionsDeps): EndSessions {
   return {
+    turnOf: (userId) => ({ group: userId, hold: sessions.holdOf([userId], now), isUrgent: true }),
     async revoke({ userId, reason, at, spare }, { requestId }, session) {
       const { ended, isSpareLive } = await sessions.revokeOf(userId, { reason, at, requestId }, session, spare);
       if (spare !== undefined && !isSpareLive) throw new AppError('IAD_JWT_ACCESS_INVALID');

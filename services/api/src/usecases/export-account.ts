@@ -29,8 +29,10 @@ type Made = Awaited<ReturnType<InviteStore['listMadeBy']>>;
 const mostOfAKind = 10_000;
 
 /**
- * Returns everything that is held of the caller: no secret, no hash, and nothing of anybody else. Raises
- * `ERR-RATE-LIMITED`, which is counted before the hash, and the errors of {@link Reauthenticate}.
+ * Returns everything that is held of the caller: no secret, no hash, and nothing of anybody else. Only exports with the
+ * right password count, so that a thief of a session alone can't use them up.
+ *
+ * Raises the errors of {@link Reauthenticate}, and `ERR-RATE-LIMITED`.
  */
 export function createExportAccount(deps: ExportAccountDeps) {
   const { groups, sessions, invites, challenges, reauthenticate, limits, audit, now } = deps;
@@ -40,8 +42,8 @@ export function createExportAccount(deps: ExportAccountDeps) {
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<AccountExportResponse['data']> => {
-    await limits.exportAccount(caller.user_id, origin);
     const user = await reauthenticate(input, caller, origin);
+    await limits.exportAccount(user._id, origin);
     const [group, held, made, codes] = await Promise.all([
       groups.find(user.home_group_id),
       sessions.listHeld(user._id, mostOfAKind),
@@ -51,7 +53,7 @@ export function createExportAccount(deps: ExportAccountDeps) {
     const at = now();
     audit({ event: 'account.exported', user_id: user._id, session_id: caller.sid }, origin);
     return {
-      account: { ...describeAccount(user, at), last_login_at: user.last_login_at?.toISOString() ?? null },
+      account: describeHeld(user, at),
       former_emails: (user.former_emails ?? []).map(({ email, until }) => ({ email, undo_until: until.toISOString() })),
       known_devices: [...(user.known_devices ?? [])],
       codes: codes.map(describeCode),
@@ -61,6 +63,18 @@ export function createExportAccount(deps: ExportAccountDeps) {
       is_complete: !held.hasMore && !made.hasMore,
       timestamp: at.toISOString(),
     };
+  };
+}
+
+/** With what an app need not know, and an address that has lapsed for as long as it is held. */
+function describeHeld(user: UserDocument, at: Date): AccountExport['account'] {
+  const { email_verified_at, pending_email = null, pending_email_until, last_login_at } = user;
+  return {
+    ...describeAccount(user, at),
+    email_verified_at: email_verified_at?.toISOString() ?? null,
+    pending_email,
+    pending_email_until: pending_email_until?.toISOString() ?? null,
+    last_login_at: last_login_at?.toISOString() ?? null,
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { disturbing, visible } from '@auth-account/contracts/http/fields';
 import type { LoginRequest, TokenResponse } from '@auth-account/contracts/http/login';
-import { AppError, isAppError, type ThrowableCode } from '@auth-account/errors';
+import { AppError } from '@auth-account/errors';
 import {
   closeReasonOf,
   type RunTransaction,
@@ -13,12 +14,11 @@ import { hasSameCredentials } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
-import type { LoginRefusal } from '../audit/events.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
 import type { AssertEmailVerified } from './assert-email-verified.ts';
-import { assertMayLogIn } from './assert-may-log-in.ts';
+import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
 import { type AuthenticateDeps, createAuthenticate } from './authenticate.ts';
 import { hashesAhead } from './hashes-ahead.ts';
 import type { IssueTokens } from './issue-tokens.ts';
@@ -27,7 +27,7 @@ import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
 
 export interface LogInDeps extends AuthenticateDeps, NewDeviceDeps {
   readonly users: AuthenticateDeps['users'] & Pick<UserStore, 'touchLogin'>;
-  readonly sessions: Pick<SessionStore, 'exists' | 'listLive' | 'revokeAll' | 'insert'>;
+  readonly sessions: Pick<SessionStore, 'exists' | 'listLive' | 'revokeAll' | 'insert' | 'holdOf'>;
   readonly transaction: RunTransaction;
   readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'>;
   readonly issueTokens: IssueTokens;
@@ -40,13 +40,6 @@ export interface LogInDeps extends AuthenticateDeps, NewDeviceDeps {
 
 /** Live sessions of one user. Above this the one unused for longest ends (decisions, "Login"). */
 const sessionLimit = 50;
-
-/** Reasons for which the right password opens no session, as the audit log has them. */
-const refusals: Partial<Readonly<Record<ThrowableCode, LoginRefusal>>> = {
-  'ERR-INVALID-CREDENTIALS': 'credentials_changed',
-  'ERR-ACCOUNT-DISABLED': 'account_disabled',
-  'ERR-ACCOUNT-DELETION-SCHEDULED': 'deletion_scheduled',
-};
 
 /**
  * Logs a user in (decisions, "Login"): one session per user and device.
@@ -63,15 +56,17 @@ export function createLogIn(
 
   return async (input, origin) => {
     const { requestId } = origin;
-    const deviceId = input.device_id?.toLowerCase() ?? ids.groupId();
-    const seen = await authenticate({ ...input, deviceId }, origin);
+    const sentId = input.device_id?.toLowerCase();
+    const deviceId = sentId ?? ids.groupId();
+    const seen = await authenticate({ ...input, deviceId: sentId }, origin);
     const { _id: userId } = seen;
-    await assertEmailVerified(seen, deviceId, origin);
+    await assertEmailVerified(seen, sentId, origin);
     const at = now();
     const sessionId = ids.entityId();
     const nonce = randomBytes(32);
     const device = knownAs(input);
     const learned = learnedDevice(seen, device, at);
+    let endsSome = false;
 
     const work = async (transactionSession: ClientSession) => {
       // Written by every login, and by all that revokes or moves by user, so that neither misses the other.
@@ -81,20 +76,23 @@ export function createLogIn(
       assertMayLogIn(user);
       const live = await sessions.listLive(userId, transactionSession);
       const ended = endedByLogin(live, deviceId);
+      endsSome = ended.length > 0;
       for (const { reason, ids: sessionIds } of ended) {
         await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
       }
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId });
       await sessions.insert(session, transactionSession);
-      const login = { user, device, session, live, ended: ended.flatMap((group) => group.ids) };
+      const login = { user, device, at, session, live, ended: ended.flatMap((group) => group.ids) };
       const notice = await newDevices.append(login, origin, transactionSession);
       // An app that has given up logs in again: this session must not replace that one.
       assertClientConnected(origin);
       return { session, ended, notice };
     };
-    const opened = transaction(work, { isCommitted: () => sessions.exists(sessionId) });
+    // Logins at the same time conflict in the user's document, which no hold changes: it is for sessions that end.
+    const hold = sessions.holdOf(() => (endsSome ? [userId] : []), now);
+    const opened = transaction(work, { isCommitted: () => sessions.exists(sessionId), hold });
     const { session, ended, notice } = await opened.catch((error: unknown) => {
-      const reason = isAppError(error) ? refusals[error.code] : undefined;
+      const reason = loginRefusalOf(error);
       if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
       throw error;
     });
@@ -158,11 +156,20 @@ function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): 
     handed_out_at: at,
     claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
     device_id: deviceId,
-    device_name: input.device_name || null,
+    device_name: deviceNameOf(input.device_name),
     platform: input.platform ?? null,
     created_at: at,
     created_request_id: requestId,
     last_used_at: at,
     ...newExpiry(at, lifetime),
   };
+}
+
+const disturbance = new RegExp(`[${disturbing}]`, 'gu');
+const anyVisible = new RegExp(visible, 'u');
+
+/** Returns the name of the device as strangers may read it; null if nothing of it can be seen. */
+function deviceNameOf(given = ''): string | null {
+  const name = given.replace(disturbance, '');
+  return anyVisible.test(name) ? name : null;
 }

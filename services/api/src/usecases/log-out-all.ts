@@ -11,7 +11,7 @@ import { assertClientConnected } from './assert-client-connected.ts';
 
 export interface LogOutAllDeps {
   readonly users: Pick<UserStore, 'touchSessions'>;
-  readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll' | 'areRevoked' | 'findConfirmed'>;
+  readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll' | 'areRevoked' | 'findConfirmed' | 'holdOf'>;
   readonly transaction: RunTransaction;
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly isDenied: IsDenied;
@@ -56,8 +56,8 @@ export function createLogOutAll(deps: LogOutAllDeps) {
       return all.length > 0 && sessions.areRevoked(all);
     };
     // Of one account one after the other: each writes the user's document, and parallel tries would conflict.
-    await transaction(work, { isCommitted, group: caller.user_id });
     const { user_id } = caller;
+    await transaction(work, { isCommitted, group: user_id, hold: sessions.holdOf([user_id], now) });
     audit({ event: 'logout.all', user_id, session_id: caller.sid }, origin);
     for (const { reason, ids } of ended) {
       for (const session_id of ids) audit({ event: 'session.revoked', user_id, session_id, reason }, origin);

@@ -18,14 +18,15 @@ export interface NewDeviceDeps {
   readonly ids: Pick<Ids, 'entityId'>;
 }
 
-/** A login as its transaction sees it. */
+/** A login, or a restore, as its transaction sees it. */
 export interface DeviceLogin {
   /** State before the login. */
   readonly user: UserDocument;
   /** Returned by {@link knownAs}. */
   readonly device: string;
-  /** Opened by the login. */
-  readonly session: SessionDocument;
+  readonly at: Date;
+  /** Opened by the login; missing for a restore, which opens none. */
+  readonly session?: SessionDocument;
   /** The user's sessions before the login. */
   readonly live: readonly SessionSummary[];
   /** Those that the login ends. */
@@ -36,7 +37,7 @@ export interface DeviceLogin {
 export interface NewDeviceNotice {
   readonly isWritten: boolean;
   readonly event: AccountEventOf<'service.auth.events.notice'>;
-  readonly session: SessionDocument;
+  readonly session: SessionDocument | undefined;
   /** Sessions whose apps are told. */
   readonly others: readonly string[];
 }
@@ -47,7 +48,10 @@ export interface NewDeviceNotices {
    * Appends the notice if the account has one left today, and returns it; undefined if the account knows the device.
    */
   append(login: DeviceLogin, origin: RequestOrigin, session: ClientSession): Promise<NewDeviceNotice | undefined>;
-  /** Publishes the notice, and tells the other sessions. It waits for nothing and never fails. */
+  /**
+   * Publishes the notice, and tells the other sessions of the one that they can end. It waits for nothing and never
+   * fails.
+   */
   announce(notice: NewDeviceNotice): void;
 }
 
@@ -72,9 +76,10 @@ export function createNewDeviceNotices(deps: NewDeviceDeps): NewDeviceNotices {
   return {
     async append(login, origin, transactionSession) {
       if (!isNew(login)) return;
-      const { user, session, live, ended } = login;
-      const { _id: session_id, user_id, created_at: at } = session;
-      const data = { user_id, purpose: 'new_device', locale: mailLocale(user, origin), session_id } as const;
+      const { user, at, session, live, ended } = login;
+      const opened = session && { session_id: session._id };
+      const told = { user_id: user._id, purpose: 'new_device', locale: mailLocale(user, origin) } as const;
+      const data = { ...told, ...opened };
       const event = createAccountEvent('service.auth.events.notice', data, eventOrigin(origin, at, ids));
       const isWritten = hasNoticeLeft(user, at);
       if (isWritten) await outbox.append(event, at, transactionSession);
@@ -82,6 +87,7 @@ export function createNewDeviceNotices(deps: NewDeviceDeps): NewDeviceNotices {
     },
     announce({ isWritten, event, session, others }) {
       if (isWritten) publishEvent(event);
+      if (session === undefined) return;
       const { _id: session_id, device_name, platform, created_at: at } = session;
       const payload: NewDevicePayload = { session_id, device_name, platform, created_at: at.toISOString() };
       tellSessions(others, { topic: newDeviceTopic, payload, id: event.id, at });

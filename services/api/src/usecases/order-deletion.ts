@@ -1,11 +1,14 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { DeletionScheduledResponse } from '@auth-account/contracts/http/deletion';
 import { AppError } from '@auth-account/errors';
-import { eventOrigin } from '@auth-account/messaging';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { deletionScheduledEvents } from '@auth-account/messaging/account-events';
-import type { OutboxStore, RunTransaction } from '@auth-account/stores';
+import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { type DeletionStore, erasureTime } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
+import { passwordFields } from '@auth-account/stores/users';
+import { voidHash } from '@auth-account/stores/void-hash';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import { mailLocale } from '../codes/mail-locale.ts';
@@ -16,6 +19,8 @@ import { assertClientConnected } from './assert-client-connected.ts';
 import type { EndSessions } from './end-sessions.ts';
 
 export interface OrderDeletionDeps {
+  readonly users: Pick<UserStore, 'changeFresh'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly deletions: Pick<DeletionStore, 'schedule'>;
   readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
   readonly endSessions: EndSessions;
@@ -40,6 +45,8 @@ export interface DeletionOrder {
   readonly use?: (at: Date, session: ClientSession) => Promise<void>;
   /** Returns true if `use` has taken effect. */
   readonly isUsed?: () => Promise<boolean>;
+  /** Makes the password void, so that it cannot restore the account. Every other code is void then too. */
+  readonly voidsPassword?: boolean;
 }
 
 export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Promise<DeletionScheduledResponse['data']>;
@@ -53,8 +60,9 @@ export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Pro
  */
 export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
   const { deletions, outbox, endSessions, limits, transaction, publishEvent, audit, graceDays, ids, now } = deps;
+  const voidPassword = createVoidPassword(deps);
 
-  return async ({ user, sessionId, changed, use, isUsed }, origin) => {
+  return async ({ user, sessionId, changed, use, isUsed, voidsPassword = false }, origin) => {
     const { _id: userId } = user;
     if (user.deletes_at === undefined) await limits.orderDeletion(user.email, origin);
     const at = now();
@@ -62,28 +70,44 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
     const ordered = { user_id: userId, deletesAt: wanted, locale: mailLocale(user, origin) };
     const events = deletionScheduledEvents(ordered, () => eventOrigin(origin, at, ids));
     const end = { userId, reason: 'account_deleted', at } as const;
+    const endAll = async (session: ClientSession) => {
+      const ended = await endSessions.revoke(end, origin, session);
+      // Another request has ended it since the password was checked: what it has asked for must not happen.
+      if (sessionId !== undefined && !ended.includes(sessionId)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      return ended;
+    };
     const work = async (session: ClientSession) => {
       await use?.(at, session);
       const scheduled = await deletions.schedule(user, wanted, session);
       if (scheduled === undefined) throw changed();
       const { deletesAt, isNew } = scheduled;
-      if (!isNew) return { deletesAt, ended: undefined };
-      const ended = await endSessions.revoke(end, origin, session);
-      // Another request has ended it since the password was checked: what it has asked for must not happen.
-      if (sessionId !== undefined && !ended.includes(sessionId)) throw new AppError('IAD_JWT_ACCESS_INVALID');
-      for (const event of events) await outbox.append(event, at, session);
+      const voided = voidsPassword ? [await voidPassword(user, at, origin, session)] : [];
+      const written = isNew ? [...events, ...voided] : voided;
+      const ended = isNew ? await endAll(session) : undefined;
+      for (const event of written) await outbox.append(event, at, session);
       // A user who has given up would not know that the account will be gone.
       assertClientConnected(origin);
-      return { deletesAt, ended };
+      return { deletesAt, ended, written };
     };
     const isCommitted = isUsed ?? (() => outbox.exists(events[0].id));
-    // One after the other for each account: parallel requests would conflict.
-    const { deletesAt, ended } = await transaction(work, { isCommitted, group: userId });
-    if (ended !== undefined) {
-      for (const event of events) publishEvent(event);
+    const { deletesAt, ended, written } = await transaction(work, { isCommitted, ...endSessions.turnOf(userId) });
+    for (const event of written) publishEvent(event);
+    if (written.length > 0) {
       audit({ event: 'account.deletion_scheduled', user_id: userId, session_id: sessionId }, origin);
-      await endSessions.announce(end, ended, origin);
     }
+    if (ended !== undefined) await endSessions.announce(end, ended, origin);
     return { message: 'DELETION_SCHEDULED', deletes_at: deletesAt.toISOString(), timestamp: now().toISOString() };
+  };
+}
+
+/** Creates the end of the account's password and codes, in the transaction of an order. It returns its event. */
+function createVoidPassword({ users, challenges, ids }: OrderDeletionDeps) {
+  return async (user: UserDocument, at: Date, origin: RequestOrigin, session: ClientSession): Promise<AuthEvent> => {
+    const { _id: user_id, password_hash } = user;
+    // The order has seen that nothing was changed since.
+    await users.changeFresh(user, passwordFields(voidHash(password_hash), user, at), session);
+    await challenges.endAll(user_id, at, session);
+    const changed = { user_id, changed_at: at.toISOString(), reason: 'deletion' } as const;
+    return createAccountEvent('service.auth.events.password_changed', changed, eventOrigin(origin, at, ids));
   };
 }

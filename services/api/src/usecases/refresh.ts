@@ -9,6 +9,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
+import { type AwaitHold, createAwaitHold } from './await-hold.ts';
 import { createAwaitKey } from './await-key.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
 import { hasHashOf, hashesAhead, placeOfHash } from './hashes-ahead.ts';
@@ -38,13 +39,19 @@ interface Presented {
   readonly origin: RequestOrigin;
 }
 
+/** A refresh that reads the session before it writes. */
+interface ReadingRefresh extends Presented {
+  readonly awaitHold: AwaitHold;
+}
+
 /**
  * Rotates refresh tokens so that concurrent requests converge (decisions, "Refresh"; OAuth 2.0 Security BCP, RFC 9700
  * section 4.14). Checked in this order: HMAC, revoked, expiry, generation.
  *
  * Raises `IAD_JWT_REFRESH_EXPIRED` for a token that is expired or not ours; `IAD_JWT_REFRESH_STOLEN` for a token of a
  * revoked session, and for a void one, which revokes its session; `ERR-RATE-LIMITED`; and `ERR-DEPENDENCY-UNAVAILABLE`
- * if another api has made the session's newest token with a key that has not arrived here yet.
+ * if another api has made the session's newest token with a key that has not arrived here yet, or if a change that ends
+ * or moves the session goes on for too long ({@link createAwaitHold}).
  */
 export function createRefresh(
   deps: RefreshDeps,
@@ -53,6 +60,7 @@ export function createRefresh(
   const advance = createAdvance(deps);
   const findGenuine = createFindGenuine(deps);
   const revokeStolen = createRevokeStolen(deps);
+  const beginWait = createAwaitHold(now);
 
   function handOut(
     event: 'refresh.rotated' | 'refresh.converged',
@@ -63,9 +71,9 @@ export function createRefresh(
     return issueTokens(session);
   }
 
-  /** Returns undefined if another request has changed the session since it was read. */
-  async function attempt(find: FindSession, presented: Presented): Promise<TokenResponse['data'] | undefined> {
-    const { parts, origin } = presented;
+  /** Returns undefined if another request has changed the session since it was read, or holds it. */
+  async function attempt(find: FindSession, presented: ReadingRefresh): Promise<TokenResponse['data'] | undefined> {
+    const { parts, origin, awaitHold } = presented;
     const session = await findGenuine(find, presented);
     const decision = decideRefresh(session, parts.generation, now(), retryWindowMs);
     if (decision.kind === 'reuse') return revokeStolen(session, origin);
@@ -74,6 +82,7 @@ export function createRefresh(
       // This writes nothing that needs a majority, so what it signs is read again with majority concern.
       return attempt(sessions.findConfirmed, presented);
     }
+    if (!(await awaitHold(session))) return;
     const rotated = await sessions.rotate(session, rotation(deps, session, decision.next));
     return rotated && handOut('refresh.rotated', rotated, origin);
   }
@@ -84,9 +93,11 @@ export function createRefresh(
     if (parts === undefined) throw expired(audit, 'not_genuine', origin);
     const advanced = await advance(token, parts);
     if (advanced !== undefined) return handOut('refresh.rotated', advanced, origin);
-    // Each round that finds the session changed is another request's success, so the loop ends.
+    const presented = { token, parts, origin, awaitHold: beginWait() };
+    // Each round that finds the session changed is another request's success, and a hold is awaited for a bounded time,
+    // so the loop ends.
     for (;;) {
-      const tokens = await attempt(sessions.find, { token, parts, origin });
+      const tokens = await attempt(sessions.find, presented);
       if (tokens !== undefined) return tokens;
     }
   };

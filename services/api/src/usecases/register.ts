@@ -29,7 +29,7 @@ export interface RegisterDeps {
   readonly publishEvent: (event: RegisteredEvent) => void;
   /** Counts registrations by how they end. */
   readonly onEnd: (mode: RegisterRequest['space_creation_mode'], outcome: RegistrationOutcome) => void;
-  readonly limits: Pick<Limits, 'register' | 'registered' | 'guess'>;
+  readonly limits: Pick<Limits, 'register' | 'registered' | 'replay'>;
   readonly audit: Audit;
   readonly ids: Ids;
   readonly now: () => Date;
@@ -132,7 +132,7 @@ function createRegisterOnce(deps: RegisterDeps) {
     const group = space.kind === 'join' ? space.home_group_id : undefined;
     await transaction(work, { isCommitted: () => users.exists(user._id), group });
     publishEvent(event);
-    await limits.registered(loginOf(deps, input), origin);
+    await limits.registered(loginOf(input), origin);
     audit({ event: 'account.registered', user_id: user._id }, origin);
     return data;
   };
@@ -153,12 +153,12 @@ function createReplay(deps: RegisterDeps) {
     input: RegisterRequest,
     origin: RequestOrigin,
   ): Promise<RegisterOutput> => {
-    const login = loginOf(deps, input);
-    const attempt = await limits.guess(login, origin);
+    const login = loginOf(input);
+    const attempt = await limits.replay(login, origin);
     if (earlier.isSame) {
       // A reset may have taken the account from whoever registered it: the account must not know them again.
       if (await isUnchanged(earlier, input)) await attempt.succeed();
-      else await limits.guess(login, origin);
+      else await limits.replay(login, origin);
     } else {
       await attempt.fail();
       audit({ event: 'login.failed', user_id: earlier.answer.user_id, reason: 'idempotency_key_reused' }, origin);
@@ -167,11 +167,9 @@ function createReplay(deps: RegisterDeps) {
   };
 }
 
-/**
- * Returns the source that a login with this request would have. If it has no device id, no account knows the device.
- */
-function loginOf({ ids }: RegisterDeps, { email, device_id }: RegisterRequest) {
-  return { email, deviceId: device_id?.toLowerCase() ?? ids.groupId() };
+/** Returns the source that a login with this request would have. */
+function loginOf({ email, device_id }: RegisterRequest) {
+  return { email, deviceId: device_id?.toLowerCase() };
 }
 
 function prepare(
@@ -194,6 +192,7 @@ function prepare(
     role: isNew ? 'owner' : 'member',
     created_at: at,
     joined_at: at,
+    ...(space.kind === 'join' && { joined_by: space.token }),
     ...(device_id && { known_devices: [knownAs({ device_id })] }),
   } as const;
   const registered = { user_id: user._id, home_group_id, account_type };

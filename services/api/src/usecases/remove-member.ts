@@ -2,6 +2,7 @@ import type { MemberRemovedResponse } from '@auth-account/contracts/http/groups'
 import { AppError } from '@auth-account/errors';
 import type { GroupStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { Audit } from '../audit/audit.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { type ChangeGroup, newHome } from './change-group.ts';
@@ -13,19 +14,20 @@ export interface RemoveMemberDeps {
   readonly groups: Pick<GroupStore, 'find' | 'insert'>;
   readonly changeGroup: ChangeGroup;
   readonly leaveGroup: LeaveGroup;
+  readonly audit: Audit;
   readonly ids: Pick<Ids, 'groupId'>;
   readonly now: () => Date;
 }
 
 /**
- * Removes a member from the caller's group, as if that member had left. The owner's own id means leaving.
+ * Removes a member from the caller's group, as if that member had left, and revokes the invite that brought them there:
+ * they would come back by it. The owner's own id means leaving, and revokes none.
  *
  * Raises the errors of {@link nonOwnerError} if the caller does not own the group, or no longer,
- * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others has no limit: each must
- * have joined first, and joins are limited.
+ * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others counts as no move.
  */
 export function createRemoveMember(deps: RemoveMemberDeps) {
-  const { users, groups, changeGroup, leaveGroup, now } = deps;
+  const { users, groups, changeGroup, leaveGroup, audit, now } = deps;
 
   return async (
     memberId: string,
@@ -39,15 +41,22 @@ export function createRemoveMember(deps: RemoveMemberDeps) {
     // A closed group keeps the id of its last owner.
     const group = await groups.find(from);
     await assertOwner(group?.closed_at === null ? group : undefined);
-    if (memberId === removed_by) await leaveGroup(caller, origin);
-    else {
-      const notThere = () => new AppError('ERR-GROUP-MEMBER-NOT-FOUND');
-      const home = newHome(deps, memberId, now());
-      const events = [
-        { event: 'group.removed', user_id: memberId, session_id, home_group_id: from, removed_by },
-      ] as const;
-      await changeGroup({ userId: memberId, from, ...home, notThere, assertAllowed: assertOwner, events }, origin);
+    const answer = (invites_revoked: number) => {
+      const message = 'MEMBER_REMOVED' as const;
+      return { message, user_id: memberId, invites_revoked, timestamp: now().toISOString() };
+    };
+    if (memberId === removed_by) {
+      await leaveGroup(caller, origin);
+      return answer(0);
     }
-    return { message: 'MEMBER_REMOVED', user_id: memberId, timestamp: now().toISOString() };
+    const notThere = () => new AppError('ERR-GROUP-MEMBER-NOT-FOUND');
+    const home = newHome(deps, memberId, now());
+    const events = [
+      { event: 'group.removed', user_id: memberId, session_id, home_group_id: from, removed_by },
+    ] as const;
+    const change = { userId: memberId, from, ...home, notThere, assertAllowed: assertOwner, events, endsInvite: true };
+    const { isInviteEnded } = await changeGroup(change, origin);
+    if (isInviteEnded) audit({ event: 'invite.revoked', user_id: removed_by, session_id, home_group_id: from }, origin);
+    return answer(isInviteEnded ? 1 : 0);
   };
 }

@@ -19,7 +19,7 @@ export interface RequestEmailChangeDeps {
   readonly emailChanges: Pick<EmailChangeStore, 'findHolder' | 'request'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly reauthenticate: Reauthenticate;
-  readonly limits: Pick<Limits, 'requestCode'>;
+  readonly limits: Pick<Limits, 'askForCode' | 'requestCode'>;
   readonly requestCode: RequestCode;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
@@ -44,8 +44,9 @@ export function createRequestEmailChange(deps: RequestEmailChangeDeps) {
     const { new_email } = input;
     const user = await reauthenticate(input, caller, origin);
     const { email, _id: userId } = user;
-    const order = { email, deviceId: caller.device_id, purpose, change: { userId, to: new_email } } as const;
-    await limits.requestCode(order, origin);
+    await limits.askForCode(origin);
+    const asker = { email, deviceId: caller.device_id, isVerified: user.email_verified_at !== undefined };
+    await limits.requestCode({ ...asker, hasAccess: true, change: { userId, to: new_email } }, origin);
     const at = now();
     const holder = await emailChanges.findHolder(new_email, at);
     const isTaken = holder !== undefined && holder._id !== user._id;

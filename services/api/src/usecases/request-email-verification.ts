@@ -9,7 +9,7 @@ import type { RequestOrigin } from '../request/request-origin.ts';
 
 export interface RequestEmailVerificationDeps {
   readonly users: Pick<UserStore, 'find'>;
-  readonly limits: Pick<Limits, 'requestCode'>;
+  readonly limits: Pick<Limits, 'askForCode' | 'requestCode'>;
   readonly requestCode: RequestCode;
 }
 
@@ -22,10 +22,11 @@ export function createRequestEmailVerification({ users, limits, requestCode }: R
     { user_id, device_id: deviceId }: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<ChallengeResponse['data']> => {
+    await limits.askForCode(origin);
     const user = await users.find(user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    const isShared = user.email_verified_at === undefined;
-    await limits.requestCode({ email: user.email, deviceId, purpose, isShared }, origin);
+    const isVerified = user.email_verified_at !== undefined;
+    await limits.requestCode({ email: user.email, deviceId, isVerified, hasAccess: true }, origin);
     return requestCode({ purpose, userId: user_id, locale: mailLocale(user, origin) }, origin);
   };
 }

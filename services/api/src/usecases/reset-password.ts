@@ -30,24 +30,24 @@ export interface ResetPasswordDeps {
   readonly transaction: RunTransaction;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
-  readonly ids: Pick<Ids, 'entityId' | 'groupId'>;
+  readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
 }
 
 /**
  * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction, which writes
  * the user's document like every login, so that no login with the old password slips past. All open codes of the
- * account become void, and it knows no device any more. What strangers have tried does not keep the owner from the login
- * that follows.
+ * account become void, the open invites that it has made are revoked, and it knows no device any more. What strangers
+ * have tried does not keep the owner from the login that follows.
  *
  * If the address was never verified, whoever registered the account may not own it: the code verifies the address, and
- * the invites that the account has made are revoked, and its known networks forgotten.
+ * the account's known networks are forgotten.
  *
  * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A shed request takes no try.
  */
 export function createResetPassword(deps: ResetPasswordDeps) {
   const { users, invites, challenges, outbox, checkCode, endSessions, hasher, limits, transaction } = deps;
-  const { publishEvent, audit, ids, now } = deps;
+  const { publishEvent, audit, now } = deps;
 
   return async (input: ConfirmPasswordResetRequest, origin: RequestOrigin): Promise<PasswordResetResponse['data']> => {
     await limits.tryCode(origin);
@@ -64,35 +64,41 @@ export function createResetPassword(deps: ResetPasswordDeps) {
       // A device of somebody else may be among them.
       ...(isFirstProof && { email_verified_at: at }),
     };
-    const events = eventsOf(deps, user, at, origin);
     const end = { userId: user._id, reason: 'password_changed', at } as const;
     const work = async (session: ClientSession) => {
       await code.use(at, session);
       if (!(await users.changeFresh(user, fields, session))) throw codeInvalid();
       await challenges.endAll(user._id, at, session);
-      if (isFirstProof) await invites.revokeMadeBy(user._id, at, session);
+      const invites_revoked = await invites.revokeMadeBy(user._id, at, session);
       const ended = await endSessions.revoke(end, origin, session);
+      const events = eventsOf(deps, user, { at, invites_revoked }, origin);
       for (const event of events) await outbox.append(event, at, session);
       // A user who has given up would not know which password holds.
       assertClientConnected(origin);
-      return ended;
+      return { ended, invites_revoked, events };
     };
-    const ended = await transaction(work, { isCommitted: code.isUsed, group: user._id });
+    const turn = { isCommitted: code.isUsed, ...endSessions.turnOf(user._id) };
+    const { ended, invites_revoked, events } = await transaction(work, turn);
     for (const event of events) publishEvent(event);
-    audit({ event: 'account.password_reset', user_id: user._id }, origin);
+    audit({ event: 'account.password_reset', user_id: user._id, invites_revoked }, origin);
     await endSessions.announce(end, ended, origin);
-    // No account knows a device without an id.
-    const login = { email: user.email, deviceId: ids.groupId() };
+    const login = { email: user.email, deviceId: undefined };
     await (isFirstProof ? limits.registered(login, origin) : limits.proved(login, origin));
-    return { message: 'PASSWORD_RESET', timestamp: now().toISOString() };
+    return { message: 'PASSWORD_RESET', invites_revoked, timestamp: now().toISOString() };
   };
 }
 
 /** Creates the events of a reset; the first proof of the address is one of its own. */
-function eventsOf({ ids }: ResetPasswordDeps, user: UserDocument, at: Date, origin: RequestOrigin): AuthEvent[] {
+function eventsOf(
+  { ids }: ResetPasswordDeps,
+  user: UserDocument,
+  { at, invites_revoked }: { readonly at: Date; readonly invites_revoked: number },
+  origin: RequestOrigin,
+): AuthEvent[] {
   const { _id: user_id, email_verified_at } = user;
   const nextOrigin = () => eventOrigin(origin, at, ids);
-  const changed = passwordChangedEvents({ user_id, reason: 'reset', locale: mailLocale(user, origin) }, nextOrigin);
+  const change = { user_id, reason: 'reset', locale: mailLocale(user, origin), invites_revoked } as const;
+  const changed = passwordChangedEvents(change, nextOrigin);
   if (email_verified_at !== undefined) return changed;
   const verified = { user_id, verified_at: at.toISOString() };
   return [...changed, createAccountEvent('service.auth.events.email_verified', verified, nextOrigin())];

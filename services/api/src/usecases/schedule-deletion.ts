@@ -37,13 +37,15 @@ export interface ConfirmDeletionDeps {
 }
 
 /**
- * Orders the deletion of the account with a code from its mailbox, for whoever has no app any more. Raises the errors
- * of {@link CheckCode}, and `ERR-RATE-LIMITED`.
+ * Orders the deletion of the account with a code from its mailbox, without an app. If the address was never verified,
+ * somebody else may have registered it: the password is void then, so that only a reset leads to a restore. Raises the
+ * errors of {@link CheckCode}, and `ERR-RATE-LIMITED`.
  */
 export function createConfirmDeletion({ orderDeletion, checkCode, limits }: ConfirmDeletionDeps) {
   return async (input: ConfirmCodeRequest, origin: RequestOrigin): Promise<Scheduled> => {
     await limits.tryCode(origin);
     const code = await checkCode('account_deletion', input, origin);
-    return orderDeletion({ ...code, changed: codeInvalid }, origin);
+    const voidsPassword = code.user.email_verified_at === undefined;
+    return orderDeletion({ ...code, changed: codeInvalid, voidsPassword }, origin);
   };
 }

@@ -15,7 +15,7 @@ export interface VerifyEmailDeps {
   readonly users: Pick<UserStore, 'changeFresh'>;
   readonly outbox: Pick<OutboxStore, 'append'>;
   readonly checkCode: CheckCode;
-  readonly limits: Pick<Limits, 'tryCode'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'verified'>;
   readonly transaction: RunTransaction;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
@@ -50,6 +50,7 @@ export function createVerifyEmail(deps: VerifyEmailDeps) {
     await transaction(work, { isCommitted: code.isUsed, group: user_id });
     if (isFirstProof) publishEvent(event);
     audit({ event: 'account.email_verified', user_id }, origin);
+    await limits.verified({ email: code.user.email, deviceId: undefined }, origin);
     return { message: 'EMAIL_VERIFIED', timestamp: now().toISOString() };
   };
 }

@@ -1,3 +1,4 @@
+import { confirmedRead } from '@auth-account/stores/fenced-sessions';
 import { type Command, Option } from '@commander-js/extra-typings';
 import { CommandError } from '../cli/command-error.ts';
 import { parseMoment, parseUuid } from '../cli/parse-arguments.ts';
@@ -26,13 +27,14 @@ export function addSessionCommands(program: Command, shell: Shell): void {
     .addOption(reasonOption())
     .addOption(requestIdOption())
     .addOption(timeoutOption())
-    .action((session_id, options) =>
+    .action((session_id, asked) =>
       shell.conclude(
         withStores(shell, async ({ collections, ...redis }) => {
-          const session = await collections.sessions.findOne({ _id: session_id }, { projection: { is_revoked: 1 } });
+          const options = { ...confirmedRead, projection: { is_revoked: 1 } } as const;
+          const session = await collections.sessions.findOne({ _id: session_id }, options);
           if (session === null) throw new CommandError(`There is no session ${session_id}.`);
           if (session.is_revoked) throw new CommandError(`Session ${session_id} is revoked already.`);
-          return await orderForceLogout(redis, { session_id }, options);
+          return await orderForceLogout(redis, { session_id }, asked);
         }),
       ),
     );

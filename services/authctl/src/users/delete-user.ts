@@ -1,6 +1,6 @@
 import { deletionConfig, graceDaysLimits } from '@auth-account/config';
 import { eventOrigin } from '@auth-account/messaging';
-import { deletionCancelledEvent, deletionScheduledEvents } from '@auth-account/messaging/account-events';
+import { deletionCancelledEvents, deletionScheduledEvents } from '@auth-account/messaging/account-events';
 import { runTransaction } from '@auth-account/stores';
 import { erasureTime } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
@@ -38,8 +38,8 @@ const reason = 'account_deleted';
 
 /**
  * Orders the deletion of an account, as its holder would: all sessions end in the same transaction, subscribers and the
- * holder are told, and the worker erases it after the grace. It writes the user's document, like every login, so that no
- * login slips past. An account whose deletion is ordered already keeps its time.
+ * holder are told, and the worker erases it after the grace. It writes the user's document, like every login, so that
+ * no login slips past. An account whose deletion is ordered already keeps its time.
  */
 export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptions): Promise<Outcome> {
   const days = options.graceDays ?? shell.config(Type.Object(deletionConfig)).ACCOUNT_DELETION_GRACE_DAYS;
@@ -59,13 +59,16 @@ export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptio
     const work = async (session: ClientSession) => {
       const scheduled = await stores.deletions.schedule(user, deletesAt, session);
       if (scheduled === undefined) throw changedMeanwhile(user);
-      if (!scheduled.isNew) throw scheduledAlready(user_id, scheduled.deletesAt);
+      // Committed all the same: once a majority has that, so it has the earlier order.
+      if (!scheduled.isNew) return { earlier: scheduled.deletesAt, ended: [] };
       const { ended } = await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session);
       for (const event of events) await stores.outbox.append(event, at, session);
-      return ended;
+      return { ended };
     };
     const isCommitted = () => stores.outbox.exists(events[0].id);
-    const sessionIds = await runTransaction(client, work, { isCommitted });
+    const hold = stores.sessions.holdOf([user_id], shell.now);
+    const { ended: sessionIds, earlier } = await runTransaction(client, work, { isCommitted, hold });
+    if (earlier !== undefined) throw scheduledAlready(user_id, earlier);
     const done = `Will be erased at ${deletesAt.toISOString()}.`;
     const facts = { deletes_at: deletesAt };
     return reportChange(shell, made, { event: 'account.deletion_scheduled', sessionIds, reason, facts, done });
@@ -78,7 +81,7 @@ function scheduledAlready(userId: string, deletesAt: Date): CommandError {
   return new CommandError(`The deletion of the account ${userId} is ordered already: it will be erased at ${time}.`);
 }
 
-/** Cancels the deletion of an account. A disabled one stays disabled. */
+/** Cancels the deletion of an account, and tells its holder. A disabled one stays disabled. */
 export function restoreUser(shell: Shell, idOrEmail: string, options: OperatorOptions): Promise<Outcome> {
   const before = ({ _id, deletes_at }: UserDocument) => {
     if (deletes_at === undefined) throw new CommandError(`The account ${_id} is not about to be deleted.`);
@@ -87,13 +90,14 @@ export function restoreUser(shell: Shell, idOrEmail: string, options: OperatorOp
     throw new CommandError(`The account ${_id} cannot be restored: the time of its erasure, ${time}, has come.`);
   };
   const change = async ({ client, stores, user, at, requestId, reason: why, audit }: AccountChange) => {
-    const { _id: user_id, disabled_at } = user;
-    const event = deletionCancelledEvent(user_id, eventOrigin({ requestId }, at, { entityId: v7 }));
+    const { _id: user_id, disabled_at, locale = 'en' } = user;
+    const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
+    const events = deletionCancelledEvents({ user_id, locale }, nextOrigin);
     const work = async (session: ClientSession) => {
       if (!(await stores.deletions.cancel(user, at, session, { isOperator: true }))) throw changedMeanwhile(user);
-      await stores.outbox.append(event, at, session);
+      for (const event of events) await stores.outbox.append(event, at, session);
     };
-    await runTransaction(client, work, { isCommitted: () => stores.outbox.exists(event.id) });
+    await runTransaction(client, work, { isCommitted: () => stores.outbox.exists(events[0].id) });
     audit({ event: 'account.deletion_cancelled', operator_reason: why });
     const still = disabled_at === undefined ? '' : ' It is still disabled.';
     return { json: { user_id, request_id: requestId }, text: `Restored.${still} Request id: ${requestId}` };

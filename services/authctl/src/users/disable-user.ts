@@ -1,8 +1,9 @@
 import { runTransaction } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { CommandError } from '../cli/command-error.ts';
 import type { Outcome, Shell } from '../cli/shell.ts';
-import { type AccountChange, changeAccount, type OperatorOptions } from './change-account.ts';
+import { type AccountChange, changeAccount, changedMeanwhile, type OperatorOptions } from './change-account.ts';
 import { reportChange } from './report-change.ts';
 
 const reason = 'account_disabled';
@@ -12,21 +13,25 @@ const reason = 'account_disabled';
  * so that no login slips past. Then the streams are closed; if Redis is away, the worker does that once it is back.
  */
 export function disableUser(shell: Shell, idOrEmail: string, options: OperatorOptions): Promise<Outcome> {
+  const before = ({ _id, disabled_at }: UserDocument) => {
+    if (disabled_at !== undefined) throw new CommandError(`The account ${_id} is disabled already.`);
+  };
   const change = async (made: AccountChange) => {
     const { client, stores, user, operator, at, requestId } = made;
     const { _id: user_id } = user;
     const disabled = { at, reason: options.reason, by: operator };
     const work = async (session: ClientSession) => {
       const isDone = await stores.users.disable(user_id, disabled, session);
-      if (!isDone) throw new CommandError(`The account ${user_id} is disabled already.`);
+      if (!isDone) throw changedMeanwhile(user);
       return (await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session)).ended;
     };
     const isCommitted = () => stores.users.isDisabledSince(user_id, at);
-    const sessionIds = await runTransaction(client, work, { isCommitted });
+    const hold = stores.sessions.holdOf([user_id], shell.now);
+    const sessionIds = await runTransaction(client, work, { isCommitted, hold });
     const facts = { disabled_at: at };
     return reportChange(shell, made, { event: 'account.disabled', sessionIds, reason, facts, done: 'Disabled.' });
   };
-  return changeAccount(shell, idOrEmail, options, { change });
+  return changeAccount(shell, idOrEmail, options, { before, change });
 }
 
 /** Lets a disabled account log in again. */

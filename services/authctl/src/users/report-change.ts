@@ -11,6 +11,8 @@ import type { AccountChange } from './change-account.ts';
 export interface EndingChange {
   /** Name in the audit log. */
   readonly event: string;
+  /** Further fields there. */
+  readonly audited?: Readonly<Record<string, number>>;
   readonly sessionIds: readonly string[];
   readonly reason: RevocationReason;
   /** Fields for `--json`. */
@@ -23,10 +25,10 @@ export interface EndingChange {
 export async function reportChange(
   shell: Shell,
   change: AccountChange,
-  { event, sessionIds, reason, facts, done }: EndingChange,
+  { event, audited, sessionIds, reason, facts, done }: EndingChange,
 ): Promise<Outcome> {
   const { user, requestId, audit } = change;
-  audit({ event, operator_reason: change.reason });
+  audit({ event, operator_reason: change.reason, ...audited });
   for (const session_id of sessionIds) audit({ event: 'session.revoked', session_id, reason });
   const problem = await closeStreams(shell, change, sessionIds, reason);
   const json = { user_id: user._id, ...facts, sessions: sessionIds.length, request_id: requestId, problem };

@@ -21,7 +21,8 @@ export interface AuditRefusalDeps {
 export type AuditRefusal = (error: AppError, refused: RefusedAuthorization) => void;
 
 const event = 'authorization.failed';
-const route = pushStreamPath(':id');
+/** Path of a handshake in the audit log. */
+export const route = pushStreamPath(':id');
 
 /** Creates the function that counts and audits refused authorization (docs/audit.md). It ignores other errors. */
 export function createAuditRefusal({ sampler, metrics }: AuditRefusalDeps): AuditRefusal {

@@ -11,6 +11,7 @@ import type { RedisAnswer } from './ask-redis.ts';
 import type { AuditRefusal } from './audit-refusal.ts';
 import { clientAddress } from './client-address.ts';
 import { type Handshake, readCredentials, readHandshake } from './handshake.ts';
+import type { LimitHandshakes } from './limit-handshakes.ts';
 import { sendError } from './send-error.ts';
 
 export interface UpgradeDeps {
@@ -25,6 +26,7 @@ export interface UpgradeDeps {
   readonly onOpen: (connection: Connection, upgrade: PendingUpgrade) => void;
   readonly metrics: Pick<PushMetrics, 'refused' | 'aborted' | 'lost'>;
   readonly auditRefusal: AuditRefusal;
+  readonly limitHandshakes: LimitHandshakes;
   /** Number of our own proxies in front: this many addresses of `X-Forwarded-For` are trusted, from the right. */
   readonly trustedProxyHops: number;
   readonly logger: Logger;
@@ -47,7 +49,8 @@ const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', ty
  * Creates the handler of `GET /ws/push-stream/:id`: it registers first and reads the deny list second. Once the upgrade
  * is in the registry, a close command marks it; sessions that were denied before that are in the deny list.
  *
- * Answers 503 `ERR-OVERLOADED` while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403
+ * Answers 429 `ERR-RATE-LIMITED` past the network's limit before it looks at the token. Answers 503 `ERR-OVERLOADED`
+ * while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403
  * `ERR-STREAM-SESSION-MISMATCH`, 429 `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a
  * foreign Origin, and 503 `ERR-DEPENDENCY-UNAVAILABLE` if the deny list doesn't answer.
  */
@@ -71,6 +74,11 @@ export function createUpgrade(deps: UpgradeDeps) {
     if (!exchange.handshake.isWebSocket)
       throw new AppError('ERR-ROUTE-NOT-FOUND', { headers: { 'Sec-WebSocket-Version': '13' } });
     assertStaying();
+    const { requestId } = exchange.handshake;
+    deps.limitHandshakes({
+      address: clientAddress(exchange.res, exchange.handshake, deps.trustedProxyHops),
+      requestId,
+    });
     const { token, subprotocol } = readCredentials(exchange.handshake);
     const claims = await verifyAccessToken(token);
     exchange.bearer = claims;
@@ -86,7 +94,7 @@ export function createUpgrade(deps: UpgradeDeps) {
       const connection = createConnection(claims, streamNumber);
       exchange.isOver = true;
       const { res, context, handshake } = exchange;
-      const { key, requestId } = handshake;
+      const { key } = handshake;
       if (deps.openSocket(connection, { res, context, key, subprotocol, requestId })) deps.onOpen(connection, pending);
       else metrics.lost.inc();
     } finally {

@@ -1,6 +1,6 @@
 import { type MessageFrame, maxPushMessageBytes, type PushMessage } from '@auth-account/contracts';
 import { parsePushMessage } from '@auth-account/messaging';
-import { createSubscription, type RedisClient, type Subscription } from '@auth-account/redis';
+import { createSubscription, type RedisClient, type RedisKeys, type Subscription } from '@auth-account/redis';
 import type { Logger } from '@auth-account/telemetry';
 import { type Connection, sendText } from '../streams/connection.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';
@@ -14,9 +14,11 @@ export interface DeliverMessagesDeps {
 export interface MessageSubscriptionDeps extends DeliverMessagesDeps {
   /** A connection that is used for nothing else. */
   readonly redis: RedisClient;
-  readonly channel: string;
+  readonly keys: Pick<RedisKeys, 'messages' | 'ownMessages'>;
   readonly logger: Logger;
 }
+
+type MessageResult = 'delivered' | 'ignored' | 'malformed' | 'too_big' | 'reserved' | 'overload';
 
 interface Delivery {
   readonly frame: Buffer;
@@ -32,11 +34,14 @@ const framesPerTurn = 100;
 const longestQueue = 1_000;
 
 /**
- * Creates the handler of the messages channel: each message goes to the streams of its group or session, in the order
- * in which messages came. It is encoded once, whatever the number of streams, and never kept for a stream that is not
- * there.
+ * Creates the handler of both channels of messages: each message goes to the streams of its group or session, in the
+ * order in which messages came. It is encoded once, whatever the number of streams, and never kept for a stream that is
+ * not there.
  */
-export function createDeliverMessages({ registry, metrics }: DeliverMessagesDeps): (text: string) => void {
+export function createDeliverMessages({
+  registry,
+  metrics,
+}: DeliverMessagesDeps): (text: string, isOwn?: boolean) => void {
   const queue: Delivery[] = [];
   /** Number of the first delivery's streams that have had their turn. */
   let done = 0;
@@ -75,8 +80,8 @@ export function createDeliverMessages({ registry, metrics }: DeliverMessagesDeps
   }
 
   /** Queues the message, if it has streams here. Returns the result. */
-  function take(text: string): 'delivered' | 'ignored' | 'malformed' | 'too_big' | 'overload' {
-    const message = parsePushMessage(text);
+  function take(text: string, isOwn: boolean): MessageResult {
+    const message = parsePushMessage(text, isOwn);
     if (typeof message === 'string') return message;
     const connections = findConnections(message);
     if (connections.length === 0) return 'ignored';
@@ -88,7 +93,7 @@ export function createDeliverMessages({ registry, metrics }: DeliverMessagesDeps
     return 'delivered';
   }
 
-  return (text) => metrics.messages.inc({ result: take(text) });
+  return (text, isOwn = false) => metrics.messages.inc({ result: take(text, isOwn) });
 }
 
 /**
@@ -107,16 +112,16 @@ function encodeFrame({ id, topic, payload, timestamp }: PushMessage): Buffer | '
 }
 
 /**
- * Subscribes to messages of other services to apps. They are hints: one that is published while the connection is away
- * is lost.
+ * Subscribes to messages to apps, of other services and of this one. They are hints: one that is published while the
+ * connection is away is lost.
  */
 export function createMessageSubscription(deps: MessageSubscriptionDeps): Subscription {
-  const { redis, channel, logger } = deps;
+  const { redis, keys, logger } = deps;
   const deliver = createDeliverMessages(deps);
   return createSubscription({
     redis,
-    channels: [channel],
-    onMessage: (_channel, text) => deliver(text),
+    channels: [keys.messages, keys.ownMessages],
+    onMessage: (channel, text) => deliver(text, channel === keys.ownMessages),
     onSubscribed: () => logger.info('subscribed to messages'),
     onError: (error) => logger.warn({ err: error }, 'not subscribed to messages'),
   });

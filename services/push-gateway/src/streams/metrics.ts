@@ -126,14 +126,14 @@ function createCloseMetrics(registry: Metrics['registry']) {
   };
 }
 
-/** Creates the metrics of the messages of other services. */
+/** Creates the metrics of messages to apps. */
 function createMessageMetrics(registry: Metrics['registry']) {
   return {
     messages: createZeroedCounter({
       registry,
       name: 'push_messages_total',
-      help: 'Messages of other services, by result: delivered, ignored (no stream here), malformed, too_big, overload',
-      values: { result: ['delivered', 'ignored', 'malformed', 'too_big', 'overload'] },
+      help: 'Messages to apps, by result: delivered, ignored (no stream here), malformed, too_big, reserved (a topic of this service from another), overload',
+      values: { result: ['delivered', 'ignored', 'malformed', 'too_big', 'reserved', 'overload'] },
     }),
     messageFrames: createZeroedCounter({
       registry,

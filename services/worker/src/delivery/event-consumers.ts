@@ -1,3 +1,4 @@
+import { urgentTopic } from '@auth-account/contracts/events';
 import { reliableWorkerOptions } from '@auth-account/messaging';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type Processor, QueueEvents, WaitingError, Worker } from 'bullmq';
@@ -46,7 +47,7 @@ export function createJobConsumer<T, R = void>(
   const reasons = new Set(heldFor);
   // BullMQ passes the signal only to a function of three parameters.
   const unlessHeld: Processor<T, R> = async (job, token, signal) => {
-    if (reasons.size === 0) return process(job, token, signal);
+    if (reasons.size === 0) return process(job, token, signal).finally(() => giveTurn(job.name));
     // The job was requested before the hold and came after it.
     await job.moveToWait(token);
     throw new WaitingError();
@@ -62,6 +63,8 @@ export function createJobConsumer<T, R = void>(
   });
   const report = (error: unknown) => onError(error, { queue: queueName });
   worker.on('error', report);
+  const waiting = worker.toKey('wait');
+  const giveTurn = createTurns(() => connection.lmove(waiting, waiting, 'LEFT', 'RIGHT').catch(report));
   let isStarted = false;
 
   function apply(): void {
@@ -84,6 +87,24 @@ export function createJobConsumer<T, R = void>(
     },
     close: () => worker.close(),
     abort: () => worker.cancelAllJobs('the worker stops'),
+  };
+}
+
+/** Urgent jobs in a row after which another one is next. */
+const urgentInARow = 4;
+
+/**
+ * Creates what is called at the end of each job, before the next one is taken. Urgent jobs are put at the head of their
+ * queue: if they came faster than they are taken, the others would wait for as long as that goes on. So now and then
+ * `advance` puts the job at the tail there, which is the newest of the others.
+ */
+function createTurns(advance: () => Promise<unknown>): (topic: string) => Promise<void> {
+  let inARow = 0;
+  return async (topic) => {
+    inARow = topic === urgentTopic ? inARow + 1 : 0;
+    if (inARow < urgentInARow) return;
+    inARow = 0;
+    await advance();
   };
 }
 

@@ -2,7 +2,7 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import { addEvent } from '@auth-account/messaging';
 import type { OutboxStore } from '@auth-account/stores';
 import type { Job } from 'bullmq';
-import type { QueueRoom } from './queue-room.ts';
+import { hasRoom, type QueueRoom } from './queue-room.ts';
 import { type SubscriberQueue, takes } from './subscriber-queues.ts';
 
 export interface FanOutDeps {
@@ -22,6 +22,6 @@ export function createFanOut({ queues, room, outbox, now }: FanOutDeps) {
     const taking = queues.filter((queue) => takes(queue, event.type));
     if (taking.length === 0) await outbox.markDelivered([{ eventId: event.id, by: [], at: now() }], []);
     const opened = await room.recent();
-    await Promise.all(taking.map(({ queue }) => opened.has(queue.name) && addEvent(queue, event)));
+    await Promise.all(taking.map(({ queue }) => hasRoom(opened, queue.name, event.type) && addEvent(queue, event)));
   };
 }

@@ -1,12 +1,25 @@
+import { urgentTopic } from '@auth-account/contracts/events';
 import type { RedisClient } from '@auth-account/redis';
 import type { SubscriberQueue } from './subscriber-queues.ts';
 
+/** Names of the queues with room. */
+export interface OpenQueues {
+  readonly forAll: ReadonlySet<string>;
+  /** Those with room for urgent events, which may pass the limits for others: they include {@link forAll}. */
+  readonly forUrgent: ReadonlySet<string>;
+}
+
+/** Returns true if there is room for an event of the topic. */
+export function hasRoom({ forAll, forUrgent }: OpenQueues, queueName: string, topic: string): boolean {
+  return (topic === urgentTopic ? forUrgent : forAll).has(queueName);
+}
+
 /** The queues that have room. Events for the others stay in the outbox, so that Redis does not grow without bound. */
 export interface QueueRoom {
-  /** Counts the jobs, and returns the names of the queues with room. Rejects if Redis is away. */
-  read(): Promise<ReadonlySet<string>>;
+  /** Counts the jobs, and returns the queues with room. Rejects if Redis is away. */
+  read(): Promise<OpenQueues>;
   /** Returns the result of the last {@link read} if it is less than a second old, else that of a new one. */
-  recent(): Promise<ReadonlySet<string>>;
+  recent(): Promise<OpenQueues>;
 }
 
 export interface QueueRoomDeps {
@@ -25,12 +38,19 @@ const enoughWaiting = 5_000;
  */
 const enoughInAll = 20_000;
 
+/**
+ * Urgent events have room in a queue with as many jobs again, unless so many of them are at its head: what is asked for
+ * faster than a subscriber takes it must not keep all others out.
+ */
+const urgentShare = 2;
+const enoughAtHead = 1_000;
+
 const recentMs = 1_000;
 
 export function createQueueRoom({ queues, redis, now }: QueueRoomDeps): QueueRoom {
-  let last: { readonly at: number; readonly opened: Promise<ReadonlySet<string>> } | undefined;
+  let last: { readonly at: number; readonly opened: Promise<OpenQueues> } | undefined;
 
-  function read(): Promise<ReadonlySet<string>> {
+  function read(): Promise<OpenQueues> {
     const opened = findOpened(redis, queues);
     last = { at: now().getTime(), opened };
     return opened;
@@ -42,7 +62,7 @@ export function createQueueRoom({ queues, redis, now }: QueueRoomDeps): QueueRoo
   };
 }
 
-async function findOpened(redis: RedisClient, queues: QueueRoomDeps['queues']): Promise<ReadonlySet<string>> {
+async function findOpened(redis: RedisClient, queues: QueueRoomDeps['queues']): Promise<OpenQueues> {
   if (queues.length === 0) await redis.ping();
   const pipeline = redis.pipeline();
   // If its consumers have paused a queue, its waiting jobs are in a list of their own.
@@ -54,10 +74,21 @@ async function findOpened(redis: RedisClient, queues: QueueRoomDeps['queues']): 
     if (error) throw error;
     return Number(count);
   });
-  const names = queues.map(({ queue }) => queue.name);
-  const opened = names.filter((_, index) => {
-    const [wait = 0, paused = 0, delayed = 0] = counts.slice(3 * index, 3 * index + 3);
-    return wait + paused < enoughWaiting && wait + paused + delayed < enoughInAll;
-  });
-  return new Set(opened);
+  const openedBy = (share: number) =>
+    queues.filter((_, index) => {
+      const [wait = 0, paused = 0, delayed = 0] = counts.slice(3 * index, 3 * index + 3);
+      return wait + paused < share * enoughWaiting && wait + paused + delayed < share * enoughInAll;
+    });
+  const namesOf = (some: QueueRoomDeps['queues']) => new Set(some.map(({ queue }) => queue.name));
+  const forAll = openedBy(1);
+  const isRefused = await Promise.all(
+    openedBy(urgentShare).map(async (one) => !forAll.includes(one) && (await isCrowded(redis, one))),
+  );
+  return { forAll: namesOf(forAll), forUrgent: namesOf(openedBy(urgentShare).filter((_, index) => !isRefused[index])) };
+}
+
+/** Returns true if the first {@link enoughAtHead} jobs are urgent: those are put at the head, so the last one tells. */
+async function isCrowded(redis: RedisClient, { queue }: QueueRoomDeps['queues'][number]): Promise<boolean> {
+  const id = await redis.lindex(queue.toKey('wait'), -enoughAtHead);
+  return id !== null && (await redis.hget(queue.toKey(id), 'name')) === urgentTopic;
 }

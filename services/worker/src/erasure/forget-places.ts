@@ -3,7 +3,7 @@ import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 
 export interface ForgetPlacesDeps {
   /** Fails at once while Redis is away. */
-  readonly redis: Pick<RedisClient, 'zrange' | 'unlink'>;
+  readonly redis: Pick<RedisClient, 'zrange' | 'zrem' | 'unlink'>;
   readonly keyPrefix: string;
   /** The server's secrets: limits that were counted before a rotation have names under an older one. */
   readonly secrets: () => readonly KeyObject[];
@@ -27,6 +27,7 @@ export function createForgetPlaces({ redis, keyPrefix, secrets }: ForgetPlacesDe
         const account = keys.tagOf('account', emailKey);
         const known = keys.knownOf(account);
         const tags = [account, ...(await redis.zrange(known, '0', '-1'))];
+        await redis.zrem(keys.crowdOf('login'), account);
         await redis.unlink(known, ...tags.flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]));
       }
     }

@@ -5,8 +5,8 @@ import type { IdempotencyStore, OwnedSession, RunTransaction, SessionStore, User
 import type { ClientSession } from 'mongodb';
 
 export interface ForceLogoutDeps {
-  readonly users: Pick<UserStore, 'touchSessions' | 'touchGroupSessions'>;
-  readonly sessions: Pick<SessionStore, 'findLive' | 'listLiveOf' | 'revokeAll'>;
+  readonly users: Pick<UserStore, 'touchSessions' | 'touchGroupSessions' | 'listGroup'>;
+  readonly sessions: Pick<SessionStore, 'find' | 'findLive' | 'listLiveOf' | 'revokeAll' | 'holdOf'>;
   /** Remembers which commands have taken effect. */
   readonly done: IdempotencyStore;
   readonly transaction: RunTransaction;
@@ -51,11 +51,12 @@ export function createForceLogout(deps: ForceLogoutDeps) {
       const effect: Effect = { sessionIds, requestId, decidedAt: at.getTime() };
       const record = { _id: recordId, fingerprint: recordId, answer: effect };
       await sessions.revokeAll(sessionIds, { reason: 'forced', at, requestId }, session);
-      await done.insert({ ...record, expires_at: new Date(at.getTime() + memoryMs) }, session);
+      await done.insert([{ ...record, expires_at: new Date(at.getTime() + memoryMs) }], session);
       return { live, effect };
     };
     const isCommitted = async () => (await done.find([recordId])) !== undefined;
-    const { live, effect } = await transaction(work, { isCommitted });
+    const hold = sessions.holdOf(() => listHeld(deps, command), now);
+    const { live, effect } = await transaction(work, { isCommitted, hold });
     for (const session of live) onRevoked(session, requestId);
     return effect;
   }
@@ -81,6 +82,15 @@ function targetOf(command: ForceLogoutCommand): [kind: 'user' | 'session' | 'gro
   if ('user_id' in command) return ['user', command.user_id.toLowerCase()];
   if ('session_id' in command) return ['session', command.session_id.toLowerCase()];
   return ['group', command.home_group_id.toLowerCase()];
+}
+
+/** Returns the users whose sessions the command may end. */
+async function listHeld({ users, sessions }: ForceLogoutDeps, command: ForceLogoutCommand): Promise<string[]> {
+  const [kind, id] = targetOf(command);
+  if (kind === 'user') return [id];
+  if (kind === 'group') return (await users.listGroup(id)).map(({ _id }) => _id);
+  const session = await sessions.find(id);
+  return session === undefined ? [] : [session.user_id];
 }
 
 async function listLive(

@@ -12,6 +12,7 @@ const values = {
   time: '1 May 2026 at 10:00 UTC',
   deletes_at: '15 May 2026 at 10:00 UTC',
   undo_token: 'dG9rZW4',
+  invites_revoked: '3',
 };
 const cases = Locale.enum.flatMap((locale) => mailPurposes.map((purpose) => [purpose, locale] as const));
 

@@ -28,9 +28,10 @@ const noticeFields = ['email', 'time'];
 const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   ...(Object.fromEntries(CodePurpose.enum.map((purpose) => [purpose, codeFields])) as Record<CodePurpose, string[]>),
   new_device: noticeFields,
-  password_changed: noticeFields,
+  password_changed: [...noticeFields, 'invites_revoked'],
   email_changed: [...noticeFields, 'undo_token'],
   deletion_scheduled: [...noticeFields, 'deletes_at'],
+  deletion_cancelled: noticeFields,
   address_in_use: noticeFields,
 };
 

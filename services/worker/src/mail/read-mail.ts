@@ -60,14 +60,15 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
   }
 
   function noticeLetter({ data, time }: Notice, user: UserDocument): Letter | undefined {
-    const { purpose, email_change_id, deletes_at } = data;
+    const { purpose, email_change_id, deletes_at, invites_revoked = 0 } = data;
     const locale = user.locale ?? data.locale;
     const former = user.former_emails?.find(({ change_id }) => change_id === email_change_id);
     const to = purpose === 'email_changed' ? former?.email : user.email;
     if (to === undefined) return;
     const undo = former === undefined ? {} : { undo_token: emailChangeTokens.issue(former.change_id) };
     const end = deletes_at === undefined ? {} : { deletes_at: spellTime(deletes_at, locale) };
-    return { to, purpose, locale, values: { email: to, time: spellTime(time, locale), ...undo, ...end } };
+    const values = { email: to, time: spellTime(time, locale), invites_revoked: String(invites_revoked) };
+    return { to, purpose, locale, values: { ...values, ...undo, ...end } };
   }
 
   return async (event) => {

@@ -13,9 +13,9 @@ export interface EnqueueDeps {
   readonly now: () => Date;
 }
 
-/** A subscriber's queue, and whether it has room. */
+/** A subscriber's queue, and for which topics it has room. */
 export interface EnqueueTarget extends Pick<SubscriberQueue, 'subscriber' | 'queue'> {
-  readonly isOpen: boolean;
+  readonly hasRoomFor: (topic: string) => boolean;
 }
 
 /** The leased rows that the subscriber already has or no longer needs, and those that must wait. */
@@ -34,7 +34,10 @@ export interface Enqueued {
  * failed for good becomes a dead letter.
  */
 export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
-  return async (rows: readonly OutboxDocument[], { subscriber, queue, isOpen }: EnqueueTarget): Promise<Enqueued> => {
+  return async (
+    rows: readonly OutboxDocument[],
+    { subscriber, queue, hasRoomFor }: EnqueueTarget,
+  ): Promise<Enqueued> => {
     const waiting = rows.filter((row) => isWaitedForBy(row, subscriber));
     const jobs = waiting.map((row) => ({ row, jobId: eventJobId(row._id, row.replays?.[subscriber]) }));
     const ids = jobs.map(({ jobId }) => jobId);
@@ -43,13 +46,13 @@ export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
     const at = now();
     const expired = absent.filter(({ row }) => isExpired(row.event, at));
     const missing = absent.filter((job) => !expired.includes(job));
-    const added = isOpen ? missing : [];
+    const added = missing.filter(({ row }) => hasRoomFor(row.topic));
     const enqueued = added.map(({ row, jobId }) => jobOf(row, subscriber, jobId));
     await addEvents(queue, enqueued);
     const failed = jobs.filter((_, index) => states[index] === 'failed');
     for (const { jobId } of failed) await buryFailedJob(subscriber, queue, jobId);
     const had = jobs.filter((_, index) => states[index] === 'completed');
-    const heldBack = isOpen ? [] : missing;
+    const heldBack = missing.filter((job) => !added.includes(job));
     const rowsOf = (some: typeof jobs) => some.map(({ row }) => row);
     return { had: rowsOf(had), expired: rowsOf(expired), heldBack: rowsOf(heldBack) };
   };

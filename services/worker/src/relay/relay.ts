@@ -1,6 +1,7 @@
+import { urgentTopic } from '@auth-account/contracts/events';
 import type { OutboxStore } from '@auth-account/stores';
 import type { EventTaker, OutboxDocument } from '@auth-account/stores/documents';
-import type { QueueRoom } from '../delivery/queue-room.ts';
+import { hasRoom, type OpenQueues, type QueueRoom } from '../delivery/queue-room.ts';
 import { type SubscriberQueue, takes } from '../delivery/subscriber-queues.ts';
 import { createEnqueue, type EnqueueDeps, type Enqueued, isWaitedForBy } from './enqueue.ts';
 
@@ -20,18 +21,22 @@ export interface RelayDeps extends EnqueueDeps {
 /**
  * Creates the function that runs one round of the relay: it leases outbox rows that were left and enqueues each for the
  * subscribers that do not have it. A row that finds a queue full is held until there is room, and then leased beside
- * the rows that are due, so that neither delays the other. While Redis is away, or all queues are full, nothing is
- * leased. Rejects with the first error, once the batch is through.
+ * the rows that are due, so that neither delays the other. Urgent rows are leased in the first batch, whatever is due
+ * before them. While Redis is away, or all queues are full, nothing is leased. Rejects with the first error, once the
+ * batch is through.
  */
 export function createRelay(deps: RelayDeps): () => Promise<void> {
-  const { outbox, takers, queues, room, batch, now, newLease, onClaimed, onExpired } = deps;
+  const { outbox, takers, queues, room, now, onClaimed, onExpired } = deps;
   const enqueue = createEnqueue(deps);
 
-  async function relay(rows: readonly OutboxDocument[], opened: ReadonlySet<string>): Promise<void> {
+  async function relay(rows: readonly OutboxDocument[], opened: OpenQueues): Promise<void> {
     const results = await Promise.allSettled(
       queues.map((target) => {
         const taken = rows.filter(({ topic }) => takes(target, topic));
-        return enqueue(taken, { ...target, isOpen: opened.has(target.queue.name) });
+        return enqueue(taken, {
+          ...target,
+          hasRoomFor: (topic) => hasRoom(opened, target.queue.name, topic),
+        });
       }),
     );
     const rowsOf = (which: keyof Enqueued) =>
@@ -50,7 +55,8 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
     const news = known.filter(({ by, expiredFor, left }) => left === 0 || by.length + expiredFor.length > 0);
     await outbox.markDelivered(news, takers);
     for (const subscriber of known.flatMap(({ expiredFor }) => expiredFor)) onExpired(subscriber);
-    const holds = known.filter((one) => one.for.length > 0);
+    // An urgent row comes again soon, by its lease: once it is held, thousands may be before it.
+    const holds = known.filter((one) => one.for.length > 0 && one.row.topic !== urgentTopic);
     await outbox.hold(
       holds.map((one) => ({ ...one, isAll: one.left === one.for.length })),
       at,
@@ -59,7 +65,7 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
     if (failure) throw failure.reason;
   }
 
-  async function relayOrNote(rows: readonly OutboxDocument[], opened: ReadonlySet<string>): Promise<void> {
+  async function relayOrNote(rows: readonly OutboxDocument[], opened: OpenQueues): Promise<void> {
     try {
       await relay(rows, opened);
     } catch (error) {
@@ -73,15 +79,28 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
     let mayBeHeld = true;
     for (;;) {
       const opened = await room.read();
-      if (opened.size === 0 && queues.length > 0) return;
-      const claim = { lease: newLease(), now: now(), limit: batch };
-      const due = await outbox.claim(claim);
-      const held: OutboxDocument[] = mayBeHeld ? await outbox.claimHeld({ ...claim, opened: [...opened] }) : [];
-      mayBeHeld = held.length > 0;
-      const rows = [...due, ...held];
+      if (opened.forUrgent.size === 0 && queues.length > 0) return;
+      const { rows, wasHeld } = await leaseRows(deps, opened, mayBeHeld);
       if (rows.length === 0) return;
+      mayBeHeld = wasHeld;
       onClaimed(rows.length);
       await relayOrNote(rows, opened);
     }
   };
+}
+
+/** Leases a batch of what is due, and as much of what is urgent and of what is held; others only if a queue has room. */
+async function leaseRows(
+  { outbox, queues, batch, now, newLease }: RelayDeps,
+  opened: OpenQueues,
+  mayBeHeld: boolean,
+): Promise<{ readonly rows: readonly OutboxDocument[]; readonly wasHeld: boolean }> {
+  const claim = { lease: newLease(), now: now(), limit: batch };
+  const isOpen = opened.forAll.size > 0 || queues.length === 0;
+  const due = isOpen ? await outbox.claim(claim) : [];
+  // They are among those that are due, but thousands may be before them.
+  const mayBeUrgent = !isOpen || due.length > 0;
+  const urgent = mayBeUrgent ? await outbox.claim({ ...claim, topic: urgentTopic }) : [];
+  const held = isOpen && mayBeHeld ? await outbox.claimHeld({ ...claim, opened: [...opened.forAll] }) : [];
+  return { rows: [...urgent, ...due, ...held], wasHeld: held.length > 0 };
 }

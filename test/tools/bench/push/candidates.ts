@@ -45,6 +45,7 @@ export const candidates = {
           PUSH_PORT: '0',
           PUSH_OPS_PORT: '0',
           MAX_STREAMS_PER_GROUP: '100000',
+          HANDSHAKE_LIMIT_PER_ADDRESS: '10000000',
           ACCESS_TOKEN_MAX_TTL_SECONDS: String(mintedTokenSeconds),
           ...env,
         },

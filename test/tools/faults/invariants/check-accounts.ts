@@ -25,7 +25,8 @@ export async function checkAccounts(evidence: AccountEvidence): Promise<void> {
 function kindOf(event: AuthEvent): ChangeKind | undefined {
   switch (event.type) {
     case 'service.auth.events.password_changed':
-      return event.data.reason === 'operator' ? undefined : event.data.reason;
+      // The users of the load order no deletion from a mailbox that was never verified.
+      return event.data.reason === 'operator' || event.data.reason === 'deletion' ? undefined : event.data.reason;
     case 'service.auth.events.email_changed':
       return event.data.is_undone ? 'email_undone' : 'email_changed';
     case 'service.auth.events.deletion_scheduled':

@@ -2,7 +2,7 @@ import { type App, callUntilAnswered, type Errand, type Person } from './app.ts'
 import { isDoubtful } from './codes.ts';
 import { adopt, beginChange, doubt, heldBy } from './credentials.ts';
 import type { Credentials } from './ledger.ts';
-import { callAuthorized, doubtSessions, endSessions, pick } from './sessions.ts';
+import { callAuthorized, doubtSessions, endSessions, pick, sendWhileOthersRefresh } from './sessions.ts';
 
 function withNewPassword(person: Person): Credentials {
   const { email } = heldBy(person);
@@ -17,7 +17,8 @@ export async function changePassword(app: App): Promise<void> {
   const changes = [beginChange(person, 'changed')];
   doubtSessions(app, device);
   const request = () => ({ method: 'POST', path: '/api/v1/account/password', body }) as const;
-  const answered = await callAuthorized(app, { kind: 'password', sort: 'write', request });
+  const call = { kind: 'password', sort: 'write', request } as const;
+  const answered = await sendWhileOthersRefresh(app, () => callAuthorized(app, call));
   if (answered?.reply.status === 200) {
     adopt(person, { to, changes });
     endSessions(app, device);
@@ -40,7 +41,8 @@ export async function resetPassword(app: App, errand: Errand, code: string): Pro
   const changes = [beginChange(person, 'reset')];
   doubtSessions(app);
   const request = () => ({ method: 'POST', path: '/api/v1/auth/password-reset/confirm', body }) as const;
-  const { reply, wasUnsure } = await callUntilAnswered(app, { kind: 'reset', sort: 'write', request });
+  const call = { kind: 'reset', sort: 'write', request } as const;
+  const { reply, wasUnsure } = await sendWhileOthersRefresh(app, () => callUntilAnswered(app, call));
   if (reply?.status === 200) {
     adopt(person, { to, changes });
     endSessions(app);

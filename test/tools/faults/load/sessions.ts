@@ -136,6 +136,25 @@ export async function refresh(app: App): Promise<Refreshed> {
   return 'over';
 }
 
+/**
+ * Sends a request that ends the sessions of the user's other devices, while these refresh as fast as the apis answer:
+ * that must not hold it up. The caller has marked those sessions as unsure.
+ */
+export async function sendWhileOthersRefresh<T>(app: App, send: () => Promise<T>): Promise<T> {
+  const { person, device: own } = app;
+  let isAnswered = false;
+  const loops = person.devices
+    .filter((device) => device !== own && device.session !== undefined)
+    .map(async (device) => {
+      while (!isAnswered && (await refresh({ ...app, device })) === 'refreshed');
+    });
+  const answer = await send().finally(() => {
+    isAnswered = true;
+  });
+  await Promise.all(loops);
+  return answer;
+}
+
 const mostRounds = 8;
 
 /**

@@ -6,6 +6,7 @@ import { endAppConnections } from './app-request.ts';
 import { arrivedCode, askForCode } from './codes.ts';
 import { heldBy, isSettled, tryFormer } from './credentials.ts';
 import { confirmDeletion, faceDeletion, orderDeletion } from './deletions.ts';
+import type { ChangeKind } from './ledger.ts';
 import { changePassword, resetPassword } from './passwords.ts';
 import { openStream } from './push.ts';
 import { logIn, logInAgain, logOut, logOutAll, refresh } from './sessions.ts';
@@ -36,6 +37,11 @@ type Step = readonly [weight: number, run: (app: App) => Promise<unknown>, isPos
 /** Possible next actions of a user who is logged in. */
 const hasSettledAccount = ({ person }: App) => isSettled(person);
 
+/** Changes that verify the address. A deletion by a code voids the password of an account without one. */
+const proofs: readonly ChangeKind[] = ['reset', 'email_changed', 'email_undone'];
+const hasVerifiedAddress = ({ person }: App) =>
+  person.account?.changes.some(({ kind, outcome }) => outcome === 'done' && proofs.includes(kind)) === true;
+
 const steps: readonly Step[] = [
   [30, refresh],
   [20, read],
@@ -49,7 +55,7 @@ const steps: readonly Step[] = [
   [3, changePassword, hasSettledAccount],
   [3, (app) => askForCode(app, 'password_reset'), hasSettledAccount],
   [3, askForAddress, hasSettledAccount],
-  [1, (app) => askForCode(app, 'account_deletion'), hasSettledAccount],
+  [1, (app) => askForCode(app, 'account_deletion'), (app) => hasSettledAccount(app) && hasVerifiedAddress(app)],
   [1, orderDeletion, hasSettledAccount],
   [1, tryFormer, ({ person }) => person.account?.former.length !== 0],
 ];

@@ -174,6 +174,7 @@ function environment(
     INVITE_LIMIT_PER_ADDRESS: unlimited,
     INVITE_CREATE_LIMIT_PER_USER: unlimited,
     MOVE_LIMIT_PER_USER: unlimited,
+    WRITE_LIMIT_PER_SESSION: unlimited,
     PASSWORD_CHANGE_LIMIT_PER_USER: unlimited,
     DELETION_LIMIT_PER_USER: unlimited,
     LOGIN_LIMIT_PER_ADDRESS: unlimited,

@@ -63,11 +63,18 @@ const sessions: Row = {
       description: 'failed: MongoDB.',
       unit: 'ops',
     }),
-    lines([[rate('auth_transaction_retries_total', 'kind'), '{{kind}}']], {
-      title: 'Transactions tried again',
-      description: 'work: a conflict with another transaction; commit: its result was not known.',
-      unit: 'ops',
-    }),
+    lines(
+      [
+        [rate('auth_transaction_retries_total', 'kind'), '{{kind}}'],
+        [rate('auth_session_holds_total', 'outcome'), 'hold of sessions {{outcome}}'],
+      ],
+      {
+        title: 'Transactions tried again',
+        description:
+          'work: a conflict with another write; commit: its result was not known; hold: refreshes wait until the change has ended.',
+        unit: 'ops',
+      },
+    ),
   ],
 };
 

@@ -88,7 +88,7 @@ export const accountRoutes = {
       cacheControl: 'no-store',
     },
     carriesToken: false,
-    errors: [...common, ...access],
+    errors: [...common, ...access, 'ERR-RATE-LIMITED'],
   },
   changePassword: {
     operationId: 'changePassword',

@@ -86,8 +86,8 @@ export const deletionRoutes = {
     tag: 'Accounts',
     summary: 'Delete an account with the code',
     description:
-      'Has the effect of a deletion with the password: all sessions end, and the account is erased at `deletes_at`. Five ' +
-      'wrong codes end the challenge.',
+      'Has the effect of a deletion with the password: all sessions end, and the account is erased at `deletes_at`. ' +
+      'If the address was never verified, the password is void until it is reset. Five wrong codes end the challenge.',
     method: 'post',
     path: '/api/v1/auth/deletion/confirm',
     auth: 'none',
@@ -104,7 +104,8 @@ export const deletionRoutes = {
     summary: 'Keep an account that is about to be deleted',
     description:
       'Cancels the deletion, if its time has not come. It opens no session: the app logs in afterwards. Tries count ' +
-      'like logins. An account that is not about to be deleted stays as it is, and the answer is the same.',
+      'like logins. An account that is not about to be deleted stays, and the answer is the same. On a device that the ' +
+      'account does not know, its holder is told like of a login.',
     method: 'post',
     path: '/api/v1/auth/restore',
     auth: 'none',

@@ -143,7 +143,8 @@ export const emailRoutes = {
     summary: 'Undo a change of the address',
     description:
       'With the token of the notice to the old address, for 72 hours: that address holds again, and every change after it ' +
-      'is undone too. All sessions end, and the password is void until it is reset (`POST /api/v1/auth/password-reset`).',
+      'is undone too. All sessions and open invites end, and the password is void until it is reset (`POST ' +
+      '/api/v1/auth/password-reset`).',
     method: 'post',
     path: '/api/v1/auth/email-change/undo',
     auth: 'none',

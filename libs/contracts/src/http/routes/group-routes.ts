@@ -67,7 +67,7 @@ export const groupRoutes = {
       cacheControl: 'no-store',
     },
     carriesToken: false,
-    errors: [...common, ...access, 'ERR-GROUP-OWNER-REQUIRED'],
+    errors: [...common, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-RATE-LIMITED'],
   },
   handOverGroup: {
     operationId: 'handOverGroup',
@@ -88,7 +88,7 @@ export const groupRoutes = {
       example: groupHandedOverExample,
     },
     carriesToken: false,
-    errors: [...common, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-GROUP-MEMBER-NOT-FOUND'],
+    errors: [...common, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-GROUP-MEMBER-NOT-FOUND', 'ERR-RATE-LIMITED'],
   },
   acceptInvite: {
     operationId: 'acceptInvite',
@@ -145,8 +145,9 @@ export const groupRoutes = {
     tag: 'Groups',
     summary: 'Remove a member',
     description:
-      'For the owner of the group. The member moves into a new HOME space, as if they had left. The owner’s own id means ' +
-      `leaving, and counts as such (429). ${moved}`,
+      'For the owner of the group. The member moves into a new HOME space, as if they had left, and the invite that ' +
+      'brought them is revoked. The owner’s own id means leaving, and counts as such (429). ' +
+      moved,
     method: 'delete',
     path: '/api/v1/groups/current/members/:user_id',
     auth: 'bearer',

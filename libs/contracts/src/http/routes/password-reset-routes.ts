@@ -54,9 +54,9 @@ export const passwordResetRoutes = {
     summary: 'Reset the password with the code',
     description:
       'Sets the password. All sessions of the account end, and their streams close with 4001 `SESSION_REVOKED`; all open ' +
-      'codes of the account are void. The answer has no tokens: the app logs in.\n\n' +
-      'Five wrong codes end the challenge. If the address was never verified, it is now, and the invites that the account ' +
-      'has made are revoked: whoever registered it may have been somebody else.',
+      'codes of the account are void, and the open invites that it has made are revoked. The answer has no tokens: the app ' +
+      'logs in.\n\n' +
+      'Five wrong codes end the challenge. If the address was never verified, it is now.',
     method: 'post',
     path: '/api/v1/auth/password-reset/confirm',
     auth: 'none',

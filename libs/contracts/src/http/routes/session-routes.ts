@@ -123,7 +123,7 @@ export const sessionRoutes = {
       example: loggedOutAllExample,
     },
     carriesToken: false,
-    errors: [...common, ...access],
+    errors: [...common, ...access, 'ERR-RATE-LIMITED'],
   },
   listSessions: {
     operationId: 'listSessions',
@@ -163,6 +163,6 @@ export const sessionRoutes = {
       example: sessionRevokedExample,
     },
     carriesToken: false,
-    errors: [...withoutBody, ...access, 'ERR-LOGOUT-TARGET-NOT-FOUND'],
+    errors: [...withoutBody, ...access, 'ERR-LOGOUT-TARGET-NOT-FOUND', 'ERR-RATE-LIMITED'],
   },
 } as const satisfies Record<string, Route>;

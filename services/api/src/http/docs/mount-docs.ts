@@ -9,7 +9,7 @@ import { streamPage } from './stream-page.ts';
 /** A file of the documentation page: its type and its bytes. */
 interface Page {
   readonly type: string;
-  read(): string | Promise<string | Buffer>;
+  read(): string | Buffer | Promise<Buffer>;
 }
 
 /**
@@ -73,14 +73,16 @@ const entrance = JSON.stringify({
  * `/asyncapi.json`, its page at `/docs/stream`, and links to them at `/`, all from this host.
  */
 export function mountDocs(app: Express): void {
-  const document = apiDocument();
-  const streams = streamDocument();
+  // Bytes, which all answers share: those of a text would wait once for each client that reads slowly.
+  const document = Buffer.from(apiDocument());
+  const streams = Buffer.from(streamDocument());
+  const streamsPage = Buffer.from(streamPage(streamDocument()));
   const pages: Record<string, Page> = {
     '/': { type: 'application/json', read: () => entrance },
     '/openapi.json': { type: 'application/json', read: () => document },
     '/asyncapi.json': { type: 'application/json', read: () => streams },
     '/docs': { type: 'text/html; charset=utf-8', read: () => docsPage },
-    '/docs/stream': { type: 'text/html; charset=utf-8', read: () => streamPage(streams) },
+    '/docs/stream': { type: 'text/html; charset=utf-8', read: () => streamsPage },
     '/docs/start.js': { type: javascript, read: () => docsStart },
     '/docs/swagger-ui.js': {
       type: javascript,

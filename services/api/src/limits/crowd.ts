@@ -1,0 +1,24 @@
+/**
+ * Accounts that strangers try, of which lists are kept for a day: some 430 bytes each, 1,400 after a hundred failures.
+ * Past it the account that was left alone for longest is forgotten: one is made to be by that many tries elsewhere.
+ */
+export const crowdLimit = 250_000;
+
+/**
+ * Part of the scripts that keep a list of each account. `crowd` is a sorted set: tag of an account → time of its newest
+ * try. `forget` removes what is kept of one. Each try that adds one removes up to two that are too many or too old.
+ */
+export const crowdScript = `
+local function join_crowd(crowd, tag, now, day, most, forget)
+  redis.call('ZADD', crowd, now, tag)
+  redis.call('PEXPIRE', crowd, day)
+  for _ = 1, 2 do
+    local oldest = redis.call('ZRANGE', crowd, 0, 0, 'WITHSCORES')
+    if redis.call('ZCARD', crowd) <= most and tonumber(oldest[2]) + day > now then return end
+    redis.call('ZREM', crowd, oldest[1])
+    forget(oldest[1])
+  end
+end
+local function key_of(key, tag)
+  return string.sub(key, 1, -1 - #tag) .. tag
+end`;

@@ -1,0 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { createMemoryCounts } from './memory-counts.ts';
+
+test('count within a window, which begins with the first', async () => {
+  const counts = createMemoryCounts(0.2);
+  expect(counts.add('a')).toEqual({ count: 1, endsInMs: expect.any(Number) });
+  expect(counts.add('a', 3).count).toBe(4);
+  expect(counts.add('b').count).toBe(1);
+  const { endsInMs = 0 } = counts.find('a') ?? {};
+  expect(endsInMs).toBeGreaterThan(0);
+  expect(endsInMs).toBeLessThanOrEqual(200);
+  counts.delete('b');
+  expect(counts.find('b')).toBeUndefined();
+  while (counts.find('a') !== undefined) await delay(10);
+  expect(counts.add('a').count).toBe(1);
+});
+
+test('take no more room than so many keys: the one that was left alone for longest is forgotten', () => {
+  const counts = createMemoryCounts(60, 3);
+  for (const key of ['a', 'b', 'c', 'a', 'd']) counts.add(key);
+  expect(['a', 'b', 'c', 'd'].map((key) => counts.find(key)?.count)).toEqual([2, undefined, 1, 1]);
+});

@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache';
+
+/** A count, and the milliseconds to the end of its window. */
+export interface MemoryCount {
+  readonly count: number;
+  readonly endsInMs: number;
+}
+
+/** Counts in the memory of this process. */
+export interface MemoryCounts {
+  find(key: string): MemoryCount | undefined;
+  /** Adds to the count of the key's window, which begins with the first one. */
+  add(key: string, weight?: number): MemoryCount;
+  delete(key: string): void;
+}
+
+/** Keys of one limit, some 200 bytes each. */
+const defaultMost = 50_000;
+
+/**
+ * Creates counts for a process that has to do without Redis. They are bounded: past `most` the key that was left alone
+ * for longest is forgotten, so that a flood from ever new networks does not fill the process instead.
+ */
+export function createMemoryCounts(seconds: number, most = defaultMost): MemoryCounts {
+  // Not before it is needed: it takes the room of all its keys at once.
+  let made: LRUCache<string, { count: number }> | undefined;
+  const open = () => {
+    made ??= new LRUCache({ max: most, ttl: seconds * 1_000 });
+    return made;
+  };
+  const endOf = (key: string) => Math.max(1, open().getRemainingTTL(key));
+  return {
+    find(key) {
+      const found = made?.get(key);
+      return found && { count: found.count, endsInMs: endOf(key) };
+    },
+    add(key, weight = 1) {
+      const counts = open();
+      const found = counts.get(key) ?? { count: 0 };
+      if (found.count === 0) counts.set(key, found);
+      found.count += weight;
+      return { count: found.count, endsInMs: endOf(key) };
+    },
+    delete(key) {
+      made?.delete(key);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '@auth-account/errors';
+import type { SessionDocument } from '@auth-account/stores/documents';
+import { holdMs } from '@auth-account/stores/session-hold';
+
+/** Milliseconds between two looks at a held session. */
+const pauseMs = 100;
+/** Refreshes of one session that wait in one process: an app has one under way. */
+const mostWaiting = 2;
+const retryAfterSeconds = 1;
+
+/**
+ * Returns true if no hold keeps the refresh from writing the session, at once in the usual case; false, after a pause,
+ * if the session must be read again.
+ */
+export type AwaitHold = (session: Pick<SessionDocument, '_id' | 'hold'>) => Promise<boolean>;
+
+/**
+ * Creates the wait of refreshes for the end of a hold (`SessionStore.holdOf`); one `AwaitHold` is for one request. It
+ * raises `ERR-DEPENDENCY-UNAVAILABLE` if too many refreshes of the session wait, and if it is held again and again for
+ * {@link holdMs}. A hold that stands unchanged for that time is one whose process has died, whatever the clocks say:
+ * the refresh goes on then.
+ */
+export function createAwaitHold(now: () => Date): () => AwaitHold {
+  const waiting = new Map<string, number>();
+  const busy = () => new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds });
+
+  async function pause(sessionId: string): Promise<void> {
+    const others = waiting.get(sessionId) ?? 0;
+    if (others >= mostWaiting) throw busy();
+    waiting.set(sessionId, others + 1);
+    await delay(pauseMs);
+    const left = (waiting.get(sessionId) ?? 1) - 1;
+    if (left === 0) waiting.delete(sessionId);
+    else waiting.set(sessionId, left);
+  }
+
+  return () => {
+    let first: { readonly until: number; readonly seenAt: number } | undefined;
+    return async ({ _id, hold }) => {
+      if (hold === undefined || hold.until <= now()) return true;
+      const until = hold.until.getTime();
+      first ??= { until, seenAt: performance.now() };
+      if (performance.now() - first.seenAt >= holdMs) {
+        if (until === first.until) return true;
+        throw busy();
+      }
+      await pause(_id);
+      return false;
+    };
+  };
+}

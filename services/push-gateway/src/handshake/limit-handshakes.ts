@@ -1,0 +1,50 @@
+import { AppError } from '@auth-account/errors';
+import { type AuditSampler, addressPrefix, loggedNetwork, type PrefixLength } from '@auth-account/telemetry';
+import { route } from './audit-refusal.ts';
+
+export interface LimitHandshakesDeps {
+  /** Most handshakes of one network in a window. */
+  readonly limit: number;
+  readonly sampler: Pick<AuditSampler, 'write'>;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Counts a handshake of that client. Throws `ERR-RATE-LIMITED` with `Retry-After` if its network has had too many. */
+export type LimitHandshakes = (client: { readonly address: string | undefined; readonly requestId: string }) => void;
+
+const windowMs = 60_000;
+const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
+
+/** Networks that are counted at once: some 10 MB. For another one, the first that was counted is forgotten. */
+const mostNetworks = 100_000;
+
+const event = 'limit.exceeded';
+const reason = 'handshake_address';
+
+/**
+ * Creates the limit of handshakes, which come before any token is verified and before Redis is asked. Each gateway
+ * counts for itself, in windows of a minute: a limit for all would cost each handshake a round trip.
+ */
+export function createLimitHandshakes({ limit, sampler, now }: LimitHandshakesDeps): LimitHandshakes {
+  const counts = new Map<string, number>();
+  let ends = 0;
+  return ({ address, requestId }) => {
+    const at = now();
+    // The second condition is for a clock that was set back.
+    if (at >= ends || at < ends - windowMs) {
+      counts.clear();
+      ends = at + windowMs;
+    }
+    const network = addressPrefix(address, subscriberPrefix);
+    const count = (counts.get(network) ?? 0) + 1;
+    if (count > limit) {
+      const logged = loggedNetwork(address);
+      const fields = { outcome: 'failure', event, reason, route, request_id: requestId, address: logged };
+      sampler.write({ kind: `${event} ${reason}`, network: logged, fields });
+      throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: (ends - at) / 1_000 });
+    }
+    if (count === 1 && counts.size >= mostNetworks) counts.delete(counts.keys().next().value ?? '');
+    counts.set(network, count);
+  };
+}

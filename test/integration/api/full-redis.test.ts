@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RouteName, routes } from '@auth-account/contracts';
+import { type LocalRedis, startRedis } from '@auth-account/local-stack';
+import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
+import { type RedisKeys, redisKeys } from '@auth-account/redis';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { newEmail, newSession, registerAccount } from '../../support/accounts.ts';
+import { startEventReceiver } from '../../support/event-receiver.ts';
+import { newDevice, signToken, startTestGateway } from '../../support/gateway-scene.ts';
+import { goodRequests, sendTo } from '../../support/good-requests.ts';
+import { bearer } from '../../support/groups.ts';
+import { refusalOf } from '../../support/push-client.ts';
+import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
+
+let server: LocalRedis;
+let redis: Redis;
+let api: TestApi;
+let keys: RedisKeys;
+let denyList: DenyList;
+const dir = mkdtempSync(join(tmpdir(), 'full-redis-'));
+
+beforeAll(async () => {
+  server = await startRedis({ dir, log: () => undefined });
+  redis = new Redis(server.url);
+  redis.on('error', () => undefined);
+  api = await startTestApi({ REDIS_URL: server.url });
+  keys = redisKeys(api.keyPrefix);
+  denyList = createDenyList(redis, keys, denialLifetimeMs(600));
+});
+afterAll(async () => {
+  await api.close();
+  redis.disconnect();
+  await server.stop();
+  rmSync(dir, { recursive: true });
+});
+
+/** Leaves Redis no room: it answers `OOM` to every command that could need some. */
+async function fill(): Promise<void> {
+  await redis.config('SET', 'maxmemory', '1mb');
+  await expect(redis.set('more', '1')).rejects.toThrow('OOM');
+}
+
+async function makeRoom(): Promise<void> {
+  await redis.config('SET', 'maxmemory', '0');
+}
+
+async function completeList(): Promise<void> {
+  const isDone = await (await denyList.beginRebuild()).complete();
+  expect(isDone).toBe(true);
+}
+
+/** They read Redis alone, and answer 503 while it is away too. */
+const ofRedis: readonly RouteName[] = ['readRevocations'];
+
+test.each(Object.keys(routes) as RouteName[])('%s answers while Redis is full, as while it is away', async (name) => {
+  await makeRoom();
+  await completeList();
+  const request = await goodRequests[name](api);
+  await fill();
+  const answer = await sendTo(name, api, request);
+  const unavailable = [503, 'ERR-DEPENDENCY-UNAVAILABLE'];
+  const success = [routes[name].success.status, undefined];
+  expect([answer.status, answer.json?.error_code]).toEqual(ofRedis.includes(name) ? unavailable : success);
+});
+
+test('limits are counted in memory meanwhile', async () => {
+  await fill();
+  const email = newEmail();
+  const statuses: number[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    statuses.push((await api.post(routes.login.path, { email, password: 'a wrong password' })).status);
+  }
+  expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
+  expect(await api.metric('auth_login_limits_insured_total')).toBeGreaterThan(10);
+});
+
+test('a session that ends meanwhile is over for the api at once, its close is published, and no list hides it', async () => {
+  await makeRoom();
+  await completeList();
+  const session = await newSession(api);
+  const find = () => api.send({ method: 'GET', path: routes.findAccount.path, headers: bearer(session) });
+  expect((await find()).status).toBe(200);
+  const heard: string[] = [];
+  const listening = redis.duplicate();
+  listening.on('message', (_channel, text) => void heard.push(text));
+  listening.on('error', () => undefined);
+  await listening.subscribe(keys.commands);
+  await fill();
+  const out = await api.post(routes.logout.path, { refresh_token: session.refresh_token }, bearer(session));
+  expect(out.status).toBe(200);
+  expect((await find()).status).toBe(401);
+  await expect(denyList.find([session.session_id])).rejects.toThrow('not complete');
+  await eventually('the close', () => heard.some((text) => text.includes(session.session_id)));
+  listening.disconnect();
+});
+
+test('the gateway opens no stream meanwhile, as while Redis is away', async () => {
+  await makeRoom();
+  await completeList();
+  const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url };
+  const gateway = await startTestGateway({ env });
+  await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
+  await fill();
+  const device = newDevice();
+  const refusal = await refusalOf(gateway.base, { ...device, token: await signToken(env, device) });
+  expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });
+  await gateway.close();
+});
+
+test('the worker makes deny list and events good once there is room', async () => {
+  await makeRoom();
+  const receiver = await startEventReceiver();
+  const subscriber = { name: 'analytics', kind: 'webhook', url: receiver.url, secret: receiver.secret };
+  const worker = await startTestWorker({
+    ...serviceEnvironment(api.database),
+    ...{ KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url, EVENT_SUBSCRIBERS: JSON.stringify([subscriber]) },
+  });
+  await eventually('the list', () => denyList.isComplete());
+  const session = await newSession(api);
+  await fill();
+  const { user_id } = await registerAccount(api);
+  const out = await api.post(routes.logout.path, { refresh_token: session.refresh_token }, bearer(session));
+  expect(out.status).toBe(200);
+  await makeRoom();
+  await eventually('the list', () => denyList.isComplete());
+  expect(await denyList.find([session.session_id])).toEqual([{ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' }]);
+  await receiver.waitFor(user_id);
+  await worker.close();
+  await receiver.close();
+}, 120_000);

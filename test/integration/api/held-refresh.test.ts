@@ -1,0 +1,121 @@
+import { waitUntil } from '@auth-account/local-stack';
+import type { SessionDocument } from '@auth-account/stores/documents';
+import { holdMs } from '@auth-account/stores/session-hold';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createRefresh } from '../../../services/api/src/usecases/refresh.ts';
+import { openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
+
+let scene: UseCaseScene;
+beforeAll(async () => {
+  scene = await openUseCaseScene();
+});
+beforeEach(() => scene.clear());
+afterAll(() => scene.close());
+
+/** One api: its refreshes of a session are counted together. */
+function openApi() {
+  const { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now } = scene;
+  const own = { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now, retryWindowMs: 30_000 };
+  const limits = { refresh: async () => undefined };
+  const refresh = createRefresh({ ...own, limits, lifetime: { idleSeconds: 7_200, absoluteSeconds: 86_400 } });
+  return ({ token }: StoredSession) => refresh({ refresh_token: token }, scene.origin);
+}
+
+const holdOf = ({ document }: StoredSession) => scene.sessions.holdOf([document.user_id], scene.now);
+const busy = { code: 'ERR-DEPENDENCY-UNAVAILABLE', retryAfterSeconds: 1 };
+const unheld = ({ _id }: SessionDocument) =>
+  scene.collections.sessions.countDocuments({ _id, hold: { $exists: false } });
+
+describe('a refresh of a held session', () => {
+  test('waits until the hold is released', async () => {
+    const session = await scene.session();
+    const hold = holdOf(session);
+    await hold.take();
+    const refreshed = openApi()(session);
+    await expect(Promise.race([refreshed, hold.take().then(() => 'held')])).resolves.toBe('held');
+    expect(await scene.asStored(session.document._id)).toMatchObject({ gen: 1 });
+    await hold.release();
+    await refreshed;
+    expect(await scene.asStored(session.document._id)).toMatchObject({ gen: 2 });
+  });
+
+  test('goes on at once if the hold’s time is over, and removes the mark', async () => {
+    const session = await scene.session();
+    await holdOf(session).take();
+    scene.pass(holdMs);
+    await openApi()(session);
+    expect(await unheld(session.document)).toBe(1);
+  });
+
+  test('goes on after the longest time of a hold, whatever clock has set its end', async () => {
+    const session = await scene.session();
+    await scene.sessions.holdOf([session.document.user_id], () => new Date('2099-01-01')).take();
+    const begin = performance.now();
+    await openApi()(session);
+    expect(performance.now() - begin).toBeGreaterThanOrEqual(holdMs);
+    expect(await unheld(session.document)).toBe(1);
+  });
+
+  test('is told to come again if it is held again and again', async () => {
+    const session = await scene.session();
+    const hold = holdOf(session);
+    await hold.take();
+    let isOver = false;
+    const refused = expect(openApi()(session))
+      .rejects.toMatchObject(busy)
+      .finally(() => (isOver = true));
+    while (!isOver) {
+      scene.pass(1);
+      await hold.take();
+    }
+    await refused;
+    expect(await scene.asStored(session.document._id)).toMatchObject({ gen: 1, is_revoked: false });
+  });
+
+  test('is told so at once if two others wait already', async () => {
+    const session = await scene.session();
+    const hold = holdOf(session);
+    await hold.take();
+    const refresh = openApi();
+    let refused = 0;
+    const answers = Array.from({ length: 5 }, () =>
+      refresh(session).catch((error: unknown) => {
+        expect(error).toMatchObject(busy);
+        refused += 1;
+      }),
+    );
+    await waitUntil(async () => refused === 3, { what: 'three refusals', timeoutMs: 60_000, intervalMs: 5 });
+    await hold.release();
+    await Promise.all(answers);
+    expect([refused, await scene.asStored(session.document._id)]).toMatchObject([3, { gen: 2 }]);
+  });
+
+  test('learns that the session is over', async () => {
+    const session = await scene.session();
+    const { _id, user_id } = session.document;
+    await holdOf(session).take();
+    const refreshed = openApi()(session);
+    const revocation = { reason: 'password_changed', at: scene.now(), requestId: 'request-2' } as const;
+    await scene.sessions.revokeOwn({ sessionId: _id, userId: user_id }, revocation);
+    await expect(refreshed).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_STOLEN' });
+  });
+});
+
+test('a hold spares the sessions of others, and those that are over', async () => {
+  const own = await scene.session();
+  const { user_id } = own.document;
+  const [over, others] = [await scene.session({ user_id, is_revoked: true }), await scene.session()];
+  await holdOf(own).take();
+  expect(await Promise.all([own, over, others].map(({ document }) => unheld(document)))).toEqual([0, 1, 1]);
+});
+
+test('of two holds the later one counts, and the earlier one does not release it', async () => {
+  const session = await scene.session();
+  const [earlier, later] = [holdOf(session), holdOf(session)];
+  await earlier.take();
+  await later.take();
+  await earlier.release();
+  expect(await unheld(session.document)).toBe(0);
+  await later.release();
+  expect(await unheld(session.document)).toBe(1);
+});

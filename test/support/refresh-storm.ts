@@ -1,0 +1,46 @@
+import { Agent } from 'node:http';
+import type { TokenPair } from './accounts.ts';
+import type { TestApi } from './test-api.ts';
+
+/** Sessions that are refreshed as fast as the api answers, each by one request at a time. */
+export interface RefreshStorm {
+  /** Number of refreshes that were answered with new tokens. */
+  readonly refreshed: number;
+  /** Statuses of all answers, each once. */
+  readonly statuses: ReadonlySet<number>;
+  /** Sends no more, and waits for what is under way. */
+  stop(): Promise<void>;
+}
+
+/** Begins to refresh the sessions. A session whose token is refused with 401 is over. */
+export function startRefreshStorm(api: Pick<TestApi, 'send'>, sessions: readonly TokenPair[]): RefreshStorm {
+  const agent = new Agent({ keepAlive: true, maxSockets: sessions.length });
+  const statuses = new Set<number>();
+  let refreshed = 0;
+  let isStopped = false;
+
+  async function refresh({ refresh_token: first }: TokenPair): Promise<void> {
+    let refresh_token = first;
+    while (!isStopped) {
+      const { status, json } = await api.send({ path: '/api/v1/auth/refresh', body: { refresh_token }, agent });
+      statuses.add(status);
+      if (status === 401) return;
+      if (status !== 200) continue;
+      refreshed += 1;
+      refresh_token = json.data.refresh_token;
+    }
+  }
+
+  const running = Promise.all(sessions.map(refresh));
+  return {
+    get refreshed() {
+      return refreshed;
+    },
+    statuses,
+    async stop() {
+      isStopped = true;
+      await running;
+      agent.destroy();
+    },
+  };
+}
