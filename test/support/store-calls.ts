@@ -74,6 +74,7 @@ async function readAll(pages: AsyncIterable<unknown>): Promise<void> {
 const users: Calls['users'] = {
   find: ({ stores }) => stores.users.find(id),
   findByEmail: ({ stores }) => stores.users.findByEmail(email),
+  findAddressee: ({ stores }) => stores.users.findAddressee({ email }),
   isEmailTaken: ({ stores }) => stores.users.isEmailTaken(email, at),
   isMember: ({ stores }) => stores.users.isMember(id, id),
   exists: ({ stores }) => stores.users.exists(id),

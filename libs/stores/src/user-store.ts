@@ -91,6 +91,11 @@ export interface LearnedDevice {
 /** Stands in `known_devices` for all clients without a `device_id`, which can't be told apart. */
 export const unnamedDevice = 'unnamed';
 
+const addresseeFields = { email_verified_at: 1, locale: 1, pending_email: 1, deletes_at: 1 } as const;
+
+/** The part of the user's document that a mail with a code needs: to decode all of it would take measurably longer. */
+export type Addressee = Pick<UserDocument, '_id' | keyof typeof addresseeFields>;
+
 /** Sorts the longest-standing member first; of two who joined at the same time, the one with the older account. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
@@ -101,6 +106,7 @@ const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touche
 export interface UserStore {
   find(userId: string): Promise<UserDocument | undefined>;
   findByEmail(email: string): Promise<UserDocument | undefined>;
+  findAddressee(of: { readonly email: string } | { readonly userId: string }): Promise<Addressee | undefined>;
   /** Returns true if an account has the address, or can still undo the change away from it: `EmailChangeStore`. */
   isEmailTaken(email: string, now: Date): Promise<boolean>;
   /** Returns true if the user is in that group at this moment. */
@@ -167,6 +173,7 @@ export function createUserStore({ users }: Collections): UserStore {
 
 type Reads =
   | 'findByEmail'
+  | 'findAddressee'
   | 'find'
   | 'isEmailTaken'
   | 'isMember'
@@ -181,6 +188,10 @@ function createReads(users: Collections['users']): Pick<UserStore, Reads> {
   return {
     async findByEmail(email) {
       return (await users.findOne({ email_key: emailKey(email) })) ?? undefined;
+    },
+    async findAddressee(of) {
+      const filter = 'email' in of ? { email_key: emailKey(of.email) } : { _id: of.userId };
+      return (await users.findOne(filter, { projection: addresseeFields })) ?? undefined;
     },
     async find(userId) {
       return (await users.findOne({ _id: userId })) ?? undefined;

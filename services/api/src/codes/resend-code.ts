@@ -8,8 +8,9 @@ import {
 import { AppError } from '@auth-account/errors';
 import type { RunTransaction, UserStore } from '@auth-account/stores';
 import { type ChallengeKey, type ChallengeStore, challengeState } from '@auth-account/stores/challenges';
-import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
+import type { ChallengeDocument } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
+import type { Addressee } from '@auth-account/stores/users';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -21,7 +22,7 @@ import { mailLocale } from './mail-locale.ts';
 
 export interface ResendCodeDeps {
   readonly challenges: Pick<ChallengeStore, 'find' | 'takeResend' | 'wasResent'>;
-  readonly users: Pick<UserStore, 'find'>;
+  readonly users: Pick<UserStore, 'findAddressee'>;
   readonly emailChanges: Pick<EmailChangeStore, 'findHolder'>;
   readonly limits: Pick<Limits, 'tryCode'>;
   readonly announceCode: AnnounceCode;
@@ -60,7 +61,7 @@ export function createResendCode(deps: ResendCodeDeps): ResendCode {
       audit({ event: 'limit.exceeded', reason: 'code_resend' }, origin);
       throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
     }
-    const user = await deps.users.find(seen.user_id);
+    const user = await deps.users.findAddressee({ userId: seen.user_id });
     const to = user !== undefined && (await isRecipient(user, purpose)) ? 'user' : 'nobody';
     const announcement = announceCode({ challenge: seen, locale: mailLocale(user, origin), to, at }, origin);
     const resend = { resent_by: randomUUID(), resend_at: new Date(at.getTime() + codeResendSeconds * 1_000) };
@@ -91,7 +92,7 @@ function waitOf({ resends_left, resend_at, expires_at }: ChallengeDocument, at: 
 
 /** Creates the question whether a code may go to the address: one that another account has gets none. */
 function createIsRecipient({ emailChanges, now }: ResendCodeDeps) {
-  return async ({ _id, pending_email }: UserDocument, purpose: CodePurpose) => {
+  return async ({ _id, pending_email }: Addressee, purpose: CodePurpose) => {
     if (purpose !== 'email_change') return true;
     const holder = pending_email === undefined ? undefined : await emailChanges.findHolder(pending_email, now());
     return holder === undefined || holder._id === _id;

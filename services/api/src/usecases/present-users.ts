@@ -6,11 +6,16 @@ import { isDue } from '@auth-account/stores/users';
  * Returns the users as every use case sees them: from the time of its erasure on an account is unknown, because it is
  * as good as erased. No operation answers for it, and the limits learn nothing anew that the worker makes them forget.
  */
-export function presentUsers<T extends Pick<UserStore, 'find' | 'findByEmail'>>(users: T, now: () => Date): T {
-  const present = (user: UserDocument | undefined) => (user && !isDue(user, now()) ? user : undefined);
+export function presentUsers<T extends Pick<UserStore, 'find' | 'findByEmail' | 'findAddressee'>>(
+  users: T,
+  now: () => Date,
+): T {
+  const present = <U extends Pick<UserDocument, 'deletes_at'>>(user: U | undefined) =>
+    user && !isDue(user, now()) ? user : undefined;
   return {
     ...users,
     find: async (userId: string) => present(await users.find(userId)),
     findByEmail: async (email: string) => present(await users.findByEmail(email)),
+    findAddressee: async (of: Parameters<UserStore['findAddressee']>[0]) => present(await users.findAddressee(of)),
   };
 }

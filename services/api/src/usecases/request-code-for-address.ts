@@ -8,7 +8,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 
 export interface RequestCodeForAddressDeps {
-  readonly users: Pick<UserStore, 'findByEmail'>;
+  readonly users: Pick<UserStore, 'findAddressee'>;
   readonly limits: Pick<Limits, 'askForCode' | 'requestCode'>;
   readonly requestCode: RequestCode;
 }
@@ -26,7 +26,7 @@ export function createRequestCodeForAddress(
     origin: RequestOrigin,
   ): Promise<ChallengeResponse['data']> => {
     await limits.askForCode(origin);
-    const user = await users.findByEmail(email);
+    const user = await users.findAddressee({ email });
     const isVerified = user?.email_verified_at !== undefined;
     await limits.requestCode({ email, deviceId: device_id?.toLowerCase(), isVerified, hasAccess: false }, origin);
     return requestCode({ purpose, userId: user?._id, locale: mailLocale(user, origin) }, origin);
