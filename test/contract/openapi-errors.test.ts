@@ -471,6 +471,12 @@ const ownProvocations: {
     'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),
     'ERR-ACCOUNT-DISABLED': () => logInTo({ disabled_at: new Date() }),
     'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInTo({ deletes_at: inAnHour() }),
+    async 'ERR-IDEMPOTENCY-KEY-REUSED'() {
+      const { email } = await registerAccount(api);
+      const headers = { 'Idempotency-Key': crypto.randomUUID() };
+      await sendTo('login', api, { body: { email, password }, headers });
+      return sendTo('login', api, { body: { email, password, device_name: 'Pixel 9' }, headers });
+    },
     'ERR-RATE-LIMITED': () => pastTheLimit('login'),
     'ERR-OVERLOADED': () => overload('login'),
   },

@@ -208,6 +208,8 @@ export interface SessionDocument {
   readonly created_at: Date;
   /** The login's `X-Request-ID`, for the support desk. */
   readonly created_request_id?: string;
+  /** Marks of the login's `Idempotency-Key`, one per key of the server: a repeated login gets this session. */
+  readonly opened_by?: readonly RequestMark[];
   readonly last_used_at: Date;
   /** Idle expiry: moves with every use, never past `absolute_expires_at`. */
   readonly expires_at: Date;
@@ -233,12 +235,16 @@ export interface ErasedSessionDocument {
   readonly purge_at: Date;
 }
 
-/** Collection `idempotency`: 2xx answers to requests with an `Idempotency-Key`. */
-export interface IdempotencyDocument {
+/** Tells a repeated request with an `Idempotency-Key` from others. */
+export interface RequestMark {
   /** HMAC under a server secret of route, caller and key. */
   readonly _id: string;
   /** HMAC of the body. */
   readonly fingerprint: string;
+}
+
+/** Collection `idempotency`: 2xx answers to requests with an `Idempotency-Key`. */
+export interface IdempotencyDocument extends RequestMark {
   /** Account that the answer is about, so that the record goes with it. A forced logout has none. */
   readonly user_id?: string;
   /** `data` of the answer. */

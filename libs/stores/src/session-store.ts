@@ -23,7 +23,7 @@ export type Rotation = Pick<
 
 /** Sessions (`user_sessions`). Every change of one is a single atomic update of its document. */
 export interface SessionStore {
-  find(sessionId: string): Promise<SessionDocument | undefined>;
+  find(sessionId: string, session?: ClientSession): Promise<SessionDocument | undefined>;
   /** Like `find`, from a state that can't be rolled back: waits until a majority has what the primary shows. */
   findConfirmed(sessionId: string): Promise<SessionDocument | undefined>;
   /** Reads with majority concern: the result can't be rolled back. */
@@ -90,7 +90,9 @@ export type SessionStanding = Pick<SessionDocument, 'is_revoked'> & {
   readonly claims: Pick<SessionDocument['claims'], 'ver'>;
 };
 
-export type SessionSummary = Pick<SessionDocument, '_id' | 'device_id' | 'last_used_at'>;
+const summarised = { device_id: 1, last_used_at: 1, created_at: 1, expires_at: 1, opened_by: 1 } as const;
+
+export type SessionSummary = Pick<SessionDocument, '_id' | keyof typeof summarised>;
 
 const listed = { device_id: 1, device_name: 1, platform: 1, created_at: 1, last_used_at: 1, expires_at: 1 } as const;
 
@@ -155,8 +157,8 @@ type Reads =
 
 function createReads(sessions: Collections['sessions']): Pick<SessionStore, Reads> {
   return {
-    async find(sessionId) {
-      return (await sessions.findOne({ _id: sessionId })) ?? undefined;
+    async find(sessionId, session) {
+      return (await sessions.findOne({ _id: sessionId }, session ? { session } : {})) ?? undefined;
     },
     async findConfirmed(sessionId) {
       return (await sessions.findOne({ _id: sessionId }, confirmedRead)) ?? undefined;
@@ -192,8 +194,8 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
       return (await sessions.countDocuments({ _id: { $in: [...sessionIds] }, is_revoked: false }, options)) === 0;
     },
     async listLive(userId, session) {
-      const projection = { device_id: 1, last_used_at: 1 };
-      const live = await sessions.find({ user_id: userId, is_revoked: false }, { session, projection }).toArray();
+      const options = { session, projection: summarised };
+      const live = await sessions.find<SessionSummary>({ user_id: userId, is_revoked: false }, options).toArray();
       // As in `listOwn`, sorted here.
       return live.sort((a, b) => a.last_used_at.getTime() - b.last_used_at.getTime());
     },

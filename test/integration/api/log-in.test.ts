@@ -3,6 +3,7 @@ import { AppError } from '@auth-account/errors';
 import { createStores } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createOpenIdempotent } from '../../../services/api/src/idempotency/open-idempotent.ts';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
 import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
 import { createLogIn, type LogInDeps } from '../../../services/api/src/usecases/log-in.ts';
@@ -47,7 +48,7 @@ const hasherWith = (other: (client: HashedFor) => Partial<HashTurn>): LogInDeps[
   admit: (client, use) => use({ ...turn, ...other(client) }),
 });
 
-function logIn(
+async function logIn(
   input: { email: string; password?: string; [field: string]: unknown },
   deps: Partial<LogInDeps> = {},
   origin = scene.origin,
@@ -59,14 +60,26 @@ function logIn(
     challengeId: randomUUID,
     inviteToken: () => randomUUID(),
   };
-  const { outbox } = createStores(scene.collections);
-  const own = { users, sessions, outbox, transaction, refreshTokens, issueTokens, announce, audit, now };
+  const { outbox, idempotency: store } = createStores(scene.collections);
+  const openIdempotent = createOpenIdempotent({ store, secrets: () => [], now });
+  const own = {
+    openIdempotent,
+    users,
+    sessions,
+    outbox,
+    transaction,
+    refreshTokens,
+    issueTokens,
+    announce,
+    audit,
+    now,
+  };
   const notices = { publishEvent: () => undefined, tellSessions: () => undefined };
   const assertEmailVerified = async () => undefined;
-  return createLogIn({ ...own, ...notices, limits, hasher, lifetime, ids, assertEmailVerified, ...deps })(
-    { password, ...input },
-    origin,
-  );
+  const run = createLogIn({ ...own, ...notices, limits, hasher, lifetime, ids, assertEmailVerified, ...deps });
+  const { data, isReplayed } = await run({ password, ...input }, origin);
+  expect(isReplayed).toBe(false);
+  return data;
 }
 
 const sessionsOf = (user_id: string) => scene.collections.sessions.find({ user_id }).toArray();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { logOut, newEmail, newSession, password } from '../../support/accounts.ts';
+import { logOut, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { bearer, cheapHashes, refresh } from '../../support/groups.ts';
 import { queriesOf, shapeOf } from '../../support/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../../support/sent-commands.ts';
@@ -90,6 +90,21 @@ test.each(Object.keys(operations) as CountedOperation[])('%s sends the statement
       .flat()
       .toSorted(),
   );
+});
+
+test('a login with a key sends no statement more, and its repeat reads the session instead of writing it', async () => {
+  const { email } = await registerAccount(api);
+  const log = (headers?: Readonly<Record<string, string>>) => async () => {
+    const { status } = await api.post('/api/v1/auth/login', { email, password }, headers);
+    expect(status).toBe(200);
+  };
+  const key = { 'Idempotency-Key': crypto.randomUUID() };
+  await log()();
+  const [without, first, again] = [await sent.during(log()), await sent.during(log(key)), await sent.during(log(key))];
+  const [usual, marked, repeated] = [without, first, again].map((commands) => commands.map(toMongoStatement));
+  expect(marked).toEqual(usual);
+  const isRead = (statement: string) => statement === 'insert user_sessions';
+  expect(repeated).toEqual(usual?.map((statement) => (isRead(statement) ? 'user_sessions find {_id}' : statement)));
 });
 
 test('a request for a code sends the same for every address', async () => {

@@ -7,8 +7,16 @@ import {
   runTransaction,
 } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
+import { holdMs } from '@auth-account/stores/session-hold';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ClientSession, type CommandStartedEvent, type Document, MongoClient, Timestamp } from 'mongodb';
+import {
+  type ClientSession,
+  type CommandFailedEvent,
+  type CommandStartedEvent,
+  type Document,
+  MongoClient,
+  Timestamp,
+} from 'mongodb';
 import { withFailPoint } from '../../support/fail-point.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
@@ -117,6 +125,20 @@ test('the snapshot of a run comes after its hold', async () => {
   for (const one of later) expect(one).toEqual({ level: 'snapshot', afterClusterTime: expect.any(Timestamp) });
 });
 
+test('a commit is refused with its own error, also if the abort after it fails', async () => {
+  const { _id } = await newSession();
+  const failures = new Map<string, unknown>();
+  const keep = ({ commandName, failure }: CommandFailedEvent) => failures.set(commandName, failure);
+  mongo.on('commandFailed', keep);
+  const failing = { failCommands: ['commitTransaction', 'abortTransaction'], errorCode: 96, appName };
+  const transaction = createTransactionRunner(mongo);
+  const refusal = await withFailPoint(outside, 'alwaysOn', failing, () =>
+    transaction((session) => write(_id, session), { isCommitted: never }).catch((error: unknown) => error),
+  ).finally(() => mongo.off('commandFailed', keep));
+  expect([...failures.keys()]).toEqual(['commitTransaction', 'abortTransaction']);
+  expect(refusal).toBe(failures.get('commitTransaction'));
+});
+
 test('a commit that the server refuses for good leaves no locks', async () => {
   const { _id } = await newSession();
   const transaction = createTransactionRunner(mongo);
@@ -219,7 +241,8 @@ test('work that conflicts is given up at the deadline, and leaves nothing', asyn
     await write(_id);
     await write(_id, session);
   };
-  const options = { isCommitted: never, deadlineMs: 300, onRetry: (kind: string) => retries.push(kind) };
+  const hold = { take: () => Promise.reject(new Error('no')), release: () => Promise.reject(new Error('no')) };
+  const options = { isCommitted: never, hold, deadlineMs: 300, onRetry: (kind: string) => retries.push(kind) };
   await expect(runTransaction(mongo, work, options)).rejects.toMatchObject({ codeName: 'WriteConflict' });
   expect(new Set(retries)).toEqual(new Set(['work']));
   expect(await collections.sessions.findOne({ _id })).toMatchObject({ gen: retries.length + 2 });
@@ -231,10 +254,11 @@ test('a hold finds its users when it is taken, and does nothing without any', as
   const heldBy = async (id: string) => (await collections.sessions.findOne({ _id: id }))?.hold !== undefined;
   const found = holdOf(
     async () => [user_id],
-    () => new Date(),
+    () => new Date(0),
   );
   await found.release();
   await found.take();
+  expect((await collections.sessions.findOne({ _id }))?.hold?.until).toEqual(new Date(holdMs));
   expect([await heldBy(_id), await heldBy(other._id)]).toEqual([true, false]);
   const none = holdOf(
     () => [],

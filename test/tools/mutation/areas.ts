@@ -227,7 +227,7 @@ const recovery: Area = {
       sources: ['libs/stores/src/session-hold.ts', 'libs/stores/src/transactions/{run-transaction,keyed-lock}.ts'],
       tests: ['libs/stores/src/transactions/keyed-lock.test.ts', 'test/integration/stores/transactions.test.ts'],
     },
-    { sources: [`${useCases}/await-hold.ts`], tests: ['test/integration/api/held-refresh.test.ts'] },
+    { sources: [`${useCases}/await-hold.ts`], tests: ['{services,test}/**/{await-hold,held-refresh}.test.ts'] },
   ],
 };
 

@@ -75,8 +75,11 @@ export async function runTransaction<T>(
   }
 }
 
+const noHold: SessionHold = { take: async () => undefined, release: async () => undefined };
+
 /** Reports the steps of the request's hold. One that fails is reported too, and the transaction goes on without it. */
 function createReportedHold({ hold, onHold }: TransactionOptions): SessionHold {
+  if (hold === undefined) return noHold;
   let isTaken = false;
   const report = (step: HoldStep, done: Promise<void>) =>
     done.then(
@@ -85,12 +88,11 @@ function createReportedHold({ hold, onHold }: TransactionOptions): SessionHold {
     );
   return {
     async take(session) {
-      if (hold === undefined) return;
       isTaken = true;
       await report('taken', hold.take(session));
     },
     async release() {
-      if (isTaken && hold !== undefined) await report('released', hold.release());
+      if (isTaken) await report('released', hold.release());
     },
   };
 }
@@ -98,7 +100,7 @@ function createReportedHold({ hold, onHold }: TransactionOptions): SessionHold {
 async function runUntilKnown<T>(
   client: MongoClient,
   work: (session: ClientSession) => Promise<T>,
-  { isCommitted, hold, deadlineMs = defaultDeadlineMs, onRetry }: TransactionOptions,
+  { isCommitted, hold, deadlineMs = defaultDeadlineMs, onRetry }: TransactionOptions & { readonly hold: SessionHold },
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs;
   const isOver = () => performance.now() >= deadline;
@@ -107,7 +109,7 @@ async function runUntilKnown<T>(
   for (let attempt = 0; ; attempt += 1) {
     const session = client.startSession();
     try {
-      if (attempt > 0) await hold?.take(session);
+      if (attempt > 0) await hold.take(session);
       session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority' } });
       const result = await work(session);
       sent = { result };

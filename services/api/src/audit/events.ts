@@ -46,8 +46,8 @@ interface EventFields {
     /** `idempotency_key_reused`: a registration whose key is known, but with another password. */
     readonly reason: 'unknown_account' | 'wrong_password' | 'idempotency_key_reused';
   };
-  /** The password was right, at a restore, which opens no session. */
-  'login.verified': { readonly user_id: string };
+  /** The password was right, and opened no session: at a restore, or at a repeated login, which gets its session. */
+  'login.verified': { readonly user_id: string; readonly session_id?: string };
   /** The password was right, but the account opens no session. */
   'login.refused': { readonly user_id: string; readonly reason: LoginRefusal };
   /** An operation that asks for the password again got a wrong one. */

@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { AppError, isAppError } from '@auth-account/errors';
 import { type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
-import type { IdempotencyDocument } from '@auth-account/stores/documents';
+import type { IdempotencyDocument, RequestMark } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { TObject } from 'typebox';
 
@@ -14,6 +14,8 @@ export interface EarlierAnswer<T> {
 
 /** A request with an `Idempotency-Key`, which may get an earlier answer instead of being carried out. */
 export interface IdempotentRequest<T> {
+  /** Under each of the server's keys; empty if the request has none of its own. */
+  readonly marks: readonly RequestMark[];
   /** Returns the first answer, if there is one. */
   find(): Promise<EarlierAnswer<T> | undefined>;
   /**
@@ -49,9 +51,11 @@ export interface OpenIdempotentDeps {
 
 export type OpenIdempotent = <T>(scope: IdempotencyScope) => IdempotentRequest<T>;
 
-const lifetimeMs = 24 * 60 * 60 * 1_000;
+/** Milliseconds for which a retry with the same key gets the earlier answer. */
+export const idempotentForMs = 24 * 60 * 60 * 1_000;
 
 const withoutKey: IdempotentRequest<never> = {
+  marks: [],
   find: async () => undefined,
   findInsteadOf: async () => undefined,
   keep: async () => undefined,
@@ -64,17 +68,19 @@ const withoutKey: IdempotentRequest<never> = {
 export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
   return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {
     if (key === undefined) return withoutKey;
-    const records = secrets().map((secret) => ({
+    // Under each key: in a rotation a twin may be at a pod whose newest key is another.
+    const marks = secrets().map((secret) => ({
       _id: hmac(secret, JSON.stringify(['id', route, caller, key])),
       fingerprint: hmac(secret, JSON.stringify(['body', route, body])),
     }));
-    if (records.length === 0) throw new Error('the server has no secret');
-    const ids = records.map(({ _id }) => _id);
+    if (marks.length === 0) throw new Error('the server has no secret');
+    const ids = marks.map(({ _id }) => _id);
     const toEarlier = (found: IdempotencyDocument): EarlierAnswer<T> => ({
       answer: found.answer as T,
-      isSame: records.some(({ _id, fingerprint }) => _id === found._id && fingerprint === found.fingerprint),
+      isSame: hasSameBody(marks, [found]),
     });
     return {
+      marks,
       async find() {
         const found = await store.find(ids);
         return found && toEarlier(found);
@@ -84,9 +90,8 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
         return found && toEarlier(found);
       },
       async keep(answer, user_id, session) {
-        const expires_at = new Date(now().getTime() + lifetimeMs);
-        // Under each key: in a rotation a twin may be at a pod whose newest key is another.
-        const kept = records.map((record) => ({ ...record, user_id, answer, expires_at }));
+        const expires_at = new Date(now().getTime() + idempotentForMs);
+        const kept = marks.map((mark) => ({ ...mark, user_id, answer, expires_at }));
         await store.insert(kept, session);
       },
     };
@@ -99,6 +104,11 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
 export function replayed<T>({ answer, isSame }: EarlierAnswer<T>): T {
   if (!isSame) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
   return answer;
+}
+
+/** Returns true if two requests with one key had the same body. */
+export function hasSameBody(a: readonly RequestMark[], b: readonly RequestMark[]): boolean {
+  return a.some(({ _id, fingerprint }) => b.some((other) => other._id === _id && other.fingerprint === fingerprint));
 }
 
 function isRefusal(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { disturbing, visible } from '@auth-account/contracts/http/fields';
-import type { LoginRequest, TokenResponse } from '@auth-account/contracts/http/login';
+import { LoginRequest, type TokenResponse } from '@auth-account/contracts/http/login';
 import { AppError } from '@auth-account/errors';
 import {
   closeReasonOf,
@@ -9,27 +9,36 @@ import {
   type SessionSummary,
   type UserStore,
 } from '@auth-account/stores';
-import type { RevocationReason, SessionDocument, UserDocument } from '@auth-account/stores/documents';
+import type { RequestMark, RevocationReason, SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { hasSameCredentials } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
 import type { Announcement } from '../announcements/announce.ts';
+import { canonicalBody, hasSameBody, idempotentForMs, type OpenIdempotent } from '../idempotency/open-idempotent.ts';
 import type { Ids } from '../request/ids.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { assertClientConnected } from './assert-client-connected.ts';
 import type { AssertEmailVerified } from './assert-email-verified.ts';
 import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
 import { type AuthenticateDeps, createAuthenticate } from './authenticate.ts';
+import { type AwaitKeyDeps, createAwaitKey } from './await-key.ts';
 import { hashesAhead } from './hashes-ahead.ts';
 import type { IssueTokens } from './issue-tokens.ts';
-import { createNewDeviceNotices, knownAs, learnedDevice, type NewDeviceDeps } from './new-device.ts';
+import {
+  createNewDeviceNotices,
+  knownAs,
+  learnedDevice,
+  type NewDeviceDeps,
+  type NewDeviceNotice,
+} from './new-device.ts';
 import { newExpiry, type SessionLifetime } from './session-lifetime.ts';
 
 export interface LogInDeps extends AuthenticateDeps, NewDeviceDeps {
   readonly users: AuthenticateDeps['users'] & Pick<UserStore, 'touchLogin'>;
-  readonly sessions: Pick<SessionStore, 'exists' | 'listLive' | 'revokeAll' | 'insert' | 'holdOf'>;
+  readonly sessions: Pick<SessionStore, 'exists' | 'find' | 'listLive' | 'revokeAll' | 'insert' | 'holdOf'>;
   readonly transaction: RunTransaction;
-  readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'>;
+  readonly openIdempotent: OpenIdempotent;
+  readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'> & AwaitKeyDeps['refreshTokens'];
   readonly issueTokens: IssueTokens;
   readonly assertEmailVerified: AssertEmailVerified;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -38,21 +47,39 @@ export interface LogInDeps extends AuthenticateDeps, NewDeviceDeps {
   readonly now: () => Date;
 }
 
+export interface LogInOutput {
+  readonly data: TokenResponse['data'];
+  /** The session is that of an earlier login with the same `Idempotency-Key`. */
+  readonly isReplayed: boolean;
+}
+
+/** What the transaction of a login has done. */
+interface Opened {
+  readonly session: SessionDocument;
+  /** The session was there: a login before this one, with the same `Idempotency-Key`, had opened it. */
+  readonly isReplayed: boolean;
+  readonly ended: readonly EndedByLogin[];
+  readonly notice: NewDeviceNotice | undefined;
+}
+
 /** Live sessions of one user. Above this the one unused for longest ends (decisions, "Login"). */
 const sessionLimit = 50;
 
 /**
- * Logs a user in (decisions, "Login"): one session per user and device.
+ * Logs a user in (decisions, "Login"): one session per user and device. A repeat with the same `Idempotency-Key` gets
+ * the newest pair of the session that it has opened, while that lives: a network that repeats a request must not
+ * replace the session that the app holds.
  *
  * Raises the errors of {@link createAuthenticate}, and with the right password those of {@link assertMayLogIn} and
- * {@link AssertEmailVerified}. No session is opened if the client is seen to have left before the commit.
+ * {@link AssertEmailVerified}, and `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the client is seen to have left
+ * before the commit.
  */
-export function createLogIn(
-  deps: LogInDeps,
-): (input: LoginRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
-  const { users, sessions, transaction, issueTokens, assertEmailVerified, announce, audit, ids, now } = deps;
+export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: RequestOrigin) => Promise<LogInOutput> {
+  const { users, sessions, transaction, issueTokens, assertEmailVerified, audit, ids, now } = deps;
   const authenticate = createAuthenticate(deps);
   const newDevices = createNewDeviceNotices(deps);
+  const awaitKey = createAwaitKey(deps);
+  const report = createReport(deps);
 
   return async (input, origin) => {
     const { requestId } = origin;
@@ -66,61 +93,100 @@ export function createLogIn(
     const nonce = randomBytes(32);
     const device = knownAs(input);
     const learned = learnedDevice(seen, device, at);
+    const marks = marksOf(deps, userId, input, origin);
     let endsSome = false;
 
-    const work = async (transactionSession: ClientSession) => {
+    const work = async (transactionSession: ClientSession): Promise<Opened> => {
       // Written by every login, and by all that revokes or moves by user, so that neither misses the other.
       const user = await users.touchLogin(userId, at, transactionSession, learned);
       // The password that was verified must not open a session after another one has taken its place.
       if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
       assertMayLogIn(user);
       const live = await sessions.listLive(userId, transactionSession);
+      const earlierId = openedBy(marks, live, at);
+      const earlier = earlierId && (await sessions.find(earlierId, transactionSession));
+      if (earlier) return { session: earlier, isReplayed: true, ended: [], notice: undefined };
       const ended = endedByLogin(live, deviceId);
       endsSome = ended.length > 0;
       for (const { reason, ids: sessionIds } of ended) {
         await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
       }
-      const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId });
+      const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId, marks });
       await sessions.insert(session, transactionSession);
       const login = { user, device, at, session, live, ended: ended.flatMap((group) => group.ids) };
       const notice = await newDevices.append(login, origin, transactionSession);
       // An app that has given up logs in again: this session must not replace that one.
       assertClientConnected(origin);
-      return { session, ended, notice };
+      return { session, isReplayed: false, ended, notice };
     };
     // Logins at the same time conflict in the user's document, which no hold changes: it is for sessions that end.
     const hold = sessions.holdOf(() => (endsSome ? [userId] : []), now);
-    const opened = transaction(work, { isCommitted: () => sessions.exists(sessionId), hold });
-    const { session, ended, notice } = await opened.catch((error: unknown) => {
-      const reason = loginRefusalOf(error);
-      if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
-      throw error;
-    });
+    const opened = await transaction(work, { isCommitted: () => sessions.exists(sessionId), hold }).catch(
+      (error: unknown) => {
+        const reason = loginRefusalOf(error);
+        if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
+        throw error;
+      },
+    );
+    if (opened.isReplayed) await awaitKey(opened.session);
+    if (opened.notice !== undefined) newDevices.announce(opened.notice);
+    await report(opened, at, origin);
+    return { data: issueTokens(opened.session), isReplayed: opened.isReplayed };
+  };
+}
 
-    audit({ event: 'login.succeeded', user_id: userId, session_id: sessionId }, origin);
-    for (const { reason, ids: sessionIds } of ended) {
-      for (const session_id of sessionIds)
-        audit({ event: 'session.revoked', user_id: userId, session_id, reason }, origin);
+/** Creates the report of what a login has done: to the audit log, and to the streams of sessions that it has ended. */
+function createReport({ announce, audit }: LogInDeps) {
+  return async ({ session, isReplayed, ended }: Opened, at: Date, origin: RequestOrigin): Promise<void> => {
+    const { user_id, _id } = session;
+    audit({ event: isReplayed ? 'login.verified' : 'login.succeeded', user_id, session_id: _id }, origin);
+    for (const { reason, ids } of ended) {
+      for (const session_id of ids) audit({ event: 'session.revoked', user_id, session_id, reason }, origin);
     }
-    if (notice !== undefined) newDevices.announce(notice);
+    const { requestId } = origin;
     await Promise.all(
       ended.map(({ reason, ids: sessionIds }) =>
         announce({ sessionIds, reason: closeReasonOf(reason), requestId, at }),
       ),
     );
-    return issueTokens(session);
   };
+}
+
+/** Returns the marks of the request; none if it has no key. The password is not part of its body: it was verified. */
+function marksOf(
+  { openIdempotent }: LogInDeps,
+  caller: string,
+  { email: _email, password: _password, ...rest }: LoginRequest,
+  { idempotencyKey: key }: RequestOrigin,
+): readonly RequestMark[] {
+  return openIdempotent({ route: 'login', caller, key, body: canonicalBody(LoginRequest, rest) }).marks;
+}
+
+/** Returns the live session that was opened under that key. Raises `ERR-IDEMPOTENCY-KEY-REUSED` if it was for another. */
+function openedBy(marks: readonly RequestMark[], live: readonly SessionSummary[], at: Date): string | undefined {
+  const isKnown = ({ _id }: RequestMark) => marks.some((mark) => mark._id === _id);
+  const earlier = live.find(
+    ({ opened_by = [], created_at, expires_at }) =>
+      opened_by.some(isKnown) && expires_at > at && created_at.getTime() + idempotentForMs > at.getTime(),
+  );
+  if (earlier?.opened_by && !hasSameBody(marks, earlier.opened_by)) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
+  return earlier?._id;
+}
+
+interface EndedByLogin {
+  readonly reason: RevocationReason;
+  readonly ids: string[];
 }
 
 /**
  * Returns the sessions that a login on this device ends: the device's last one, and those above the limit. `live` is
  * oldest first.
  */
-function endedByLogin(live: readonly SessionSummary[], deviceId: string) {
+function endedByLogin(live: readonly SessionSummary[], deviceId: string): EndedByLogin[] {
   const replaced = live.filter((session) => session.device_id === deviceId);
   const others = live.filter((session) => session.device_id !== deviceId);
   const tooMany = others.slice(0, Math.max(0, others.length + 1 - sessionLimit));
-  const groups: { reason: RevocationReason; ids: string[] }[] = [
+  const groups: EndedByLogin[] = [
     { reason: 'replaced', ids: replaced.map(({ _id }) => _id) },
     { reason: 'session_limit', ids: tooMany.map(({ _id }) => _id) },
   ];
@@ -135,10 +201,11 @@ interface NewSession {
   readonly at: Date;
   readonly input: LoginRequest;
   readonly requestId: string;
+  readonly marks: readonly RequestMark[];
 }
 
 function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): SessionDocument {
-  const { user, sessionId, deviceId, nonce, at, input, requestId } = parts;
+  const { user, sessionId, deviceId, nonce, at, input, requestId, marks } = parts;
   const kid = refreshTokens.currentKid;
   const gen = 1;
   const token = { kid, sessionId, generation: gen };
@@ -160,6 +227,7 @@ function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): 
     platform: input.platform ?? null,
     created_at: at,
     created_request_id: requestId,
+    ...(marks.length > 0 && { opened_by: marks }),
     last_used_at: at,
     ...newExpiry(at, lifetime),
   };

@@ -28,7 +28,7 @@ export interface DeviceLogin {
   /** Opened by the login; missing for a restore, which opens none. */
   readonly session?: SessionDocument;
   /** The user's sessions before the login. */
-  readonly live: readonly SessionSummary[];
+  readonly live: readonly Pick<SessionSummary, '_id' | 'device_id'>[];
   /** Those that the login ends. */
   readonly ended: readonly string[];
 }

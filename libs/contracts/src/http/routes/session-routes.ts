@@ -34,11 +34,13 @@ export const sessionRoutes = {
       'If the service requires verified addresses and this one is not, the right password gets 403 ' +
       '`ERR-EMAIL-NOT-VERIFIED`, and a code is sent to it: the app confirms it with `challenge_id` ' +
       '(`confirmEmailVerification`), then logs in.\n\n' +
+      'A repeat with the same `Idempotency-Key`, body and device gets the newest pair of the session that it has opened, ' +
+      'while that session lives: send a key, or a network that repeats the request ends the session that your app holds.\n\n' +
       'Whether an account is disabled or about to be deleted is told to whoever knows its password, and to nobody else.',
     method: 'post',
     path: '/api/v1/auth/login',
     auth: 'none',
-    headers: commonHeaders,
+    headers: [...commonHeaders, 'Idempotency-Key'],
     body: LoginRequest,
     requests: loginExamples,
     success: {
@@ -55,6 +57,7 @@ export const sessionRoutes = {
       'ERR-ACCOUNT-DISABLED',
       'ERR-ACCOUNT-DELETION-SCHEDULED',
       'ERR-EMAIL-NOT-VERIFIED',
+      'ERR-IDEMPOTENCY-KEY-REUSED',
       'ERR-RATE-LIMITED',
       'ERR-OVERLOADED',
     ],

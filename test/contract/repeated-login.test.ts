@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@auth-account/telemetry';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type Account, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import type { Answer } from '../support/http-client.ts';
+import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
+
+const dayMs = 86_400_000;
+
+let scene: TokenScene;
+/** Two pods of one deployment. */
+let [api, other]: TokenApi[] = [];
+let account: Account;
+/** A login with a key, as an app sends it. */
+let login: { readonly body: Readonly<Record<string, unknown>>; readonly headers: Readonly<Record<string, string>> };
+const audited: Readonly<Record<string, unknown>>[] = [];
+
+beforeAll(async () => {
+  scene = await openTokenScene();
+  const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
+  [api, other] = [
+    await scene.start({}, createLogger({ service: 'api', level: 'info', destination })),
+    await scene.start(),
+  ];
+});
+beforeEach(async () => {
+  account = await registerAccount(on());
+  const device = { device_id: randomUUID(), device_name: 'Pixel 9', platform: 'android' };
+  login = { body: { email: account.email, password, ...device }, headers: { 'Idempotency-Key': randomUUID() } };
+});
+afterAll(() => scene.close());
+
+function on(pod = api): TokenApi {
+  if (pod === undefined) throw new Error('the api has not started');
+  return pod;
+}
+
+const send = (change: { readonly body?: object; readonly headers?: object } = {}, pod = api): Promise<Answer> =>
+  on(pod).post('/api/v1/auth/login', { ...login.body, ...change.body }, { ...login.headers, ...change.headers });
+
+const isReplay = ({ headers }: Answer) => headers['idempotency-replayed'] === 'true';
+const liveSessions = () => scene.collections.sessions.find({ user_id: account.user_id, is_revoked: false }).toArray();
+
+/** Sends the login, and expects it to open a session. */
+async function open(change?: Parameters<typeof send>[0]): Promise<TokenPair> {
+  const answer = await send(change);
+  expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+  return answer.json.data;
+}
+
+test('a login that a network repeats gets the pair of the session that it has opened', async () => {
+  const first = await open();
+  audited.splice(0);
+  const [again, elsewhere] = [await send(), await send({}, other)];
+  expect([again, elsewhere].map((answer) => [answer.status, isReplay(answer)])).toEqual(Array(2).fill([200, true]));
+  const { session_id, device_id, refresh_token, push_stream_path } = first;
+  const same = { session_id, device_id, refresh_token, push_stream_path };
+  expect([again.json.data, elsewhere.json.data]).toMatchObject([same, same]);
+  expect((await liveSessions()).map(({ _id }) => _id)).toEqual([session_id]);
+  const events = audited.filter(({ event }) => event !== undefined);
+  expect(events).toMatchObject([{ event: 'login.verified', user_id: account.user_id, session_id }]);
+});
+
+test('of simultaneous logins with one key one opens a session, at whichever pod', async () => {
+  const answers = await Promise.all(Array.from({ length: 6 }, (_, i) => send({}, i % 2 === 0 ? api : other)));
+  expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+  expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
+  expect(new Set(answers.map(({ json }) => json.data.refresh_token)).size).toBe(1);
+  expect(await liveSessions()).toHaveLength(1);
+});
+
+test('one that comes after refreshes gets the newest pair, and neither token is void', async () => {
+  const { refresh_token } = await open();
+  const rotated = await on().refresh(refresh_token);
+  const late = await send();
+  expect(late.json.data.refresh_token).toBe(rotated.json.data.refresh_token);
+  const next = await on().refresh(late.json.data.refresh_token);
+  const twin = await on().refresh(rotated.json.data.refresh_token);
+  expect([next.status, twin.status]).toEqual([200, 200]);
+});
+
+test('a client without a device gets the one that was made up for it', async () => {
+  const nameless = { body: { device_id: undefined } };
+  const first = await open(nameless);
+  const again = await send(nameless);
+  expect(again.json.data).toMatchObject({ session_id: first.session_id, device_id: first.device_id });
+});
+
+test('another body under the key is refused, and ends nothing', async () => {
+  const { session_id } = await open();
+  for (const body of [{ device_id: randomUUID() }, { device_name: 'Tablet' }, { platform: 'ios' }]) {
+    const answer = await send({ body });
+    expect([answer.status, answer.json.error_code]).toEqual([422, 'ERR-IDEMPOTENCY-KEY-REUSED']);
+  }
+  expect((await liveSessions()).map(({ _id }) => _id)).toEqual([session_id]);
+});
+
+test('a wrong password gets nothing by the key', async () => {
+  await open();
+  const answer = await send({ body: { password: 'wrong password' } });
+  expect([answer.status, answer.json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
+});
+
+test('a login without a key, and one under another, opens a session of its own and replaces', async () => {
+  const first = await open();
+  const { status, json } = await on().post('/api/v1/auth/login', login.body);
+  const second: TokenPair = json.data;
+  const third = await open({ headers: { 'Idempotency-Key': randomUUID() } });
+  expect(status).toBe(200);
+  expect(new Set([first, second, third].map(({ session_id }) => session_id)).size).toBe(3);
+  expect((await liveSessions()).map(({ _id }) => _id)).toEqual([third.session_id]);
+});
+
+test('the key of one account is another one for the next', async () => {
+  const { session_id } = await open();
+  const stranger = await registerAccount(on());
+  const answer = await send({ body: { email: stranger.email } });
+  expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+  expect(answer.json.data.session_id).not.toBe(session_id);
+});
+
+test('a session that has ended is not opened again: the login opens another', async () => {
+  const first = await open();
+  const headers = { Authorization: `Bearer ${first.access_token}` };
+  await on().post('/api/v1/auth/logout', { refresh_token: first.refresh_token }, headers);
+  const second = await open();
+  expect(second.session_id).not.toBe(first.session_id);
+  expect((await send()).json.data.session_id).toBe(second.session_id);
+});
+
+test('after 24 hours the key is a new one', async () => {
+  const { session_id } = await open();
+  scene.clock.pass(dayMs - 1);
+  expect((await send()).json.data.session_id).toBe(session_id);
+  scene.clock.pass(1);
+  expect((await open()).session_id).not.toBe(session_id);
+});
+
+test('a session whose time is over is not handed out', async () => {
+  const { session_id } = await open();
+  const { expires_at } = (await liveSessions())[0] ?? {};
+  await scene.collections.sessions.updateOne(
+    { _id: session_id },
+    { $set: { expires_at: new Date(scene.clock.now()) } },
+  );
+  expect(expires_at?.getTime()).toBeGreaterThan(scene.clock.now());
+  expect((await open()).session_id).not.toBe(session_id);
+});
+
+test('nothing of the key or of the password can be read from the session', async () => {
+  await open();
+  const [session] = await liveSessions();
+  expect(session?.opened_by).toEqual([{ _id: expect.any(String), fingerprint: expect.any(String) }]);
+  expect(JSON.stringify(session)).not.toContain(login.headers['Idempotency-Key']);
+  const plain = await newSession(on());
+  const unmarked = await scene.collections.sessions.findOne({ _id: plain.session_id });
+  expect(unmarked).not.toHaveProperty('opened_by');
+});
