@@ -133,8 +133,7 @@ async function travel({ fate, sent, journey, deliver, observer, time }: Trip): P
   const other = foreign[fate.kind];
   if (other) return responseOf(...other);
   let answer = await arrive();
-  // A login that is sent twice replaces its own session: no client can help that.
-  if (fate.kind === 'doubled' && !sent.path.endsWith('/login') && !journey.isGivenUp()) {
+  if (fate.kind === 'doubled' && !journey.isGivenUp()) {
     await wait(fate.downMs);
     if (!journey.isGivenUp()) answer = await arrive();
   }

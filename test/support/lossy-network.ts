@@ -3,6 +3,7 @@ export type Fate =
   | 'passes'
   | 'request_lost'
   | 'answer_lost'
+  | 'sent_twice'
   | 'captive_portal'
   | 'foreign_401'
   | 'unavailable'
@@ -55,6 +56,11 @@ export function createLossyNetwork(): LossyNetwork {
       case 'answer_lost':
         await (await fetch(url, { ...init, signal: null })).text();
         throw new TypeError('network request failed');
+      case 'sent_twice': {
+        const answer = await fetch(url, { ...init, signal: null });
+        await (await fetch(url, { ...init, signal: null })).text();
+        return answer;
+      }
       case 'captive_portal':
         return new Response('<html>Log in to the hotel</html>', { status: 200, ...html });
       case 'foreign_401':

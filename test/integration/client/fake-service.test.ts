@@ -54,6 +54,10 @@ async function tell(base: string, fetchIt: (url: string, init?: RequestInit) => 
   await send('POST', `${auth}/register`, form);
   await send('POST', `${auth}/login`, { email, password: 'wrong' });
   const device_id = crypto.randomUUID();
+  const login = { email, password, device_id: crypto.randomUUID() };
+  await send('POST', `${auth}/login`, login, key);
+  await send('POST', `${auth}/login`, login, key);
+  await send('POST', `${auth}/login`, { ...login, device_name: 'Pixel' }, key);
   const first = await send('POST', `${auth}/login`, { email, password, device_id });
   const replaced = await send('POST', `${auth}/login`, { email, password, device_id, device_name: 'Pixel' });
   await send('POST', `${auth}/refresh`, { refresh_token: first.refresh_token });

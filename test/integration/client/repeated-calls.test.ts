@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newEmail, password } from '../../support/accounts.ts';
+import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
 
 let scene: ClientScene;
@@ -35,6 +35,41 @@ describe('a registration', () => {
     expect(await codeOf(again.client.register(input))).toBe('CLIENT_STATE_UNKNOWN');
     app.storage.get = get;
     expect(await codeOf(again.client.register(input))).toBe('none');
+  });
+});
+
+describe('a login', () => {
+  const signedOut = async () => {
+    const app = scene.app(noStream);
+    const { email, user_id } = await registerAccount(scene.api);
+    const opened = () => scene.api.collections.sessions.countDocuments({ user_id });
+    return { app, credentials: { email, password }, opened };
+  };
+
+  test('that a network repeats holds a session that lives', async () => {
+    const { app, credentials, opened } = await signedOut();
+    app.network.plan('/login', 'sent_twice');
+    await app.client.logIn(credentials);
+    await app.client.account.find();
+    expect(await opened()).toBe(1);
+  });
+
+  test('after a lost answer gets the session of the first one, also after a restart', async () => {
+    const { app, credentials, opened } = await signedOut();
+    app.network.plan('/login', 'answer_lost');
+    expect(await codeOf(app.client.logIn(credentials))).toBe('CLIENT_NETWORK');
+    const again = app.restart();
+    await again.client.logIn(credentials);
+    await again.client.account.find();
+    expect(await opened()).toBe(1);
+  });
+
+  test('makes a new key once its outcome is known', async () => {
+    const { app, credentials } = await signedOut();
+    await expect(app.client.logIn({ ...credentials, password: 'wrong password' })).rejects.toThrow();
+    const first = await app.client.logIn(credentials);
+    const second = await app.client.logIn(credentials);
+    expect(second.session_id).not.toBe(first.session_id);
   });
 });
 

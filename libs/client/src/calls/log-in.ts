@@ -1,11 +1,12 @@
 import type { SessionInfo } from '../events.ts';
 import { AuthError } from '../http/auth-error.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { Platform } from '../platform/platform.ts';
+import type { Log, Platform } from '../platform/platform.ts';
 import { exchangeTokens } from '../session/exchange-tokens.ts';
 import type { Exclusive } from '../session/exclusive.ts';
 import { infoOf, type Keeper } from '../session/keeper.ts';
 import type { Device } from './device.ts';
+import { createIntents } from './intents.ts';
 
 export interface Credentials {
   readonly email: string;
@@ -13,30 +14,40 @@ export interface Credentials {
 }
 
 export interface LogInDeps {
-  readonly platform: Pick<Platform, 'monotonic'>;
+  readonly platform: Pick<Platform, 'monotonic' | 'storage' | 'randomUUID'>;
   readonly exchange: Exchange;
   readonly exclusive: Exclusive;
   readonly keeper: Keeper;
   readonly device: Device;
   /** The device as the user sees it in the list of sessions. */
   readonly about: { readonly name?: string; readonly platform?: string };
+  readonly prefix: string;
+  readonly log: Log;
 }
 
 /**
  * Creates the login. Logins go one after the other: on this device, the service lets the later session replace the
- * earlier one, whichever it meets first. Raises `CLIENT_SUPERSEDED` if the user has logged out meanwhile.
+ * earlier one, whichever it meets first. A request that a network repeats, and a login after a lost answer, get the same
+ * session, by the idempotency key. Raises `CLIENT_SUPERSEDED` if the user has logged out meanwhile.
  */
-export function createLogIn({ platform, exchange, exclusive, keeper, device, about }: LogInDeps) {
+export function createLogIn(deps: LogInDeps) {
+  const { platform, exchange, exclusive, keeper, device, about, prefix, log } = deps;
+  const intents = createIntents(platform, `${prefix}.login`, log);
+
   async function logInOnce({ email, password }: Credentials, endings: number): Promise<SessionInfo> {
     const { era } = await keeper.load();
     const { name, platform: kind } = about;
     const own = { device_id: await device.id(), ...(name && { device_name: name }), ...(kind && { platform: kind }) };
-    if (keeper.endings() !== endings) throw new AuthError('CLIENT_SUPERSEDED');
-    const sentAt = platform.monotonic();
-    const pair = await exchangeTokens(exchange, 'logIn', { body: { email, password, ...own } });
-    if (await keeper.adoptLogin(pair, { endings, era }, sentAt)) return infoOf(pair);
-    await keeper.orphan(pair);
-    throw new AuthError('CLIENT_SUPERSEDED');
+    return intents.carryOut(JSON.stringify([email.toLowerCase(), own]), async (idempotencyKey) => {
+      if (keeper.endings() !== endings) throw new AuthError('CLIENT_SUPERSEDED');
+      const sentAt = platform.monotonic();
+      const pair = await exchangeTokens(exchange, 'logIn', { body: { email, password, ...own }, idempotencyKey });
+      if (await keeper.adoptLogin(pair, { endings, era }, sentAt)) return infoOf(pair);
+      // No later login must get the session that is logged out here.
+      await intents.drop();
+      await keeper.orphan(pair);
+      throw new AuthError('CLIENT_SUPERSEDED');
+    });
   }
 
   return (credentials: Credentials): Promise<SessionInfo> => {

@@ -1,9 +1,9 @@
 import type { SessionInfo } from '../events.ts';
-import { AuthError, isCatalogueCode, isLost } from '../http/auth-error.ts';
-import { isRecord, parseJson } from '../http/exchange.ts';
+import { AuthError, isLost } from '../http/auth-error.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import type { Body, Call, Data } from './call.ts';
 import type { Device } from './device.ts';
+import { createIntents } from './intents.ts';
 import type { Credentials } from './log-in.ts';
 
 export type Registration = Omit<Body<'registerAccount'>, 'device_id'>;
@@ -19,14 +19,6 @@ export interface RegisterDeps {
   readonly log: Log;
 }
 
-/** An intent to register, and the key of its requests. */
-interface Intent {
-  readonly intent: string;
-  readonly key: string;
-  /** An earlier request has left whose outcome nobody knows. */
-  readonly isRepeated: boolean;
-}
-
 /**
  * Registers an account. The idempotency key of the intent is stored before the request leaves and dropped when its
  * outcome is known: whoever registers again after a lost answer, or after the app was killed, gets the first answer and
@@ -39,51 +31,32 @@ interface Intent {
  * in.
  */
 export function createRegister({ platform, call, device, logIn, prefix, log }: RegisterDeps): Register {
-  const { storage, randomUUID, now } = platform;
-  const slot = `${prefix}.registration`;
-  let held: Omit<Intent, 'isRepeated'> | undefined;
-
-  async function begin(intent: string): Promise<Intent> {
-    if (held?.intent === intent) return { ...held, isRepeated: true };
-    const text = await storage.get(slot).catch(() => {
-      // There may be a key, without which the user would read that their own address is taken.
-      throw new AuthError('CLIENT_STATE_UNKNOWN');
-    });
-    const stored = parseJson(text ?? '');
-    const isRepeated = isRecord(stored) && stored.intent === intent && typeof stored.key === 'string';
-    held = { intent, key: isRepeated ? (stored.key as string) : randomUUID() };
-    if (!isRepeated) await storage.set(slot, JSON.stringify(held)).catch(() => log({ event: 'storage_failed' }));
-    return { ...held, isRepeated };
-  }
+  const intents = createIntents(platform, `${prefix}.registration`, log);
 
   /** Returns the account if it is the user's own after all. */
   async function claim({ email, password }: Registration, refusal: unknown): Promise<Data<'registerAccount'>> {
     try {
       const { user_id, home_group_id, account_type } = await logIn({ email, password });
-      return { user_id, home_group_id, account_type, timestamp: new Date(now()).toISOString() };
+      return { user_id, home_group_id, account_type, timestamp: new Date(platform.now()).toISOString() };
     } catch (error) {
       throw error instanceof AuthError && error.code === 'ERR-INVALID-CREDENTIALS' ? refusal : error;
     }
   }
 
-  async function drop(): Promise<void> {
-    held = undefined;
-    await storage.remove(slot).catch(() => log({ event: 'storage_failed' }));
-  }
-
   async function register(input: Registration): Promise<Data<'registerAccount'>> {
     const { email, space_creation_mode, invite_token = null } = input;
-    const { key, isRepeated } = await begin(JSON.stringify([email.toLowerCase(), space_creation_mode, invite_token]));
-    const body = { ...input, device_id: await device.id() };
-    const send = () => call('registerAccount', { body, idempotencyKey: key });
+    let mayBeOwn = false;
     try {
-      const data = await send().catch((error) => (isLost(error) ? send() : Promise.reject(error)));
-      await drop();
-      return data;
+      const intent = JSON.stringify([email.toLowerCase(), space_creation_mode, invite_token]);
+      return await intents.carryOut(intent, async (idempotencyKey, isRepeated) => {
+        mayBeOwn = isRepeated;
+        const body = { ...input, device_id: await device.id() };
+        const send = () => call('registerAccount', { body, idempotencyKey });
+        return send().catch((error) => (isLost(error) ? send() : Promise.reject(error)));
+      });
     } catch (error) {
-      if (isFinal(error)) await drop();
       const isTaken = error instanceof AuthError && error.code === 'ERR-EMAIL-ALREADY-EXISTS';
-      if (isTaken && isRepeated) return claim(input, error);
+      if (isTaken && mayBeOwn) return claim(input, error);
       throw error;
     }
   }
@@ -96,10 +69,4 @@ export function createRegister({ platform, call, device, logIn, prefix, log }: R
     running.set(form, done);
     return done;
   };
-}
-
-/** Returns true if the service has refused the registration, so that there is no earlier outcome to ask for. */
-function isFinal(error: unknown): boolean {
-  if (!(error instanceof AuthError) || !isCatalogueCode(error.code)) return false;
-  return error.retry === 'never' && error.status < 500 && error.code !== 'ERR-IDEMPOTENCY-KEY-REUSED';
 }

@@ -54,25 +54,7 @@ function entranceOf({
 }: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
   const { users, sessions, answers, newId, now } = records;
 
-  function tokens(session: FakeSession): Data<'logIn'> {
-    const user = users.get(session.user_id) as FakeUser;
-    const path = `/ws/push-stream/${session.session_id}`;
-    return {
-      access_token: newAccessToken(records, session),
-      token_type: 'Bearer',
-      expires_in: accessSeconds,
-      refresh_token: refreshTokenOf(session),
-      refresh_expires_in: 2_592_000,
-      user_id: user.user_id,
-      home_group_id: user.home_group_id,
-      account_type: user.account_type,
-      session_id: session.session_id,
-      device_id: session.device_id,
-      push_stream_path: path,
-      push_stream_url: `${pushUrl}${path}`,
-      timestamp: now().toISOString(),
-    };
-  }
+  const tokens = (session: FakeSession) => tokensOf(records, pushUrl, session);
 
   return {
     registerAccount({ body, idempotencyKey }) {
@@ -92,18 +74,28 @@ function entranceOf({
       if (idempotencyKey) answers.set(idempotencyKey, { body: text, data });
       return { status: 201, data };
     },
-    logIn({ body }) {
-      const { email, password, device_id = newId(), device_name, platform } = body as Body<'logIn'>;
+    logIn({ body, idempotencyKey }) {
+      const { email, password, ...device } = body as Body<'logIn'>;
+      const { device_id = newId(), device_name, platform } = device;
       const user = userByEmail(records, email);
       if (user?.password !== password) throw new FakeRefusal(401, 'ERR-INVALID-CREDENTIALS');
       const { user_id } = user;
-      for (const session of sessions.values()) {
-        const isSame = session.user_id === user_id && session.device_id === device_id && !session.ended;
-        if (isSame) endSession(session, 'replaced');
-      }
+      const openedBy = idempotencyKey && { key: idempotencyKey, body: JSON.stringify(device) };
+      const live = [...sessions.values()].filter((one) => one.user_id === user_id && !one.ended);
+      const earlier = openedBy && openedUnder(live, openedBy);
+      if (earlier) return { status: 200, data: tokens(earlier) };
+      for (const one of live) if (one.device_id === device_id) endSession(one, 'replaced');
       const about = { device_id, device_name: device_name ?? null, platform: platform ?? null };
       const ids = { session_id: newId(), user_id, created_at: now().toISOString() };
-      const session = { ...ids, ...about, generation: 1, parent: 0, floor: 0, accessTokens: new Set<string>() };
+      const session = {
+        ...ids,
+        ...about,
+        ...(openedBy && { openedBy }),
+        generation: 1,
+        parent: 0,
+        floor: 0,
+        accessTokens: new Set<string>(),
+      };
       sessions.set(session.session_id, session);
       return { status: 200, data: tokens(session) };
     },
@@ -115,6 +107,32 @@ function entranceOf({
       if (session.ended) throw new FakeRefusal(401, 'IAD_JWT_REFRESH_STOLEN', { reason: session.ended });
       return { status: 200, data: tokens(session) };
     },
+  };
+}
+
+function openedUnder(live: readonly FakeSession[], by: NonNullable<FakeSession['openedBy']>): FakeSession | undefined {
+  const earlier = live.find(({ openedBy }) => openedBy?.key === by.key);
+  if (earlier && earlier.openedBy?.body !== by.body) throw new FakeRefusal(422, 'ERR-IDEMPOTENCY-KEY-REUSED');
+  return earlier;
+}
+
+function tokensOf(records: FakeRecords, pushUrl: string, session: FakeSession): Data<'logIn'> {
+  const user = records.users.get(session.user_id) as FakeUser;
+  const path = `/ws/push-stream/${session.session_id}`;
+  return {
+    access_token: newAccessToken(records, session),
+    token_type: 'Bearer',
+    expires_in: accessSeconds,
+    refresh_token: refreshTokenOf(session),
+    refresh_expires_in: 2_592_000,
+    user_id: user.user_id,
+    home_group_id: user.home_group_id,
+    account_type: user.account_type,
+    session_id: session.session_id,
+    device_id: session.device_id,
+    push_stream_path: path,
+    push_stream_url: `${pushUrl}${path}`,
+    timestamp: records.now().toISOString(),
   };
 }
 

@@ -22,6 +22,8 @@ export interface FakeSession {
   generation: number;
   parent: number;
   floor: number;
+  /** Idempotency key and body of the login. */
+  readonly openedBy?: { readonly key: string; readonly body: string };
   /** What ended it. */
   ended?: SignedOutReason;
   /** Access tokens that are good. */
