@@ -52,7 +52,7 @@ export class AuthError extends Error {
 
   constructor(code: AnyErrorCode, init: AuthErrorInit = {}) {
     const { status = 0, message, details = {}, requestId, retryAfterMs } = init;
-    const [reaction, retry] = rowOf(code, status);
+    const [reaction, retry = 'never'] = rowOf(code, status);
     super(message ?? code);
     this.code = code;
     this.status = status;
@@ -69,11 +69,11 @@ export function isCatalogueCode(code: string): code is ErrorCode {
   return Object.hasOwn(reactions, code);
 }
 
-function rowOf(code: string, status: number): readonly [Reaction, Retry] {
+function rowOf(code: string, status: number): readonly [Reaction, Retry?] {
   if (isCatalogueCode(code)) return reactions[code];
-  if (code === 'CLIENT_SIGNED_OUT') return [{ type: 'LOGIN' }, 'never'];
+  if (code === 'CLIENT_SIGNED_OUT') return [{ type: 'LOGIN' }];
   const passes = status === 408 || status === 429 || status >= 500 || (passing as readonly string[]).includes(code);
-  return passes ? [{ type: 'RETRY_WITH_BACKOFF' }, 'after_delay'] : [{ type: 'FIX_REQUEST' }, 'never'];
+  return passes ? [{ type: 'RETRY_WITH_BACKOFF' }, 'after_delay'] : [{ type: 'FIX_REQUEST' }];
 }
 
 /** Returns true if the answer was lost, so that nobody knows whether the service did the work. */
