@@ -119,7 +119,7 @@ const sessions: Area = {
       tests: ['test/integration/api/{refresh,refresh-ahead}.test.ts'],
     },
     { sources: ['services/api/src/limits/settled-limit.ts'], tests: ['test/integration/api/settled-limit.test.ts'] },
-    { sources: [`${useCases}/log-in.ts`], tests: ['test/integration/api/log-in.test.ts'] },
+    { sources: [`${useCases}/log-in.ts`], tests: ['test/{integration/api/log-in,contract/repeated-login}.test.ts'] },
     {
       sources: [`${useCases}/{log-out,log-out-all,revoke-session,list-sessions,assert-client-connected}.ts`],
       tests: ['test/integration/api/session-{ends,ended}.test.ts'],
@@ -240,8 +240,8 @@ const limits: Area = {
   aim: 90,
   parts: [
     { sources: [`${ofLimits}/memory-counts.ts`], tests: [`${ofLimits}/memory-counts.test.ts`] },
-    { sources: [`${ofLimits}/address-limit.ts`], tests: ['test/integration/api/rate-limit-{rules,register}.test.ts'] },
-    { sources: [`${ofLimits}/code-limit.ts`], tests: ['test/integration/api/code-limits.test.ts'] },
+    { sources: [`${ofLimits}/address-limit.ts`], tests: ['test/integration/api/{rate-limit-r*,limits-*}.test.ts'] },
+    { sources: [`${ofLimits}/code-limit.ts`], tests: ['test/integration/api/{code-,}limits*.test.ts'] },
     {
       sources: [`${ofLimits}/{limits,login-limits}.ts`],
       tests: ['test/integration/api/{rate-limit-rules,rate-limit-login,rate-limit-register,known-places}.test.ts'],

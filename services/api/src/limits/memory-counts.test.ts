@@ -10,10 +10,17 @@ test('count within a window, which begins with the first', async () => {
   const { endsInMs = 0 } = counts.find('a') ?? {};
   expect(endsInMs).toBeGreaterThan(0);
   expect(endsInMs).toBeLessThanOrEqual(200);
+  expect(createMemoryCounts(60).add('a').endsInMs).toBeGreaterThan(1);
   counts.delete('b');
   expect(counts.find('b')).toBeUndefined();
   while (counts.find('a') !== undefined) await delay(10);
   expect(counts.add('a').count).toBe(1);
+});
+
+test('of a process that has not needed them are none', () => {
+  const counts = createMemoryCounts(60);
+  counts.delete('a');
+  expect(counts.find('a')).toBeUndefined();
 });
 
 test('take no more room than so many keys: the one that was left alone for longest is forgotten', () => {
