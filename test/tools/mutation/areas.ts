@@ -145,10 +145,7 @@ const account: Area = {
       sources: [`${useCases}/reset-password.ts`, 'libs/messaging/src/events/account-events.ts'],
       tests: ['test/integration/api/{reset-password,account-deletion,restore-account}.test.ts'],
     },
-    {
-      sources: [`${useCases}/{order,schedule}-deletion.ts`],
-      tests: ['test/integration/api/account-deletion.test.ts'],
-    },
+    { sources: [`${useCases}/{order,schedule}-deletion.ts`], tests: ['test/integration/api/account-deletion.test.ts'] },
     {
       sources: [`${useCases}/{restore-account,authenticate}.ts`],
       tests: ['test/integration/api/restore-account.test.ts'],
@@ -193,10 +190,7 @@ const address: Area = {
       sources: [`${useCases}/{request-email-change,change-email}.ts`],
       tests: ['test/integration/api/email-change.test.ts'],
     },
-    {
-      sources: [`${useCases}/undo-email-change.ts`],
-      tests: ['test/integration/api/undo-email-change.test.ts'],
-    },
+    { sources: [`${useCases}/undo-email-change.ts`], tests: ['test/integration/api/undo-email-change.test.ts'] },
     {
       sources: ['services/worker/src/erasure/remove-lapsed-emails.ts'],
       tests: ['test/integration/worker/remove-lapsed-emails.test.ts'],
@@ -227,7 +221,10 @@ const recovery: Area = {
       sources: ['libs/stores/src/session-hold.ts', 'libs/stores/src/transactions/{run-transaction,keyed-lock}.ts'],
       tests: ['libs/stores/src/transactions/keyed-lock.test.ts', 'test/integration/stores/transactions.test.ts'],
     },
-    { sources: [`${useCases}/await-hold.ts`], tests: ['{services,test}/**/{await-hold,held-refresh}.test.ts'] },
+    {
+      sources: [`${useCases}/await-hold.ts`],
+      tests: [`${useCases}/await-hold.test.ts`, 'test/integration/api/held-refresh.test.ts'],
+    },
   ],
 };
 
@@ -259,10 +256,7 @@ const outbox: Area = {
   needsServers: true,
   aim: usualAim,
   parts: [
-    {
-      sources: ['libs/stores/src/outbox-*.ts'],
-      tests: ['test/integration/stores/outbox-store.test.ts'],
-    },
+    { sources: ['libs/stores/src/outbox-*.ts'], tests: ['test/integration/stores/outbox-store.test.ts'] },
     {
       sources: ['libs/messaging/src/events/{queues,create-events}.ts'],
       tests: [
