@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import type * as Client from '@auth-account/client';
+import type * as AccountGroup from '@auth-account/client/account';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, password } from '../support/accounts.ts';
 import { bundleClient } from '../support/client-bundle.ts';
@@ -15,9 +16,6 @@ import { createMemoryStorage } from '../support/memory-storage.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
-
-/** Longest bundle of the client and an adapter, in bytes after gzip (client-sdk.md, "Shape"). */
-const mostBytes = 12 * 1024;
 
 /** Names that the README's first block leaves to the app. */
 const appsOwn = `
@@ -29,7 +27,9 @@ declare const email: string, password: string;
 const onNode = `
 import { AuthError, createAuthClient } from '@auth-account/client';
 import { nodePlatform } from '@auth-account/client/node';
+import '@auth-account/client/account';
 import '@auth-account/client/browser';
+import '@auth-account/client/household';
 import '@auth-account/client/react';
 import '@auth-account/client/react-native';
 const auth = createAuthClient({ baseUrl: 'http://127.0.0.1:1', ...nodePlatform('store') });
@@ -80,15 +80,25 @@ describe('the client, installed alone in an empty project', () => {
 });
 
 describe('the bundle', () => {
+  const sizeWith = async (module: string) => gzipSync(await bundleClient([module], 'esm'), { level: 9 }).length;
+
   test.each(['browser', 'react-native'])('with the adapter for %s has 12 KiB at most', async (adapter) => {
-    expect(gzipSync(await bundleClient(adapter, 'esm'), { level: 9 }).length).toBeLessThanOrEqual(mostBytes);
+    expect(await sizeWith(`adapters/${adapter}`)).toBeLessThanOrEqual(12 * 1_024);
+  });
+
+  test.each(['account', 'household'])('with the group %s has 2 KiB more at most', async (group) => {
+    const bare = gzipSync(await bundleClient([], 'esm'), { level: 9 }).length;
+    expect((await sizeWith(`groups/${group}`)) - bare).toBeLessThanOrEqual(2 * 1_024);
   });
 
   test('compiles with Hermes', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'client-hermes-'));
     try {
       const file = join(directory, 'client.js');
-      await writeFile(file, await bundleClient('react-native', 'iife'));
+      await writeFile(
+        file,
+        await bundleClient(['adapters/react-native', 'groups/account', 'groups/household'], 'iife'),
+      );
       const packed = dirname(createRequire(import.meta.url).resolve('hermes-compiler/package.json'));
       const folder = { darwin: 'osx-bin', win32: 'win64-bin' }[process.platform as string] ?? 'linux64-bin';
       const bytecode = join(directory, 'client.hbc');
@@ -104,9 +114,12 @@ describe('the bundle', () => {
     const { fetch, WebSocket, AbortController, Headers, crypto, setTimeout, clearTimeout } = globalThis;
     const sandbox = { fetch, WebSocket, AbortController, Headers, crypto, setTimeout, clearTimeout };
     try {
-      const client = runInContext(`${await bundleClient(undefined, 'iife')}; authClient`, createContext(sandbox));
-      const { createAuthClient } = client as typeof Client;
-      const auth = createAuthClient({ baseUrl: scene.api.base, storage: createMemoryStorage() });
+      const client = runInContext(
+        `${await bundleClient(['groups/account'], 'iife')}; authClient`,
+        createContext(sandbox),
+      );
+      const { createAuthClient, account } = client as typeof Client & typeof AccountGroup;
+      const auth = createAuthClient({ baseUrl: scene.api.base, storage: createMemoryStorage(), groups: [account] });
       const email = newEmail();
       await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
       await auth.logIn({ email, password });

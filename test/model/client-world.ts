@@ -1,5 +1,6 @@
 import type { AuthClient, AuthClientOptions } from '@auth-account/client';
 import { createAuthClient } from '@auth-account/client';
+import { type Account, account } from '@auth-account/client/account';
 import { AuthError } from '../../libs/client/src/http/auth-error.ts';
 import type { TestApi } from '../support/test-api.ts';
 import { createDevice, type Device, type Life } from './client-device.ts';
@@ -11,7 +12,7 @@ import type { VirtualTime } from './client-time.ts';
 /** A tab of a page, or the only instance of an app. */
 export interface Tab {
   readonly index: number;
-  readonly client: AuthClient;
+  readonly client: AuthClient & Account;
   readonly life: Life;
 }
 
@@ -92,6 +93,7 @@ export function start(world: World, index: number): void {
   const holder: { client?: AuthClient } = {};
   const observer = observed.observerOf(life, () => holder.client?.state());
   const client = createAuthClient({
+    groups: [account],
     baseUrl: world.api.base,
     services: [serviceUrl],
     storage: device.storageOf(life),
@@ -105,7 +107,7 @@ export function start(world: World, index: number): void {
     appState: device.signalOf(life, device.active),
     ...(streams ? { WebSocket: streams.socketOf(life, observer.onHandshake) } : { stream: false }),
     ...(isPage ? { locks: device.locksOf(life), openChannel: device.channelOf(life) } : {}),
-  } satisfies AuthClientOptions);
+  } satisfies AuthClientOptions & { readonly groups: unknown });
   holder.client = client;
   client.subscribe((event) => life.isOver || observed.onEvent(index, event));
   // A listener that throws breaks nothing.
@@ -134,7 +136,12 @@ export function kill(world: World, index: number): void {
 }
 
 /** Calls the client as an app does, which goes on meanwhile. */
-export function call(world: World, index: number, what: string, work: (client: AuthClient) => Promise<unknown>): void {
+export function call(
+  world: World,
+  index: number,
+  what: string,
+  work: (client: AuthClient & Account) => Promise<unknown>,
+): void {
   const tab = world.tabs[index];
   if (tab === undefined) return;
   const own = { what, life: tab.life };

@@ -3,11 +3,11 @@ import { build } from 'esbuild';
 
 const sources = join(import.meta.dirname, '../../libs/client/src');
 
-/** Returns the client and an adapter as one minified script, as an app's bundler makes it. */
-export async function bundleClient(adapter: string | undefined, format: 'esm' | 'iife'): Promise<string> {
-  const more = adapter === undefined ? '' : `export * from './adapters/${adapter}.ts';`;
+/** Returns the client and other modules of it (`adapters/browser`) as one minified script, as an app's bundler makes it. */
+export async function bundleClient(more: readonly string[], format: 'esm' | 'iife'): Promise<string> {
+  const contents = ['index', ...more].map((module) => `export * from './${module}.ts';`).join('');
   const { outputFiles } = await build({
-    stdin: { contents: `export * from './index.ts';${more}`, resolveDir: sources, loader: 'ts' },
+    stdin: { contents, resolveDir: sources, loader: 'ts' },
     bundle: true,
     minify: true,
     write: false,

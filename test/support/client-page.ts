@@ -13,11 +13,12 @@ export interface ClientPage {
 
 /** `skipMs` in the page moves its monotonic clock. */
 const script = `
-import { browserPlatform, createAuthClient } from '/client.js';
+import { account, browserPlatform, createAuthClient } from '/client.js';
 window.skipMs = 0;
 window.events = [];
 window.auth = createAuthClient({
   baseUrl: location.origin,
+  groups: [account],
   ...browserPlatform(),
   monotonic: () => performance.now() + window.skipMs,
 });
@@ -28,7 +29,7 @@ export async function startClientPage(apiBase: string): Promise<ClientPage> {
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
     '/': ['text/html', '<!doctype html><title>The client</title><script type="module" src="/page.js"></script>'],
     '/page.js': ['text/javascript', script],
-    '/client.js': ['text/javascript', await bundleClient('browser', 'esm')],
+    '/client.js': ['text/javascript', await bundleClient(['adapters/browser', 'groups/account'], 'esm')],
   };
   const requests: string[] = [];
 

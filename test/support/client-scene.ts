@@ -6,6 +6,8 @@ import {
   createAuthClient,
   type LogEntry,
 } from '@auth-account/client';
+import { type Account, account } from '@auth-account/client/account';
+import { type Household, household } from '@auth-account/client/household';
 import { newEmail, password } from './accounts.ts';
 import { startTestGateway, type TestGateway } from './gateway-scene.ts';
 import { cheapHashes } from './groups.ts';
@@ -30,7 +32,7 @@ export function codeOf(work: Promise<unknown>): Promise<string> {
 
 /** An app: a client, its storage and its network. */
 export interface TestApp {
-  readonly client: AuthClient;
+  readonly client: AuthClient & Account & Household;
   readonly storage: MemoryStorage;
   readonly network: LossyNetwork;
   readonly events: AuthEvent[];
@@ -112,6 +114,7 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
       now: () => Date.now() + clock.wall,
       monotonic: () => performance.now() + clock.monotonic,
       timers,
+      groups: [account, household],
       ...options,
     });
     clients.push(client);

@@ -1,10 +1,12 @@
 import { createCall } from './calls/call.ts';
+import type { ClientGroup } from './calls/client-group.ts';
 import { createDevice } from './calls/device.ts';
 import { type Credentials, createLogIn } from './calls/log-in.ts';
-import { createOperations, type Operations } from './calls/operations.ts';
 import { createRegister, type Register } from './calls/register.ts';
 import { createServiceFetch, type ServiceFetch } from './calls/service-fetch.ts';
+import { createSessions, type Sessions } from './calls/sessions.ts';
 import { type AuthListener, type AuthState, createEvents, type SessionInfo } from './events.ts';
+import { coreOperations, type Operations } from './generated/operations.ts';
 import { completePlatform } from './platform/default-platform.ts';
 import type { AuthStorage, Platform } from './platform/platform.ts';
 import { createChanges } from './session/changes.ts';
@@ -34,8 +36,21 @@ export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
   readonly prefix?: string;
 }
 
+/** The operations of the groups that the client is created with: `account`, `household`. */
+export type Added<G extends readonly ClientGroup<object>[]> = (
+  G[number] extends infer One
+    ? One extends ClientGroup<infer T>
+      ? (added: T) => void
+      : never
+    : never
+) extends (added: infer All) => void
+  ? All
+  : unknown;
+
 /** The client of the authentication and account service: one for each app, or for each tab of a page. */
-export interface AuthClient extends Operations {
+export interface AuthClient {
+  /** The user's devices. */
+  readonly sessions: Sessions;
   /** The present state, without waiting: `unknown` until the storage was read. */
   state(): AuthState;
   /** Reads the storage if need be. Raises `CLIENT_STATE_UNKNOWN` if that fails; the client goes on trying. */
@@ -57,9 +72,13 @@ export interface AuthClient extends Operations {
   close(): void;
 }
 
-/** Creates the client, which begins at once to read the storage. */
-export function createAuthClient(options: AuthClientOptions): AuthClient {
-  const parts = assemble(options);
+/** Creates the client with these groups of operations. It begins at once to read the storage. */
+export function createAuthClient<const G extends readonly ClientGroup<object>[] = []>(
+  options: AuthClientOptions & { readonly groups?: G },
+): AuthClient & Added<G> {
+  const { groups = [] } = options;
+  const operations = Object.assign({}, coreOperations, ...groups.map((group) => group.operations));
+  const parts = assemble(options, operations);
   const { keeper, logouts, stream, tabs, waking, device, events, changes } = parts;
   const deviceId = () => device.id();
   const send = createLogIn({ ...parts, about: options.device ?? {} });
@@ -74,8 +93,9 @@ export function createAuthClient(options: AuthClientOptions): AuthClient {
   };
   waking.wake().catch(() => undefined);
 
-  return {
-    ...createOperations({ ...parts, deviceId }),
+  const grouped = { ...parts, deviceId };
+  const client: AuthClient = {
+    sessions: createSessions(grouped),
     state: keeper.state,
     ready: waking.wake,
     subscribe: events.subscribe,
@@ -104,9 +124,10 @@ export function createAuthClient(options: AuthClientOptions): AuthClient {
       tabs.close();
     },
   };
+  return Object.assign(client, ...groups.map((group) => group.create(grouped)));
 }
 
-function assemble(options: AuthClientOptions) {
+function assemble(options: AuthClientOptions, operations: Operations) {
   const { language, timeoutMs, prefix = 'auth-account' } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const platform = completePlatform(options);
@@ -119,7 +140,7 @@ function assemble(options: AuthClientOptions) {
   };
   const parts = openSession(
     platform,
-    { baseUrl, language, timeoutMs, prefix },
+    { baseUrl, language, timeoutMs, prefix, operations },
     {
       onChange,
       onWritten: () => tabs.tellChange(),
@@ -137,7 +158,7 @@ function assemble(options: AuthClientOptions) {
     onAccess: holder.adopt,
     onEvent: events.tell,
   });
-  const call = createCall(exchange, keeper);
+  const call = createCall(exchange, keeper, operations);
   const waking: Waking = createWaking(platform, parts, () => stream);
   const stream: Stream = createStream({
     ...parts,

@@ -1,8 +1,8 @@
 export type { Body, Data } from './calls/call.ts';
+export type { ClientGroup } from './calls/client-group.ts';
 export type { Credentials } from './calls/log-in.ts';
-export type { Operations } from './calls/operations.ts';
 export type { Registration } from './calls/register.ts';
-export { type AuthClient, type AuthClientOptions, createAuthClient } from './create-auth-client.ts';
+export { type Added, type AuthClient, type AuthClientOptions, createAuthClient } from './create-auth-client.ts';
 export type { AuthEvent, AuthListener, AuthState, NewDevice, SessionInfo, SignedOutReason } from './events.ts';
 export { type ErrorCode, type Reaction, type Retry, reactions } from './generated/reactions.ts';
 export { type AnyErrorCode, AuthError, type ClientErrorCode } from './http/auth-error.ts';

@@ -1,4 +1,5 @@
 import type { AuthClient } from '@auth-account/client';
+import type { Account } from '@auth-account/client/account';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { newEmail, password } from '../../support/accounts.ts';
@@ -9,7 +10,7 @@ import { eventually } from '../../support/worker-scene.ts';
 
 /** What the page's script leaves in its window. */
 interface PageWindow {
-  readonly auth: AuthClient;
+  readonly auth: AuthClient & Account;
   readonly events: string[];
   skipMs: number;
   // biome-ignore lint/suspicious/noExplicitAny: the types of a page are not those of this program

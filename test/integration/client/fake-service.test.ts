@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createAuthClient } from '@auth-account/client';
+import { account } from '@auth-account/client/account';
+import { household } from '@auth-account/client/household';
 import { createFakeService, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
@@ -94,7 +96,7 @@ test('the fake service answers as the real one does, in the contract’s forms',
 test('an app’s test has sessions, streams, lost answers and ends', async () => {
   const service = createFakeService();
   const storage = memoryStorage();
-  const auth = createAuthClient({ ...service, storage });
+  const auth = createAuthClient({ ...service, storage, groups: [account, household] });
   const events: string[] = [];
   auth.subscribe(({ type }) => events.push(type));
   const email = newEmail();
@@ -106,7 +108,7 @@ test('an app’s test has sessions, streams, lost answers and ends', async () =>
   service.expireAccessTokens();
   expect((await auth.account.find()).email).toBe(email);
   auth.close();
-  const again = createAuthClient({ ...service, storage });
+  const again = createAuthClient({ ...service, storage, groups: [account, household] });
   expect((await again.ready()).status).toBe('signed_in');
   service.endSession(session_id, 'password_changed');
   await expect(again.account.find()).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_STOLEN' });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AuthClient, createAuthClient } from '@auth-account/client';
+import { type Account, account } from '@auth-account/client/account';
 import { memoryStorage } from '@auth-account/client/testing';
 import { type DemoStack, poll } from './demo-stack.ts';
 import { check, demoPassword as password, say, show } from './narration.ts';
@@ -56,8 +57,9 @@ export async function tellClientPath(stack: DemoStack): Promise<void> {
   console.log();
 }
 
-function startApp(baseUrl: string, storage: ReturnType<typeof memoryStorage>, weather: Weather): AuthClient {
+function startApp(baseUrl: string, storage: ReturnType<typeof memoryStorage>, weather: Weather): AuthClient & Account {
   return createAuthClient({
+    groups: [account],
     baseUrl,
     storage,
     async fetch(url, init) {

@@ -1,5 +1,5 @@
 import type { OperationTypes } from '../generated/operation-types.ts';
-import { type OperationName, operations } from '../generated/operations.ts';
+import type { OperationName, Operations } from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Access } from '../session/access.ts';
@@ -48,10 +48,10 @@ export function wantsRefresh(error: unknown): boolean {
   return error instanceof AuthError && ownReactionTo(error.reaction.type) === 'refresh';
 }
 
-export function createCall(exchange: Exchange, keeper: Keeper): Call {
+export function createCall(exchange: Exchange, keeper: Keeper, operations: Operations): Call {
   return async <N extends OperationName>(name: N, { isWanted, ...input }: CallInput = {}): Promise<Data<N>> => {
     const send = (access?: Access) =>
       exchange<Data<N>>(name, { ...input, ...(access && { accessToken: access.token }) });
-    return operations[name][2] === 1 ? withAccess(keeper, send, isWanted) : send();
+    return operations[name]?.[2] === 1 ? withAccess(keeper, send, isWanted) : send();
   };
 }

@@ -1,11 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { operations as all, type OperationName } from '../generated/operations.ts';
+import { accountOperations, coreOperations, householdOperations, type OperationName } from '../generated/operations.ts';
+import { account } from '../groups/account.ts';
+import { household } from '../groups/household.ts';
 import type { Keeper } from '../session/keeper.ts';
 import type { Call } from './call.ts';
-import { createOperations } from './operations.ts';
+import { createSessions } from './sessions.ts';
 
 /** Operations that other modules of the client call. */
 const elsewhere: readonly OperationName[] = ['registerAccount', 'logIn', 'refreshTokens', 'logOut'];
+
+const all = [coreOperations, accountOperations, householdOperations].flatMap(Object.keys);
 
 test('has a method for every operation of the route table', async () => {
   const called = new Set<string>(elsewhere);
@@ -20,14 +24,10 @@ test('has a method for every operation of the route table', async () => {
     access: async () => ({ token: '' }),
     renew: async () => undefined,
   } as unknown as Keeper;
-  const made = createOperations({
-    platform: { randomUUID: () => 'a', now: () => 0 },
-    call,
-    keeper,
-    deviceId: async () => 'device',
-  });
-  await callAll(made);
-  expect([...called].sort()).toEqual(Object.keys(all).sort());
+  const platform = { randomUUID: () => 'a', now: () => 0 };
+  const deps = { platform, call, keeper, deviceId: async () => 'device' };
+  for (const made of [createSessions(deps), account.create(deps), household.create(deps)]) await callAll(made);
+  expect([...called].sort()).toEqual(all.sort());
 });
 
 async function callAll(methods: object): Promise<void> {

@@ -3,9 +3,18 @@
 /** Method, path, and 1 if the operation wants the access token. */
 export type Operation = readonly [method: string, path: string, wantsToken: 0 | 1];
 
-export const operations = {
+export const coreOperations = {
   registerAccount: ['POST', '/api/v1/auth/register', 0],
   findAccount: ['GET', '/api/v1/account', 1],
+  logIn: ['POST', '/api/v1/auth/login', 0],
+  refreshTokens: ['POST', '/api/v1/auth/refresh', 0],
+  logOut: ['POST', '/api/v1/auth/logout', 1],
+  logOutAll: ['POST', '/api/v1/auth/logout-all', 1],
+  listSessions: ['GET', '/api/v1/auth/sessions', 1],
+  revokeSession: ['DELETE', '/api/v1/auth/sessions/{session_id}', 1],
+} as const satisfies Record<string, Operation>;
+
+export const accountOperations = {
   changeAccount: ['PATCH', '/api/v1/account', 1],
   changePassword: ['POST', '/api/v1/account/password', 1],
   exportAccount: ['POST', '/api/v1/account/export', 1],
@@ -24,12 +33,9 @@ export const operations = {
   resendEmailChange: ['POST', '/api/v1/account/email-change/resend', 1],
   confirmEmailChange: ['POST', '/api/v1/account/email-change/confirm', 1],
   undoEmailChange: ['POST', '/api/v1/auth/email-change/undo', 0],
-  logIn: ['POST', '/api/v1/auth/login', 0],
-  refreshTokens: ['POST', '/api/v1/auth/refresh', 0],
-  logOut: ['POST', '/api/v1/auth/logout', 1],
-  logOutAll: ['POST', '/api/v1/auth/logout-all', 1],
-  listSessions: ['GET', '/api/v1/auth/sessions', 1],
-  revokeSession: ['DELETE', '/api/v1/auth/sessions/{session_id}', 1],
+} as const satisfies Record<string, Operation>;
+
+export const householdOperations = {
   findCurrentGroup: ['GET', '/api/v1/groups/current', 1],
   renameGroup: ['PATCH', '/api/v1/groups/current', 1],
   handOverGroup: ['POST', '/api/v1/groups/current/owner', 1],
@@ -42,4 +48,8 @@ export const operations = {
   revokeInvite: ['DELETE', '/api/v1/invites/{token}', 1],
 } as const satisfies Record<string, Operation>;
 
-export type OperationName = keyof typeof operations;
+export type OperationName =
+  | keyof typeof coreOperations
+  | keyof typeof accountOperations
+  | keyof typeof householdOperations;
+export type Operations = Readonly<Partial<Record<OperationName, Operation>>>;

@@ -1,4 +1,4 @@
-import { type Operation, type OperationName, operations } from '../generated/operations.ts';
+import type { Operation, OperationName, Operations } from '../generated/operations.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import { AuthError, type ClientErrorCode } from './auth-error.ts';
 
@@ -11,6 +11,7 @@ export interface ExchangeConfig {
   /** `Accept-Language` of the errors' texts. */
   readonly language: (() => string) | undefined;
   readonly timeoutMs: number | undefined;
+  readonly operations: Operations;
 }
 
 /** One request. */
@@ -31,7 +32,7 @@ export type Exchange = <T>(name: OperationName, outgoing: Outgoing) => Promise<T
 
 export function createExchange(
   platform: Platform,
-  { baseUrl, language, timeoutMs = 15_000 }: ExchangeConfig,
+  { baseUrl, language, timeoutMs = 15_000, operations }: ExchangeConfig,
   log: Log,
 ): Exchange {
   const { fetch, randomUUID, timers } = platform;
@@ -67,7 +68,7 @@ export function createExchange(
     signal?.addEventListener('abort', stop);
     const cancel = timers.after(limit, giveUp('CLIENT_TIMEOUT'));
     async function send(): Promise<T> {
-      const response = await fetch(...requestOf(operations[name], outgoing, requestId, abort.signal));
+      const response = await fetch(...requestOf(operations[name] as Operation, outgoing, requestId, abort.signal));
       // The body counts too: an answer whose body never ends is none.
       return readAnswer<T>(response, await response.text(), requestId);
     }

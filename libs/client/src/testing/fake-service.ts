@@ -1,5 +1,5 @@
 import type { SignedOutReason } from '../events.ts';
-import { type OperationName, operations } from '../generated/operations.ts';
+import { accountOperations, coreOperations, householdOperations, type OperationName } from '../generated/operations.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createFakeOperations, type FakeCall, FakeRefusal } from './fake-operations.ts';
 import { type FakeRecords, type FakeSession, sessionOfAccess } from './fake-records.ts';
@@ -20,6 +20,8 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
   /** Sends a message to the streams of a group. */
   push(home_group_id: string, topic: string, payload: unknown): void;
 }
+
+const operations = { ...coreOperations, ...accountOperations, ...householdOperations };
 
 /** Close codes of ends that are not 4001. */
 const closes: Readonly<Partial<Record<SignedOutReason, number>>> = { replaced: 4005, logged_out: 1000 };

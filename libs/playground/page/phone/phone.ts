@@ -8,6 +8,8 @@ import {
   type NewDevice,
   type SignedOutReason,
 } from '@auth-account/client';
+import { type Account, account } from '@auth-account/client/account';
+import { type Household, household } from '@auth-account/client/household';
 import { createStore, type Store } from '../store.ts';
 import { readAccount, writeAccount } from './phone-account.ts';
 import { createPhoneNetwork } from './phone-network.ts';
@@ -53,7 +55,7 @@ export interface PhoneView {
 export interface Phone {
   readonly owner: Owner;
   readonly view: Pick<Store<PhoneView>, 'read' | 'subscribe'>;
-  readonly client: AuthClient;
+  readonly client: AuthClient & Account & Household;
   show(screen: Screen): Promise<void>;
   type(entries: Partial<Pick<PhoneView, 'email' | 'password' | 'code' | 'inviteToken' | 'space'>>): void;
   register(): Promise<void>;
@@ -106,6 +108,7 @@ export function createPhone(options: PhoneOptions): Phone {
   const network = createPhoneNetwork({ owner, onTraffic: options.onTraffic, onLost: () => set({ losesNext: false }) });
   let skippedMs = 0;
   const client = createAuthClient({
+    groups: [account, household],
     baseUrl: location.origin,
     storage: phoneStorage,
     ...network.platform,
@@ -157,7 +160,7 @@ type SetView = (changes: Partial<PhoneView>) => void;
 type Run = (work: () => Promise<void>) => Promise<void>;
 type ViewStore = Pick<Store<PhoneView>, 'read'>;
 
-function createWork(client: AuthClient, view: ViewStore, set: SetView) {
+function createWork(client: AuthClient & Account & Household, view: ViewStore, set: SetView) {
   let running = Promise.resolve();
   /** One thing at a time, as the buttons of a phone do it. */
   function run(work: () => Promise<void>): Promise<void> {
@@ -223,7 +226,7 @@ const signedOutView = { group: undefined, sessions: [], invite: undefined, isStr
 
 interface DeedsDeps {
   readonly owner: Owner;
-  readonly client: AuthClient;
+  readonly client: AuthClient & Account & Household;
   readonly view: ViewStore;
   readonly set: SetView;
   readonly run: Run;

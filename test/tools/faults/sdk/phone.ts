@@ -1,4 +1,9 @@
 import { type AuthClient, type AuthEvent, createAuthClient } from '@auth-account/client';
+import { type Account, account } from '@auth-account/client/account';
+import { type Household, household } from '@auth-account/client/household';
+
+type Auth = AuthClient & Account & Household;
+
 import { memoryStorage } from '@auth-account/client/testing';
 import { type AppLife, beginLife, never } from './app-life.ts';
 import { createPhoneNetwork, type NetworkOptions, type PhoneNetwork } from './phone-network.ts';
@@ -18,7 +23,7 @@ export interface Phone {
 
 /** One run of the app on a phone. */
 export interface App {
-  readonly auth: AuthClient;
+  readonly auth: Auth;
   /** True until it is killed. */
   isAlive(): boolean;
 }
@@ -32,7 +37,7 @@ export function createPhone({ onEvent, ...ways }: PhoneOptions): Phone {
   const secrets = createSecrets();
   const network = createPhoneNetwork({ ...ways, secrets });
   const foreground = createSwitch();
-  let running: { readonly auth: AuthClient; readonly life: AppLife } | undefined;
+  let running: { readonly auth: Auth; readonly life: AppLife } | undefined;
 
   return {
     secrets,
@@ -41,6 +46,7 @@ export function createPhone({ onEvent, ...ways }: PhoneOptions): Phone {
     start() {
       const life = beginLife(storage);
       const auth = createAuthClient({
+        groups: [account, household],
         baseUrl: 'http://api.example.com',
         storage: life.storage,
         timers: life.timers,
