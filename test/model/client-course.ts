@@ -76,6 +76,7 @@ const networkFate: fc.Arbitrary<NetworkFate> = fc.record({
         'answer_lost' as const,
         'cut' as const,
         'doubled' as const,
+        'echoed' as const,
         'captive_portal' as const,
         'captive_portal_401' as const,
         'unavailable' as const,

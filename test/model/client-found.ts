@@ -8,6 +8,7 @@ const slow = (count: number) => Array.from({ length: count }, () => 'slow' as co
 const hanging = { kind: 'hangs', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
 const late = { kind: 'passes', upMs: 80_000, downMs: 0, givenUp: 'lost' } as const;
 const passing = (downMs: number) => ({ kind: 'passes', upMs: 0, downMs, givenUp: 'lost' }) as const;
+const echoed = { kind: 'echoed', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
 const lost = { kind: 'request_lost', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
 const told = { isOn: true, isTold: false } as const;
 
@@ -52,6 +53,11 @@ export const found: Readonly<Record<string, Course>> = {
       step({ kind: 'read only', isOn: false, isTold: false }),
       step({ kind: 'call', tab: 0 }, { passMs: 600_000 }),
     ],
+  },
+  'a login that a proxy sends twice, of which the first answer comes back': {
+    tabs: 1,
+    isSignedIn: false,
+    steps: [step({ kind: 'log in', tab: 0, account: 0 }, { fates: [echoed], passMs: 600_000 })],
   },
   'a refresh that hangs in one tab while the other waits for it': {
     tabs: 2,

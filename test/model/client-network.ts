@@ -11,8 +11,10 @@ export interface NetworkFate {
     | 'answer_lost'
     /** The head of the answer comes, its body breaks off. */
     | 'cut'
-    /** A proxy on the way sends it twice, the second time after `laterMs` if somebody still waits. */
+    /** A proxy on the way sends it twice, the second time after `downMs` if somebody still waits for that answer. */
     | 'doubled'
+    /** The same, but the first answer is the one that comes back. */
+    | 'echoed'
     | 'captive_portal'
     | 'captive_portal_401'
     | 'unavailable'
@@ -46,7 +48,8 @@ export interface Network {
 export interface Observer {
   onSent(sent: Sent): () => void;
   onHandshake(url: string, token: string): void;
-  onAnswer(sent: Sent, answer: Answer): void;
+  /** `isTwin`: it answers a request that was sent again on the way. */
+  onAnswer(sent: Sent, answer: Answer, isTwin: boolean): void;
 }
 
 export const serviceUrl = 'https://inventory.example.com';
@@ -121,9 +124,9 @@ interface Trip {
 
 async function travel({ fate, sent, journey, deliver, observer, time }: Trip): Promise<Response> {
   const wait = (ms: number) => (ms === 0 ? Promise.resolve() : new Promise<void>((done) => time.after(ms, done)));
-  const arrive = async () => {
+  const arrive = async (isTwin = false) => {
     const answer = await deliver(sent, journey.isGivenUp());
-    observer.onAnswer(sent, answer);
+    observer.onAnswer(sent, answer, isTwin);
     return answer;
   };
   await wait(fate.upMs);
@@ -133,9 +136,10 @@ async function travel({ fate, sent, journey, deliver, observer, time }: Trip): P
   const other = foreign[fate.kind];
   if (other) return responseOf(...other);
   let answer = await arrive();
-  if (fate.kind === 'doubled' && !journey.isGivenUp()) {
+  if ((fate.kind === 'doubled' || fate.kind === 'echoed') && !journey.isGivenUp()) {
     await wait(fate.downMs);
-    if (!journey.isGivenUp()) answer = await arrive();
+    const twin = journey.isGivenUp() ? answer : await arrive(true);
+    if (fate.kind === 'doubled') answer = twin;
   }
   await wait(fate.downMs);
   if (fate.kind === 'answer_lost') throw lostError();

@@ -88,7 +88,7 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
         if (isTooLate(sent, sessionId, idOf(state())))
           violations.push('a stream got a token of a session that is over');
       },
-      onAnswer: (sent, answer) => learnAnswer(observed, tokens, sent, answer),
+      onAnswer: (sent, answer, isTwin) => learnAnswer(observed, tokens, sent, answer, isTwin),
     }),
     onEvent: (tab, event) => checkEvent(observed, tab, event),
     onKill() {
@@ -113,12 +113,20 @@ function idOf(state: AuthState | undefined): string | undefined {
   return state?.status === 'signed_in' ? state.session.session_id : undefined;
 }
 
-function learnAnswer(observed: Observed, tokens: KnownTokens, sent: Sent, { status, json }: Answer): void {
+function learnAnswer(
+  observed: Observed,
+  tokens: KnownTokens,
+  sent: Sent,
+  { status, json }: Answer,
+  isTwin: boolean,
+): void {
   const { error_code: code = '', details, data } = json ?? {};
   observed.note(`  ${sent.method} ${sent.path} ${tokens.nameOf(sent)} → ${status} ${code}`);
   observed.count(`${status} ${sent.path} ${code} ${details?.reason ?? ''}`.trim());
-  // The service ends the session that the user had on the device; the client logs out that of another user.
-  if (sent.path.endsWith('/login') && status === 200) for (const each of tokens.sessions) observed.mayEnd.add(each);
+  // The service ends the session that the user had on the device; the client logs out that of another user. A repeated
+  // login ends none.
+  if (sent.path.endsWith('/login') && status === 200 && !isTwin)
+    for (const each of tokens.sessions) observed.mayEnd.add(each);
   if (data?.refresh_token) tokens.learn(data);
   const isBlind = observed.blindSessions.has(tokens.sessionOf(sent) ?? '');
   if (details?.reason === 'reused' && isBlind)
