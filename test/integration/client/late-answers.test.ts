@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { password } from '../../support/accounts.ts';
 import { type ClientScene, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { createSharedTabs } from '../../support/shared-tabs.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let scene: ClientScene;
@@ -96,3 +97,47 @@ test('a login succeeds whose own effect on the session before is heard of first'
   expect(await again).toHaveProperty('session_id');
   expect((await app.client.account.find()).email).toBe(app.email);
 });
+
+const hourMs = 3_600_000;
+/** Whose refresh gets this fate, until the test ends that. It holds the lock of all tabs. */
+const frozen = {
+  'whose answer comes late': { fate: 'answer_held', thaw: (tab: TestApp) => tab.network.release() },
+  'which sends its request again': { fate: 'hangs', thaw: (tab: TestApp) => tab.giveUpWaiting() },
+} as const;
+
+test.each(Object.entries(frozen))(
+  'a tab that was frozen while it refreshed, %s, is no thief',
+  async (_, { fate, thaw }) => {
+    const shared = { ...noStream, ...createSharedTabs() };
+    const tab = await scene.signedIn(shared);
+    const other = scene.app(shared, tab.storage);
+    await other.client.ready();
+    const { length: before } = tab.network.to('/refresh');
+    const pass = (app: TestApp) => {
+      app.clock.monotonic += hourMs;
+    };
+    pass(tab);
+    tab.network.plan('/refresh', fate);
+    const late = outcomeOf(tab.client.account.find());
+    await eventually('the refresh is on its way', async () => tab.network.to('/refresh').length > before);
+    if (fate === 'answer_held') await untilHeld(tab);
+    for (const refreshes of [1, 2, 3]) {
+      pass(other);
+      let isDone = false;
+      const done = other.client.account.find().finally(() => {
+        isDone = true;
+      });
+      await eventually('the other tab goes on without the lock', async () => {
+        if (other.network.to('/refresh').length < refreshes) other.giveUpWaiting();
+        return isDone;
+      });
+      await done;
+    }
+    thaw(tab);
+    expect(await late).toMatchObject({ email: tab.email });
+    for (const app of [tab, other, tab]) {
+      pass(app);
+      expect((await app.client.account.find()).email).toBe(tab.email);
+    }
+  },
+);

@@ -37,32 +37,25 @@ const neighbourMs = 250;
 /** Pause before the second try of a refresh whose answer was lost. */
 const secondTryMs = 1_000;
 
-/** Creates the request itself. A lost answer is asked for again with the same token: the service then hands out the same pair. */
-function createAsk({ platform: { monotonic, timers }, exchange }: RenewDeps) {
-  async function ask(refresh_token: string, signal: AbortSignal): Promise<{ pair: TokenPair; sentAt: number }> {
-    const sentAt = monotonic();
-    return { pair: await exchangeTokens(exchange, 'refreshTokens', { body: { refresh_token }, signal }), sentAt };
-  }
-
-  return async (refresh_token: string, signal: AbortSignal) => {
-    try {
-      return await ask(refresh_token, signal);
-    } catch (error) {
-      if (!isLost(error)) throw error;
-      await new Promise<void>((resolve) => timers.after(secondTryMs, resolve));
-      return ask(refresh_token, signal);
-    }
-  };
-}
+/** Time after which what was read of the storage may be old: a tab that was frozen meanwhile has not noticed. */
+const staleMs = 5_000;
+/** Reads of a storage that takes longer than that itself. */
+const mostReads = 3;
 
 /** Creates what becomes of an answer: a stored pair, or the end of the session. */
 function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
   return {
-    /** Stores the new pair, then hands out its access token. */
-    async keepPair(pair: TokenPair, era: string, sentAt: number): Promise<Access> {
+    /**
+     * Stores the new pair, then hands out its access token. Returns undefined if another tab has renewed the session
+     * meanwhile: its token must not be replaced by this one, which is void.
+     */
+    async keepPair(pair: TokenPair, presented: string, era: string, sentAt: number): Promise<Access | undefined> {
       let access: Access | undefined;
+      let isOvertaken = false;
       await vault.update((newest) => {
         if (newest.era !== era || !newest.session) return;
+        isOvertaken = ![presented, pair.refresh_token].includes(newest.session.refresh_token);
+        if (isOvertaken) return;
         const session = { ...newest.session, ...sessionOf(pair) };
         // If the storage refuses the new token, the next refresh presents the one before it again: the service takes that
         // until the new one has been used. If the new one were used, and the app killed then, it would be taken for theft.
@@ -76,7 +69,7 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
           },
         };
       });
-      if (!access) throw new AuthError('CLIENT_SUPERSEDED');
+      if (!access && !isOvertaken) throw new AuthError('CLIENT_SUPERSEDED');
       return access;
     },
     /** Ends the session whose token was refused. False if that is not the newest any more: another tab has renewed it. */
@@ -92,30 +85,53 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
 }
 
 export function createRenewal(deps: RenewDeps): Renewal {
-  const { exclusive, vault, holder } = deps;
-  const { timers, openChannel } = deps.platform;
-  const ask = createAsk(deps);
+  const { exchange, exclusive, vault, holder } = deps;
+  const { timers, openChannel, monotonic } = deps.platform;
   const { keepPair, conclude } = createKeep(deps);
   let inFlight: { readonly era: string; readonly done: Promise<Access>; readonly abort: AbortController } | undefined;
 
-  async function renewOnce(era: string, before: Before, signal: AbortSignal): Promise<Access> {
-    // Another tab may have renewed it, or ended it, while this one waited: an earlier token would be taken for theft.
+  const pause = (ms: number) => new Promise<void>((resolve) => timers.after(ms, resolve));
+
+  /**
+   * Returns the token to present, or an access token that another tab has got. Another tab may have renewed the session,
+   * or ended it, while this one waited or was frozen: an earlier token would be taken for theft.
+   */
+  async function look(era: string, before: Before, signal: AbortSignal, reads = 1): Promise<string | Access> {
+    const begun = monotonic();
     const { session, era: presentEra } = await vault.read(openChannel);
     if (presentEra !== era || signal.aborted) throw new AuthError('CLIENT_SUPERSEDED');
     if (!session) throw new AuthError('CLIENT_SIGNED_OUT');
     const { refused } = before;
     if (session.refresh_token !== before.refreshToken && !holder.freshOf(era, refused)) {
-      await Promise.race([holder.adopted(), new Promise<void>((resolve) => timers.after(neighbourMs, resolve))]);
+      await Promise.race([holder.adopted(), pause(neighbourMs)]);
     }
     const fresh = holder.freshOf(era, refused);
     if (fresh) return fresh;
+    const isStale = monotonic() - begun > staleMs && reads < mostReads;
+    return isStale ? look(era, before, signal, reads + 1) : session.refresh_token;
+  }
+
+  async function ask(refresh_token: string, era: string, signal: AbortSignal): Promise<Access | undefined> {
+    const sentAt = monotonic();
+    const pair = await exchangeTokens(exchange, 'refreshTokens', { body: { refresh_token }, signal });
+    return keepPair(pair, refresh_token, era, sentAt);
+  }
+
+  async function renewOnce(era: string, before: Before, signal: AbortSignal, isSecond = false): Promise<Access> {
+    const token = await look(era, before, signal);
+    if (typeof token !== 'string') return token;
     try {
-      const { pair, sentAt } = await ask(session.refresh_token, signal);
-      return await keepPair(pair, era, sentAt);
+      const access = await ask(token, era, signal);
+      if (access) return access;
     } catch (error) {
-      if (await conclude(session.refresh_token, era, error)) throw error;
-      return renewOnce(era, before, signal);
+      if (isLost(error) && !isSecond) {
+        // The service hands out the same pair for the same token.
+        await pause(secondTryMs);
+        return renewOnce(era, before, signal, true);
+      }
+      if (await conclude(token, era, error)) throw error;
     }
+    return renewOnce(era, before, signal, isSecond);
   }
 
   return {
