@@ -162,10 +162,12 @@ describe('the sessions of a user', () => {
       await store.insert(made, session);
       return store.listLive(user_id, session);
     });
-    const summaries = [elder, made, newer].map(({ _id, device_id, last_used_at }) => ({
+    const summaries = [elder, made, newer].map(({ _id, device_id, last_used_at, created_at, expires_at }) => ({
       _id,
       device_id,
       last_used_at,
+      created_at,
+      expires_at,
     }));
     expect(listed).toEqual(summaries);
     expect(await asStored(made._id)).toBeNull();
