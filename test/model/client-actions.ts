@@ -1,5 +1,6 @@
 import { logIn, password } from '../support/accounts.ts';
 import { bearer } from '../support/groups.ts';
+import { thaw } from './client-device.ts';
 import { serviceUrl } from './client-network.ts';
 import type { AskedLogout } from './client-observed.ts';
 import { call, kill, start, type World } from './client-world.ts';
@@ -7,7 +8,7 @@ import { call, kill, start, type World } from './client-world.ts';
 /** Something that the app, its user, the device or somebody else does. */
 export type Action =
   | { readonly kind: 'log in'; readonly tab: number; readonly account: number }
-  | { readonly kind: 'log out' | 'call' | 'token' | 'kill' | 'start'; readonly tab: number }
+  | { readonly kind: 'log out' | 'call' | 'token' | 'kill' | 'start' | 'freeze' | 'thaw'; readonly tab: number }
   /** The sibling service refuses the access token so often. */
   | { readonly kind: 'call a service'; readonly tab: number; readonly refusals: number }
   | { readonly kind: 'network' | 'foreground' | 'lock' | 'read only'; readonly isOn: boolean; readonly isTold: boolean }
@@ -28,6 +29,17 @@ const deeds: Deeds = {
   },
   kill: (world, { tab }) => kill(world, tab),
   start: (world, { tab }) => start(world, tab),
+  freeze({ tabs, streams, observed }, { tab }) {
+    const { life } = tabs[tab] ?? {};
+    // A stream is the gateway's too, which does not wait: the courses with streams have other silences.
+    if (life === undefined || streams) return;
+    life.frozen ??= [];
+    observed.onFreeze();
+  },
+  thaw({ tabs, time }, { tab }) {
+    const { life } = tabs[tab] ?? {};
+    if (life) thaw(life, time.now());
+  },
   network({ network, device, streams }, { isOn, isTold }) {
     network.isOn = isOn;
     streams?.onNetwork(isOn, isTold);

@@ -35,6 +35,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('token' as const), tab }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('kill' as const), tab }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('freeze' as const, 'thaw' as const), tab }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('start' as const), tab }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('log out' as const), tab }) },
   {

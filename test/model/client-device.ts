@@ -13,6 +13,30 @@ export interface Life {
   isRefused: boolean;
   /** Runs what an ending must: the operating system closes connections and releases locks. */
   readonly endings: Set<() => void>;
+  /**
+   * What a frozen page will hear when it goes on, in order; undefined while it runs. It keeps its locks. What it does with
+   * its storage it still ends: in the milliseconds between two steps of that no page is frozen here (decisions.md).
+   */
+  frozen: (() => void)[] | undefined;
+  /** When it went on, in milliseconds. */
+  thawedAt: number;
+}
+
+/** Does the work when the page runs: at once, or when it is no longer frozen. */
+export function whenRunning(life: Life, work: () => void): void {
+  if (life.frozen) life.frozen.push(work);
+  else work();
+}
+
+/** Resolves when the page runs. */
+export const running = (life: Life) => new Promise<void>((resolve) => whenRunning(life, resolve));
+
+export function thaw(life: Life, now: number): void {
+  if (life.frozen === undefined) return;
+  const heard = life.frozen;
+  life.frozen = undefined;
+  life.thawedAt = now;
+  for (const work of heard) work();
 }
 
 /** What the tabs of an app share. */
@@ -61,7 +85,7 @@ export function createDevice(time: VirtualTime, tell: Tell, mayLose: boolean): D
     channelOf: createChannels(time),
     signalOf: (life, of) => ({
       subscribe(listener) {
-        const own = (value: boolean) => life.isOver || listener(value);
+        const own = (value: boolean) => whenRunning(life, () => life.isOver || listener(value));
         of.listeners.add(own);
         own(of.isOn);
         return () => of.listeners.delete(own);
@@ -150,7 +174,7 @@ function createLocks(): Device['locksOf'] {
           begin() {
             hasBegun = true;
             // The lock is held until the work has ended, whatever becomes of it.
-            void Promise.resolve()
+            void running(life)
               .then(work)
               .then(resolve, reject)
               .finally(() => end());
@@ -170,20 +194,22 @@ function createLocks(): Device['locksOf'] {
 }
 
 function createChannels(time: VirtualTime): Device['channelOf'] {
-  const ports = new Set<Channel>();
+  const ports = new Map<Channel, Life>();
   return (life) => () => {
     const port: Channel = {
       onmessage: null,
       postMessage(data) {
         const text = JSON.stringify(data);
-        const others = [...ports].filter((other) => other !== port);
-        if (!life.isOver)
-          time.after(5, () => others.forEach((other) => void other.onmessage?.({ data: JSON.parse(text) })));
+        const others = [...ports].filter(([other]) => other !== port);
+        const deliver = () => {
+          for (const [other, owner] of others) whenRunning(owner, () => other.onmessage?.({ data: JSON.parse(text) }));
+        };
+        if (!life.isOver) time.after(5, deliver);
       },
-      close: () => ports.delete(port),
+      close: () => void ports.delete(port),
     };
     life.endings.add(port.close);
-    ports.add(port);
+    ports.set(port, life);
     return port;
   };
 }

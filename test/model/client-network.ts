@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { type Answer, send } from '../support/http-client.ts';
-import { type Life, never, type Tell } from './client-device.ts';
+import { type Life, never, running, type Tell } from './client-device.ts';
 import type { VirtualTime } from './client-time.ts';
 
 /** What becomes of one request. */
@@ -98,12 +98,14 @@ export function createNetwork(time: VirtualTime, base: string, tell: Tell, settl
         };
         const settled = journey.race(trip()).finally(end);
         return settled.then(
-          (response) => {
+          async (response) => {
             tell();
+            if (life.frozen) await running(life);
             return life.isOver ? never() : response;
           },
-          (error) => {
+          async (error) => {
             tell();
+            if (life.frozen) await running(life);
             if (life.isOver) return never();
             throw error;
           },

@@ -43,6 +43,7 @@ export interface Observed {
   observerOf(life: Life, state: () => AuthState | undefined): Observer;
   onEvent(tab: number, event: AuthEvent): void;
   onKill(faults: number): void;
+  onFreeze(): void;
   onRejected(what: string, error: unknown, isKnown: boolean): void;
   count(what: string): void;
 }
@@ -56,6 +57,7 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
   const tokens = createTokens();
   const beginRefresh = createRefreshCount(violations);
   let kills = 0;
+  let hasFrozen = false;
   const observed: Observed = {
     ...{ violations, story, note, figures, count },
     mayEnd: new Set(),
@@ -77,7 +79,8 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
         if (sessionId === undefined || !sent.path.endsWith('/refresh')) return () => undefined;
         const mayBeBlind = own !== sessionId || device.wipes > 0;
         if (mayBeBlind && life.blindReads > 0) observed.blindSessions.add(sessionId);
-        return beginRefresh(sessionId, own === sessionId, life);
+        // A tab waits 45 s for a frozen one, and then goes on beside it.
+        return beginRefresh(sessionId, own === sessionId && !hasFrozen, life);
       },
       onHandshake(url, token) {
         const sent: Sent = {
@@ -93,6 +96,9 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
     onEvent: (tab, event) => checkEvent(observed, tab, event),
     onKill() {
       kills += 1;
+    },
+    onFreeze() {
+      hasFrozen = true;
     },
     onRejected(what, error, isKnown) {
       const code = (error as { code?: string }).code ?? String(error);

@@ -3,7 +3,7 @@ import { createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { AuthError } from '../../libs/client/src/http/auth-error.ts';
 import type { TestApi } from '../support/test-api.ts';
-import { createDevice, type Device, type Life } from './client-device.ts';
+import { createDevice, type Device, type Life, thaw, whenRunning } from './client-device.ts';
 import { createNetwork, type Network, serviceUrl } from './client-network.ts';
 import { createObserved, type Observed } from './client-observed.ts';
 import { createStreams, type Streams } from './client-streams.ts';
@@ -87,7 +87,14 @@ export function start(world: World, index: number): void {
   if (world.tabs[index] !== undefined || world.starting.has(index)) return;
   world.starting.add(index);
   const { device, time, network, observed, streams } = world;
-  const life: Life = { isOver: false, blindReads: 0, isRefused: false, endings: new Set() };
+  const life: Life = {
+    isOver: false,
+    blindReads: 0,
+    isRefused: false,
+    endings: new Set(),
+    frozen: undefined,
+    thawedAt: Number.NEGATIVE_INFINITY,
+  };
   const isPage = world.tabs.length > 1;
   // Declared first: the client asks for it before it is created.
   const holder: { client?: AuthClient } = {};
@@ -98,7 +105,7 @@ export function start(world: World, index: number): void {
     services: [serviceUrl],
     storage: device.storageOf(life),
     fetch: network.fetchOf(life, observer),
-    timers: { after: (ms, work) => time.after(ms, () => life.isOver || work()) },
+    timers: { after: (ms, work) => time.after(ms, () => whenRunning(life, () => life.isOver || work())) },
     // Each tab has a monotonic clock of its own.
     monotonic: () => time.now() + index * 1_000_000,
     random: () => randomAt(time.now()),
@@ -144,6 +151,8 @@ export function call(
 ): void {
   const tab = world.tabs[index];
   if (tab === undefined) return;
+  // Nobody can use a page that is frozen.
+  thaw(tab.life, world.time.now());
   const own = { what, life: tab.life };
   world.calls.add(own);
   const end = () => world.calls.delete(own);
