@@ -212,6 +212,7 @@ const outbox: Calls['outbox'] = {
   exists: ({ stores }) => stores.outbox.exists(id),
   findByRequest: ({ stores }) => stores.outbox.findByRequest(requestId),
   list: ({ stores }) => stores.outbox.list({ state: 'dead', since: at, until: at, after: id, limit: 1 }),
+  retentionSeconds: ({ stores }) => stores.outbox.retentionSeconds(),
   backlog: ({ stores }) => stores.outbox.backlog(1),
   claim: async ({ stores }) => {
     await stores.outbox.claim(claim);

@@ -48,6 +48,8 @@ export interface OutboxDocument {
   readonly discarded?: Readonly<Record<string, Date>>;
   /** Subscriber → time of the last replay by an operator. */
   readonly replays?: Readonly<Record<string, Date>>;
+  /** Set by a replay: the row waits for these subscribers and for no others, such as those added since the event. */
+  readonly only_for?: readonly string[];
   /** Subscriber → time of the first failed attempt since the last replay. */
   readonly first_failures?: Readonly<Record<string, Date>>;
   /** Latest attempts, at most {@link maximumAttemptsKept}, oldest first. */
@@ -96,6 +98,8 @@ export interface SubscriberDocument {
   readonly _id: string;
   /** Time since which the workers have it in their configuration; missing if they don't have it. */
   readonly configured_at?: Date;
+  /** Topics that it takes; all if missing. */
+  readonly topics?: readonly string[];
   /** Set while its deliveries are parked because it answered 410 Gone. */
   readonly parked_at?: Date;
   /** Event whose delivery was answered with 410. */

@@ -11,7 +11,8 @@ export interface IndexSettings {
 
 type Index = readonly [IndexSpecification, CreateIndexesOptions & { readonly name: string }];
 
-const outboxTtl = 'delivered_ttl';
+/** Name of the index whose setting is the retention of delivered outbox rows. */
+export const outboxTtl = 'delivered_ttl';
 
 const indexes = {
   users: [

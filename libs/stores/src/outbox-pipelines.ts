@@ -19,7 +19,10 @@ export function settle(subscribers: readonly EventTaker[], at: Date): Document[]
 const settling = ['deliveries', 'dead', 'discarded'] as const;
 
 function waits(taker: EventTaker): Document[] {
-  if (typeof taker === 'string') return settling.map((map) => lacks(`$${map}.${taker}`));
+  if (typeof taker === 'string') {
+    const isMeant = { $in: [taker, { $ifNull: ['$only_for', [taker]] }] };
+    return [isMeant, ...settling.map((map) => lacks(`$${map}.${taker}`))];
+  }
   return [{ $in: ['$topic', [...taker.topics]] }, ...waits(taker.name)];
 }
 

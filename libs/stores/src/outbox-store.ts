@@ -2,6 +2,7 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import type { AnyBulkWriteOperation, ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { DeliveryAttempt, EventTaker, OutboxDocument } from './documents.ts';
+import { outboxTtl } from './indexes.ts';
 import { createOutboxLeases, type OutboxLeases } from './outbox-leases.ts';
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 
@@ -38,6 +39,8 @@ export interface OutboxStore extends OutboxLeases {
   findByRequest(requestId: string): Promise<OutboxDocument[]>;
   /** Oldest first. */
   list(filter: OutboxFilter): Promise<OutboxDocument[]>;
+  /** Returns for how many seconds delivered rows are kept, as the database has it now; undefined if for good. */
+  retentionSeconds(): Promise<number | undefined>;
   /** Returns the number of waiting rows, counted up to `limit`, and the time since which the oldest waits. */
   backlog(limit: number): Promise<{ readonly depth: number; readonly oldest: Date | undefined }>;
 }
@@ -109,6 +112,10 @@ export function createOutboxStore({ outbox }: Collections): OutboxStore {
     findByRequest: (requestId) =>
       outbox.find({ 'event.requestid': requestId }).sort({ _id: 1 }).limit(requestLimit).toArray(),
     list: ({ limit, ...filter }) => outbox.find(listFilter(filter)).sort({ _id: 1 }).limit(limit).toArray(),
+    async retentionSeconds() {
+      const kept = await outbox.listIndexes().toArray();
+      return kept.find(({ name }) => name === outboxTtl)?.expireAfterSeconds;
+    },
     async backlog(limit) {
       const [depth, oldest] = await Promise.all([
         outbox.countDocuments({ state: 'pending' }, { limit }),

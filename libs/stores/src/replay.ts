@@ -1,3 +1,4 @@
+import { urgentTopic } from '@auth-account/contracts/events';
 import type { ClientSession, UpdateFilter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { deadLetterId } from './dead-letter-store.ts';
@@ -10,13 +11,16 @@ export interface ReplayOrder {
   readonly subscriber?: string;
   /** True to send only to those that have a dead letter of it. */
   readonly deadOnly: boolean;
+  /** True to send only what the `subscriber` {@link isMissed | has never had}. */
+  readonly missingOnly?: boolean;
   readonly at: Date;
 }
 
 /**
  * Sends an event again, under its own id: to a subscriber that has it, that has a dead letter of it, or that was
  * configured after it. Returns the subscribers that it goes to: none if the event is unknown, or still on its way to
- * them. Nothing is sent to a subscriber that no worker has in its configuration, and its dead letter stays.
+ * them. Nothing is sent to a subscriber that no worker has in its configuration, or that does not take the topic, and
+ * its dead letter stays.
  *
  * One transaction deletes the dead letters and makes the outbox row pending again for those subscribers; a relay claims
  * it within about a second, and has 24 h of attempts. So it works from any host that reaches MongoDB, also while Redis
@@ -32,12 +36,15 @@ export function createReplay({ outbox, deadLetters, subscribers }: Collections, 
     const row = await outbox.findOne({ _id: eventId }, { session });
     const wanted = targets(order, row, letters);
     const isConfigured = { _id: { $in: wanted }, configured_at: { $exists: true } };
-    const names = (await subscribers.find(isConfigured, { session }).toArray()).map(({ _id }) => _id);
     const [letter] = letters;
+    const topic = row?.topic ?? letter?.topic ?? '';
+    const names = (await subscribers.find(isConfigured, { session }).toArray())
+      .filter(({ topics }) => topics?.includes(topic) ?? true)
+      .map(({ _id }) => _id);
     if (names.length === 0) return [];
     const ids = names.map((name) => deadLetterId(name, eventId));
     await deadLetters.deleteMany({ _id: { $in: ids } }, { session });
-    if (row !== null) await outbox.updateOne({ _id: eventId }, putBackUpdate(names, at), { session });
+    if (row !== null) await outbox.updateOne({ _id: eventId }, putBackUpdate(row, names, at), { session });
     else if (letter) await outbox.insertOne(rowOf(letter, names, at), { session });
     return names;
   }
@@ -51,27 +58,46 @@ export function createReplay({ outbox, deadLetters, subscribers }: Collections, 
   };
 }
 
+/**
+ * Returns true if the event went past the subscriber, which was configured after it: it is neither there nor on its way,
+ * because the row does not wait for it. A request for a code is never missed: it may be one that nobody was to have.
+ */
+export function isMissed(row: OutboxDocument, subscriber: string): boolean {
+  const { deliveries, dead, discarded, only_for = [subscriber] } = row;
+  const mayCome = row.state === 'pending' && only_for.includes(subscriber);
+  return !mayCome && row.topic !== urgentTopic && !(subscriber in { ...deliveries, ...dead, ...discarded });
+}
+
 function targets(
-  { subscriber, deadOnly }: ReplayOrder,
+  { subscriber, deadOnly, missingOnly = false }: ReplayOrder,
   row: OutboxDocument | null,
   letters: readonly DeadLetterDocument[],
 ): string[] {
+  const missed = !deadOnly && subscriber !== undefined && row !== null && isMissed(row, subscriber) ? [subscriber] : [];
+  if (missingOnly) return missed;
   const dead = letters.map((letter) => letter.subscriber);
   const settled = deadOnly ? [] : Object.keys({ ...row?.deliveries, ...row?.discarded });
   const known = [...new Set([...dead, ...settled])];
   if (subscriber === undefined || known.includes(subscriber)) {
     return known.filter((name) => subscriber === undefined || name === subscriber);
   }
-  // The subscriber was configured after the event: it is not on its way there, because the row waits for no subscriber.
-  return !deadOnly && row !== null && row.state !== 'pending' ? [subscriber] : [];
+  return missed;
 }
 
-function putBackUpdate(names: readonly string[], at: Date): UpdateFilter<OutboxDocument> {
+function putBackUpdate(
+  { state, only_for = [] }: OutboxDocument,
+  names: readonly string[],
+  at: Date,
+): UpdateFilter<OutboxDocument> {
   const cleared = names.flatMap((name) =>
     ['deliveries', 'dead', 'discarded', 'first_failures'].map((map) => [`${map}.${name}`, true] as const),
   );
+  // The first delivery of a row that still waits is for everybody.
+  const isFirst = state === 'pending' && only_for.length === 0;
+  const others = state === 'pending' ? only_for : [];
+  const meant = isFirst ? {} : { only_for: [...new Set([...others, ...names])] };
   return {
-    $set: { state: 'pending', locked_until: at, attempts: 0, ...replays(names, at) },
+    $set: { state: 'pending', locked_until: at, attempts: 0, ...meant, ...replays(names, at) },
     $unset: { ...Object.fromEntries(cleared), lease: true, held: true, last_error: true, delivered_at: true },
   };
 }

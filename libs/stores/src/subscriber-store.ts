@@ -1,5 +1,5 @@
 import type { Collections } from './collections.ts';
-import type { SubscriberDocument } from './documents.ts';
+import type { EventTaker, SubscriberDocument } from './documents.ts';
 
 /**
  * Subscribers as all workers see them: their names, the ones that are parked, and the time at which they were resumed.
@@ -8,7 +8,7 @@ export interface SubscriberStore {
   /** Returns subscribers that were ever configured or parked. */
   list(): Promise<SubscriberDocument[]>;
   /** Notes that these subscribers are in the workers' configuration, and no others. */
-  configure(names: readonly string[], at: Date): Promise<void>;
+  configure(takers: readonly EventTaker[], at: Date): Promise<void>;
   /** Parks its deliveries until {@link resume}. Returns true if they were not parked before. */
   park(name: string, parked: { readonly at: Date; readonly eventId: string }): Promise<boolean>;
   /** Resumes its deliveries, within about a second. Returns true if they were parked. */
@@ -18,11 +18,14 @@ export interface SubscriberStore {
 export function createSubscriberStore({ subscribers }: Collections): SubscriberStore {
   return {
     list: () => subscribers.find().toArray(),
-    async configure(names, at) {
-      const noted = [{ $set: { configured_at: { $ifNull: ['$configured_at', at] } } }];
-      const others = { _id: { $nin: [...names] }, configured_at: { $exists: true } };
+    async configure(takers, at) {
+      const configured = takers.map((one) => (typeof one === 'string' ? { name: one, topics: '$$REMOVE' } : one));
+      const others = { _id: { $nin: configured.map(({ name }) => name) }, configured_at: { $exists: true } };
+      const noted = { $ifNull: ['$configured_at', at] };
       await subscribers.bulkWrite([
-        ...names.map((name) => ({ updateOne: { filter: { _id: name }, update: noted, upsert: true } })),
+        ...configured.map(({ name, topics }) => ({
+          updateOne: { filter: { _id: name }, update: [{ $set: { configured_at: noted, topics } }], upsert: true },
+        })),
         { updateMany: { filter: others, update: { $unset: { configured_at: true } } } },
       ]);
     },

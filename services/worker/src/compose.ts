@@ -128,7 +128,7 @@ function composeEvents(shared: Shared, mail: MailPort) {
     onError: createErrorLog(logger, 'read of the parked subscribers'),
   });
   const naming = createPoller({
-    run: () => subscribers.configure(names, now()),
+    run: () => subscribers.configure(delivery.takers, now()),
     intervalMs: namingIntervalMs,
     onError: createErrorLog(logger, 'note of the subscribers'),
   });

@@ -71,6 +71,11 @@ function addReplay(events: Command, shell: Shell): void {
       timeOption('--since <when>', 'made (dead letters: given up) since then, such as 2h or an ISO time', shell),
     )
     .addOption(timeOption('--until <when>', 'made (dead letters: given up) before then', shell))
+    .addOption(
+      new Option('--missing', 'only what --subscriber has never had, because it was added later').conflicts(
+        'deadLetters',
+      ),
+    )
     .option('--dry-run', 'print the number of events and send nothing')
     .option('--yes', 'do not ask')
     .action((ids, options) => withStores(shell, (stores) => replayEvents(stores, ids ?? [], options, shell)));

@@ -1,4 +1,6 @@
-import type { Stores } from '@auth-account/stores';
+import { isExpired } from '@auth-account/messaging';
+import { isMissed, type Stores } from '@auth-account/stores';
+import type { OutboxDocument } from '@auth-account/stores/documents';
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
 import type { Outcome, Shell } from '../cli/shell.ts';
@@ -8,6 +10,7 @@ import { type EventSelection, selectDeadLetters, selectRows } from './select-eve
 
 export interface ReplayOptions extends EventSelection {
   readonly deadLetters?: true | undefined;
+  readonly missing?: true | undefined;
   readonly yes?: true | undefined;
   readonly dryRun?: true | undefined;
 }
@@ -27,22 +30,60 @@ export async function replayEvents(
   options: ReplayOptions,
   shell: Shell,
 ): Promise<Outcome> {
-  const isSelective = options.deadLetters || options.since !== undefined || options.state !== undefined;
-  if (eventIds.length === 0 && !isSelective) {
-    throw new CommandError('Name events, or select them by --dead-letters, --since or --state.', {
-      exitCode: exitCodes.usage,
-    });
-  }
-  if (options.subscriber !== undefined) await requireSubscriber(stores, options.subscriber);
   const until = options.until ?? shell.now();
-  const targets = () => selectTargets(stores, eventIds, { ...options, until });
+  checkUsage(eventIds, { ...options, until });
+  const { subscriber } = options;
+  const topics = subscriber === undefined ? undefined : (await requireSubscriber(stores, subscriber)).topics;
+  const isWanted = wantedBy(options, topics, shell.now());
+  const targets = () => selectTargets(stores, eventIds, { ...options, until }, isWanted);
   const selected = await count(targets());
-  if (options.dryRun) return { json: { selected, dry_run: true }, text: `Would be sent again: ${selected}` };
-  if (selected === 0) throw new CommandError('There is nothing to send again.');
-  if (!options.yes) await shell.confirm(questionOf(selected, options));
-  const sent = { selected, ...(await sendAgain(stores, targets(), options, shell.now)) };
+  const gap: Gap = eventIds.length > 0 ? {} : await findGap(stores, options, shell.now());
+  const spell = (...text: string[]) => [...explainGap(gap), ...text].join('\n');
+  if (options.dryRun) {
+    return { json: { selected, dry_run: true, ...gap }, text: spell(`Would be sent again: ${selected}`) };
+  }
+  if (selected === 0) throw new CommandError(spell('There is nothing to send again.'));
+  if (!options.yes) await shell.confirm(spell(questionOf(selected, options)));
+  const sent = { selected, ...(await sendAgain(stores, targets(), options, shell.now)), ...gap };
   const exitCode = sent.replayed === 0 ? exitCodes.negative : exitCodes.ok;
   return { json: sent, text: fieldList(sent), exitCode };
+}
+
+function checkUsage(eventIds: readonly string[], options: ReplayOptions & { readonly until: Date }): void {
+  const { deadLetters, missing, subscriber, since, until, state } = options;
+  const refuse = (why: string) => {
+    throw new CommandError(why, { exitCode: exitCodes.usage });
+  };
+  const isSelective = deadLetters || since !== undefined || state !== undefined;
+  if (eventIds.length === 0 && !isSelective)
+    refuse('Name events, or select them by --dead-letters, --since or --state.');
+  if (missing && subscriber === undefined) refuse('--missing needs --subscriber.');
+  if (since !== undefined && since >= until) refuse('--since must be before --until, and before now.');
+}
+
+/** Creates the filter of what is sent to the subscriber; without one, of what is sent at all. */
+function wantedBy({ subscriber, missing }: ReplayOptions, topics: readonly string[] | undefined, now: Date) {
+  return (row: OutboxDocument) =>
+    (topics?.includes(row.topic) ?? true) &&
+    !isExpired(row.event, now) &&
+    (!missing || subscriber === undefined || isMissed(row, subscriber));
+}
+
+interface Gap {
+  readonly incomplete_before?: Date;
+}
+
+/** Finds the time before which the span may lack events, because delivered rows are no longer kept. */
+async function findGap({ outbox }: Stores, { since, deadLetters }: ReplayOptions, now: Date): Promise<Gap> {
+  const seconds = since === undefined || deadLetters ? undefined : await outbox.retentionSeconds();
+  if (since === undefined || seconds === undefined) return {};
+  const kept = new Date(now.getTime() - seconds * 1_000);
+  return since < kept ? { incomplete_before: kept } : {};
+}
+
+function explainGap({ incomplete_before }: Gap): string[] {
+  if (incomplete_before === undefined) return [];
+  return [`--since is too early: what was delivered before ${incomplete_before.toISOString()} is no longer kept.`];
 }
 
 function questionOf(selected: number, { deadLetters, subscriber }: ReplayOptions): string {
@@ -53,12 +94,12 @@ function questionOf(selected: number, { deadLetters, subscriber }: ReplayOptions
 async function sendAgain(
   { replay }: Stores,
   targets: AsyncGenerator<Target>,
-  { deadLetters }: ReplayOptions,
+  { deadLetters, missing }: ReplayOptions,
   now: () => Date,
 ): Promise<{ replayed: number; deliveries: number; skipped: number }> {
   const sent = { replayed: 0, deliveries: 0, skipped: 0 };
   for await (const { eventId, subscriber } of targets) {
-    const order = { eventId, deadOnly: deadLetters === true, at: now() };
+    const order = { eventId, deadOnly: deadLetters === true, missingOnly: missing === true, at: now() };
     const names = await replay({ ...order, ...(subscriber === undefined ? {} : { subscriber }) });
     sent[names.length === 0 ? 'skipped' : 'replayed'] += 1;
     sent.deliveries += names.length;
@@ -74,6 +115,7 @@ async function* selectTargets(
   stores: Stores,
   eventIds: readonly string[],
   { deadLetters, ...selection }: ReplayOptions,
+  isWanted: (row: OutboxDocument) => boolean,
 ): AsyncGenerator<Target> {
   const { subscriber } = selection;
   if (eventIds.length > 0) {
@@ -84,8 +126,10 @@ async function* selectTargets(
     }
   } else {
     // All events go to a subscriber that was configured later, not only those that it has had.
-    const { subscriber: _, ...others } = selection;
-    for await (const row of selectRows(stores, others)) yield { eventId: row._id, subscriber };
+    const { state, since, until } = selection;
+    for await (const row of selectRows(stores, { state, since, until })) {
+      if (isWanted(row)) yield { eventId: row._id, subscriber };
+    }
   }
 }
 

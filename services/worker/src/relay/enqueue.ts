@@ -69,7 +69,9 @@ function jobOf({ event, attempts }: OutboxDocument, subscriber: string, jobId: s
   }));
 }
 
-/** Returns true if the subscriber has neither the event nor a dead letter of it. */
-export function isWaitedForBy({ deliveries, dead, discarded }: OutboxDocument, subscriber: string): boolean {
-  return deliveries[subscriber] === undefined && !dead?.[subscriber] && !discarded?.[subscriber];
+/** Returns true if the subscriber is to have the event, and has neither it nor a dead letter of it. */
+export function isWaitedForBy(row: OutboxDocument, subscriber: string): boolean {
+  const { deliveries, dead, discarded, only_for } = row;
+  const isMeant = only_for?.includes(subscriber) ?? true;
+  return isMeant && deliveries[subscriber] === undefined && !dead?.[subscriber] && !discarded?.[subscriber];
 }
