@@ -73,6 +73,7 @@ async function readAll(pages: AsyncIterable<unknown>): Promise<void> {
 
 const users: Calls['users'] = {
   find: ({ stores }) => stores.users.find(id),
+  findConfirmed: ({ stores }) => stores.users.findConfirmed(id),
   findByEmail: ({ stores }) => stores.users.findByEmail(email),
   findAddressee: ({ stores }) => stores.users.findAddressee({ email }),
   isEmailTaken: ({ stores }) => stores.users.isEmailTaken(email, at),
@@ -188,6 +189,7 @@ const challenges: Calls['challenges'] = {
   insert: ({ stores, session }) => stores.challenges.insert(challenge, session),
   exists: ({ stores }) => stores.challenges.exists(id),
   find: ({ stores }) => stores.challenges.find(challenge),
+  findConfirmed: ({ stores }) => stores.challenges.findConfirmed(challenge),
   findOpen: ({ stores }) => stores.challenges.findOpen(id, 'password_reset', at),
   listOf: ({ stores }) => stores.challenges.listOf(id),
   async takeTry({ stores }) {

@@ -2,6 +2,7 @@ import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { ChallengeDocument, UserDocument } from './documents.ts';
+import { confirmedRead } from './fenced-sessions.ts';
 import { emailKey } from './user-store.ts';
 
 /**
@@ -40,6 +41,8 @@ export interface ChallengeStore {
   /** Reads with majority concern: the result can't be rolled back. */
   exists(challengeId: string): Promise<boolean>;
   find(key: ChallengeKey): Promise<ChallengeDocument | undefined>;
+  /** Like `find`, from a state that can't be rolled back: see {@link confirmedRead}. */
+  findConfirmed(key: ChallengeKey): Promise<ChallengeDocument | undefined>;
   /** Returns the user's open challenge of that purpose, the newest if there are several. */
   findOpen(userId: string, purpose: CodePurpose, now: Date): Promise<ChallengeDocument | undefined>;
   /** Returns the user's challenges that are still known, newest first. */
@@ -84,6 +87,9 @@ export function createChallengeStore({ challenges }: Collections): ChallengeStor
     exists: (_id) => isThere({ _id }),
     async find(key) {
       return (await challenges.findOne(named(key))) ?? undefined;
+    },
+    async findConfirmed(key) {
+      return (await challenges.findOne(named(key), confirmedRead)) ?? undefined;
     },
     async findOpen(userId, purpose, now) {
       const filter = { user_id: userId, purpose, ...open(now) };

@@ -2,6 +2,7 @@ import type { GroupRole } from '@auth-account/contracts';
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { UserDocument } from './documents.ts';
+import { confirmedRead } from './fenced-sessions.ts';
 
 /** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at' | 'joined_by'>;
@@ -105,6 +106,8 @@ const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touche
 /** Accounts. */
 export interface UserStore {
   find(userId: string): Promise<UserDocument | undefined>;
+  /** Like `find`, from a state that can't be rolled back: see {@link confirmedRead}. */
+  findConfirmed(userId: string): Promise<UserDocument | undefined>;
   findByEmail(email: string): Promise<UserDocument | undefined>;
   findAddressee(of: { readonly email: string } | { readonly userId: string }): Promise<Addressee | undefined>;
   /** Returns true if an account has the address, or can still undo the change away from it: `EmailChangeStore`. */
@@ -175,6 +178,7 @@ type Reads =
   | 'findByEmail'
   | 'findAddressee'
   | 'find'
+  | 'findConfirmed'
   | 'isEmailTaken'
   | 'isMember'
   | 'exists'
@@ -195,6 +199,9 @@ function createReads(users: Collections['users']): Pick<UserStore, Reads> {
     },
     async find(userId) {
       return (await users.findOne({ _id: userId })) ?? undefined;
+    },
+    async findConfirmed(userId) {
+      return (await users.findOne({ _id: userId }, confirmedRead)) ?? undefined;
     },
     async isEmailTaken(email, now) {
       return (await users.findOne(holderOf(email, now), { projection: { _id: 1 } })) !== null;

@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProcessGuard, type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
+import { type Collections, collectionsOf, createStores } from '@auth-account/stores';
+import { createEmailChangeTokens, createEmailCodes, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
+import { createReadMail } from '../../../services/worker/src/mail/read-mail.ts';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
+import { askForCode } from '../../support/code-request.ts';
 import { bearer, insertInvite } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { keepPrimary } from '../../support/stop-replication.ts';
@@ -133,12 +137,18 @@ describe('while a majority lags behind, a retry of what was not answered yet get
   });
 });
 
-test('a refresh that converges hands nothing out before a majority has what the first one wrote', async () => {
+/** Opens a session at the end of a block of hashes: its next refresh reads before it writes. */
+async function readingSession() {
   let { refresh_token, session_id: _id } = await newSession(api);
-  // At the end of a block of hashes both requests read at first: the first one waits as it writes, the other as it reads.
   for (let generation = 1; generation < 7; generation += 1) {
     ({ refresh_token } = (await api.refresh(refresh_token)).json.data);
   }
+  return { refresh_token, _id };
+}
+
+test('a refresh that converges hands nothing out before a majority has what the first one wrote', async () => {
+  // The first one waits as it writes, the other as it reads.
+  const { refresh_token, _id } = await readingSession();
   const hasRotated = async () => (await scene.collections.sessions.findOne({ _id }))?.gen === 8;
   const { first, again, hasWaited } = await sendTwice((on) => on.refresh(refresh_token), 'user_sessions', hasRotated);
   expect([first.status, again.status, hasWaited]).toEqual([200, 200, true]);
@@ -175,6 +185,63 @@ test('a restore that finds nothing to cancel is not answered before a majority h
       .command({ fsyncUnlock: 1 })
       .catch(() => undefined);
   }
+});
+
+describe('what only the primary has refuses nothing for good before a majority has it', () => {
+  /** Writes while no majority can, and asks. Returns the answer, and whether it had to wait for the majority. */
+  async function ask<T>(write: (on: Collections) => Promise<unknown>, send: () => Promise<T>, collection: string) {
+    const { dbName } = scene.collections.users;
+    await admin(secondary).command({ fsync: 1, lock: true });
+    let answer: Promise<T>;
+    let hasWaited: boolean;
+    try {
+      await write(collectionsOf((primary as MongoClient).db(dbName, { writeConcern: { w: 1 } })));
+      answer = send();
+      const waiting = waitUntil(() => isWaiting(collection), { what: 'the wait of the answer', ...patience });
+      hasWaited = await Promise.race([answer.then(() => false), waiting.then(() => true)]);
+    } finally {
+      await admin(secondary).command({ fsyncUnlock: 1 });
+    }
+    return { answer: await answer, hasWaited };
+  }
+
+  test.each<[string, (on: Collections, _id: string) => Promise<unknown>]>([
+    ['the end of its session', ({ sessions }, _id) => sessions.deleteOne({ _id })],
+    [
+      'its expiry',
+      ({ sessions }, _id) => sessions.updateOne({ _id }, { $set: { expires_at: new Date(scene.clock.now()) } }),
+    ],
+  ])('a refresh: %s', async (_, write) => {
+    const { refresh_token, _id } = await readingSession();
+    const { answer, hasWaited } = await ask(
+      (on) => write(on, _id),
+      () => api.refresh(refresh_token),
+      'user_sessions',
+    );
+    expect([answer.json.error_code, hasWaited]).toEqual(['IAD_JWT_REFRESH_EXPIRED', true]);
+  });
+
+  test.each<[string, (on: Collections, asked: Awaited<ReturnType<typeof askForCode>>) => Promise<unknown>]>([
+    ['the erasure of its account', ({ users }, { user }) => users.deleteOne({ _id: user._id })],
+    [
+      'the use of its code',
+      ({ challenges }, { event }) =>
+        challenges.updateOne({ _id: event.data.challenge_id }, { $set: { ended_at: new Date() } }),
+    ],
+  ])('a mail: %s', async (_, write) => {
+    const { users, challenges } = createStores(scene.collections);
+    const keys = await loadKeyFile(`${process.env.TEST_KEYS_DIR}/server-keys.json`);
+    const secrets = { emailCodes: createEmailCodes(keys), emailChangeTokens: createEmailChangeTokens(keys) };
+    const readMail = createReadMail({ users, challenges, ...secrets, now: () => new Date() });
+    const asked = await askForCode(scene);
+    expect(await readMail(asked.event)).toMatchObject({ to: asked.to });
+    const { answer, hasWaited } = await ask(
+      (on) => write(on, asked),
+      () => readMail(asked.event),
+      'users',
+    );
+    expect([answer, hasWaited]).toEqual([undefined, true]);
+  });
 });
 
 test('an operator is not told that an account is disabled already before a majority has that', async () => {

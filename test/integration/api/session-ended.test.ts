@@ -147,19 +147,25 @@ describe('a logout', () => {
     await expectOnlyTold([], own, theirs);
   });
 
-  test.each<[string, string, () => Promise<StoredSession>, boolean]>([
-    ['an elder token', 'lives', () => scene.session({ gen: 2 }), true],
-    ['an elder token', 'expires at that moment', () => scene.session({ gen: 2, expires_at: scene.now() }), false],
-  ])('by %s of a session that %s reads it once, and asks no majority', async (_, __, stored, isLogout) => {
-    const own = await stored();
-    const error = await logOut(scene.tokenOf(own.document, 1), own).then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    if (isLogout) expect(error).toBeUndefined();
-    else expect(error).toMatchObject(notFound);
+  test('by an elder token of a session that lives reads it once, and asks no majority', async () => {
+    const own = await scene.session({ gen: 2 });
+    await logOut(scene.tokenOf(own.document, 1), own);
     expect(reads).toEqual(['find']);
-    expect(await scene.asStored(own.document._id)).toMatchObject({ is_revoked: isLogout });
+    expect(await scene.asStored(own.document._id)).toMatchObject({ is_revoked: true });
+  });
+
+  test('of a session that expires at that moment is refused once a majority has that', async () => {
+    const own = await scene.session({ gen: 2, expires_at: scene.now() });
+    await expect(logOut(scene.tokenOf(own.document, 1), own)).rejects.toMatchObject(notFound);
+    expect(reads).toEqual(['find', 'confirmed']);
+    await expectOnlyTold([], own);
+  });
+
+  test('ends a session that a primary did not know which had been replaced', async () => {
+    const own = await scene.session({ gen: 2 });
+    const find = async () => undefined;
+    await logOut(scene.tokenOf(own.document, 1), own, { sessions: { ...scene.sessions, find } });
+    expect(scene.announced).toEqual([toldNow([own.document._id], 'LOGOUT_CONFIRMED')]);
   });
 
   test('is carried out if an end that was seen has been rolled back', async () => {

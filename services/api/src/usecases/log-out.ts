@@ -37,10 +37,13 @@ export function createLogOut(
     return session?.revoked_at?.getTime() === at.getTime() && session.revoked_request_id === requestId;
   }
 
-  /** Revokes by any genuine token of the session. */
+  /** Revokes by any genuine token of the session. It misses only what no rollback brings back. */
   async function revokeAfterReading(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
-    const session = await sessions.find(own.sessionId);
-    if (!isTarget(session, own.userId, revocation.at)) return false;
+    const { sessionId, userId } = own;
+    const seen = await sessions.find(sessionId);
+    if (seen !== undefined && seen.user_id !== userId) return false;
+    const session = isTarget(seen, userId, revocation.at) ? seen : await sessions.findConfirmed(sessionId);
+    if (!isTarget(session, userId, revocation.at)) return false;
     await awaitKey(session);
     if (!refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) return false;
     if (!session.is_revoked && (await sessions.revokeOwn(own, revocation))) return true;

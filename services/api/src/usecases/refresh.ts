@@ -128,8 +128,11 @@ function createFindGenuine(deps: RefreshDeps) {
   const awaitKey = createAwaitKey(deps);
   const announceAgain = createAnnounceAgain(deps);
 
-  async function findGenuine(find: FindSession, { token, parts, origin }: Presented): Promise<SessionDocument> {
+  async function findGenuine(find: FindSession, presented: Presented): Promise<SessionDocument> {
+    const { token, parts, origin } = presented;
     const session = await find(parts.sessionId);
+    if (find !== sessions.findConfirmed && isGone(session, now()))
+      return findGenuine(sessions.findConfirmed, presented);
     if (session !== undefined) await awaitKey(session);
     if (session === undefined || !refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) {
       throw expired(audit, 'not_genuine', origin);
@@ -138,7 +141,7 @@ function createFindGenuine(deps: RefreshDeps) {
       // Only an end that cannot be rolled back is reported, and it is announced again: the request that ended it may
       // have been answered 503.
       const isOver = await announceAgain(session._id);
-      if (!isOver) return findGenuine(sessions.findConfirmed, { token, parts, origin });
+      if (!isOver) return findGenuine(sessions.findConfirmed, presented);
       audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
       throw sessionEnded(session.revoked_reason);
     }
@@ -147,6 +150,14 @@ function createFindGenuine(deps: RefreshDeps) {
   }
 
   return findGenuine;
+}
+
+/**
+ * Returns true if nothing tells its owner how it ended. It is read again then: a replaced primary may know neither the
+ * session nor its last use, and an erasure may be rolled back, but a refused owner is logged out for good.
+ */
+function isGone(session: SessionDocument | undefined, at: Date): boolean {
+  return session === undefined || (!session.is_revoked && session.expires_at <= at);
 }
 
 /** Creates the function that ends a session when one of its void tokens is presented. */

@@ -23,12 +23,14 @@ export interface Letter {
   readonly values: MailValues;
 }
 
+type Find = 'find' | 'findConfirmed';
+
 /** Adds address, language and code to an event. */
 export type ReadMail = (event: MailEvent) => Promise<Letter | undefined>;
 
 export interface ReadMailDeps {
-  readonly users: Pick<Stores['users'], 'find'>;
-  readonly challenges: Pick<Stores['challenges'], 'find'>;
+  readonly users: Pick<Stores['users'], 'find' | 'findConfirmed'>;
+  readonly challenges: Pick<Stores['challenges'], 'find' | 'findConfirmed'>;
   readonly emailCodes: EmailCodes;
   readonly emailChangeTokens: Pick<EmailChangeTokens, 'issue'>;
   readonly now: () => Date;
@@ -37,16 +39,17 @@ export interface ReadMailDeps {
 /**
  * Creates the function that adds address, language and code to an event, as MongoDB and the server's keys have them
  * now. It returns undefined if there is nobody to write to, or nothing to write any more: the account is erased, the
- * code was used, the change of address can no longer be undone. Throws if another process derived the code from a key
- * that this one does not have yet.
+ * code was used, the change of address can no longer be undone. A majority has that then: a mail that is dropped does
+ * not come again. Throws if another process derived the code from a key that this one does not have yet, and the
+ * driver's error if the majority lags.
  */
 export function createReadMail(deps: ReadMailDeps): ReadMail {
   const { users, challenges, emailCodes, emailChangeTokens, now } = deps;
 
-  async function codeLetter({ data }: CodeRequest, user: UserDocument): Promise<Letter | undefined> {
+  async function codeLetter({ data }: CodeRequest, user: UserDocument, find: Find): Promise<Letter | undefined> {
     const { challenge_id, purpose, expires_at } = data;
     const to = purpose === 'email_change' ? user.pending_email : user.email;
-    const challenge = await challenges.find({ _id: challenge_id, purpose });
+    const challenge = await challenges[find]({ _id: challenge_id, purpose });
     const at = now();
     if (to === undefined || challenge?.user_id !== user._id || challengeState(challenge, at) !== 'open') return;
     const { kid } = challenge;
@@ -71,11 +74,13 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
     return { to, purpose, locale, values: { ...values, ...undo, ...end } };
   }
 
-  return async (event) => {
-    const user = await users.find(event.data.user_id);
+  async function letterOf(event: MailEvent, find: Find): Promise<Letter | undefined> {
+    const user = await users[find](event.data.user_id);
     if (user === undefined) return;
-    return event.type === 'service.auth.events.notice' ? noticeLetter(event, user) : codeLetter(event, user);
-  };
+    return event.type === 'service.auth.events.notice' ? noticeLetter(event, user) : codeLetter(event, user, find);
+  }
+
+  return async (event) => (await letterOf(event, 'find')) ?? letterOf(event, 'findConfirmed');
 }
 
 function spellTime(timestamp: string, locale: Locale): string {
