@@ -19,17 +19,19 @@ export interface IdempotentRequest<T> {
   /** Returns the first answer, if there is one. */
   find(): Promise<EarlierAnswer<T> | undefined>;
   /**
-   * Like `find`, for a request that is about to fail with this error: its own first try may have caused the refusal. It
-   * misses no such try, and waits for the majority as long as that try does. If the error is not a refusal (for example
-   * if a store is away), nothing is looked up.
+   * Carries out the work. If it is refused, its own first try may be why: that one's answer is returned then, as soon as
+   * a majority has it. If there is none, the try may have been rolled back while that was looked up, so the work runs
+   * once more before its refusal is thrown. Other errors (for example if a store is away) are thrown at once.
    */
-  findInsteadOf(error: unknown): Promise<EarlierAnswer<T> | undefined>;
+  carryOut<R>(work: () => Promise<R>): Promise<CarriedOut<R, T>>;
   /**
    * Stores the answer about that account, in the transaction of the work. Must be the first call in it, so that a twin
    * waits here.
    */
   keep(answer: T, userId: string, session: ClientSession): Promise<void>;
 }
+
+export type CarriedOut<R, T> = { readonly result: R } | { readonly earlier: EarlierAnswer<T> };
 
 /** Scope of the key: the same key on another route or from another caller is a different one. */
 export interface IdempotencyScope {
@@ -57,7 +59,7 @@ export const idempotentForMs = 24 * 60 * 60 * 1_000;
 const withoutKey: IdempotentRequest<never> = {
   marks: [],
   find: async () => undefined,
-  findInsteadOf: async () => undefined,
+  carryOut: async (work) => ({ result: await work() }),
   keep: async () => undefined,
 };
 
@@ -85,10 +87,11 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
         const found = await store.find(ids);
         return found && toEarlier(found);
       },
-      async findInsteadOf(error) {
-        const found = isRefusal(error) ? await store.findConfirmed(ids) : undefined;
-        return found && toEarlier(found);
-      },
+      carryOut: (work) =>
+        unlessRefused(work, async () => {
+          const found = await store.findConfirmed(ids);
+          return found && toEarlier(found);
+        }),
       async keep(answer, user_id, session) {
         const expires_at = new Date(now().getTime() + idempotentForMs);
         const kept = marks.map((mark) => ({ ...mark, user_id, answer, expires_at }));
@@ -96,6 +99,22 @@ export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps
       },
     };
   };
+}
+
+async function unlessRefused<R, T>(
+  work: () => Promise<R>,
+  findEarlier: () => Promise<EarlierAnswer<T> | undefined>,
+): Promise<CarriedOut<R, T>> {
+  for (let isAgain = false; ; isAgain = true) {
+    try {
+      return { result: await work() };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const earlier = await findEarlier();
+      if (earlier !== undefined) return { earlier };
+      if (isAgain) throw error;
+    }
+  }
 }
 
 /**

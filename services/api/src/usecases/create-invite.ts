@@ -76,13 +76,9 @@ export function createCreateInvite(deps: CreateInviteDeps) {
       }
       await invites.insert(invite, session);
     };
-    try {
-      await transaction(work, { isCommitted: () => invites.exists(invite._id), group: home_group_id });
-    } catch (error) {
-      const twin = await idempotent.findInsteadOf(error);
-      if (twin === undefined) throw error;
-      return { data: replayed(twin), isReplayed: true };
-    }
+    const request = { isCommitted: () => invites.exists(invite._id), group: home_group_id };
+    const carriedOut = await idempotent.carryOut(() => transaction(work, request));
+    if ('earlier' in carriedOut) return { data: replayed(carriedOut.earlier), isReplayed: true };
     audit({ event: 'invite.created', user_id, session_id, home_group_id }, origin);
     return { data, isReplayed: false };
   };

@@ -79,13 +79,11 @@ export function createRegister(
     const idempotent = openIdempotent<RegisterData>(scope);
     const earlier = await idempotent.find();
     if (earlier !== undefined) return replay(earlier, input, origin);
-    try {
-      return { data: await register(input, origin, idempotent), isReplayed: false };
-    } catch (error) {
-      const twin = await idempotent.findInsteadOf(error);
-      if (twin !== undefined) return replay(twin, input, origin);
-      return refuse(input, error);
-    }
+    const carriedOut = await idempotent
+      .carryOut(() => register(input, origin, idempotent))
+      .catch((error: unknown) => refuse(input, error));
+    if ('earlier' in carriedOut) return replay(carriedOut.earlier, input, origin);
+    return { data: carriedOut.result, isReplayed: false };
   }
 
   return counted(registerOrReplay, onEnd);
