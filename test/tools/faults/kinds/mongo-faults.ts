@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LocalMongo } from '@auth-account/local-stack';
 import { stopReplication } from '../../../support/stop-replication.ts';
 import { diskMember } from '../stack/replica-set.ts';
 import { type FaultKind, primaryOf } from './fault.ts';
@@ -45,6 +47,14 @@ const isolatePrimary: FaultKind = {
   },
 };
 
+/** Keeps all other members from applying the primary's writes, until the returned function is called. */
+export async function stopOthers({ ports }: Pick<LocalMongo, 'ports'>, primary: number): Promise<() => Promise<void>> {
+  const goOn = await Promise.all(ports.filter((_, member) => member !== primary).map(stopReplication));
+  return async () => {
+    await Promise.all(goOn.map((go) => go()));
+  };
+}
+
 const fullDisk: FaultKind = {
   name: 'full disk of a MongoDB member',
   isKill: false,
@@ -70,15 +80,34 @@ const lagMajority: FaultKind = {
   holdMs: [20_000, 90_000],
   async inject(stack) {
     const primary = await primaryOf(stack);
-    const secondaries = stack.replicaSet.mongo.ports.filter((_, member) => member !== primary);
-    const goOn = await Promise.all(secondaries.map(stopReplication));
-    return {
-      detail: `behind member ${primary}`,
-      async mend() {
-        await Promise.all(goOn.map((go) => go()));
-      },
-    };
+    return { detail: `behind member ${primary}`, mend: await stopOthers(stack.replicaSet.mongo, primary) };
   },
 };
 
-export const mongoFaults: readonly FaultKind[] = [killPrimary, freezePrimary, isolatePrimary, fullDisk, lagMajority];
+/** Shortest and longest lag before the kill, in milliseconds: a request gets 503 meanwhile, and so does its retry. */
+const lagMs = [15_000, 30_000] as const;
+
+/** What only the primary had is gone for good, whatever was read of it meanwhile. */
+const loseWrites: FaultKind = {
+  name: 'kill -9 of the MongoDB primary with writes that no other has',
+  isKill: true,
+  holdMs: [3_000, 9_000],
+  async inject(stack, random) {
+    const { mongo } = stack.replicaSet;
+    const member = await primaryOf(stack);
+    const goOn = await stopOthers(mongo, member);
+    await sleep(lagMs[0] + random() * (lagMs[1] - lagMs[0]));
+    await mongo.kill('SIGKILL', member);
+    await goOn();
+    return { detail: `member ${member}`, mend: () => mongo.start(member) };
+  },
+};
+
+export const mongoFaults: readonly FaultKind[] = [
+  killPrimary,
+  freezePrimary,
+  isolatePrimary,
+  fullDisk,
+  lagMajority,
+  loseWrites,
+];

@@ -58,7 +58,8 @@ export async function faceDeletion(app: App): Promise<void> {
   }
 }
 
-async function restore(app: App): Promise<void> {
+/** Takes the deletion back with the password. */
+export async function restore(app: App): Promise<void> {
   const { world, person, device } = app;
   const change = beginChange(person, 'deletion_cancelled');
   const body = { ...heldBy(person), device_id: device.deviceId };

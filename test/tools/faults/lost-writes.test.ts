@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Db, MongoClient } from 'mongodb';
+import { createRandom } from '../../model/simulate-refresh.ts';
+import { openTokenScene, type TokenScene } from '../../support/token-api.ts';
+import { checkAccounts } from './invariants/check-accounts.ts';
+import { checkStores } from './invariants/check-stores.ts';
+import { readFacts } from './invariants/facts.ts';
+import { stopOthers } from './kinds/mongo-faults.ts';
+import type { App, World } from './load/app.ts';
+import { endAppConnections } from './load/app-request.ts';
+import { orderDeletion, restore } from './load/deletions.ts';
+import { createHistory } from './load/history.ts';
+import { createLedger } from './load/ledger.ts';
+import { changePassword } from './load/passwords.ts';
+import { logIn, logInAgain, logOut, logOutAll, refresh } from './load/sessions.ts';
+import { createInvite, move, register } from './load/spaces.ts';
+import { createMailbox } from './stack/mailbox.ts';
+
+let dir: string;
+let guard: ReturnType<typeof createProcessGuard>;
+let mongo: LocalMongo;
+let scene: TokenScene;
+let world: World;
+/** Answers without a result, by user. */
+const unanswered = new Map<number, number>();
+/** Kinds of requests that were answered as done. */
+const acknowledged: string[] = [];
+
+/** Users whose apps come from one address. */
+const unlimited = { REGISTER_LIMIT_PER_ADDRESS: '1000000', LOGIN_LIMIT_PER_ADDRESS: '1000000' };
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-lost-writes-'));
+  guard = createProcessGuard(dir);
+  const setParameters = { enableTestCommands: '1' };
+  mongo = await startMongo({ dir, members: 3, setParameters, log: () => undefined, onSpawn: guard.watch });
+  scene = await openTokenScene({ mongodbUri: mongo.uri });
+  // A commit is given up soon, so that retries come soon; a read that waits for the majority has its time.
+  const env = { ...unlimited, ACCOUNT_DELETION_GRACE_DAYS: '14', MONGODB_URI: `${mongo.uri}&socketTimeoutMS=5000` };
+  const apis = [await scene.start(env), await scene.start(env)];
+  const history = createHistory(join(dir, 'history.jsonl'));
+  world = {
+    history: {
+      ...history,
+      record(operation) {
+        history.record(operation);
+        const { person, outcome, kind } = operation;
+        if (outcome === 'acknowledged') acknowledged.push(kind);
+        if (outcome === 'unknown') unanswered.set(person, (unanswered.get(person) ?? 0) + 1);
+      },
+    },
+    ledger: createLedger(),
+    apiPorts: apis.map(({ base }) => Number(new URL(base).port)),
+    gatewayPorts: [],
+    mailbox: await createMailbox(),
+    nextRequestId: randomUUID,
+  };
+});
+afterAll(async () => {
+  if (world !== undefined) world.isOver = true;
+  endAppConnections();
+  await scene?.close();
+  await world?.history.close();
+  await mongo?.kill();
+  await rm(dir, { recursive: true, force: true });
+  guard?.dismiss();
+});
+
+function newApp(id: number): App {
+  const device = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
+  const person = {
+    id,
+    random: createRandom(id),
+    holds: [{ email: `person-${id}@example.com`, password: `password of ${id}` }],
+    devices: [device],
+    timeoutMs: 20_000,
+    groupId: undefined,
+    isOwner: false,
+    stepsLeft: 1,
+  };
+  return { world, person, device };
+}
+
+/** Registers the user and logs in. */
+async function begin(app: App): Promise<void> {
+  await register(world, app.person);
+  await logIn(app);
+}
+
+type Step = readonly [name: string, run: (app: App) => Promise<unknown>, prepare: (app: App) => Promise<unknown>];
+
+/** Requests under way, or repeated, as the primary dies, each of a user of its own. */
+const steps: readonly Step[] = [
+  ['a registration', ({ person }) => register(world, person), async () => undefined],
+  ['a login', logIn, ({ person }) => register(world, person)],
+  ['a login on the same device', logInAgain, begin],
+  ['a refresh', refresh, begin],
+  ['a logout', logOut, begin],
+  ['a logout of all', logOutAll, begin],
+  ['a change of the password', changePassword, begin],
+  ['an order of the deletion', orderDeletion, begin],
+  ['a restore', restore, (app) => begin(app).then(() => orderDeletion(app))],
+  ['an invite', createInvite, begin],
+  ['a move', move, begin],
+];
+
+/** Runs the work on that member alone. */
+async function on<T>(member: number, work: (admin: Db) => Promise<T>): Promise<T> {
+  const client = new MongoClient(`mongodb://127.0.0.1:${mongo.ports[member]}/?directConnection=true`);
+  return work(client.db('admin')).finally(() => client.close());
+}
+
+async function findPrimary(): Promise<number> {
+  const roles = mongo.ports.map((_, member) => on(member, (admin) => admin.command({ hello: 1 })));
+  return (await Promise.all(roles)).findIndex(({ isWritablePrimary }) => isWritablePrimary);
+}
+
+/** Returns true if a retry that was refused waits there for the majority: it goes on at the next primary. */
+async function isConfirming(primary: number): Promise<boolean> {
+  const reading = { 'command.find': 'idempotency', 'command.readConcern.level': 'linearizable' };
+  const found = await on(primary, (admin) => admin.aggregate([{ $currentOp: {} }, { $match: reading }]).toArray());
+  return found.length > 0;
+}
+
+test('what was answered as done is not lost with a primary whose last writes no other member had', async () => {
+  const primary = await findPrimary();
+  const apps = steps.map((_, index) => newApp(index));
+  await Promise.all(steps.map(([, , prepare], index) => prepare(apps[index] as App)));
+  unanswered.clear();
+  acknowledged.splice(0);
+  const goOn = await stopOthers(mongo, primary);
+  const ended = new Set<number>();
+  const running = steps.map(([, run], index) => run(apps[index] as App).finally(() => ended.add(index)));
+  const isRepeated = (index: number) => ended.has(index) || (unanswered.get(index) ?? 0) >= 2;
+  const hasComeFar = async () => steps.every((_, index) => isRepeated(index)) && (await isConfirming(primary));
+  await waitUntil(hasComeFar, { what: 'a retry of each request', timeoutMs: 240_000, intervalMs: 20 });
+  const done = acknowledged.splice(0);
+  await mongo.kill('SIGKILL', primary);
+  await goOn();
+  await Promise.all(running);
+  const { ledger, history } = world;
+  const { collections } = scene;
+  const facts = await readFacts(collections);
+  await checkStores(ledger, history, collections, facts);
+  await checkAccounts({ ledger, history, collections, facts, subscribers: [] });
+  expect(history.violations).toEqual([]);
+  expect(done).toEqual([]);
+}, 480_000);
