@@ -2,8 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
+import type { DenyList } from '@auth-account/messaging/deny-list';
+import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createReconcile } from '../../../services/push-gateway/src/commands/reconcile.ts';
+import { createConnectionRegistry } from '../../../services/push-gateway/src/streams/connection-registry.ts';
+import { createPushMetrics } from '../../../services/push-gateway/src/streams/metrics.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
+import { closingAll } from '../../support/closing.ts';
 import {
   type GatewayScene,
   newDevice,
@@ -142,6 +148,41 @@ describe('a close command whose message was lost', () => {
     await gateway.close();
     await scene.close();
   });
+});
+
+describe('a close command that is lost as Redis’s clock is set back', () => {
+  test.concurrent.each([8_000, 1_500])('by %s ms is made good by the next rounds', (backMs) =>
+    closingAll(async (closing) => {
+      const scene = closing(await openGatewayScene());
+      let ahead = backMs;
+      const denyList: Pick<DenyList, 'find' | 'recent'> = {
+        find: scene.denyList.find,
+        async recent(since) {
+          const { sessionIds, until } = await scene.denyList.recent(since - ahead);
+          return { sessionIds, until: until + ahead };
+        },
+      };
+      const metrics = createPushMetrics(createMetrics({ service: 'push-gateway' }), () => 0);
+      const recentRounds = async () => {
+        const { values } = await metrics.reconcileRounds.get();
+        return values.find(({ labels }) => labels.kind === 'recent' && labels.result === 'done')?.value ?? 0;
+      };
+      const registry = createConnectionRegistry();
+      const logger = createLogger({ service: 'push-gateway', level: 'silent' });
+      // Longer than a round reads back.
+      const reconcile = createReconcile({ registry, denyList, intervalMs: 1_500, metrics, logger });
+      closing({ close: reconcile.stop });
+      reconcile.start();
+      await eventually('a round of recent revocations', async () => (await recentRounds()) > 0);
+      const device = newDevice();
+      const upgrade = registry.beginUpgrade(device);
+      ahead = 0;
+      await scene.denySilently(device, 'none:LOGOUT_CONFIRMED');
+      const before = await recentRounds();
+      await eventually('two rounds', async () => (await recentRounds()) >= before + 2);
+      expect(upgrade.closedBy).toBe('LOGOUT_CONFIRMED');
+    })(),
+  );
 });
 
 test('a revocation for a reason of a newer api’s closes the stream with 4001', async () => {

@@ -81,10 +81,10 @@ const rebuildLimitMs = 10 * 60_000;
 type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
 
 /**
- * Margin in milliseconds. The clock of one Redis does not run backwards, but further entries of the same millisecond
- * may follow a reading.
+ * Milliseconds by which `recent` reads further back: more entries of the same moment may follow a reading. A clock that
+ * is set back by no more than this hides nothing either.
  */
-const overlapMs = 1_000;
+export const overlapMs = 1_000;
 
 /**
  * Returns for how many milliseconds an entry is needed: the longest life of a token that any process accepts, leeway,

@@ -1,4 +1,4 @@
-import { closeReasonOf, type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
+import { closeReasonOf, type DenyList, DenyListUnavailable, overlapMs } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';
 import type { PushMetrics } from '../streams/metrics.ts';
@@ -49,23 +49,34 @@ function createRounds(deps: ReconcileDeps) {
   const { registry, denyList } = deps;
   /** Redis's time from which the next recent round reads. */
   let since = 0;
+  /** When it was asked for, by this process's clock, which is never set back. */
+  let askedAt = 0;
   let lastWhole = 0;
+
+  async function whole(): Promise<number> {
+    const asked = performance.now();
+    // The time is taken first: a session that is denied during this round counts as new in the next.
+    const { until } = await denyList.recent(Number.MAX_SAFE_INTEGER);
+    const closed = await closeDenied(deps, registry.sessions());
+    since = until;
+    askedAt = asked;
+    lastWhole = performance.now();
+    return closed;
+  }
+
   return {
     /** Returns true until a round over all sessions has been completed. */
     isFirst: () => lastWhole === 0,
     isWholeDue: () => performance.now() - lastWhole >= wholeEveryMs,
-    async whole(): Promise<number> {
-      // The time is taken first: a session that is denied during this round counts as new in the next.
-      const { until } = await denyList.recent(Number.MAX_SAFE_INTEGER);
-      const closed = await closeDenied(deps, registry.sessions());
-      since = until;
-      lastWhole = performance.now();
-      return closed;
-    },
+    whole,
     async recent(): Promise<number> {
+      const asked = performance.now();
       const { sessionIds, until } = await denyList.recent(since);
+      // Redis's clock was set back: what was denied since has a time that counts as read.
+      if (until - since < performance.now() - askedAt - overlapMs) return whole();
       const closed = await closeDenied(deps, sessionIds.filter(registry.has));
       since = until;
+      askedAt = asked;
       return closed;
     },
   };
@@ -73,7 +84,7 @@ function createRounds(deps: ReconcileDeps) {
 
 /**
  * Closes the streams whose close commands were lost. Every interval it reads what is new in the deny list. It reads the
- * entry of every session on request, after a failure and every 30 s. If the list is not available nothing closes, and
+ * entry of every session on request, after a failure or a step back of Redis's clock, and every 30 s. If the list is not available nothing closes, and
  * it tries again soon. Rounds never overlap.
  *
  * It does not see a session whose entry has expired: the stream has outlived its token by then.
