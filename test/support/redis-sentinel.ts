@@ -16,6 +16,8 @@ export interface SentinelGroup {
   currentPort(): Promise<number>;
   /** Makes the sentinel promote the replica at once. */
   failOver(): Promise<void>;
+  /** Abandons the primary: the replica becomes one too, and neither it nor the sentinel hears of that. */
+  splitBrain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,15 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
     async failOver() {
       // Refused while the sentinel takes the replica for one that does not answer: the machine stood still.
       await eventually('the sentinel fails over', () => orderFailover(client), 150_000);
+    },
+    async splitBrain() {
+      sentinel.kill('SIGSTOP');
+      const [onPrimary, onReplica] = [new Redis(primary.url), new Redis(replica.url)];
+      // It cannot log in, so the link does not come back.
+      await onReplica.config('SET', 'masterauth', 'wrong');
+      await onPrimary.call('CLIENT', 'KILL', 'TYPE', 'replica');
+      await onReplica.replicaof('NO', 'ONE');
+      for (const one of [onPrimary, onReplica]) one.disconnect();
     },
     async close() {
       client.disconnect();

@@ -47,33 +47,6 @@ function openVerifier() {
   return { verdict, close: verifier.close };
 }
 
-test('a primary that must have a replica and has lost it is not believed: MongoDB is asked, and no stream opens', async () => {
-  const { api } = services;
-  const own = await newSession(api);
-  const headers = { Authorization: `Bearer ${own.access_token}` };
-  const statusNow = async () => (await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers })).status;
-  const [onPrimary, onReplica] = [new Redis(group.primary.url), new Redis(group.replica.url)];
-  const hasReplica = async () => !(await onPrimary.info('replication')).includes('min_slaves_good_slaves:0');
-  try {
-    await onPrimary.config('SET', 'min-replicas-max-lag', '1');
-    await onPrimary.config('SET', 'min-replicas-to-write', '1');
-    await eventually('the replica counts', hasReplica);
-    expect(await statusNow()).toBe(200);
-    await onReplica.config('SET', 'masterauth', 'wrong');
-    await onPrimary.call('CLIENT', 'KILL', 'TYPE', 'replica');
-    await eventually('it has lost it', async () => !(await hasReplica()));
-    // As an api beside the new primary ends a session: this Redis learns nothing of it.
-    const { sessions } = api.collections;
-    await sessions.updateOne({ _id: own.session_id }, { $set: { is_revoked: true, revoked_reason: 'forced' } });
-    expect([await statusNow(), await services.refusal(own)]).toEqual([401, 503]);
-  } finally {
-    await onPrimary.config('SET', 'min-replicas-to-write', '0');
-    await onReplica.config('SET', 'masterauth', '');
-    for (const client of [onPrimary, onReplica]) client.disconnect();
-  }
-  await eventually('the gateway is ready', isReady);
-});
-
 test('Sentinel’s failover to a replica with an older state: no part says "allow", streams close, the services go on', async () => {
   const { api } = services;
   const [before, meanwhile, after] = [await newSession(api), await newSession(api), await newSession(api)];

@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createProcessGuard, provideRedisBinary } from '@auth-account/local-stack';
+import { createVerifier } from '@auth-account/verifier';
+import { redisRevocations } from '@auth-account/verifier/redis';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
+import { bearer } from '../../support/groups.ts';
+import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
+import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
+import { startTestServices, type TestServices } from '../../support/test-services.ts';
+import { audience, issuer } from '../../support/verifier-scene.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
+
+let dir: string;
+let guard: ReturnType<typeof createProcessGuard>;
+let group: SentinelGroup;
+/** On the side of the primary that is abandoned. */
+let services: TestServices;
+let onPrimary: Redis;
+/** Beside the new primary. */
+let [elsewhere, worker]: [TestApi?, TestWorker?] = [];
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'auth-account-abandoned-'));
+  guard = createProcessGuard(dir);
+  group = await startSentinelGroup(dir, guard.watch, await provideRedisBinary({ log: () => undefined }));
+  services = await startTestServices({ REDIS_URL: group.url });
+  onPrimary = new Redis(group.primary.url);
+  await onPrimary.config('SET', 'min-replicas-max-lag', '1');
+  await onPrimary.config('SET', 'min-replicas-to-write', '1');
+  await eventually('the replica counts', hasReplica);
+  await eventually('the gateway is ready', async () => (await services.gateway.unreadiness()).length === 0);
+});
+afterAll(async () => {
+  await worker?.close();
+  await elsewhere?.close();
+  await services?.close();
+  onPrimary?.disconnect();
+  await group?.close();
+  await rm(dir, { recursive: true, force: true });
+  guard?.dismiss();
+});
+
+const hasReplica = async () => !(await onPrimary.info('replication')).includes('min_slaves_good_slaves:0');
+
+const listedBy = async (api: TestApi, session: TokenPair) =>
+  (await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(session) })).status;
+
+/** Opens a sibling's verifier; its function returns `good`, or the code with which a token is refused. */
+function openVerifier() {
+  const revocations = redisRevocations({ REDIS_URL: group.url, KEY_PREFIX: services.name });
+  const options = { issuer, audience, reachedAt: services.api.base, revocations, graceSeconds: 1 };
+  const { verify, close } = createVerifier(options);
+  const verdict = ({ access_token }: TokenPair): Promise<string> =>
+    verify(access_token).then(
+      () => 'good',
+      ({ code }) => code,
+    );
+  return { verdict, close };
+}
+
+test('of a session that ends at the new primary nobody beside the abandoned one says "allow" once that has missed its replica', async () => {
+  const { api } = services;
+  const [ended, kept] = [await newSession(api), await newSession(api)];
+  const sibling = openVerifier();
+  await eventually('the sibling has the list', async () => (await sibling.verdict(ended)) === 'good');
+  // It would tell the abandoned primary what MongoDB has.
+  await services.worker.close();
+  await group.splitBrain();
+  const env = { ...serviceEnvironment(services.name), REDIS_URL: group.replica.url };
+  elsewhere = await startTestApi(env);
+  worker = await startTestWorker(env);
+  expect((await logOut(elsewhere, ended)).status).toBe(200);
+  await eventually('it has lost its replica', async () => !(await hasReplica()));
+
+  // The api asks MongoDB, the gateway opens no stream, and the sibling's grace begins.
+  const heard = new Set<string | number>();
+  const ask = async () => {
+    heard.add(await listedBy(api, ended)).add(await services.refusal(ended));
+    return sibling.verdict(ended);
+  };
+  await eventually('the sibling’s grace has ended', async () => (await ask()) !== 'good');
+  for (let round = 0; round < 50; round += 1) heard.add(await ask());
+  expect(heard).toEqual(new Set([401, 503, 'ERR-DEPENDENCY-UNAVAILABLE']));
+  expect([await listedBy(api, kept), await services.refusal(kept)]).toEqual([200, 503]);
+  expect(await sibling.verdict(kept)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+  expect([await listedBy(elsewhere, ended), await listedBy(elsewhere, kept)]).toEqual([401, 200]);
+  sibling.close();
+});
