@@ -1,6 +1,7 @@
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { FormerEmail, UserDocument } from './documents.ts';
+import { confirmedRead } from './fenced-sessions.ts';
 import { type Credentials, emailKey, holderOf, unchangedSince } from './user-store.ts';
 
 /** The account that has an address, or had it so recently that it can get it back. */
@@ -45,7 +46,10 @@ export interface EmailChangeStore {
    * duplicate-key error (`email_key_unique`) if another account has it.
    */
   change(seen: UserDocument, change: EmailChange, session: ClientSession): Promise<boolean>;
-  /** Returns the account whose change that is, whether or not it can still be undone. */
+  /**
+   * Returns the account whose change that is, whether or not it can still be undone. That there is none can't be rolled
+   * back: see {@link confirmedRead}.
+   */
   findByChange(changeId: string): Promise<UserDocument | undefined>;
   /** Gives the account a former address back; false if the document has changed. Throws the duplicate-key error too. */
   undo(seen: UserDocument, undo: EmailUndo, session: ClientSession): Promise<boolean>;
@@ -78,7 +82,8 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
       return isChanged({ ...unchangedSince(seen), pending_email: email }, fields, session);
     },
     async findByChange(changeId) {
-      return (await users.findOne({ 'former_emails.change_id': changeId })) ?? undefined;
+      const filter = { 'former_emails.change_id': changeId };
+      return (await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)) ?? undefined;
     },
     undo(seen, { former, others, password_hash, at }, session) {
       const { email, email_key } = former;

@@ -221,6 +221,21 @@ describe('what only the primary has refuses nothing for good before a majority h
     expect([answer.json.error_code, hasWaited]).toEqual(['IAD_JWT_REFRESH_EXPIRED', true]);
   });
 
+  test('an undo: its own first try', async () => {
+    const { email, user_id: _id } = await newSession(api);
+    const change_id = randomUUID();
+    const former = { change_id, email, email_key: email, until: new Date() };
+    await scene.collections.users.updateOne({ _id }, { $set: { former_emails: [former] } });
+    const { emailChanges } = createStores(scene.collections);
+    expect(await emailChanges.findByChange(change_id)).toMatchObject({ _id });
+    const { answer, hasWaited } = await ask(
+      ({ users }) => users.updateOne({ _id }, { $set: { former_emails: [] } }),
+      () => emailChanges.findByChange(change_id),
+      'users',
+    );
+    expect([answer, hasWaited]).toEqual([undefined, true]);
+  });
+
   test.each<[string, (on: Collections, asked: Awaited<ReturnType<typeof askForCode>>) => Promise<unknown>]>([
     ['the erasure of its account', ({ users }, { user }) => users.deleteOne({ _id: user._id })],
     [
