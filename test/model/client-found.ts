@@ -167,4 +167,20 @@ export const found: Readonly<Record<string, Course>> = {
       step({ kind: 'kill', tab: 0 }),
     ],
   },
+  ...Object.fromEntries(
+    [passing(10_000), lost].map((fate) => [
+      `a refresh, ${fate.kind}, in a tab that is frozen while the other one refreshes twice without the lock`,
+      {
+        tabs: 2,
+        isSignedIn: true,
+        steps: [
+          step({ kind: 'call a service', tab: 0, refusals: 1 }, { fates: [fate], passMs: 500 }),
+          step({ kind: 'freeze', tab: 0 }),
+          step({ kind: 'call a service', tab: 1, refusals: 1 }, { passMs: 60_000 }),
+          step({ kind: 'call a service', tab: 1, refusals: 1 }, { passMs: 60_000 }),
+          step({ kind: 'thaw', tab: 0 }, { passMs: 30_000 }),
+        ],
+      },
+    ]),
+  ),
 };

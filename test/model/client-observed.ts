@@ -58,6 +58,12 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
   const beginRefresh = createRefreshCount(violations);
   let kills = 0;
   let hasFrozen = false;
+  const onRefresh = (sessionId: string, own: string | undefined, life: Life) => {
+    const mayBeBlind = own !== sessionId || device.wipes > 0;
+    if (mayBeBlind && life.blindReads > 0) observed.blindSessions.add(sessionId);
+    // A tab waits 45 s for a frozen one, and then goes on beside it.
+    return beginRefresh(sessionId, own === sessionId && !hasFrozen, life);
+  };
   const observed: Observed = {
     ...{ violations, story, note, figures, count },
     mayEnd: new Set(),
@@ -76,11 +82,8 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
         note(`  sent ${sent.method} ${sent.path} ${tokens.nameOf(sent)}`);
         count(`sent ${sent.url.startsWith(serviceUrl) ? 'to a service' : sent.path}`);
         if (isTooLate(sent, sessionId, own)) violations.push(`${sent.path} got a token of a session that is over`);
-        if (sessionId === undefined || !sent.path.endsWith('/refresh')) return () => undefined;
-        const mayBeBlind = own !== sessionId || device.wipes > 0;
-        if (mayBeBlind && life.blindReads > 0) observed.blindSessions.add(sessionId);
-        // A tab waits 45 s for a frozen one, and then goes on beside it.
-        return beginRefresh(sessionId, own === sessionId && !hasFrozen, life);
+        const isRefresh = sent.path.endsWith('/refresh');
+        return sessionId !== undefined && isRefresh ? onRefresh(sessionId, own, life) : () => undefined;
       },
       onHandshake(url, token) {
         const sent: Sent = {
