@@ -8,7 +8,6 @@ export type { IdempotencyStore } from './idempotency-store.ts';
 export { ensureIndexes, missingIndexes } from './indexes.ts';
 export { type InviteState, type InviteStore, inviteState } from './invite-store.ts';
 export { type OutboxStore, publishGraceMs, type RecordedAttempt } from './outbox-store.ts';
-export { isMissed } from './replay.ts';
 export type { OwnedSession, OwnSession, Revocation, SessionStore, SessionSummary } from './session-store.ts';
 export { isBrokenSocket, isDuplicateKey, isStoreUnavailable } from './store-errors.ts';
 export { createStores, type Stores } from './stores.ts';

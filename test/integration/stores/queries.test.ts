@@ -1,3 +1,4 @@
+import { urgentTopic } from '@auth-account/contracts/events';
 import { collectionsOf, createStores, mongoOptions } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type IndexDescriptionInfo, MongoClient } from 'mongodb';
@@ -37,7 +38,8 @@ afterAll(async () => {
 async function driveStores(): Promise<void> {
   const leased = { attempts: 1, locked_until: new Date(Date.now() + 60_000) };
   const held = { held: { for: ['analytics'], until: new Date() }, locked_until: leased.locked_until };
-  await api.collections.outbox.insertMany([dueRow(), dueRow(held), dueRow(held), dueRow(leased)]);
+  const urgent = { topic: urgentTopic, locked_until: new Date(Date.now() - 59_000) };
+  await api.collections.outbox.insertMany([...[dueRow(), dueRow(held), dueRow(held), dueRow(leased)], dueRow(urgent)]);
   const client = new MongoClient(MONGODB_URI, mongoOptions('stores', MONGODB_URI));
   await client.connect();
   const stores = createStores(collectionsOf(client.db(api.database)));

@@ -31,12 +31,16 @@ function collectionsIn(source: string): [collection: string, type: string][] {
   });
 }
 
-/** Returns the body of each interface, without comments. */
+/** Returns the body of each interface with what it extends, without comments. */
 function interfacesIn(source: string): Map<string, string> {
   const code = source.replaceAll(/\/\*[\s\S]*?\*\//g, '');
-  return new Map(
-    [...code.matchAll(/^export interface (\w+) \{\n([\s\S]*?)^\}/gm)].map(([, name = '', body = '']) => [name, body]),
-  );
+  const interfaces = new Map<string, string>();
+  // A part stands before what extends it.
+  for (const [, name = '', parent = '', body = ''] of code.matchAll(
+    /^export interface (\w+)(?: extends (\w+))? \{\n([\s\S]*?)^\}/gm,
+  ))
+    interfaces.set(name, (interfaces.get(parent) ?? '') + body);
+  return interfaces;
 }
 
 /** Returns the fields of a document, those of its parts with their path. */

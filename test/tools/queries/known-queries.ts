@@ -115,6 +115,7 @@ export const knownQueries: Readonly<Record<string, Readonly<Record<string, Known
     'update {$or(held.for in, state | held.until <>, state), _id in}': {},
     'update {_id in, attempts <>, locked_until <>, state}': {},
     'update {_id in, locked_until <>, state}': {},
+    'update {_id in, locked_until <>, state, topic}': {},
     'update {_id in, state}': {},
     'update {_id, lease, state}': {},
     'update {_id, replays.* exists, state}': {},

@@ -1,6 +1,7 @@
 import { isExpired } from '@auth-account/messaging';
-import { isMissed, type Stores } from '@auth-account/stores';
+import type { Stores } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
+import { isMissed } from '@auth-account/stores/replay';
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
 import type { Outcome, Shell } from '../cli/shell.ts';
