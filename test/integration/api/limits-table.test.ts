@@ -1,0 +1,288 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { createLimitKeys } from '@auth-account/redis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import type { LimitRules } from '../../../services/api/src/limits/limit-config.ts';
+import { createLimits, type Limits } from '../../../services/api/src/limits/limits.ts';
+import type { RequestOrigin } from '../../../services/api/src/request/request-origin.ts';
+import { testEnvironment, uniqueName } from '../../support/test-api.ts';
+
+const redis = new Redis(testEnvironment().redisUrl);
+const secret = createSecretKey(randomBytes(32));
+let prefix: string;
+// Before it is connected the limits would count in the process.
+beforeAll(() => redis.ping());
+beforeEach(() => {
+  prefix = uniqueName();
+});
+afterAll(() => redis.disconnect());
+
+/** Limits that no test reaches. */
+const plenty: LimitRules = {
+  registerPerAddress: 999,
+  refreshPerAddress: 999,
+  findInvitePerAddress: 999,
+  createInvitePerUser: 999,
+  movePerUser: 999,
+  exportPerUser: 999,
+  writePerSession: 999,
+  passwordChangePerUser: 999,
+  deletionPerUser: 999,
+  codePerAddress: 999,
+  codePerAccount: 99,
+  codeTryPerAddress: 999,
+  revocationsPerSibling: 999,
+  login: {
+    perAddress: 999,
+    freeFailures: 9,
+    longestDelaySeconds: 900,
+    accountFreeFailures: 99,
+    accountLongestDelaySeconds: 30,
+    accountFailuresPerDay: 99,
+    knownFailuresPerDay: 99,
+  },
+};
+
+const originOf = (address: string): RequestOrigin => ({ requestId: 'r', address });
+const here = originOf('192.0.2.1');
+const elsewhere = originOf('192.0.2.2');
+const network = '192.0.2.1/32';
+
+const keys = () => createLimitKeys(prefix, () => secret);
+
+/** Creates limits with their own prefix in Redis, and the list of the rules that have refused. */
+function newLimits(change: Partial<LimitRules> = {}) {
+  const refusals: unknown[] = [];
+  const limits = createLimits({
+    redis,
+    keyPrefix: prefix,
+    secret: () => secret,
+    rules: { ...plenty, ...change },
+    audit: (event, origin) => void refusals.push([event, origin]),
+    now: Date.now,
+    onInsured: () => void refusals.push('Redis is away'),
+  });
+  return { limits, refusals };
+}
+
+const keysLike = async (name: string) => (await redis.keys(`{${prefix}}:limit:${name}`)).sort();
+
+/** Allows for the clock of Redis, which is another than that of the test. */
+const slackMs = 1_000;
+
+/** Expects one key, whose window is that long and began within the time that the work took. */
+async function expectWindow(key: string, seconds: number, work: () => Promise<unknown>): Promise<void> {
+  const begin = performance.now();
+  await work();
+  expect(await keysLike('*')).toEqual([key]);
+  const leftMs = await redis.pttl(key);
+  const tookMs = performance.now() - begin;
+  expect(leftMs).toBeLessThanOrEqual(seconds * 1_000);
+  expect(leftMs).toBeGreaterThanOrEqual(seconds * 1_000 - tookMs - slackMs);
+}
+
+const limited = { code: 'ERR-RATE-LIMITED' };
+const refusedBy = (rule: string, origin = here) => [{ event: 'limit.exceeded', reason: rule }, origin];
+
+/** Expects that the second try is refused, for the rest of the window, and a try of somebody else is not. */
+async function expectSecondRefused(
+  { refusals }: ReturnType<typeof newLimits>,
+  row: { readonly rule: string; readonly seconds: number; readonly key: string },
+  [own, other]: readonly [own: () => Promise<void>, other: () => Promise<void>],
+): Promise<void> {
+  await expectWindow(row.key, row.seconds, own);
+  expect(refusals).toEqual([]);
+  const refusal: unknown = await own().catch((error: unknown) => error);
+  expect(refusal).toMatchObject(limited);
+  const { retryAfterSeconds } = refusal as { readonly retryAfterSeconds: number };
+  expect(retryAfterSeconds).toBeGreaterThan(0);
+  expect(retryAfterSeconds).toBeLessThanOrEqual(row.seconds);
+  expect(refusals).toEqual([refusedBy(row.rule)]);
+  await other();
+  expect(await keysLike('*')).toHaveLength(2);
+}
+
+const [minute, hour, day] = [60, 3_600, 86_400];
+
+describe('a limit of one request by network', () => {
+  test.each([
+    ['register', 'registerPerAddress', 'register_address', 'register', hour],
+    ['refresh', 'refreshPerAddress', 'refresh_address', 'refresh', minute],
+    ['findInvite', 'findInvitePerAddress', 'invite_address', 'invite', minute],
+    ['askForCode', 'codePerAddress', 'code_address', 'code', hour],
+    ['tryCode', 'codeTryPerAddress', 'code_try_address', 'code-try', minute],
+  ] as const)('%s: the second is refused', async (step, setting, rule, name, seconds) => {
+    const all = newLimits({ [setting]: 1 });
+    const key = `${keys().nameOf(name)}:${keys().tagOf('address', name, network)}`;
+    const take = (origin: RequestOrigin) => () => all.limits[step](origin);
+    await expectSecondRefused(all, { rule, seconds, key }, [take(here), take(elsewhere)]);
+  });
+
+  test('logIn: the second is refused', async () => {
+    const all = newLimits({ login: { ...plenty.login, perAddress: 1 } });
+    const key = `${keys().nameOf('login')}:${keys().tagOf('address', 'login', network)}`;
+    const take = (origin: RequestOrigin) => async () => {
+      await all.limits.logIn({ email: 'cook@example.com', deviceId: undefined }, origin);
+    };
+    const row = { rule: 'login_address', seconds: 15 * minute, key };
+    await expectSecondRefused(all, row, [take(here), take(elsewhere)]);
+  });
+});
+
+describe('a limit of one request by account', () => {
+  test.each([
+    ['createInvite', 'createInvitePerUser', 'invite_account', 'create-invite', hour],
+    ['move', 'movePerUser', 'move_account', 'move', hour],
+    ['exportAccount', 'exportPerUser', 'export_account', 'export', hour],
+    ['write', 'writePerSession', 'write_session', 'write', minute],
+    ['changePassword', 'passwordChangePerUser', 'password_account', 'password-change', day],
+    ['orderDeletion', 'deletionPerUser', 'deletion_account', 'deletion', day],
+    ['readRevocations', 'revocationsPerSibling', 'revocation_sibling', 'revocations', minute],
+  ] as const)('%s: the second is refused', async (step, setting, rule, name, seconds) => {
+    const all = newLimits({ [setting]: 1 });
+    const key = `${keys().nameOf(name)}:${keys().tagOf('account', name, 'cook@example.com')}`;
+    const take = (account: string) => () => all.limits[step](account, here);
+    await expectSecondRefused(all, { rule, seconds, key }, [take('cook@example.com'), take('other@example.com')]);
+  });
+
+  test('the deletion of an account is counted whatever the case of its address', async () => {
+    const { limits } = newLimits({ deletionPerUser: 1 });
+    await limits.orderDeletion('cook@example.com', here);
+    await expect(limits.orderDeletion('Cook@Example.com', elsewhere)).rejects.toMatchObject(limited);
+  });
+});
+
+describe('denials that a sibling was sent', () => {
+  test('weigh a question for each 500, and fewer nothing', async () => {
+    const { limits } = newLimits({ revocationsPerSibling: 3 });
+    await limits.revocationsSent('a', 499);
+    expect(await keysLike('*')).toEqual([]);
+    await limits.revocationsSent('a', 1_499);
+    const [key = ''] = await keysLike('revocations:*');
+    expect(await redis.get(key)).toBe('2');
+    await limits.readRevocations('a', here);
+    await expect(limits.readRevocations('a', here)).rejects.toMatchObject(limited);
+    await limits.readRevocations('b', here);
+  });
+
+  test('are never refused themselves, and the next question is', async () => {
+    const { limits, refusals } = newLimits({ revocationsPerSibling: 1 });
+    await limits.revocationsSent('a', 1_000);
+    await limits.revocationsSent('a', 1_000);
+    expect(refusals).toEqual([]);
+    await expect(limits.readRevocations('a', here)).rejects.toMatchObject(limited);
+    expect(refusals).toEqual([refusedBy('revocation_sibling')]);
+  });
+});
+
+describe('a code for an account is counted', () => {
+  const email = 'Cook@example.com';
+  const account = 'cook@example.com';
+  const deviceId = 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10';
+  const accountTag = () => keys().tagOf('account', account);
+  const deviceTag = () => keys().tagOf('account-device', account, deviceId);
+  const networkTag = () => keys().tagOf('account-address', account, network);
+  const change = { userId: 'user-1', to: 'New@example.com' };
+  const ofRequest = { email, deviceId, isVerified: true, hasAccess: false };
+
+  /** Returns the names, without the common part, of all that a request for a code writes. */
+  async function writtenBy(order: Partial<Parameters<Limits['requestCode']>[0]>, origin = here): Promise<string[]> {
+    const { limits } = newLimits();
+    await limits.registered({ email, deviceId }, here);
+    await limits.requestCode({ ...ofRequest, ...order }, origin);
+    const written = (await keysLike('*')).map((key) => key.slice(`{${prefix}}:limit:`.length));
+    return written.filter((name) => !name.startsWith('login-known:'));
+  }
+
+  test('for the device that a verified account was registered on', async () => {
+    expect(await writtenBy({})).toEqual([`code-device:${deviceTag()}`]);
+    expect(await writtenBy({}, elsewhere)).toEqual([`code-device:${deviceTag()}`]);
+  });
+
+  test('for the network that it was registered from', async () => {
+    expect(await writtenBy({ deviceId: undefined })).toEqual([`code-network:${networkTag()}`]);
+  });
+
+  test('for all known places if it was never verified, and if somebody asks who has access', async () => {
+    expect(await writtenBy({ isVerified: false })).toEqual([`code-known:${accountTag()}`]);
+    const access = { deviceId: undefined, hasAccess: true };
+    expect(await writtenBy(access, elsewhere)).toEqual([`code-known:${accountTag()}`]);
+  });
+
+  test('for all strangers', async () => {
+    const written = await writtenBy({ deviceId: undefined }, elsewhere);
+    expect(written).toEqual([`code-strange:${accountTag()}`, 'crowd:code']);
+    expect(await redis.zrange(keys().crowdOf('code'), '0', '-1')).toEqual([accountTag()]);
+  });
+
+  test('for the user and the new address, if that is to change: no place has a count of its own', async () => {
+    for (const isVerified of [true, false]) {
+      prefix = uniqueName();
+      expect(await writtenBy({ isVerified, change })).toEqual([
+        `code-known:${keys().tagOf('account', 'user-1')}`,
+        `code-recipient:${keys().tagOf('account', 'new@example.com')}`,
+      ]);
+    }
+  });
+
+  test('and refused past the limit, of the account or of the new address', async () => {
+    const { limits, refusals } = newLimits({ codePerAccount: 1 });
+    const ask = (order: object) => limits.requestCode({ ...ofRequest, ...order }, here);
+    await ask({});
+    await expect(ask({})).rejects.toMatchObject(limited);
+    await ask({ change });
+    await expect(ask({ change: { ...change, userId: 'user-2' } })).rejects.toMatchObject(limited);
+    expect(refusals).toEqual([refusedBy('code_account'), refusedBy('code_recipient')]);
+  });
+});
+
+describe('a try of a password', () => {
+  const login = { email: 'Cook@example.com', deviceId: 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10' };
+  const failures = () => keysLike('login-failed:*');
+
+  /** Returns of the device and the network if the account knows them to stay; null if it does not know them. */
+  async function known(): Promise<unknown[]> {
+    const device = keys().tagOf('account-device', 'cook@example.com', login.deviceId);
+    const place = keys().tagOf('account-address', 'cook@example.com', network);
+    const scores = await redis.zmscore(keys().knownOf(keys().tagOf('account', 'cook@example.com')), device, place);
+    return scores.map((score) => score && Number(score) > 1e15);
+  }
+  test.each([
+    ['logIn', 1, [false, false]],
+    ['replay', 0, [false, false]],
+    ['guess', 0, [null, null]],
+  ] as const)('%s: counts for the network’s logins, and teaches places, as it should', async (step, logins, places) => {
+    const { limits, refusals } = newLimits();
+    const attempt = await limits[step](login, here);
+    expect(await keysLike('login:*')).toHaveLength(logins);
+    expect(await keysLike('login-*')).toEqual([]);
+    await attempt.fail();
+    expect(await failures()).toHaveLength(1);
+    await attempt.succeed();
+    expect(await known()).toEqual(places);
+    expect(refusals).toEqual([]);
+  });
+
+  test.each(['logIn', 'replay', 'guess'] as const)('%s: both steps after the hash are refused too', async (step) => {
+    const { limits, refusals } = newLimits({ login: { ...plenty.login, accountFailuresPerDay: 1 } });
+    const attempt = await limits[step](login, here);
+    await attempt.fail();
+    await expect(attempt.fail()).rejects.toMatchObject(limited);
+    await expect(attempt.succeed()).rejects.toMatchObject(limited);
+    await expect(limits[step](login, elsewhere)).rejects.toMatchObject(limited);
+    const refused = [here, here, elsewhere].map((origin) => refusedBy('login_account_day', origin));
+    expect(refusals).toEqual(refused);
+  });
+
+  test.each([
+    ['registered', 0],
+    ['proved', 0],
+    ['verified', 1],
+  ] as const)('%s: the places stay, and failures are forgotten or not', async (step, left) => {
+    const { limits } = newLimits();
+    await (await limits.logIn(login, elsewhere)).fail();
+    await limits[step](login, here);
+    expect(await known()).toEqual([true, true]);
+    expect(await failures()).toHaveLength(left);
+  });
+});
