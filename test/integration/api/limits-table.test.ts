@@ -51,12 +51,12 @@ const network = '192.0.2.1/32';
 const keys = () => createLimitKeys(prefix, () => secret);
 
 /** Creates limits with their own prefix in Redis, and the list of the rules that have refused. */
-function newLimits(change: Partial<LimitRules> = {}) {
+function newLimits(change: Partial<LimitRules> = {}, readSecret = () => secret) {
   const refusals: unknown[] = [];
   const limits = createLimits({
     redis,
     keyPrefix: prefix,
-    secret: () => secret,
+    secret: readSecret,
     rules: { ...plenty, ...change },
     audit: (event, origin) => void refusals.push([event, origin]),
     now: Date.now,
@@ -284,5 +284,17 @@ describe('a try of a password', () => {
     await limits[step](login, here);
     expect(await known()).toEqual([true, true]);
     expect(await failures()).toHaveLength(left);
+  });
+
+  test('makes the names of its keys at its first step only', async () => {
+    let made = 0;
+    const { limits } = newLimits({}, () => {
+      made += 1;
+      return secret;
+    });
+    const attempt = await limits.logIn(login, here);
+    const first = made;
+    await attempt.fail();
+    expect([first > 0, made]).toEqual([true, first]);
   });
 });

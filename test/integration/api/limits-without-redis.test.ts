@@ -4,13 +4,17 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createAddressLimit } from '../../../services/api/src/limits/address-limit.ts';
 import { createCodeLimit } from '../../../services/api/src/limits/code-limit.ts';
-import { uniqueName } from '../../support/test-api.ts';
+import { createLoginLimits, type LoginLimits } from '../../../services/api/src/limits/login-limits.ts';
+import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 const dayMs = 86_400_000;
+/** The clock of the counts may be that much too old. */
+const slackMs = 60_000;
+const isWithin = (waitMs = 0, windowMs = 0) => waitMs > 1_000 && waitMs <= windowMs + slackMs;
 const secret = createSecretKey(randomBytes(32));
 const keys = createLimitKeys(uniqueName(), () => secret);
 /** A connection that is never made. */
-const redis = new Redis({ ...failFastOptions, lazyConnect: true });
+const redis = new Redis({ ...failFastOptions(), lazyConnect: true });
 redis.disconnect();
 afterAll(() => redis.disconnect());
 
@@ -22,11 +26,20 @@ describe('a limit by network', () => {
     const limit = newLimit();
     for (const weight of [undefined, 2]) expect(await limit.count('a', weight)).toBeUndefined();
     const waitMs = await limit.count('a');
-    expect(waitMs).toBeGreaterThan(1);
-    expect(waitMs).toBeLessThanOrEqual(seconds * 1_000);
+    expect(isWithin(waitMs, seconds * 1_000)).toBe(true);
     expect(limit.refusedFor('a')).toBeGreaterThan(0);
     expect(await limit.count('b')).toBeUndefined();
     expect(limit.keyOf('a')).toContain(keys.tagOf('address', 'login', 'a'));
+  });
+
+  test('does not wait for a connection that is not made yet, even if that would keep commands', async () => {
+    const unmade = new Redis(testEnvironment().redisUrl, { lazyConnect: true });
+    const limit = createAddressLimit({ redis: unmade, keys, name: 'login', points: 1, seconds });
+    expect(await limit.count('a')).toBeUndefined();
+    expect(await limit.count('a')).toBeGreaterThan(1);
+    const { status } = unmade;
+    unmade.disconnect();
+    expect(status).toBe('wait');
   });
 
   test('refuses from memory for so long as was said first', async () => {
@@ -66,14 +79,12 @@ describe('codes by e-mail', () => {
       return limit.count({ ...place, emailKey, userId, recipient, hasOwnCounts: true, hasAccess: true });
     };
   };
-  // The count's own clock may be a few milliseconds old.
-  const within = (waitMs = 0) => waitMs > 1 && waitMs <= dayMs + 1_000;
 
   test('are counted by account, with nobody known', async () => {
     const count = newLimit();
     expect([await count('a'), await count('a')]).toEqual([undefined, undefined]);
     const refusal = await count('a');
-    expect([refusal?.rule, within(refusal?.waitMs)]).toEqual(['code_account', true]);
+    expect([refusal?.rule, isWithin(refusal?.waitMs, dayMs)]).toEqual(['code_account', true]);
     expect(await count('b')).toBeUndefined();
   });
 
@@ -82,8 +93,110 @@ describe('codes by e-mail', () => {
     expect(await count('a', { userId: '1', recipient: 'x' })).toBeUndefined();
     expect(await count('b', { userId: '2', recipient: 'x' })).toBeUndefined();
     const refusal = await count('c', { userId: '3', recipient: 'x' });
-    expect([refusal?.rule, within(refusal?.waitMs)]).toEqual(['code_recipient', true]);
+    expect([refusal?.rule, isWithin(refusal?.waitMs, dayMs)]).toEqual(['code_recipient', true]);
     expect(await count('d', { userId: '1', recipient: 'y' })).toBeUndefined();
     expect(await count('e', { userId: '1', recipient: 'z' })).toMatchObject({ rule: 'code_account' });
+  });
+});
+
+describe('logins', () => {
+  const rules = {
+    perAddress: 999,
+    freeFailures: 2,
+    longestDelaySeconds: 900,
+    accountFreeFailures: 99,
+    accountLongestDelaySeconds: 30,
+    accountFailuresPerDay: 99,
+    knownFailuresPerDay: 99,
+  };
+  let insured = 0;
+  const newLimits = (change: Partial<typeof rules> = {}) => {
+    const all = { ...rules, ...change };
+    const addresses = createAddressLimit({ redis, keys, name: 'login', points: all.perAddress, seconds: 900 });
+    const onInsured = () => {
+      insured += 1;
+    };
+    return createLoginLimits({ redis, keys, addresses, rules: all, now: Date.now, onInsured });
+  };
+  const at = (prefix: string, emailKey = 'a') => ({ emailKey, deviceId: 'd', prefix });
+  const [here, there] = [at('192.0.2.1/32'), at('192.0.2.2/32')];
+  const quarterMs = 900_000;
+
+  /** Fails so many times. Returns the rules that refuse. */
+  async function failTimes(limits: LoginLimits, times: number, who = here) {
+    const refusals: unknown[] = [];
+    while (refusals.length < times) refusals.push((await limits.fail(who))?.rule);
+    return refusals;
+  }
+  const none = (times: number) => Array<undefined>(times).fill(undefined);
+
+  test('wait after twice the free failures from one source, on every step that judges', async () => {
+    const limits = newLimits();
+    expect(await failTimes(limits, 4)).toEqual(none(4));
+    insured = 0;
+    for (const step of ['check', 'checkGuess', 'fail', 'succeed', 'confirm', 'check'] as const) {
+      const refusal = await limits[step](here);
+      expect([refusal?.rule, isWithin(refusal?.waitMs, quarterMs)]).toEqual(['login_source', true]);
+    }
+    expect(insured).toBe(6);
+    for (const other of [there, at(here.prefix, 'b')]) expect(await limits.check(other)).toBeUndefined();
+  });
+
+  test('wait for the rest of the day once the account has its failures, from wherever', async () => {
+    const limits = newLimits({ accountFailuresPerDay: 2 });
+    expect([...(await failTimes(limits, 1)), ...(await failTimes(limits, 1, there))]).toEqual(none(2));
+    for (const who of [here, there, at('192.0.2.3/32')]) {
+      const { rule, waitMs = 0 } = (await limits.check(who)) ?? {};
+      const isRestOfDay = waitMs > 2 * quarterMs && isWithin(waitMs, dayMs);
+      expect([rule, isRestOfDay]).toEqual(['login_account_day', true]);
+    }
+    expect(await limits.check(at(here.prefix, 'b'))).toBeUndefined();
+  });
+
+  test('do not count a failure that is refused', async () => {
+    const limits = newLimits({ accountFailuresPerDay: 5 });
+    expect(await failTimes(limits, 9)).toEqual([...none(4), ...Array(5).fill('login_source')]);
+    expect(await failTimes(limits, 2, there)).toEqual([undefined, 'login_account_day']);
+  });
+
+  test.each(['succeed', 'confirm'] as const)('%s forgets the source’s failures, not the account’s', async (step) => {
+    const limits = newLimits({ accountFailuresPerDay: 6 });
+    await failTimes(limits, 3);
+    expect(await limits[step](here)).toBeUndefined();
+    expect(await failTimes(limits, 4)).toEqual([...none(3), 'login_account_day']);
+  });
+
+  test.each(['register', 'prove'] as const)(
+    '%s forgets the failures of the source and of the account',
+    async (step) => {
+      const limits = newLimits({ accountFailuresPerDay: 4 });
+      await failTimes(limits, 4);
+      expect(await limits[step](there)).toBeUndefined();
+      expect(await limits.check(here)).toMatchObject({ rule: 'login_source' });
+      expect(await limits[step](here)).toBeUndefined();
+      expect(await failTimes(limits, 5)).toEqual([...none(4), 'login_source']);
+    },
+  );
+
+  test('verify counts and forgets nothing', async () => {
+    const limits = newLimits({ accountFailuresPerDay: 3 });
+    await failTimes(limits, 2);
+    for (let i = 0; i < 9; i += 1) expect(await limits.verify(here)).toBeUndefined();
+    expect(await failTimes(limits, 2)).toEqual([undefined, 'login_account_day']);
+    expect(await limits.verify(here)).toBeUndefined();
+    expect(await limits.check(here)).toMatchObject({ rule: 'login_account_day' });
+  });
+
+  test('wait past the total of a network, of logins alone', async () => {
+    const limits = newLimits({ perAddress: 2 });
+    for (const emailKey of ['a', 'b', 'c', 'd']) {
+      expect(await limits.checkGuess(at(here.prefix, emailKey))).toBeUndefined();
+    }
+    for (const emailKey of ['a', 'b']) expect(await limits.check(at(here.prefix, emailKey))).toBeUndefined();
+    for (const emailKey of ['c', 'd']) {
+      const refusal = await limits.check(at(here.prefix, emailKey));
+      expect([refusal?.rule, isWithin(refusal?.waitMs, quarterMs)]).toEqual(['login_address', true]);
+    }
+    expect(await limits.check(there)).toBeUndefined();
   });
 });
