@@ -237,12 +237,10 @@ const limits: Area = {
   aim: 90,
   parts: [
     { sources: [`${ofLimits}/memory-counts.ts`], tests: [`${ofLimits}/memory-counts.test.ts`] },
-    { sources: [`${ofLimits}/address-limit.ts`], tests: ['test/integration/api/{rate-limit-r*,limits-*}.test.ts'] },
-    { sources: [`${ofLimits}/code-limit.ts`], tests: ['test/integration/api/{code-,}limits*.test.ts'] },
-    {
-      sources: [`${ofLimits}/{limits,login-limits}.ts`],
-      tests: ['test/integration/api/{rate-limit-rules,rate-limit-login,rate-limit-register,known-places}.test.ts'],
-    },
+    ...['address-limit', 'code-limit', 'limits', 'login-limits'].map((name) => ({
+      sources: [`${ofLimits}/${name}.ts`],
+      tests: ['test/integration/api/limits-*.test.ts'],
+    })),
   ],
 };
 

@@ -3,6 +3,7 @@ import { account } from './account.ts';
 import { address } from './address.ts';
 import { erasure } from './erasure.ts';
 import { errors } from './errors.ts';
+import { limits } from './limits.ts';
 import { outbox } from './outbox.ts';
 import { sessions } from './sessions.ts';
 import { tokens } from './tokens.ts';
@@ -14,6 +15,7 @@ export const explanations: readonly Explanation[] = [
   ...sessions,
   ...account,
   ...address,
+  ...limits,
   ...erasure,
   ...outbox,
   ...errors,
