@@ -12,11 +12,7 @@ export const limits: readonly Explanation[] = [
     file: `${folder}/code-limit.ts`,
     why: 'The key of a recipient has two parts and that of an account one: they differ whatever the first part is.',
     mutants: [
-      [
-        "const to = recipient === undefined ? undefined : insurance.add(JSON.stringify(['to', reci…",
-        "'to'",
-        '""',
-      ],
+      ["const to = recipient === undefined ? undefined : insurance.add(JSON.stringify(['to', reci…", "'to'", '""'],
     ],
   },
 ];
