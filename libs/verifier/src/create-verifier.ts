@@ -54,7 +54,7 @@ export interface VerifierOptions {
 export type VerifierReport =
   | { readonly kind: 'issuer-failed'; readonly error: Error }
   | { readonly kind: 'revocations-away'; readonly error: Error | undefined }
-  | { readonly kind: 'revocations-back' };
+  | { readonly kind: 'revocations-back'; readonly error?: undefined };
 
 export interface Verifier {
   /**
