@@ -18,8 +18,16 @@ export type Action =
 type Deeds = { readonly [K in Action['kind']]: (world: World, action: Extract<Action, { kind: K }>) => unknown };
 
 const deeds: Deeds = {
-  'log in': (world, { tab, account }) =>
-    call(world, tab, 'log in', (client) => client.logIn({ email: world.emails[account] ?? '', password })),
+  'log in'(world, { tab, account }) {
+    const what = account === 0 ? 'log in' : 'log in as another';
+    const assertFair = watchOvertaking(world, what);
+    call(world, tab, what, (client) =>
+      client.logIn({ email: world.emails[account] ?? '', password }).catch((error) => {
+        assertFair(error);
+        throw error;
+      }),
+    );
+  },
   'log out': (world, { tab }) => logOut(world, tab),
   call: (world, { tab }) => call(world, tab, 'call', (client) => client.account.find()),
   token: (world, { tab }) => call(world, tab, 'token', (client) => client.accessToken()),
@@ -52,7 +60,10 @@ const deeds: Deeds = {
   'read only'({ device }, { isOn }) {
     device.isReadOnly = isOn;
   },
-  wipe({ device }) {
+  wipe({ device, time, observed }) {
+    // The other tab hears of the newest token, and reads it, a few milliseconds later.
+    const isUnread = time.now() - device.writtenAt <= 10;
+    for (const { sessionId } of isUnread ? observed.held.values() : []) observed.blindSessions.add(sessionId);
     device.content.clear();
     device.faults += 1;
     device.wipes += 1;
@@ -64,7 +75,21 @@ const deeds: Deeds = {
   'end by an operator': (world) => world.time.busy(() => endByOperator(world)),
 };
 
+/** Only a logout, another user, or what has happened to the storage or the app may overtake a login. */
+function watchOvertaking({ observed, device, calls }: World, what: string): (error: unknown) => void {
+  const isAlone = [...calls].every((one) => one.what === what || !/^log /.test(one.what));
+  const before = observed.overtakings();
+  return (error) => {
+    const isOvertaken = (error as { code?: string }).code === 'CLIENT_SUPERSEDED';
+    // Where the storage has failed, the tabs may be two devices.
+    const isFair = isAlone && device.faults === 0 && before === observed.overtakings();
+    if (isOvertaken && isFair) observed.violations.push('a login was overtaken by none');
+  };
+}
+
 export function act(world: World, action: Action): void {
+  if (/^(log out|kill|freeze|wipe)$/.test(action.kind) || (action.kind === 'log in' && action.account !== 0))
+    world.observed.onOvertaking();
   world.observed.note(JSON.stringify(action));
   world.observed.count(`did: ${action.kind}`);
   const ofWorld = 'tab' in action ? { ...action, tab: action.tab % world.tabs.length } : action;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Action } from './client-actions.ts';
 import type { StorageFate } from './client-device.ts';
 import type { NetworkFate } from './client-network.ts';
-import type { StreamFate } from './client-streams.ts';
+import type { StreamEnd, StreamFate } from './client-streams.ts';
 
 export interface Step {
   readonly action: Action;
@@ -108,8 +108,26 @@ export const course: fc.Arbitrary<Course> = fc.record({
 });
 
 /** With and without a notice. 4003 and 4005 are seldom: they silence the stream rightly. */
-const streamEnd: fc.Arbitrary<NonNullable<StreamFate['end']>> = fc.record({
-  code: fc.constantFrom(1000, 1001, 1001, 1003, 1006, 1006, 1009, 1011, 4001, 4002, 4003, 4004, 4005, 4008, 4999),
+const streamEnd: fc.Arbitrary<StreamEnd> = fc.record({
+  code: fc.constantFrom(
+    1000,
+    1001,
+    1001,
+    1003,
+    1006,
+    1006,
+    1009,
+    1011,
+    4001,
+    4002,
+    4003,
+    4004,
+    4005,
+    4008,
+    4999,
+    undefined,
+    undefined,
+  ),
   afterMs: fc.constantFrom(0, 0, 5_000, 20_000, 100_000, 400_000),
   noticeMs: fc.option(fc.nat(60_000), { nil: undefined }),
 });

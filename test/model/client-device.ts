@@ -50,6 +50,8 @@ export interface Device {
   /** Failures and wipes so far. */
   faults: number;
   wipes: number;
+  /** When it was written last, in milliseconds. */
+  writtenAt: number;
   readonly online: Switch;
   readonly active: Switch;
   storageOf(life: Life): AuthStorage;
@@ -78,6 +80,7 @@ export function createDevice(time: VirtualTime, tell: Tell, mayLose: boolean): D
     isReadOnly: false,
     faults: 0,
     wipes: 0,
+    writtenAt: Number.NEGATIVE_INFINITY,
     online: newSwitch(),
     active: newSwitch(),
     storageOf: (life) => storageOf(device, life, time, tell),
@@ -136,6 +139,7 @@ function storageOf(device: Device, life: Life, time: VirtualTime, tell: Tell): A
       // An empty value removes a record.
       if (value !== '') life.isRefused = true;
       await access(true, () => content.set(key, value));
+      device.writtenAt = time.now();
       if (value !== '') life.isRefused = false;
     },
     remove: (key) => access(true, () => void content.delete(key)),

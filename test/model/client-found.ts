@@ -29,6 +29,14 @@ export const found: Readonly<Record<string, Course>> = {
     isSignedIn: true,
     steps: [step({ kind: 'log out', tab: 0 }, { storage: slow(5), passMs: 40_000 })],
   },
+  'two tabs that log in at once': {
+    tabs: 2,
+    isSignedIn: false,
+    steps: [
+      step({ kind: 'log in', tab: 0, account: 0 }, { fates: [passing(100), passing(100)] }),
+      step({ kind: 'log in', tab: 1, account: 0 }, { passMs: 1_000 }),
+    ],
+  },
   'a login in the other tab after the storage was wiped': {
     tabs: 2,
     isSignedIn: true,

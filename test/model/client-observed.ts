@@ -34,16 +34,22 @@ export interface Observed {
    */
   isLost(tab: number, reason: string): boolean;
   /**
-   * Sessions whose logout was sent by a tab that could not read the storage, and those that such a tab refreshed after
-   * the storage was wiped: the other tab may have used a newer token, which counts as theft (decisions.md, "The client").
+   * Sessions whose logout was sent by a tab that could not read the storage, or after that was wiped, those that such a
+   * tab refreshed after a wipe, and those of a wipe right after a write: the other tab may have used a newer token, which
+   * counts as theft (decisions.md, "The client").
    */
   readonly blindSessions: Set<string>;
+  /** Session whose refresh was refused last. */
+  refused: string | undefined;
   readonly figures: Map<string, number>;
   kills(): number;
   observerOf(life: Life, state: () => AuthState | undefined): Observer;
   onEvent(tab: number, event: AuthEvent): void;
   onKill(faults: number): void;
   onFreeze(): void;
+  /** Something begins that may overtake a login. */
+  onOvertaking(): void;
+  overtakings(): number;
   onRejected(what: string, error: unknown, isKnown: boolean): void;
   count(what: string): void;
 }
@@ -58,9 +64,10 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
   const beginRefresh = createRefreshCount(violations);
   let kills = 0;
   let hasFrozen = false;
+  let overtakings = 0;
   const onRefresh = (sessionId: string, own: string | undefined, life: Life) => {
-    const mayBeBlind = own !== sessionId || device.wipes > 0;
-    if (mayBeBlind && life.blindReads > 0) observed.blindSessions.add(sessionId);
+    const signs = [own !== sessionId, device.wipes > 0, life.blindReads > 0];
+    if (signs.filter(Boolean).length >= 2) observed.blindSessions.add(sessionId);
     // A tab waits 45 s for a frozen one, and then goes on beside it.
     return beginRefresh(sessionId, own === sessionId && !hasFrozen, life);
   };
@@ -70,10 +77,13 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
     asked: new Map(),
     held: new Map(),
     isLost(tab, reason) {
-      const { faults = device.faults } = observed.held.get(tab) ?? {};
-      return faults !== device.faults && (device.mayLose || ownReasons.includes(reason));
+      const { faults = device.faults, sessionId } = observed.held.get(tab) ?? {};
+      // The storage gives back the session before it, which is over.
+      const isEarlier = observed.refused !== sessionId && observed.mayEnd.has(observed.refused ?? '');
+      return faults !== device.faults && (device.mayLose || isEarlier || ownReasons.includes(reason));
     },
     blindSessions: new Set(),
+    refused: undefined,
     kills: () => kills,
     observerOf: (life, state) => ({
       onSent(sent) {
@@ -103,6 +113,10 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
     onFreeze() {
       hasFrozen = true;
     },
+    onOvertaking() {
+      overtakings += 1;
+    },
+    overtakings: () => overtakings,
     onRejected(what, error, isKnown) {
       const code = (error as { code?: string }).code ?? String(error);
       note(`  ${what} failed: ${code}`);
@@ -137,6 +151,7 @@ function learnAnswer(
   if (sent.path.endsWith('/login') && status === 200 && !isTwin)
     for (const each of tokens.sessions) observed.mayEnd.add(each);
   if (data?.refresh_token) tokens.learn(data);
+  if (status === 401 && sent.path.endsWith('/refresh')) observed.refused = tokens.sessionOf(sent);
   const isBlind = observed.blindSessions.has(tokens.sessionOf(sent) ?? '');
   if (details?.reason === 'reused' && isBlind)
     observed.count('a refresh without a look at the storage counted as theft');

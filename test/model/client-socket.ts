@@ -114,6 +114,7 @@ export function openSocket(deps: SocketDeps): { readonly socket: StreamSocket; r
     time.after(afterMs, () => {
       if (state.isSevered || !heard.has(stream)) return;
       ear.sever();
+      if (code === undefined) return observed.count('stream: cut in silence');
       if (noticeMs !== undefined) arrive(() => hear(JSON.stringify({ type: 'reconnect', after_ms: noticeMs })));
       arrive(() => hearEnd(code));
     });

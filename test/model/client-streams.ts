@@ -3,6 +3,12 @@ import type { Life, Tell } from './client-device.ts';
 import { openSocket } from './client-socket.ts';
 import type { VirtualTime } from './client-time.ts';
 
+export interface StreamEnd {
+  readonly code: number | undefined;
+  readonly afterMs: number;
+  readonly noticeMs: number | undefined;
+}
+
 /** Fate of one stream. */
 export interface StreamFate {
   readonly handshake: 'succeeds' | 'cut' | 'hangs';
@@ -13,8 +19,11 @@ export interface StreamFate {
   readonly isClosed: boolean;
   /** So many `auth` frames are refused. */
   readonly refusals: number;
-  /** Its end if nothing ends it before, which need not be the gateway's. `noticeMs`: of a `reconnect` frame before. */
-  readonly end: { readonly code: number; readonly afterMs: number; readonly noticeMs: number | undefined } | undefined;
+  /**
+   * Its end if nothing ends it before, which need not be the gateway's. Without a code nobody hears of it: the path is cut
+   * in silence. `noticeMs`: of a `reconnect` frame before.
+   */
+  readonly end: StreamEnd | undefined;
 }
 
 /** A stream from its opening by the client until the client has heard of its end, has closed it, or is no more. */

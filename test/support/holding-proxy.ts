@@ -51,7 +51,8 @@ export async function startHoldingProxy(port: number): Promise<HoldingProxy> {
     for (const socket of [client, lane.server]) {
       socket.setNoDelay();
       socket.on('error', () => undefined); // its close event follows
-      socket.on('close', () => end(lane));
+      // Of the end of a host that has vanished the other one does not hear.
+      socket.on('close', () => lane.isFrozen || end(lane));
     }
   });
 

@@ -6,6 +6,8 @@ export interface RecordedSockets {
   readonly steps: string[];
   /** Streams that are connected or connecting. */
   live(): number;
+  /** `pong` frames that came. */
+  pongs(): number;
   /** While true, every handshake fails. */
   isRefused: boolean;
   /** Where a load balancer leads from now on: `ws://…`. */
@@ -18,8 +20,10 @@ export interface RecordedSockets {
 export function recordSockets(): RecordedSockets {
   const steps: string[] = [];
   const live = new Set<WebSocket>();
+  let pongs = 0;
   const recorded: RecordedSockets = {
     steps,
+    pongs: () => pongs,
     live: () => live.size,
     isRefused: false,
     base: undefined,
@@ -38,6 +42,9 @@ export function recordSockets(): RecordedSockets {
         super(recorded.isRefused ? target.replace('/ws/push-stream/', '/ws/nowhere/') : target, protocols);
         live.add(this);
         this.addEventListener('open', () => steps.push('open'));
+        this.addEventListener('message', ({ data }) => {
+          if (JSON.parse(data).type === 'pong') pongs += 1;
+        });
         this.addEventListener('close', ({ code }) => {
           if (live.delete(this)) steps.push(`closed ${code}`);
         });

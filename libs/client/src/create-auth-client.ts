@@ -144,6 +144,7 @@ function assemble(options: AuthClientOptions, operations: Operations) {
     {
       onChange,
       onWritten: () => tabs.tellChange(),
+      onUse: () => stream.check(),
       onAccess(access) {
         tabs.tellAccess(access);
         stream.extend(access);
@@ -160,9 +161,11 @@ function assemble(options: AuthClientOptions, operations: Operations) {
   });
   const call = createCall(exchange, keeper, operations);
   const waking: Waking = createWaking(platform, parts, () => stream);
+  const isOff = options.stream === false;
+  if (!isOff && !platform.WebSocket) log({ event: 'stream_unavailable' });
   const stream: Stream = createStream({
     ...parts,
-    platform: options.stream === false ? { ...platform, WebSocket: undefined } : platform,
+    platform: isOff ? { ...platform, WebSocket: undefined } : platform,
     call,
     leadership: createLeadership(platform, prefix),
     isAwake: waking.isAwake,

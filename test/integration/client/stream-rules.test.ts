@@ -1,4 +1,4 @@
-import { AuthError } from '@auth-account/client';
+import { AuthError, createAuthClient } from '@auth-account/client';
 import { createPushMessagePublisher } from '@auth-account/messaging';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -31,8 +31,24 @@ describe('8. the stream follows the session', () => {
     const app = await withStream();
     app.clock.monotonic += 3_600_000;
     await app.client.account.find();
-    expect(app.sockets.steps).toEqual(['open', 'sent auth']);
+    // The time that has passed is a reason to ask whether the stream is alive.
+    expect(app.sockets.steps).toEqual(['open', 'sent ping', 'sent auth']);
     expect(app.client.stream.isOpen()).toBe(true);
+  });
+
+  test('is absent, and the log says so, on a platform without WebSocket', async () => {
+    const { WebSocket } = globalThis;
+    const log: unknown[] = [];
+    Object.assign(globalThis, { WebSocket: undefined });
+    const options = {
+      baseUrl: scene.api.base,
+      storage: createMemoryStorage(),
+      log: (entry: unknown) => log.push(entry),
+    };
+    const client = createAuthClient(options);
+    Object.assign(globalThis, { WebSocket });
+    expect(log).toEqual([expect.objectContaining({ event: 'stream_unavailable' })]);
+    client.close();
   });
 
   test('closes before a login or logout begins, and 4005 is no logout', async () => {

@@ -146,7 +146,7 @@ describe('the model', () => {
     const { bandwidth } = capacityOf(on, bench, { ...figureValues, refreshHttpBytes: 2_000, readHttpBytes: 1_000 });
     const others = 150 * 2_257 + 30 * 1_082 + 75 * 1_740;
     expect(bandwidth.http).toBeCloseTo(20_000_000 + 3_000_000 + others, 3);
-    expect(bandwidth.streams).toBeCloseTo(5_400_000 * 6.2, 3);
+    expect(bandwidth.streams).toBeCloseTo(5_400_000 * 7.6, 3);
     expect(bandwidth.replication).toBeCloseTo(10_000 * 440 + 150 * 1_622 + 30 * 2_627 + 75 * 348, 3);
   });
 

@@ -35,9 +35,9 @@ export const figures = {
     'idle stream: the process’s part and the kernel’s, which counts in the pod’s cgroup',
     push,
   ),
-  pingBytesPerSecond: figure(6.2, 'B/s', 'idle stream: ping, pong and their acknowledgements every 42 s, with TLS', [
+  pingBytesPerSecond: figure(7.6, 'B/s', 'idle stream: ping, pong and their acknowledgements every 38 s, with TLS', [
     'computed from the frames',
-    '2026-11-23',
+    '2026-11-24',
   ]),
   heardMs: figure(0.01, 'ms CPU', 'message that a gateway hears: a close, or a new stream at another one', hints),
   workerEventsPerSecond: figure(830, '/s', 'events that a worker delivers to a webhook', outbox),

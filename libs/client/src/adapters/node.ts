@@ -1,13 +1,54 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { AuthStorage, Platform } from '../platform/platform.ts';
 
 /**
- * What a program on Node gives to `createAuthClient`: a storage in a directory that only its user can read. One process
- * at a time may use the directory.
+ * What a program on Node gives to `createAuthClient`: a storage in a directory that only its user can read, and streams
+ * that let the program end. One process at a time may use the directory.
  */
-export function nodePlatform(directory: string): Pick<Platform, 'storage'> {
-  return { storage: fileStorage(directory) };
+export function nodePlatform(directory: string): Pick<Platform, 'storage'> & Partial<Pick<Platform, 'WebSocket'>> {
+  const { WebSocket } = globalThis as { readonly WebSocket?: typeof globalThis.WebSocket };
+  return { storage: fileStorage(directory), ...(WebSocket && { WebSocket: leavingSocket(WebSocket) }) };
+}
+
+/** What Node's `fetch` and `WebSocket` tell of a request that they send. */
+interface SentHeaders {
+  readonly request: { readonly origin?: unknown; readonly path?: unknown };
+  readonly socket: Socket;
+}
+
+/** Time for the other side's close frame, in milliseconds. */
+const closingMs = 3_000;
+
+/**
+ * Node's WebSocket. After `close` that one waits for an answer for ever, and the program with it, though the path may be
+ * cut; this one holds nobody up.
+ */
+function leavingSocket(Base: typeof WebSocket): NonNullable<Platform['WebSocket']> {
+  return class extends Base {
+    #socket: Socket | undefined;
+
+    constructor(url: string, protocols: string[]) {
+      super(url, protocols);
+      const { origin, pathname, search } = new URL(url.replace(/^ws/, 'http'));
+      const learn = (message: unknown) => {
+        const { request, socket } = message as SentHeaders;
+        if (request.origin === origin && request.path === pathname + search) this.#socket = socket;
+      };
+      const sent = 'undici:client:sendHeaders';
+      subscribe(sent, learn);
+      for (const type of ['open', 'error', 'close']) this.addEventListener(type, () => unsubscribe(sent, learn));
+    }
+
+    override close(code?: number): void {
+      super.close(code);
+      const socket = this.#socket?.unref();
+      const end = setTimeout(() => socket?.destroy(), closingMs).unref();
+      this.addEventListener('close', () => clearTimeout(end));
+    }
+  } as unknown as NonNullable<Platform['WebSocket']>;
 }
 
 function fileStorage(directory: string): AuthStorage {

@@ -4,7 +4,8 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import { exchangeTokens } from '../session/exchange-tokens.ts';
 import type { Exclusive } from '../session/exclusive.ts';
-import { infoOf, type Keeper } from '../session/keeper.ts';
+import type { Keeper } from '../session/keeper.ts';
+import type { Vault } from '../session/vault.ts';
 import type { Device } from './device.ts';
 import { createIntents } from './intents.ts';
 
@@ -18,6 +19,7 @@ export interface LogInDeps {
   readonly exchange: Exchange;
   readonly exclusive: Exclusive;
   readonly keeper: Keeper;
+  readonly vault: Pick<Vault, 'read'>;
   readonly device: Device;
   /** The device as the user sees it in the list of sessions. */
   readonly about: { readonly name?: string; readonly platform?: string };
@@ -31,18 +33,22 @@ export interface LogInDeps {
  * session, by the idempotency key. Raises `CLIENT_SUPERSEDED` if the user has logged out meanwhile.
  */
 export function createLogIn(deps: LogInDeps) {
-  const { platform, exchange, exclusive, keeper, device, about, prefix, log } = deps;
+  const { platform, exchange, exclusive, keeper, vault, device, about, prefix, log } = deps;
   const intents = createIntents(platform, `${prefix}.login`, log);
 
   async function logInOnce({ email, password }: Credentials, endings: number): Promise<SessionInfo> {
-    const { era } = await keeper.load();
+    await keeper.load();
+    // Another tab may have logged in or out a moment ago.
+    const { era } = await vault.read();
     const { name, platform: kind } = about;
     const own = { device_id: await device.id(), ...(name && { device_name: name }), ...(kind && { platform: kind }) };
-    return intents.carryOut(JSON.stringify([email.toLowerCase(), own]), async (idempotencyKey) => {
+    // In its era only: a key of before a logout could bring back the session that was logged out.
+    return intents.carryOut(JSON.stringify([email.toLowerCase(), own, era]), async (idempotencyKey) => {
       if (keeper.endings() !== endings) throw new AuthError('CLIENT_SUPERSEDED');
       const sentAt = platform.monotonic();
       const pair = await exchangeTokens(exchange, 'logIn', { body: { email, password, ...own }, idempotencyKey });
-      if (await keeper.adoptLogin(pair, { endings, era }, sentAt)) return infoOf(pair);
+      const held = await keeper.adoptLogin(pair, { endings, era }, sentAt);
+      if (held) return held;
       // No later login must get the session that is logged out here.
       await intents.drop();
       await keeper.orphan(pair);

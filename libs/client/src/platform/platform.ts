@@ -69,6 +69,8 @@ export interface Platform {
   /** For the jitter of pauses: at least 0 and less than 1. */
   readonly random: () => number;
   readonly timers: Timers;
+  /** After so many milliseconds without a frame the stream is asked whether it is alive: 38,000. */
+  readonly quietMs: number;
   /** True while there is a network. */
   readonly connectivity: DeviceSignal | undefined;
   /** True while the app is in the foreground. */

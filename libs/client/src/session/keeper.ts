@@ -20,6 +20,8 @@ export interface KeeperDeps {
   readonly vault: Vault;
   readonly holder: AccessHolder;
   readonly renewal: Renewal;
+  /** Is told when an access token is asked for. */
+  readonly onUse: () => void;
 }
 
 /** A login under way. */
@@ -45,8 +47,11 @@ export interface Keeper {
   assertHeld(access: Access): void;
   /** Number of sessions that this client has ended. */
   endings(): number;
-  /** Stores the session of a login. False if a later login or logout has overtaken it: its session is to be logged out. */
-  adoptLogin(pair: TokenPair, ticket: LoginTicket, sentAt: number): Promise<boolean>;
+  /**
+   * Stores the session of a login, and returns the one that is held now: another tab may have opened it for the same user
+   * on this device, later. Undefined if a later login or logout has overtaken it: its session is to be logged out.
+   */
+  adoptLogin(pair: TokenPair, ticket: LoginTicket, sentAt: number): Promise<SessionInfo | undefined>;
   /** Ends the session here, at once; the promise is about the storage. With `isLogout` the service is to be told. */
   end(reason: SignedOutReason, isLogout: boolean): Promise<void>;
   /** Keeps a session to be logged out that never was this client's. */
@@ -54,7 +59,7 @@ export interface Keeper {
 }
 
 export function createKeeper(deps: KeeperDeps): Keeper {
-  const { monotonic, vault, holder, renewal } = deps;
+  const { monotonic, vault, holder, renewal, onUse } = deps;
   const ending = createEnding(deps);
 
   async function load(): Promise<SessionRecord> {
@@ -74,6 +79,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
     end: ending.end,
     state: () => (ending.isWanted() ? { status: 'signed_out', reason: 'logged_out' } : stateOf(vault.current())),
     async access() {
+      onUse();
       const { era } = await load();
       const fresh = holder.freshOf(era);
       if (fresh) return fresh;
@@ -125,26 +131,42 @@ function createEnding({ randomUUID, vault }: KeeperDeps) {
 
 function createLogin({ randomUUID, vault, holder }: KeeperDeps, endings: () => number) {
   return {
-    async adoptLogin(pair: TokenPair, ticket: LoginTicket, sentAt: number): Promise<boolean> {
+    async adoptLogin(pair: TokenPair, ticket: LoginTicket, sentAt: number): Promise<SessionInfo | undefined> {
       const era = randomUUID();
       const session = sessionOf(pair);
+      let later: SessionInfo | undefined;
       const isAdopted = await vault.update((newest) => {
-        const before = newest.session;
-        // The service may have ended the session before, and said so first: that is no reason to refuse this one.
-        const isEndedBefore = before === undefined && newest.reason !== 'logged_out';
-        if (ticket.endings !== endings() || (newest.era !== ticket.era && !isEndedBefore)) return;
-        // The service itself ends the session that this user had on this device.
-        const isReplaced = before?.user_id === session.user_id && before.device_id === session.device_id;
-        const logouts = before && !isReplaced ? withLogout(newest.logouts, before) : newest.logouts;
-        return { next: { era, session, logouts } };
+        const twin = twinOf(session, newest);
+        const isOvertaken = isOvertakenBy(newest, ticket);
+        if (ticket.endings !== endings() || (isOvertaken && !twin)) return;
+        if (isOvertaken && twin && twin.session_id > session.session_id) {
+          later = twin;
+          return;
+        }
+        const other = twin ? undefined : newest.session;
+        return { next: { era, session, logouts: other ? withLogout(newest.logouts, other) : newest.logouts } };
       });
       if (isAdopted) holder.hold(pair, era, sentAt);
-      return isAdopted;
+      const held = isAdopted ? session : later;
+      return held && infoOf(held);
     },
     async orphan(session: PendingLogout): Promise<void> {
       await vault.update((held) => ({ next: { ...held, logouts: withLogout(held.logouts, session) } }));
     },
   };
+}
+
+/**
+ * The session held, if it is of the same user on the same device: another tab may have opened it meanwhile. The service
+ * keeps the later of the two, whose UUIDv7 is the greater.
+ */
+function twinOf({ user_id, device_id }: SessionInfo, { session }: SessionRecord) {
+  return session?.user_id === user_id && session.device_id === device_id ? session : undefined;
+}
+
+function isOvertakenBy({ session, reason, era }: SessionRecord, ticket: LoginTicket): boolean {
+  // The service may have ended the session before, and said so first: that is no reason to refuse this one.
+  return era !== ticket.era && !(session === undefined && reason !== 'logged_out');
 }
 
 /** The state as the app may see it. */
@@ -155,6 +177,6 @@ function stateOf(record: SessionRecord | undefined): AuthState {
 }
 
 /** The session without its token. */
-export function infoOf({ session_id, user_id, home_group_id, account_type, device_id }: SessionInfo): SessionInfo {
+function infoOf({ session_id, user_id, home_group_id, account_type, device_id }: SessionInfo): SessionInfo {
   return { session_id, user_id, home_group_id, account_type, device_id };
 }

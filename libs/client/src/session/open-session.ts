@@ -11,6 +11,7 @@ export interface SessionHooks {
   readonly onChange: VaultDeps['onChange'];
   readonly onWritten: VaultDeps['onWritten'];
   readonly onAccess: (access: Access) => void;
+  readonly onUse: () => void;
 }
 
 /** The parts that keep the session, wired to one another. */
@@ -19,7 +20,7 @@ export type SessionParts = ReturnType<typeof openSession>;
 export function openSession(
   platform: Platform,
   config: ExchangeConfig & { readonly prefix: string },
-  { onChange, onWritten, onAccess }: SessionHooks,
+  { onChange, onWritten, onAccess, onUse }: SessionHooks,
 ) {
   const { prefix } = config;
   const { monotonic, randomUUID } = platform;
@@ -42,7 +43,7 @@ export function openSession(
   });
   const holder = createAccessHolder(monotonic, onAccess);
   const renewal: Renewal = createRenewal({ platform, exchange, exclusive, vault, holder });
-  const keeper = createKeeper({ monotonic, randomUUID, vault, holder, renewal });
+  const keeper = createKeeper({ monotonic, randomUUID, vault, holder, renewal, onUse });
   const logouts = createPendingLogouts({ platform, exchange, exclusive, vault });
   return { log, exchange, exclusive, vault, holder, keeper, logouts };
 }

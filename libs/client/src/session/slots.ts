@@ -6,8 +6,11 @@ export interface Slots {
   /** Returns undefined if there is none. Rejects if that can't be known now. */
   read(): Promise<SessionRecord | undefined>;
   write(record: SessionRecord): Promise<void>;
-  /** Removes all that can be removed. */
-  clear(): Promise<void>;
+  /**
+   * Removes the two records before that one, which could not be written: the older first, and the newer only if the older
+   * is gone. The token of an older one that is left alone would be taken for theft.
+   */
+  clear(refused: SessionRecord): Promise<void>;
 }
 
 /**
@@ -18,12 +21,15 @@ export function createSlots(storage: AuthStorage, prefix: string, log: Log): Slo
   const slotOf = (n: number) => `${prefix}.session.${n % 2}`;
 
   /** Empties a slot in one of two ways, since a storage that refuses one may accept the other. */
-  async function empty(slot: string): Promise<void> {
-    try {
-      await storage.remove(slot);
-    } catch {
-      await storage.set(slot, '').catch(() => log({ event: 'storage_failed' }));
-    }
+  async function empty(slot: string): Promise<boolean> {
+    const emptied = storage.remove(slot).catch(() => storage.set(slot, ''));
+    return emptied.then(
+      () => true,
+      () => {
+        log({ event: 'storage_failed' });
+        return false;
+      },
+    );
   }
 
   async function readNow(): Promise<SessionRecord | undefined> {
@@ -43,8 +49,8 @@ export function createSlots(storage: AuthStorage, prefix: string, log: Log): Slo
       await storage.set(slotOf(record.n), JSON.stringify(record));
       if (record.session === undefined) await empty(slotOf(record.n + 1));
     },
-    async clear() {
-      await Promise.all([empty(slotOf(0)), empty(slotOf(1))]);
+    async clear({ n }) {
+      if (await empty(slotOf(n))) await empty(slotOf(n + 1));
     },
   };
 }

@@ -112,7 +112,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
     } catch {
       isUnwritten = true;
       log({ event: 'storage_failed' });
-      if (!next.session) await slots.clear();
+      if (!next.session) await slots.clear(next);
       return unwritten;
     }
   }

@@ -1,6 +1,7 @@
 import { isRecord, parseJson } from '../http/exchange.ts';
 import type { Platform, StreamSocket } from '../platform/platform.ts';
 import type { Access } from '../session/access.ts';
+import { createLiveness } from './liveness.ts';
 
 /** One connection of the stream, from its handshake on. */
 export interface Connection {
@@ -10,6 +11,8 @@ export interface Connection {
   isOpen(): boolean;
   /** Gives the gateway a new access token, with which the stream lasts longer. */
   extend(access: Access): void;
+  /** Demands an answer; without one the connection ends with 1006. With `afterMs`, only if it was silent for so long. */
+  check(afterMs?: number): void;
   /** Closes it; nothing of it is heard any more. */
   close(): void;
 }
@@ -40,13 +43,19 @@ const errorMs = 1_000;
 export function connect(
   socket: StreamSocket,
   access: Access,
-  { timers, monotonic }: Pick<Platform, 'timers' | 'monotonic'>,
+  platform: Pick<Platform, 'timers' | 'monotonic' | 'quietMs'>,
   listener: ConnectionListener,
 ): Connection {
+  const { timers, monotonic } = platform;
   let token = access.token;
   let isOpen = false;
   let backAt: number | undefined;
-  const cancels = [timers.after(handshakeMs, () => isOpen || end(1006, true))];
+  const liveness = createLiveness(
+    platform,
+    (data) => socket.send(data),
+    () => end(1006, true),
+  );
+  const cancels = [timers.after(handshakeMs, () => isOpen || end(1006, true)), liveness.stop];
 
   function warnInTime({ expiresAt, marginMs }: Access): void {
     cancels.push(timers.after(Math.max(expiresAt - marginMs - monotonic(), 0) + 50, () => listener.onExpiring()));
@@ -71,6 +80,7 @@ export function connect(
   // A close should follow, but Node tells of a failed handshake only so.
   socket.onerror = () => cancels.push(timers.after(errorMs, () => end(1006, true)));
   socket.onmessage = ({ data }) => {
+    liveness.onHeard();
     const frame = parseJson(String(data));
     if (!isRecord(frame)) return;
     if (frame.type === 'hello') {
@@ -88,9 +98,10 @@ export function connect(
     extend(next) {
       if (!isOpen || next.token === token) return;
       token = next.token;
-      socket.send(JSON.stringify({ type: 'auth', access_token: token }));
+      liveness.ask({ type: 'auth', access_token: token });
       warnInTime(next);
     },
+    check: (afterMs) => isOpen && liveness.check(afterMs),
     close() {
       forget();
       socket.close(1000);

@@ -12,7 +12,7 @@ import { eventOf } from './frame-events.ts';
 import type { Leadership } from './leadership.ts';
 
 export interface StreamDeps {
-  readonly platform: Pick<Platform, 'WebSocket' | 'timers' | 'random' | 'monotonic'>;
+  readonly platform: Pick<Platform, 'WebSocket' | 'timers' | 'random' | 'monotonic' | 'quietMs'>;
   readonly keeper: Keeper;
   readonly vault: Vault;
   readonly call: Call;
@@ -25,8 +25,10 @@ export interface StreamDeps {
 
 /** The push stream of the session (docs/push.md). It opens and closes by itself. */
 export interface Stream {
-  /** Opens the stream if there is a session and it should be open, at once. */
+  /** Opens the stream if there is a session and it should be open, at once. One that is open must answer. */
   wake(): void;
+  /** An open stream must answer if it has been silent for longer than it is left so: the timers stood still. */
+  check(): void;
   /** Closes it before a login or logout begins, and keeps it closed until as many calls of `resume`. */
   pause(): void;
   resume(): void;
@@ -122,12 +124,6 @@ export function createStream(deps: StreamDeps): Stream {
   const wish = createWish(deps);
   let openedAt = 0;
 
-  /** Asks by HTTP why a handshake failed: a WebSocket does not tell its status. */
-  async function askWhy(): Promise<void> {
-    await call('findAccount');
-    again.schedule();
-  }
-
   function onEnd({ code, wasOpen, pauseMs }: ConnectionEnd): void {
     const { connection } = state;
     state.connection = undefined;
@@ -142,7 +138,8 @@ export function createStream(deps: StreamDeps): Stream {
       void attempt(() => keeper.renew(connection?.token()).then(() => (hasLasted ? open() : again.schedule())));
     else if (pauseMs !== undefined) again.scheduleAt(pauseMs);
     else if (wasOpen) again.schedule();
-    else void attempt(askWhy);
+    // Asked by HTTP why the handshake failed: a WebSocket does not tell its status.
+    else void attempt(() => call('findAccount').then(() => again.schedule()));
   }
 
   const { state, again, attempt, open } = createOpening(deps, wish.canOpen, {
@@ -167,10 +164,12 @@ export function createStream(deps: StreamDeps): Stream {
 
   return {
     wake() {
+      state.connection?.check();
       if (state.connection !== undefined || !wish.canOpen()) return;
       again.cancel();
       void open();
     },
+    check: () => state.connection?.check(deps.platform.quietMs),
     pause() {
       wish.pause();
       again.cancel();
