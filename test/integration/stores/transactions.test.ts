@@ -286,3 +286,26 @@ test('urgent work of a key goes before all that waits, however much that is', as
   await Promise.all([first, ...waiting, urgent]);
   expect(order).toEqual(['urgent', 'one', 'two']);
 });
+
+test('work without a hold runs again after a conflict', async () => {
+  const { _id } = await newSession();
+  let runs = 0;
+  await createTransactionRunner(mongo)(
+    async (session) => {
+      await collections.sessions.findOne({ _id }, { session });
+      if (runs++ === 0) await write(_id);
+      await write(_id, session);
+    },
+    { isCommitted: never },
+  );
+  expect(runs).toBe(2);
+  expect(await collections.sessions.findOne({ _id })).toMatchObject({ gen: 3 });
+});
+
+test('work without a key waits for nobody', async () => {
+  const transaction = createTransactionRunner(mongo);
+  const { promise: gate, resolve } = Promise.withResolvers<void>();
+  const first = transaction(() => gate, { isCommitted: never });
+  await transaction(async () => resolve(), { isCommitted: never });
+  await first;
+});

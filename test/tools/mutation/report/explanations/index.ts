@@ -5,6 +5,7 @@ import { erasure } from './erasure.ts';
 import { errors } from './errors.ts';
 import { limits } from './limits.ts';
 import { outbox } from './outbox.ts';
+import { recovery } from './recovery.ts';
 import { sessions } from './sessions.ts';
 import { tokens } from './tokens.ts';
 import { validation } from './validation.ts';
@@ -15,6 +16,7 @@ export const explanations: readonly Explanation[] = [
   ...sessions,
   ...account,
   ...address,
+  ...recovery,
   ...limits,
   ...erasure,
   ...outbox,
