@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { closeReactionsModule } from './close-reactions-module.ts';
 import { operationTypesModule } from './operation-types-module.ts';
 import { operationsModule } from './operations-module.ts';
-import { reactionsModule } from './reactions-module.ts';
+import { reactionsModule, siblingReactionsModule } from './reactions-module.ts';
 
 /**
  * Writes src/generated from the route table, the error catalogue and the close codes; with `--check` it writes nothing and exits with 1
@@ -13,6 +13,7 @@ const modules = {
   'operations.ts': operationsModule(),
   'operation-types.ts': operationTypesModule(),
   'reactions.ts': reactionsModule(),
+  'sibling-reactions.ts': siblingReactionsModule(),
 };
 const isCheck = process.argv.includes('--check');
 

@@ -4,21 +4,24 @@ import { generatedNotice } from './client-routes.ts';
 /** Left out of the rows: the bundle pays for every byte. */
 const usualRetry = 'never';
 
-/** Reaction and retry of every code of the catalogue, and their types. */
+/** Codes of another domain that this service answers too. */
+const alsoOwn: readonly string[] = ['PMA_TRACE_ID_MISSING'];
+
+/** Reaction and retry of every code that this service answers, and the types of all. */
 export function reactionsModule(): string {
-  const rows = Object.entries(catalogue).map(
-    ([code, { reaction, retry }]) =>
-      `  ${keyOf(code)}: [${[printed(reaction), ...(retry === usualRetry ? [] : [`'${retry}'`])].join(', ')}],`,
-  );
   return `${generatedNotice}
-/** Reaction of every code of the error catalogue, and its retry unless that is \`${usualRetry}\`. */
+import type { siblingReactions } from './sibling-reactions.ts';
+
+/** Reaction of every error code of the service, and its retry unless that is \`${usualRetry}\`. */
 export const reactions = {
-${rows.join('\n')}
+${printedRows(isOwn)}
 } as const;
 
-export type ErrorCode = keyof typeof reactions;
+export type OwnErrorCode = keyof typeof reactions;
+/** Every code of the catalogue, those of the other services of the family too. */
+export type ErrorCode = OwnErrorCode | keyof typeof siblingReactions;
 
-type Row = (typeof reactions)[ErrorCode];
+type Row = (typeof reactions)[OwnErrorCode] | (typeof siblingReactions)[keyof typeof siblingReactions];
 type Mutable<T> = { readonly [K in keyof T]: T[K] };
 
 /** Reaction of the app or the client to an error: a type and its parameters. A \`switch\` over the type is exhaustive. */
@@ -27,6 +30,30 @@ export type Reaction = Mutable<Row[0]>;
 /** Time at which the same request may succeed: after a pause, after a refresh, or never. */
 export type Retry = '${usualRetry}' | Extract<Row, readonly [unknown, unknown]>[1];
 `;
+}
+
+/** Reaction and retry of the other services' codes: only an app that reads them carries them. */
+export function siblingReactionsModule(): string {
+  return `${generatedNotice}
+/** Reaction of every error code of the other services of the family, and its retry unless that is \`${usualRetry}\`. */
+export const siblingReactions = {
+${printedRows((code) => !isOwn(code))}
+} as const;
+`;
+}
+
+function isOwn(code: string): boolean {
+  return /^(IAD_|ERR-)/.test(code) || alsoOwn.includes(code);
+}
+
+function printedRows(isWanted: (code: string) => boolean): string {
+  return Object.entries(catalogue)
+    .filter(([code]) => isWanted(code))
+    .map(([code, { reaction, retry }]) => {
+      const row = [printed(reaction), ...(retry === usualRetry ? [] : [`'${retry}'`])];
+      return `  ${keyOf(code)}: [${row.join(', ')}],`;
+    })
+    .join('\n');
 }
 
 function keyOf(code: string): string {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { reactions } from '@auth-account/client';
 import { expect, test } from '@jest/globals';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -8,17 +9,24 @@ interface Row {
 }
 
 /** Error codes that this service answers: those of its operations, and those of its streams. */
-function answeredReactions(): string[] {
+function answeredCodes(): string[] {
   const openApi = read('docs/openapi.json');
-  const catalogue: Readonly<Record<string, Row>> = JSON.parse(openApi)['x-error-catalogue'];
   const { channels } = JSON.parse(read('docs/asyncapi.json'));
   const ofOperations = [...openApi.matchAll(/"error_code": \{[^}]*"const": "([\w-]+)"/g)].map(([, code = '']) => code);
-  const codes = new Set([...ofOperations, ...Object.keys(channels.pushStream['x-handshake-errors'])]);
-  return [...codes].map((code) => catalogue[code]?.reaction.type ?? `none of ${code}`);
+  return [...new Set([...ofOperations, ...Object.keys(channels.pushStream['x-handshake-errors'])])];
+}
+
+function answeredReactions(): string[] {
+  const catalogue: Readonly<Record<string, Row>> = JSON.parse(read('docs/openapi.json'))['x-error-catalogue'];
+  return answeredCodes().map((code) => catalogue[code]?.reaction.type ?? `none of ${code}`);
 }
 
 test('docs/apps.md has every reaction to an error of this service, and no other', () => {
   const [, section = ''] = read('docs/apps.md').split('\n## Reactions\n');
   const described = [...section.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, type]) => type);
   expect(described.toSorted()).toEqual([...new Set(answeredReactions())].toSorted());
+});
+
+test('the client knows each of them without the table of the other services', () => {
+  expect(answeredCodes().filter((code) => !(code in reactions))).toEqual([]);
 });

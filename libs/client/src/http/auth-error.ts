@@ -1,4 +1,4 @@
-import { type ErrorCode, type Reaction, type Retry, reactions } from '../generated/reactions.ts';
+import { type ErrorCode, type OwnErrorCode, type Reaction, type Retry, reactions } from '../generated/reactions.ts';
 
 /**
  * Errors of the client itself, which no answer of the service stands for.
@@ -64,8 +64,8 @@ export class AuthError extends Error {
   }
 }
 
-/** Returns true if the catalogue that this client was built with has the code. */
-export function isCatalogueCode(code: string): code is ErrorCode {
+/** Returns true if the code is one of the service, as this client was built with it. */
+export function isCatalogueCode(code: string): code is OwnErrorCode {
   return Object.hasOwn(reactions, code);
 }
 
