@@ -65,8 +65,8 @@ export interface AuthClient {
   logOut(): Promise<void>;
   /** `fetch` for the services of the family: with the access token, a request id and one transparent refresh. */
   readonly fetch: ServiceFetch;
-  /** An access token that lasts a while, for what `fetch` can't send. */
-  accessToken(): Promise<string>;
+  /** An access token that lasts a while, for what `fetch` can't send; another one than `refused`, after a 401. */
+  accessToken(refused?: string): Promise<string>;
   readonly stream: { isOpen(): boolean };
   /** Ends timers, the stream and the channel to other tabs; no state changes. */
   close(): void;
@@ -115,7 +115,7 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
       }
     },
     fetch: createServiceFetch(parts.platform, keeper, parts.baseUrl, options.services ?? []),
-    accessToken: async () => (await keeper.access()).token,
+    accessToken: async (refused) => (await (refused ? keeper.renew(refused) : keeper.access())).token,
     stream: { isOpen: stream.isOpen },
     close() {
       waking.close();

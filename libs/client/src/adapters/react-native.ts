@@ -98,6 +98,32 @@ export function keychainStorage(keychain: Keychain): AuthStorage {
   };
 }
 
+/** A storage whose sessions are out of reach until the user has passed the app's prompt. */
+export interface PromptedStorage extends AuthStorage {
+  /** Asks. Rejects as the prompt does; nothing changes then. Call `ready()` of the client after it. */
+  unlock(): Promise<void>;
+}
+
+/**
+ * A storage behind a biometric prompt, one for each start of the app. Until `unlock` the state is `unknown`: the client
+ * itself never asks, because it reads at each refresh, in the background too.
+ */
+export function promptedStorage(storage: AuthStorage, prompt: () => Promise<unknown>): PromptedStorage {
+  let isUnlocked = false;
+  return {
+    ...storage,
+    async unlock() {
+      await prompt();
+      isUnlocked = true;
+    },
+    async get(key) {
+      // The device's id and the keys of intents are no secrets.
+      if (!isUnlocked && /\.session\.\d$/.test(key)) throw new Error('the storage is locked');
+      return storage.get(key);
+    },
+  };
+}
+
 function networkSignal(netInfo: NetInfo): DeviceSignal {
   // Null: not known yet.
   return { subscribe: (listener) => netInfo.addEventListener(({ isConnected }) => listener(isConnected !== false)) };

@@ -7,9 +7,20 @@ export interface ReactHooks {
   useEffect(effect: () => () => void, dependencies: readonly unknown[]): void;
 }
 
+export interface AuthGuardProps<C, O, U> {
+  readonly children: C;
+  readonly signedOut?: O;
+  readonly unknown?: U;
+}
+
 export interface AuthHooks {
   /** The present state; the component is drawn again with each change. */
   useAuth(): AuthState;
+  /**
+   * A component that draws `children` for a user who is signed in, `signedOut` (a login screen, a redirect) for nobody, and
+   * `unknown` (a splash screen) until the storage was read.
+   */
+  AuthGuard<C, O = null, U = null>(props: AuthGuardProps<C, O, U>): C | O | U | null;
   /**
    * Calls `handle` with each message whose topic it is; `*` is any, and `security.new_device` the event `new_device`. Pass a
    * stable function, or it subscribes anew.
@@ -29,8 +40,11 @@ export function createAuthHooks(react: ReactHooks, client: AuthClient): AuthHook
     return last;
   };
   const onState = (onChange: () => void) => client.subscribe(({ type }) => type === 'state' && onChange());
+  const useAuth = () => react.useSyncExternalStore(onState, read, () => unknown);
   return {
-    useAuth: () => react.useSyncExternalStore(onState, read, () => unknown),
+    useAuth,
+    AuthGuard: ({ children, signedOut = null, unknown: pending = null }) =>
+      ({ signed_in: children, signed_out: signedOut, unknown: pending })[useAuth().status],
     useStream: (topic, handle) =>
       react.useEffect(
         () =>

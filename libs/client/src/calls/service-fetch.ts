@@ -18,9 +18,7 @@ export function createServiceFetch(
   baseUrl: string,
   origins: readonly string[],
 ): ServiceFetch {
-  const own = [baseUrl, ...origins.map((origin) => origin.replace(/\/+$/, ''))];
-  const isOwn = (url: string) =>
-    own.some((origin) => url === origin || url.startsWith(`${origin}/`) || url.startsWith(`${origin}?`));
+  const isOwn = addressesOf([baseUrl, ...origins]);
 
   return async (input, init = {}) => {
     const url = input.startsWith('/') ? `${baseUrl}${input}` : input;
@@ -47,6 +45,12 @@ export function createServiceFetch(
 
     return withAccess(keeper, ({ token }) => send(token)).catch((error) => refused.get(error) ?? Promise.reject(error));
   };
+}
+
+/** Returns the test whether an address belongs to one of the origins. */
+export function addressesOf(origins: readonly string[]): (url: string) => boolean {
+  const own = origins.map((origin) => origin.replace(/\/+$/, ''));
+  return (url) => own.some((origin) => url === origin || url.startsWith(`${origin}/`) || url.startsWith(`${origin}?`));
 }
 
 /** A stream can be read once only. */

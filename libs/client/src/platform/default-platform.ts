@@ -10,13 +10,13 @@ interface Globals {
 
 /** The given parts, and for the others what the platform has. Throws a TypeError if it has no random numbers. */
 export function completePlatform(given: Partial<Platform> & Pick<Platform, 'storage'>): Platform {
-  const { fetch, WebSocket, performance, crypto } = globalThis as unknown as Globals;
+  const { fetch, WebSocket, performance } = globalThis as unknown as Globals;
   const found: Partial<Platform> = {
     ...(fetch && { fetch: (url, init) => fetch(url, init) }),
     WebSocket,
     now: () => Date.now(),
     monotonic: performance ? () => performance.now() : () => Date.now(),
-    randomUUID: () => uuidOf(crypto),
+    randomUUID,
     random: () => Math.random(),
     timers: { after: afterMs },
     // Just before the gateway would send a ping of its own, which this one spares: the radio wakes no oftener.
@@ -34,7 +34,8 @@ function withoutUndefined(given: object): object {
 }
 
 /** Not `crypto.randomUUID`, which exists in secure contexts only, and not in React Native. */
-function uuidOf(crypto: Globals['crypto']): string {
+export function randomUUID(): string {
+  const { crypto } = globalThis as unknown as Globals;
   if (!crypto?.getRandomValues) throw new TypeError('This platform has no crypto: pass randomUUID');
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
