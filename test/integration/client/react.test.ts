@@ -5,6 +5,7 @@ import { expect, test } from '@jest/globals';
 import * as React from 'react';
 import { act, create, type ReactTestRenderer } from 'react-test-renderer';
 import { newEmail, password } from '../../support/accounts.ts';
+import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
@@ -57,6 +58,40 @@ test('React draws each state once, and hears the messages of a topic', async () 
     await eventually('the client knows', async () => auth.state().status === 'signed_out');
   });
   expect(screen?.toJSON()).toBe('signed_out: password_changed');
+  await act(async () => screen?.unmount());
+  auth.close();
+});
+
+test('the guard shows a splash screen until the storage was read, then what the state calls for', async () => {
+  const service = createFakeService();
+  const storage = createMemoryStorage();
+  storage.isLocked = true;
+  const auth = createAuthClient({ ...service, storage });
+  const { AuthGuard } = createAuthHooks(React, auth);
+  let screen: ReactTestRenderer | undefined;
+  await act(async () => {
+    screen = create(
+      React.createElement(AuthGuard<string, string, string>, {
+        children: 'app',
+        signedOut: 'login',
+        unknown: 'splash',
+      }),
+    );
+  });
+  expect(screen?.toJSON()).toBe('splash');
+  storage.isLocked = false;
+  await act(async () => {
+    await auth.ready();
+  });
+  expect(screen?.toJSON()).toBe('login');
+  const email = newEmail();
+  await act(async () => {
+    await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+    await auth.logIn({ email, password });
+  });
+  expect(screen?.toJSON()).toBe('app');
+  await act(async () => auth.logOut());
+  expect(screen?.toJSON()).toBe('login');
   await act(async () => screen?.unmount());
   auth.close();
 });

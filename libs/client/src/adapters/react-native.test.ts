@@ -1,5 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { type AppState, keychainStorage, type ReactNativeParts, secureStorage } from './react-native.ts';
+import { createAuthClient } from '../create-auth-client.ts';
+import { createFakeService, memoryStorage } from '../testing/index.ts';
+import {
+  type AppState,
+  keychainStorage,
+  promptedStorage,
+  type ReactNativeParts,
+  secureStorage,
+} from './react-native.ts';
 
 /** As React Native declares it. */
 interface PublishedAppState {
@@ -41,4 +49,41 @@ test("takes React Native's own AppState", () => {
   // The compiler checks it.
   const take = (published: PublishedAppState): ReactNativeParts['appState'] => published satisfies AppState;
   expect(take).toBeInstanceOf(Function);
+});
+
+test('a prompt that is dismissed signs nobody out, and the client itself never asks', async () => {
+  const inner = memoryStorage();
+  const service = createFakeService();
+  const credentials = { email: 'anna@example.com', password: 'a long password' };
+  const first = createAuthClient({ ...service, storage: inner });
+  await first.register({ ...credentials, space_creation_mode: 'CREATE_NEW_HOME' });
+  const { session_id } = await first.logIn(credentials);
+  first.close();
+
+  let prompts = 0;
+  let isDismissed = true;
+  const storage = promptedStorage(inner, async () => {
+    prompts += 1;
+    if (isDismissed) throw new Error('User canceled the authentication');
+  });
+  const auth = createAuthClient({ ...service, storage });
+  const ends: string[] = [];
+  auth.subscribe(({ type }) => type === 'signed_out' && ends.push(type));
+  const unknown = { code: 'CLIENT_STATE_UNKNOWN' };
+  await expect(auth.ready()).rejects.toMatchObject(unknown);
+  await expect(storage.unlock()).rejects.toThrow('User canceled');
+  for (const work of [auth.ready, auth.accessToken, () => auth.logIn(credentials)]) {
+    await expect(work()).rejects.toMatchObject(unknown);
+  }
+  expect([auth.state(), prompts]).toEqual([{ status: 'unknown' }, 1]);
+
+  isDismissed = false;
+  await storage.unlock();
+  expect(await auth.ready()).toMatchObject({ status: 'signed_in', session: { session_id } });
+  for (let renewals = 0; renewals < 3; renewals += 1) {
+    service.expireAccessTokens();
+    expect((await auth.fetch('/api/v1/account')).status).toBe(200);
+  }
+  expect([prompts, ends]).toEqual([2, []]);
+  auth.close();
 });

@@ -111,7 +111,8 @@ export interface PromptedStorage extends AuthStorage {
 export function promptedStorage(storage: AuthStorage, prompt: () => Promise<unknown>): PromptedStorage {
   let isUnlocked = false;
   return {
-    ...storage,
+    set: (key, value) => storage.set(key, value),
+    remove: (key) => storage.remove(key),
     async unlock() {
       await prompt();
       isUnlocked = true;
