@@ -74,7 +74,7 @@ afterAll(async () => {
 
 function attached(client: AuthClient, origins: readonly string[] = [scene.api.base]) {
   const axios = createAxiosLike(scene.api.base);
-  attachAuth<Config, Answer>(axios, client, origins);
+  attachAuth(axios, client, origins);
   return axios;
 }
 

@@ -5,22 +5,25 @@ import { AuthError } from '../http/auth-error.ts';
 import { isRecord, parseJson } from '../http/exchange.ts';
 import { randomUUID } from '../platform/default-platform.ts';
 
+// biome-ignore lint/suspicious/noExplicitAny: axios' own types, of which this package has none
+type Foreign = any;
+
 /** The part of a request's config that the interceptors use. */
 export interface AxiosConfig {
-  // biome-ignore lint/suspicious/noExplicitAny: axios has a class of its own for it, which has headers as properties too
-  headers: any;
+  /** An object of axios' own in its version 1, which has the headers as properties too. */
+  headers?: Foreign;
   data?: unknown;
   maxRedirects?: number;
 }
 
 /** The part of `axios`, or of an instance of it, that the interceptors use. */
-export interface Axios<C extends AxiosConfig, R> {
+export interface Axios {
   readonly interceptors: {
-    readonly request: { use(onSend: (config: C) => Promise<C>): number };
-    readonly response: { use(onSuccess: (response: R) => R, onFailure: (error: unknown) => Promise<R>): number };
+    readonly request: { use(onSend: (config: Foreign) => Promise<Foreign>): number };
+    readonly response: { use(onSuccess: undefined, onFailure: (error: unknown) => Promise<Foreign>): number };
   };
-  getUri(config: C): string;
-  request(config: C): Promise<R>;
+  getUri(config: Foreign): string;
+  request(config: Foreign): Promise<Foreign>;
 }
 
 /** A request that left with the client's token. */
@@ -39,8 +42,8 @@ interface Sent {
  * A request fails with `CLIENT_SIGNED_OUT` without a session, with `CLIENT_SUPERSEDED` if another one has begun
  * meanwhile, and with what a refresh raises.
  */
-export function attachAuth<C extends AxiosConfig, R>(
-  axios: Axios<C, R>,
+export function attachAuth(
+  axios: Axios,
   client: Pick<AuthClient, 'state' | 'accessToken'>,
   origins: readonly string[],
 ): void {
@@ -51,7 +54,7 @@ export function attachAuth<C extends AxiosConfig, R>(
     return state.status === 'signed_in' ? state.session.session_id : undefined;
   };
 
-  async function send(config: C): Promise<C> {
+  async function send(config: AxiosConfig): Promise<AxiosConfig> {
     // A repeated request has its token already, and is not repeated again.
     if (!isOwn(axios.getUri(config)) || has(config.headers, 'authorization')) return config;
     const before = session();
@@ -66,8 +69,8 @@ export function attachAuth<C extends AxiosConfig, R>(
     return config;
   }
 
-  async function repeat(failure: unknown): Promise<R> {
-    const { config, response } = failure as { readonly config?: C; readonly response?: Answer };
+  async function repeat(failure: unknown): Promise<Foreign> {
+    const { config, response } = failure as { readonly config?: AxiosConfig; readonly response?: Answer };
     const first = config && sent.get(config);
     if (!first || !isRefusal(response) || !isReplayable(config.data)) throw failure;
     const token = await client.accessToken(first.token);
@@ -78,7 +81,7 @@ export function attachAuth<C extends AxiosConfig, R>(
   }
 
   axios.interceptors.request.use(send);
-  axios.interceptors.response.use((response) => response, repeat);
+  axios.interceptors.response.use(undefined, repeat);
 }
 
 interface Answer {
