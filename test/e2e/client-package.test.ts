@@ -17,21 +17,48 @@ import { createMemoryStorage } from '../support/memory-storage.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** Names that the README's first block leaves to the app. */
+/** What the README's blocks leave to the app, and the parts of packages that they use. */
 const appsOwn = `
-declare function render(state: unknown): void;
-declare function show(message: string, reaction: unknown): void;
-declare const email: string, password: string;
+import type { AuthClient, createAuthClient as create, AuthStorage } from '@auth-account/client';
+declare global {
+  function render(state: unknown): void;
+  function show(message: string, reaction: unknown): void;
+  const email: string, password: string, baseUrl: string;
+  const auth: AuthClient, storage: AuthStorage, createAuthClient: typeof create;
+}
+`;
+const appsPackages = `
+declare module 'axios' { const axios: import('@auth-account/client/axios').Axios; export default axios; }
+declare module 'expo-crypto' { export function randomUUID(): string; }
+declare module 'expo-local-authentication' {
+  export function authenticateAsync(options: { promptMessage: string }): Promise<{ success: boolean }>;
+}
+declare module 'expo-router' {
+  export function Redirect(props: { href: string }): null;
+  export function Slot(): null;
+}
+declare module 'expo-secure-store' {
+  interface Options { keychainAccessible?: number; keychainService?: string; requireAuthentication?: boolean }
+  export const AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY: number;
+  export function getItemAsync(key: string, options?: Options): Promise<string | null>;
+  export function setItemAsync(key: string, value: string, options?: Options): Promise<void>;
+  export function deleteItemAsync(key: string, options?: Options): Promise<void>;
+}
+declare module 'next/navigation' { export function useRouter(): { replace(path: string): void }; }
+declare module 'react-native' { export const AppState: import('@auth-account/client/react-native').AppState; }
 `;
 
 const onNode = `
 import { AuthError, createAuthClient } from '@auth-account/client';
 import { nodePlatform } from '@auth-account/client/node';
 import '@auth-account/client/account';
+import '@auth-account/client/axios';
 import '@auth-account/client/browser';
+import '@auth-account/client/debug';
 import '@auth-account/client/household';
 import '@auth-account/client/react';
 import '@auth-account/client/react-native';
+import '@auth-account/client/sibling-reactions';
 const auth = createAuthClient({ baseUrl: 'http://127.0.0.1:1', ...nodePlatform('store') });
 const { status, reason } = await auth.ready();
 const { code } = await auth.logIn({ email: 'a@example.com', password: 'b' }).catch((error) => error);
@@ -61,14 +88,27 @@ describe('the client, installed alone in an empty project', () => {
     expect(manifest.dependencies).toBeUndefined();
   });
 
-  test('type-checks the first block of its README', async () => {
+  test('type-checks every block of its README', async () => {
     const readme = await readFile(join(root, 'libs/client/README.md'), 'utf8');
-    const [, block = ''] = /```ts\n(.*?)```/s.exec(readme) ?? [];
-    expect(block).toContain('logIn');
-    await writeFile(join(project, 'app.ts'), appsOwn + block);
-    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
+    const blocks = [...readme.matchAll(/```tsx?\n(.*?)```/gs)].map(([, block = '']) => block);
+    for (const word of ['logIn', 'isOnline', 'expo-router', 'use client', 'promptedStorage', 'attachAuth']) {
+      expect(blocks.some((block) => block.includes(word))).toBe(true);
+    }
+    const files = blocks.map((_, index) => `block-${index}.tsx`);
+    for (const [index, file] of files.entries()) await writeFile(join(project, file), blocks[index] ?? '');
+    await writeFile(join(project, 'own.d.ts'), appsOwn);
+    await writeFile(join(project, 'packages.d.ts'), appsPackages);
+    const paths = { react: ['@types/react/index.d.ts'], 'react/jsx-runtime': ['@types/react/jsx-runtime.d.ts'] };
+    const inRoot = ([name, [path]]: [string, string[]]) => [name, [join(root, 'node_modules', path ?? '')]];
+    const compilerOptions = {
+      ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'] },
+      ...{ jsx: 'react-jsx', skipLibCheck: true, types: [] },
+      paths: Object.fromEntries(Object.entries(paths).map(inRoot)),
+    };
+    const config = { compilerOptions, files: [...files, 'own.d.ts', 'packages.d.ts'] };
+    await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config));
     const tsc = join(root, 'node_modules/.bin/tsc');
-    const checked = await run(tsc, [...options, 'app.ts'], { cwd: project }).catch((error) => error);
+    const checked = await run(tsc, ['-p', '.'], { cwd: project }).catch((error) => error);
     expect(checked.stdout).toBe('');
   });
 

@@ -1,4 +1,4 @@
-import type { AuthClient } from '../create-auth-client.ts';
+import type { AuthClient, AuthClientOptions } from '../create-auth-client.ts';
 import type { AuthEvent } from '../events.ts';
 import type { LogEntry, Platform } from '../platform/platform.ts';
 
@@ -9,7 +9,7 @@ export type WriteLine = (line: string) => void;
  * Returns the options with a `fetch` and a `log` that also write a line for each request and each entry. No line has a
  * body, a header, a query, or a part of a path that may be an invite's token.
  */
-export function withDebug<T extends Partial<Pick<Platform, 'fetch' | 'log'>>>(
+export function withDebug<T extends Partial<AuthClientOptions>>(
   options: T,
   write: WriteLine,
 ): T & Pick<Platform, 'fetch' | 'log'> {
