@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { AuthClient } from '@auth-account/client';
 import { type AxiosConfig, attachAuth } from '@auth-account/client/axios';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { newEmail, password } from '../../support/accounts.ts';
 import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
 
 interface Config extends AxiosConfig {
@@ -144,3 +145,24 @@ test('nobody signed in: the request fails before it leaves', async () => {
   expect(await codeOf(axios.request({ url: `${otherBase}/`, headers: {} }))).toBe('CLIENT_SIGNED_OUT');
   expect(heard).toEqual([]);
 });
+
+test.each(['before it leaves', 'before it is repeated'])(
+  'the request of a user whom another one follows %s is not sent',
+  async (when) => {
+    const { client } = await scene.signedIn(noStream);
+    const isRepeat = when === 'before it is repeated';
+    async function accessToken(refused?: string): Promise<string> {
+      if ((refused !== undefined) === isRepeat) {
+        const email = newEmail();
+        await client.logOut();
+        await client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+        await client.logIn({ email, password });
+      }
+      return client.accessToken();
+    }
+    answer = [401, refusal];
+    const axios = attached({ ...client, accessToken }, [otherBase]);
+    expect(await codeOf(axios.request({ url: `${otherBase}/`, headers: {} }))).toBe('CLIENT_SUPERSEDED');
+    expect(heard).toHaveLength(isRepeat ? 1 : 0);
+  },
+);
