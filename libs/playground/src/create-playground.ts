@@ -70,8 +70,7 @@ export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground
         return;
       }
     }
-    const steps = readSteps(readOtlpSpans(body));
-    if (steps.length > 0) feed.tell({ type: 'steps', steps });
+    for (const read of readSteps(readOtlpSpans(body))) feed.tell({ type: 'steps', ...read });
     res.setHeader('Content-Type', 'application/json').end('{}');
   }
 

@@ -22,7 +22,7 @@ export function followLive(onMail: () => void): LiveSequence {
   source.onmessage = ({ data }) => {
     const message: LiveMessage = JSON.parse(data);
     if (message.type === 'mail') onMail();
-    else sequence.change((now) => withSteps(now, message.steps));
+    else sequence.change((now) => withSteps(now, message));
   };
   return {
     sequence,

@@ -8,7 +8,7 @@ const sent = (requestId: string, at: number): Traffic => ({
   ...{ method: 'POST', path: '/api/v1/auth/refresh' },
 });
 const stepOf = (requestId: string, at: number, rest: Pick<Step, 'from' | 'to' | 'deed'>): Step => ({
-  ...{ id: `${requestId}-${rest.deed.kind}-${at}`, requestId, at, durationMs: 1 },
+  ...{ id: `${requestId}-${rest.deed.kind}-${at}`, at, durationMs: 1 },
   ...rest,
 });
 const request = (id: string, at: number) =>
@@ -18,29 +18,32 @@ const answer = (id: string, at: number) =>
 const hints = (id: string, at: number) =>
   stepOf(id, at, { from: 'api', to: 'redis', deed: { kind: 'hints', count: 1 } });
 
+const of = (requestId: string, ...steps: Step[]) => ({ requestId, steps });
+
 const shapeOf = (sequence: Sequence) =>
   sequence.map(({ owner, arrows }) => [owner, ...arrows.map(({ from, to, saying }) => `${from}>${to} ${saying.kind}`)]);
 
 test('a phone’s request is drawn at once, and what the services report joins it in the order of time', () => {
   const first = withTraffic([], sent('r1', 10));
   expect(shapeOf(first)).toEqual([['ben', 'ben>api request']]);
-  const later = withSteps(first, [request('r1', 11), answer('r1', 15), hints('r1', 12)]);
+  const later = withSteps(first, of('r1', request('r1', 11), hints('r1', 12), answer('r1', 15)));
   expect(shapeOf(later)).toEqual([['ben', 'ben>api request', 'api>redis hints', 'api>ben answer']]);
 });
 
-test('a step that is reported twice is drawn once', () => {
-  const once = withSteps([], [request('r1', 1), answer('r1', 3)]);
-  expect(withSteps(once, [answer('r1', 3)])).toEqual(once);
+test('a report replaces the one before it, and what the phone saw stays', () => {
+  const early = withSteps(withTraffic([], sent('r1', 10)), of('r1', request('r1', 11), hints('r1', 13)));
+  const later = withSteps(early, of('r1', request('r1', 11), hints('r1', 12), answer('r1', 15)));
+  expect(shapeOf(later)).toEqual([['ben', 'ben>api request', 'api>redis hints', 'api>ben answer']]);
 });
 
 test('a lost answer is drawn as lost, after all that the service did, and not as an answer', () => {
   const lost = withTraffic(withTraffic([], sent('r1', 10)), { type: 'lost', owner: 'ben', requestId: 'r1', at: 11 });
-  const reported = withSteps(lost, [request('r1', 10), hints('r1', 12), answer('r1', 15)]);
+  const reported = withSteps(lost, of('r1', request('r1', 10), hints('r1', 12), answer('r1', 15)));
   expect(shapeOf(reported)).toEqual([['ben', 'ben>api request', 'api>redis hints', 'api>ben lost']]);
 });
 
 test('the request of a terminal is nobody’s of the two: it stays at the api', () => {
-  expect(shapeOf(withSteps([], [request('curl', 1), answer('curl', 2)]))).toEqual([
+  expect(shapeOf(withSteps([], of('curl', request('curl', 1), answer('curl', 2))))).toEqual([
     [undefined, 'api>api request', 'api>api answer'],
   ]);
 });

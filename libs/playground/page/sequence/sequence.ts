@@ -1,4 +1,4 @@
-import type { Deed, Place, Step } from '../../src/live/step.ts';
+import type { Deed, Place, RequestSteps, Step } from '../../src/live/step.ts';
 import type { Owner, Traffic } from '../phone/traffic.ts';
 
 /** The vertical lines of the picture, from left to right. */
@@ -23,6 +23,8 @@ export interface Arrow {
   /** Undefined if it has none that is known. */
   readonly durationMs: number | undefined;
   readonly saying: Saying;
+  /** True if a service has reported it, false if a phone has seen it. */
+  readonly isReported: boolean;
 }
 
 /** Everything that one request has caused. */
@@ -84,32 +86,37 @@ function sayingOf(traffic: StreamTraffic): Saying {
 }
 
 function arrowOf(id: string, from: Lane, to: Lane, at: number, saying: Saying): Arrow {
-  return { id, from, to, at, durationMs: undefined, saying };
+  return { id, from, to, at, durationMs: undefined, saying, isReported: false };
 }
 
-/** Adds what the services have reported. */
-export function withSteps(sequence: Sequence, steps: readonly Step[]): Sequence {
-  return steps.reduce((all, step) => withStep(all, step), sequence);
-}
-
-function withStep(sequence: Sequence, step: Step): Sequence {
-  const { requestId, deed, at, durationMs } = step;
+/** Puts what the services have reported of a request in the place of their reports before. */
+export function withSteps(sequence: Sequence, { requestId, steps }: RequestSteps): Sequence {
   const chapter = sequence.find((each) => each.requestId === requestId);
-  // The phone has drawn the request already, and its answer is drawn as the phone saw it.
-  if (deed.kind === 'request' && chapter?.owner) return sequence;
-  if (deed.kind === 'answer' && chapter?.arrows.some(({ saying }) => saying.kind === 'lost')) {
-    return sequence.map((each) => (each === chapter ? withLostAnswer(each, step) : each));
-  }
-  const owner = chapter?.owner;
-  const saying: Saying = deed.kind === 'request' ? { kind: 'request', method: deed.method, path: deed.route } : deed;
-  const arrow: Arrow = { id: step.id, ...endsOf(step, owner), at, durationMs, saying };
-  return add(sequence, requestId, owner, [arrow]);
+  if (chapter === undefined)
+    return add(
+      sequence,
+      requestId,
+      undefined,
+      steps.map((step) => arrowOfStep(step, undefined)),
+    );
+  const { owner } = chapter;
+  const answer = steps.find(({ deed }) => deed.kind === 'answer');
+  const ofPhone = chapter.arrows
+    .filter(({ isReported }) => !isReported)
+    // A lost answer has its place after everything that the service did.
+    .map((arrow) => (arrow.saying.kind === 'lost' && answer ? { ...arrow, at: answer.at } : arrow));
+  const isLost = ofPhone.some(({ saying }) => saying.kind === 'lost');
+  const reported = steps
+    // The phone has drawn the request already, and its answer is drawn as the phone saw it.
+    .filter(({ deed }) => !(deed.kind === 'request' && owner) && !(deed.kind === 'answer' && isLost))
+    .map((step) => arrowOfStep(step, owner));
+  return sequence.map((each) => (each === chapter ? { ...each, arrows: sorted([...ofPhone, ...reported]) } : each));
 }
 
-/** Puts the lost answer at its place, after everything that the service did. */
-function withLostAnswer(chapter: Chapter, { at, durationMs }: Step): Chapter {
-  const arrows = chapter.arrows.map((arrow) => (arrow.saying.kind === 'lost' ? { ...arrow, at, durationMs } : arrow));
-  return { ...chapter, arrows: sorted(arrows) };
+function arrowOfStep(step: Step, owner: Owner | undefined): Arrow {
+  const { id, deed, at, durationMs } = step;
+  const saying: Saying = deed.kind === 'request' ? { kind: 'request', method: deed.method, path: deed.route } : deed;
+  return { id, ...endsOf(step, owner), at, durationMs, saying, isReported: true };
 }
 
 function endsOf({ from, to }: Step, owner: Owner | undefined): { from: Lane; to: Lane } {

@@ -26,8 +26,6 @@ export type Deed =
 /** One arrow of the sequence. */
 export interface Step {
   readonly id: string;
-  /** X-Request-ID of the request that caused it. */
-  readonly requestId: string;
   readonly from: Place;
   readonly to: Place;
   /** Its start, in milliseconds since 1970. */
@@ -36,8 +34,16 @@ export interface Step {
   readonly deed: Deed;
 }
 
+/** What the services have reported of one request. */
+export interface RequestSteps {
+  /** X-Request-ID. */
+  readonly requestId: string;
+  readonly steps: readonly Step[];
+}
+
 /** Message to the pages that are open. */
 export type LiveMessage =
-  | { readonly type: 'steps'; readonly steps: readonly Step[] }
+  /** All steps of one request that are known so far: they replace those of an earlier message. */
+  | ({ readonly type: 'steps' } & RequestSteps)
   /** A mail has arrived in the local mailbox. */
   | { readonly type: 'mail' };

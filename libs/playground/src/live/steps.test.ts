@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { readOtlpSpans, type Span } from './otlp-spans.ts';
+import type { Step } from './step.ts';
 import { createStepReader } from './steps.ts';
 
 const requestId = 'phone-1';
@@ -9,19 +11,21 @@ interface Given {
   readonly at: number;
   readonly parentId?: string;
   readonly service?: string;
+  readonly durationMs?: number;
   readonly attributes?: Readonly<Record<string, unknown>>;
 }
 
-function spanOf({ name, at, parentId, service = 'auth-api', attributes = {} }: Given): Span {
+function spanOf({ name, at, parentId, service = 'auth-api', durationMs = 0.5, attributes = {} }: Given): Span {
   const own = { 'request.id': requestId, ...attributes };
   const ids = { traceId: 'the one trace', id: `span-of-${name}`, parentId };
-  return { ...ids, service, name, at, durationMs: 2, hasFailed: false, attributes: own };
+  return { ...ids, service, name, at, durationMs, hasFailed: false, attributes: own };
 }
 
 const rootOf = (method: string, status: number): Span =>
   spanOf({
-    name: `${method} /api/v1/auth/register`,
+    name: 'request',
     at: 0,
+    durationMs: 20,
     attributes: {
       'http.request.method': method,
       'http.route': '/api/v1/auth/register',
@@ -30,59 +34,104 @@ const rootOf = (method: string, status: number): Span =>
     },
   });
 
-const mongo = (name: string, at: number, parentId: string) =>
+const mongo = (name: string, at: number, parentId = 'span-of-request') =>
   spanOf({ name, at, parentId, attributes: { 'db.operation.name': name.split(' ')[0], 'db.collection.name': 'x' } });
-const redis = (at: number) =>
-  spanOf({ name: 'evalsha', at, parentId: 'handler', attributes: { 'db.operation.name': 'evalsha' } });
+const redis = (name: string, at: number, parentId = 'span-of-request') =>
+  spanOf({ name, at, parentId, attributes: { 'db.operation.name': name } });
+const inRequest = { parentId: 'span-of-request' };
 
+const inTransaction = 'span-of-mongodb.transaction';
+const transaction = spanOf({ name: 'mongodb.transaction', at: 5, ...inRequest });
 const inside = [
-  redis(1),
-  mongo('find users', 2, 'handler'),
-  spanOf({ name: 'password.hash', at: 3, parentId: 'handler' }),
-  mongo('insert users', 5, 'span-of-mongodb.transaction'),
-  mongo('insert outbox', 6, 'span-of-mongodb.transaction'),
-  mongo('commitTransaction $cmd', 7, 'span-of-mongodb.transaction'),
-  spanOf({ name: 'mongodb.transaction', at: 4, parentId: 'handler' }),
-  spanOf({ name: 'add deliver', at: 8, parentId: 'handler' }),
+  redis('get', 1),
+  redis('evalsha', 2),
+  mongo('find users', 3),
+  spanOf({ name: 'password.hash', at: 4, ...inRequest }),
+  transaction,
+  mongo('insert users', 6, inTransaction),
+  mongo('insert outbox', 7, inTransaction),
+  mongo('commitTransaction $cmd', 8, inTransaction),
+  spanOf({ name: 'add deliver', at: 9, ...inRequest }),
+  redis('xadd', 10, 'span-of-add deliver'),
+  redis('publish', 11),
 ];
 
-test('a request is told when its own span has ended: its steps in order, its transaction with its commands', () => {
+const expected = [
+  ['phone', 'api', { kind: 'request', method: 'POST', route: '/api/v1/auth/register' }],
+  ['api', 'redis', { kind: 'hints', count: 2 }],
+  ['api', 'mongodb', { kind: 'commands', commands: ['find users'] }],
+  ['api', 'api', { kind: 'hash' }],
+  ['api', 'mongodb', { kind: 'transaction', commands: ['insert users', 'insert outbox'], isCommitted: true }],
+  ['api', 'redis', { kind: 'enqueue' }],
+  ['api', 'redis', { kind: 'hints', count: 1 }],
+  ['api', 'phone', { kind: 'answer', status: 201 }],
+];
+
+/** Reads the spans in those deliveries, and returns the steps of the request as the page has them in the end. */
+function stepsAfter(...deliveries: readonly Span[][]): Step[] {
   const read = createStepReader();
-  expect(read(inside)).toEqual([]);
-  expect(read([rootOf('POST', 201)]).map(({ from, to, deed }) => [from, to, deed])).toEqual([
-    ['phone', 'api', { kind: 'request', method: 'POST', route: '/api/v1/auth/register' }],
-    ['api', 'redis', { kind: 'hints', count: 1 }],
-    ['api', 'mongodb', { kind: 'commands', commands: ['find users'] }],
-    ['api', 'api', { kind: 'hash' }],
-    ['api', 'mongodb', { kind: 'transaction', commands: ['insert users', 'insert outbox'], isCommitted: true }],
-    ['api', 'redis', { kind: 'enqueue' }],
-    ['api', 'phone', { kind: 'answer', status: 201 }],
+  return deliveries.reduce<Step[]>((last, delivery) => [...(read(delivery)[0]?.steps ?? last)], []);
+}
+const shapeOf = (steps: readonly Step[]) => steps.map(({ from, to, deed }) => [from, to, deed]);
+const deedsOf = (steps: readonly Step[]) => steps.map(({ deed }) => deed);
+
+test('a request is told with its steps in their order, and its transaction with its commands', () => {
+  expect(shapeOf(stepsAfter([...inside, rootOf('POST', 201)]))).toEqual(expected);
+});
+
+test('deliveries that are split and out of order end in the same steps, and say nothing false before', () => {
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray([...inside, rootOf('POST', 201)], { minLength: inside.length + 1 }),
+      fc.integer({ min: 1, max: 5 }),
+      (spans, size) => {
+        const read = createStepReader();
+        const all = Array.from({ length: Math.ceil(spans.length / size) }, (_, n) =>
+          read(spans.slice(n * size, (n + 1) * size)).flatMap(({ steps }) => shapeOf(steps)),
+        );
+        expect(all.at(-1)).toEqual(expected);
+        for (const [, , deed] of all.flat()) {
+          expect(deed).not.toMatchObject({ isCommitted: false });
+          if ((deed as Step['deed']).kind === 'commands') expect(deed).toMatchObject({ commands: ['find users'] });
+        }
+      },
+    ),
+  );
+});
+
+test('a span waits until all above it are there', () => {
+  const [, , , , , insert] = inside;
+  expect(deedsOf(stepsAfter(insert ? [insert, rootOf('POST', 201)] : []))).toEqual([
+    expect.objectContaining({ kind: 'request' }),
+    { kind: 'answer', status: 201 },
   ]);
-  // Nothing of it is held for a later request with the same id.
-  expect(read([rootOf('POST', 201)])).toHaveLength(2);
 });
 
 test('what the api does after its answer is told too', () => {
-  const read = createStepReader();
-  read([rootOf('POST', 201)]);
-  expect(read([spanOf({ name: 'add deliver', at: 9 })]).map(({ deed }) => deed.kind)).toEqual(['enqueue']);
+  const late = spanOf({ name: 'add deliver', at: 30, ...inRequest });
+  expect(deedsOf(stepsAfter([rootOf('POST', 201)], [late])).map(({ kind }) => kind)).toEqual([
+    'request',
+    'answer',
+    'enqueue',
+  ]);
 });
 
 test('what only reads is told by its request and its answer', () => {
-  const read = createStepReader();
-  read(inside);
-  expect(read([rootOf('GET', 200)]).map(({ deed }) => deed.kind)).toEqual(['request', 'answer']);
+  expect(deedsOf(stepsAfter([...inside, rootOf('GET', 200)])).map(({ kind }) => kind)).toEqual(['request', 'answer']);
 });
 
-test('a transaction that was not committed shows', () => {
-  const read = createStepReader();
-  read(inside.filter(({ name }) => !name.startsWith('commit')));
-  const deeds = read([rootOf('POST', 409)]).map(({ deed }) => deed);
-  expect(deeds).toContainEqual({
+test('a transaction that failed shows', () => {
+  const failed = inside.map((span) => (span === transaction ? { ...span, hasFailed: true } : span));
+  expect(deedsOf(stepsAfter([...failed, rootOf('POST', 409)]))).toContainEqual({
     kind: 'transaction',
     commands: ['insert users', 'insert outbox'],
     isCommitted: false,
   });
+});
+
+test('of a transaction that ran again, the last attempt shows', () => {
+  const first = [mongo('insert groups', 5.2, inTransaction), mongo('abortTransaction $cmd', 5.4, inTransaction)];
+  expect(shapeOf(stepsAfter([...first, ...inside, rootOf('POST', 201)]))).toEqual(expected);
 });
 
 test('deliveries and closed streams are told at once', () => {
@@ -97,7 +146,7 @@ test('deliveries and closed streams are told at once', () => {
     }),
     spanOf({ name: 'xadd', at: 31, service: 'auth-push-gateway' }),
   ];
-  expect(createStepReader()(spans).map(({ from, to, deed }) => [from, to, deed])).toEqual([
+  expect(shapeOf(stepsAfter(spans))).toEqual([
     [
       'worker',
       'subscribers',
@@ -107,17 +156,15 @@ test('deliveries and closed streams are told at once', () => {
   ]);
 });
 
-test('spans without a request are left out, and of requests that never end only so many are held', () => {
+test('spans without a request are left out, and only the newest requests are kept', () => {
   const read = createStepReader();
   expect(read([{ ...rootOf('POST', 200), attributes: {} }])).toEqual([]);
-  for (let n = 0; n <= 500; n += 1)
-    read([spanOf({ name: 'password.hash', at: 1, attributes: { 'request.id': `r-${n}` } })]);
-  const kindsOf = (id: string) => {
-    const root = rootOf('POST', 200);
-    return read([{ ...root, attributes: { ...root.attributes, 'request.id': id } }]).map(({ deed }) => deed.kind);
-  };
+  const of = (id: string, span: Span) => ({ ...span, attributes: { ...span.attributes, 'request.id': id } });
+  const hash = spanOf({ name: 'password.hash', at: 1, ...inRequest });
+  for (let n = 0; n <= 1_000; n += 1) read([of(`r-${n}`, hash)]);
+  const kindsOf = (id: string) => read([of(id, rootOf('POST', 200))])[0]?.steps.map(({ deed }) => deed.kind);
+  expect(kindsOf('r-1')).toEqual(['request', 'hash', 'answer']);
   expect(kindsOf('r-0')).toEqual(['request', 'answer']);
-  expect(kindsOf('r-500')).toEqual(['request', 'hash', 'answer']);
 });
 
 test('an export of traces is read with its service, its times in milliseconds, and its attributes', () => {

@@ -1,117 +1,158 @@
 import type { Span } from './otlp-spans.ts';
-import type { Deed, Place, Step } from './step.ts';
+import type { Deed, Place, RequestSteps, Step } from './step.ts';
 
-/** Takes spans in the order of their ends and returns the steps that are known now. */
-export type StepReader = (spans: readonly Span[]) => Step[];
+/** Takes one delivery of spans, and returns the requests whose steps it has changed. */
+export type StepReader = (spans: readonly Span[]) => RequestSteps[];
 
-const heldRequests = 500;
+/** Requests whose spans are kept: a delivery to a subscriber may come long after the answer. */
+const keptRequests = 1_000;
 
 /**
- * Creates the reader. The spans of a request inside the api wait for the request's own span, which ends last: only then
- * it is known which commands were a transaction's. Those of the other services are steps at once.
+ * Creates the reader. An export groups spans by the library that made them and may be split, so their order says nothing:
+ * with each delivery the steps of a request are read anew from all its spans. A span inside the api waits until every
+ * span above it is there, up to the request's own, because only then is it known which commands are a transaction's.
  */
 export function createStepReader(): StepReader {
-  const held = new Map<string, Span[]>();
-  const answered = new Set<string>();
+  const known = new Map<string, Map<string, Span>>();
 
-  function hold(requestId: string, span: Span): void {
-    const others = held.get(requestId);
-    if (others) others.push(span);
-    else held.set(requestId, [span]);
-    dropOldest(held);
-  }
-
-  function take(span: Span): Step[] {
+  function keep(span: Span): string | undefined {
     const requestId = span.attributes['request.id'];
-    if (typeof requestId !== 'string') return [];
-    if (span.service !== 'auth-api') return stepOutside(span, requestId);
-    if (span.attributes['http.response.status_code'] === undefined || span.attributes['url.path'] === undefined) {
-      // What goes on after the answer: an event onto its queue.
-      if (answered.has(requestId)) return stepsInside([span], requestId);
-      hold(requestId, span);
-      return [];
-    }
-    const inside = held.get(requestId) ?? [];
-    held.delete(requestId);
-    answered.add(requestId);
-    dropOldest(answered);
-    return stepsOfRequest(span, inside, requestId);
+    if (typeof requestId !== 'string') return undefined;
+    const spans = known.get(requestId) ?? new Map<string, Span>();
+    spans.set(span.id, span);
+    known.set(requestId, spans);
+    return requestId;
   }
 
-  return (spans) => spans.flatMap(take);
+  return (delivery) => {
+    const changed = new Set(delivery.map(keep).filter((requestId) => requestId !== undefined));
+    const read = Array.from(changed, (requestId) => ({
+      requestId,
+      steps: stepsOf(known.get(requestId) ?? new Map()),
+    }));
+    for (const requestId of [...known.keys()].slice(0, -keptRequests)) known.delete(requestId);
+    return read.filter(({ steps }) => steps.length > 0);
+  };
 }
 
-function dropOldest(kept: Map<string, unknown> | Set<string>): void {
-  const [oldest] = kept.keys();
-  if (kept.size > heldRequests && oldest !== undefined) kept.delete(oldest);
+type Spans = ReadonlyMap<string, Span>;
+
+function stepsOf(spans: Spans): Step[] {
+  const all = [...spans.values()];
+  const ofApi = all.filter(({ service }) => service === 'auth-api');
+  const outside = all.flatMap((span) => (span.service === 'auth-api' ? [] : stepOutside(span)));
+  return [...ofApi.filter(isRequest).flatMap((root) => stepsOfRequest(root, ofApi, spans)), ...outside].toSorted(
+    (one, other) => one.at - other.at,
+  );
 }
 
-function stepOf(span: Span, requestId: string, from: Place, to: Place, deed: Deed): Step {
-  const { id, at, durationMs } = span;
-  return { id: `${id}-${deed.kind}`, requestId, from, to, at, durationMs, deed };
-}
+/** True for the span of the request itself. */
+const isRequest = ({ attributes }: Span) =>
+  attributes['http.response.status_code'] !== undefined && attributes['url.path'] !== undefined;
 
-function stepsOfRequest(root: Span, inside: readonly Span[], requestId: string): Step[] {
+function stepsOfRequest(root: Span, ofApi: readonly Span[], spans: Spans): Step[] {
   const { attributes } = root;
-  const request = {
-    kind: 'request',
-    method: String(attributes['http.request.method']),
-    route: String(attributes['http.route'] ?? attributes['url.path']),
-  } as const;
+  const method = String(attributes['http.request.method']);
+  const route = String(attributes['http.route'] ?? attributes['url.path']);
   const answer: Deed = { kind: 'answer', status: Number(attributes['http.response.status_code']) };
-  // What only reads changes nothing: its request and its answer are enough.
-  const within = request.method === 'GET' ? [] : [...stepsInside(inside, requestId), ...commandsOf(inside, requestId)];
+  // A request that only reads changes nothing: its request and its answer are enough.
+  const inside = method === 'GET' ? [] : stepsInside(root, ofApi, spans);
   return [
-    stepOf(root, requestId, 'phone', 'api', request),
-    ...within.sort((one, other) => one.at - other.at),
-    { ...stepOf(root, requestId, 'api', 'phone', answer), at: root.at + root.durationMs },
+    stepOf([root], 'phone', 'api', { kind: 'request', method, route }),
+    ...inside,
+    { ...stepOf([root], 'api', 'phone', answer), at: endOf(root) },
   ];
 }
 
-function stepsInside(spans: readonly Span[], requestId: string): Step[] {
-  return spans.flatMap((span) => {
-    if (span.name.startsWith('password.')) return [stepOf(span, requestId, 'api', 'api', { kind: 'hash' })];
-    if (span.name.startsWith('add ')) return [stepOf(span, requestId, 'api', 'redis', { kind: 'enqueue' })];
-    if (span.name !== 'mongodb.transaction') return [];
-    const all = spans.filter(({ parentId, name }) => parentId === span.id && isOfMongo(name)).map(commandName);
-    const commands = all.filter((name) => !endings.includes(name));
-    const deed: Deed = { kind: 'transaction', commands, isCommitted: all.includes('commitTransaction') };
-    return [stepOf(span, requestId, 'api', 'mongodb', deed)];
-  });
+/** Spans of one step, with what it is. */
+interface Run {
+  readonly kind: 'hash' | 'enqueue' | 'transaction' | 'commands' | 'hints';
+  readonly spans: readonly Span[];
 }
 
-const endings = ['commitTransaction', 'abortTransaction'];
+function stepsInside(root: Span, ofApi: readonly Span[], spans: Spans): Step[] {
+  const inside = ofApi
+    .map((span) => ({ span, above: spansAbove(span, root, spans) }))
+    .filter(({ above }) => above !== undefined)
+    .toSorted((one, other) => one.span.at - other.span.at);
+  const partsOf = (whole: Span) => inside.filter(({ above }) => above?.includes(whole)).map(({ span }) => span);
+  const runs: Run[] = [];
+  for (const { span, above } of inside) {
+    // The commands of a transaction, or of an event's way into the queue, are no steps of their own.
+    const kind = above?.some((whole) => isWhole(kindOf(whole))) ? undefined : kindOf(span);
+    if (kind === undefined) continue;
+    const last = runs.at(-1);
+    if (last?.kind === kind && !isWhole(kind)) runs[runs.length - 1] = { kind, spans: [...last.spans, span] };
+    else runs.push({ kind, spans: [span] });
+  }
+  return runs.map((run) => stepOfRun(run, partsOf));
+}
+
+/** Returns the spans between a span and the request's own; undefined if it is not below, or if one has not come yet. */
+function spansAbove(span: Span, root: Span, spans: Spans): readonly Span[] | undefined {
+  if (span.parentId === root.id) return [];
+  const parent = spans.get(span.parentId ?? '');
+  const above = parent && parent !== root ? spansAbove(parent, root, spans) : undefined;
+  return parent && above && [parent, ...above];
+}
+
+const isWhole = (kind: Run['kind'] | undefined) => kind === 'transaction' || kind === 'enqueue' || kind === 'hash';
+
 const mongoCommand = /^(find|insert|update|delete|findAndModify|aggregate|commitTransaction|abortTransaction) /;
-const isOfMongo = (name: string) => mongoCommand.test(name);
+
+function kindOf({ name, attributes }: Span): Run['kind'] | undefined {
+  if (name.startsWith('password.')) return 'hash';
+  if (name.startsWith('add ')) return 'enqueue';
+  if (name === 'mongodb.transaction') return 'transaction';
+  if (mongoCommand.test(name)) return 'commands';
+  const isOfRedis = attributes['db.operation.name'] !== undefined && attributes['db.collection.name'] === undefined;
+  return isOfRedis ? 'hints' : undefined;
+}
+
+function stepOfRun({ kind, spans }: Run, partsOf: (whole: Span) => Span[]): Step {
+  const [first] = spans;
+  if (first === undefined) throw new Error('a run has at least one span');
+  switch (kind) {
+    case 'hash':
+      return stepOf(spans, 'api', 'api', { kind });
+    case 'enqueue':
+      return stepOf(spans, 'api', 'redis', { kind });
+    case 'hints':
+      return stepOf(spans, 'api', 'redis', { kind, count: spans.length });
+    case 'commands':
+      return stepOf(spans, 'api', 'mongodb', { kind, commands: spans.map(commandName) });
+    default: {
+      const commands = lastAttempt(partsOf(first).map(commandName));
+      return stepOf(spans, 'api', 'mongodb', { kind, commands, isCommitted: !first.hasFailed });
+    }
+  }
+}
 
 /** `findAndModify $cmd` is the driver's way to name a command whose collection it does not tell. */
 const commandName = ({ name }: Span) => name.replace(/ \$cmd$/, '');
 
-/** The commands outside of transactions: one step for MongoDB's and one for Redis's. */
-function commandsOf(spans: readonly Span[], requestId: string): Step[] {
-  const transactions = new Set(spans.filter(({ name }) => name === 'mongodb.transaction').map(({ id }) => id));
-  const mongo = spans.filter(({ name, parentId }) => isOfMongo(name) && !transactions.has(parentId ?? ''));
-  const redis = spans.filter(
-    ({ name, attributes }) =>
-      attributes['db.operation.name'] !== undefined &&
-      !isOfMongo(name) &&
-      attributes['db.collection.name'] === undefined,
-  );
-  const lastOfMongo = mongo.at(-1);
-  const lastOfRedis = redis.at(-1);
-  return [
-    ...(lastOfMongo
-      ? [stepOf(lastOfMongo, requestId, 'api', 'mongodb', { kind: 'commands', commands: mongo.map(commandName) })]
-      : []),
-    ...(lastOfRedis ? [stepOf(lastOfRedis, requestId, 'api', 'redis', { kind: 'hints', count: redis.length })] : []),
-  ];
+/** A transaction that met another one runs again: only the commands of its last attempt have an effect. */
+function lastAttempt(commands: readonly string[]): string[] {
+  const isEnd = (command: string) => command === 'abortTransaction' || command === 'commitTransaction';
+  const work = commands.findLastIndex((command) => !isEnd(command));
+  const begin = commands.slice(0, work + 1).lastIndexOf('abortTransaction') + 1;
+  return commands.slice(begin).filter((command) => !isEnd(command));
 }
 
-function stepOutside(span: Span, requestId: string): Step[] {
+const endOf = ({ at, durationMs }: Span) => at + durationMs;
+
+/** A step from the start of its first span to the end of its last. */
+function stepOf(spans: readonly Span[], from: Place, to: Place, deed: Deed): Step {
+  const [first] = spans;
+  if (first === undefined) throw new Error('a step has at least one span');
+  const durationMs = Math.max(...spans.map(endOf)) - first.at;
+  return { id: `${first.id}-${deed.kind}`, from, to, at: first.at, durationMs, deed };
+}
+
+function stepOutside(span: Span): Step[] {
   const { name, attributes } = span;
   if (name === 'push.close') {
-    const deed: Deed = { kind: 'close', reason: String(attributes['push.close.reason']) };
-    return [stepOf(span, requestId, 'redis', 'gateway', deed)];
+    return [stepOf([span], 'redis', 'gateway', { kind: 'close', reason: String(attributes['push.close.reason']) })];
   }
   if (name !== 'event.deliver') return [];
   const deed: Deed = {
@@ -121,5 +162,5 @@ function stepOutside(span: Span, requestId: string): Step[] {
     attempt: Number(attributes['event.attempt']),
     hasFailed: span.hasFailed,
   };
-  return [stepOf(span, requestId, 'worker', 'subscribers', deed)];
+  return [stepOf([span], 'worker', 'subscribers', deed)];
 }
