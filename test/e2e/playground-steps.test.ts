@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Span } from '@auth-account/playground/otlp-spans';
+import type { RequestSteps } from '@auth-account/playground/step';
+import { createStepReader } from '@auth-account/playground/steps';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { codeOf, requestReset } from '../support/codes.ts';
+import { accept, bearer, cheapHashes, type GroupApi, insertInvite, refresh } from '../support/groups.ts';
+import { type SentRequest, send } from '../support/http-client.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { monitored, type SentCommand, watchSentCommands } from '../support/sent-commands.ts';
+import { completeDenyList } from '../support/siblings.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { startTestStack, type TestStack } from '../support/test-stack.ts';
+
+const sent = watchSentCommands();
+let api: TestApi;
+let otlp: OtlpReceiver;
+let stack: TestStack & GroupApi;
+let load: { readonly stop: () => Promise<unknown> };
+
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, MONGODB_URI: monitored(testEnvironment().mongodbUri) });
+  await completeDenyList(api.keyPrefix);
+  otlp = await startOtlpReceiver();
+  const started = await startTestStack({
+    ...cheapHashes,
+    OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  });
+  stack = { ...started, send: (request) => sendTo(started.apiUrl, request) };
+  load = startLoad(stack);
+}, 120_000);
+afterAll(async () => {
+  sent.close();
+  await load.stop();
+  await stack.close();
+  await otlp.close();
+  await api.close();
+});
+
+const sendTo = (base: string, { headers, ...request }: SentRequest) =>
+  send(base, {
+    ...request,
+    headers: { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID(), ...headers },
+  });
+
+/** Other users who log in and refresh all the time, so that spans of many requests share each export. */
+function startLoad(on: GroupApi): { readonly stop: () => Promise<unknown> } {
+  let isOn = true;
+  const users = Promise.all(
+    Array.from({ length: 3 }, async () => {
+      while (isOn) {
+        await refresh(on, await newSession(on));
+        await delay(50);
+      }
+    }),
+  );
+  // A failure is the test's at its end, and no rejection that nobody handles before it.
+  users.catch(() => undefined);
+  return {
+    stop() {
+      isOn = false;
+      return users;
+    },
+  };
+}
+
+/** Requests of the page's stories. Each function prepares one on an api. */
+const requests: Readonly<Record<string, (on: GroupApi) => Promise<SentRequest>>> = {
+  register: async () => ({
+    path: '/api/v1/auth/register',
+    body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' },
+  }),
+  login: async (on) => ({ path: '/api/v1/auth/login', body: { email: (await registerAccount(on)).email, password } }),
+  'a wrong password': async (on) => ({
+    path: '/api/v1/auth/login',
+    body: { email: (await registerAccount(on)).email, password: 'three wrong staples' },
+  }),
+  refresh: async (on) => ({
+    path: '/api/v1/auth/refresh',
+    body: { refresh_token: (await newSession(on)).refresh_token },
+  }),
+  'a refresh again': async (on) => {
+    const { refresh_token } = await newSession(on);
+    await refresh(on, { refresh_token });
+    return { path: '/api/v1/auth/refresh', body: { refresh_token } };
+  },
+  logout: async (on) => {
+    const session = await newSession(on);
+    return {
+      path: '/api/v1/auth/logout',
+      body: { refresh_token: session.refresh_token },
+      headers: bearer(session),
+    };
+  },
+  'an invite': async (on) => ({ path: '/api/v1/invites', body: {}, headers: bearer(await newSession(on)) }),
+  'a move by invite': async (on) => {
+    const [host, guest] = [await newSession(on), await newSession(on)];
+    const token = await insertInvite(on, host.home_group_id);
+    return {
+      path: `/api/v1/invites/${token}/accept`,
+      body: { leave_current_group: true },
+      headers: bearer(guest),
+    };
+  },
+  leave: async (on) => {
+    const [host, guest] = [await newSession(on), await newSession(on)];
+    await accept(on, guest, await insertInvite(on, host.home_group_id));
+    return { path: '/api/v1/groups/leave', headers: bearer(await refresh(on, guest)) };
+  },
+  'a code for a forgotten password': async (on) => ({
+    path: '/api/v1/auth/password-reset',
+    body: { email: (await registerAccount(on)).email },
+  }),
+  'a new password': async (on) => {
+    const { email } = await newSession(on);
+    const challenge_id = await requestReset(on, email);
+    const code = await codeOf(on, challenge_id);
+    return {
+      path: '/api/v1/auth/password-reset/confirm',
+      body: { challenge_id, code, new_password: 'two kettles, a pan' },
+    };
+  },
+  'the end of another session': async (on) => {
+    const other = await newSession(on);
+    const own = await logIn(on, other.email);
+    return { method: 'DELETE', path: `/api/v1/auth/sessions/${other.session_id}`, headers: bearer(own) };
+  },
+};
+
+/** The stack's one subscriber is not sent mails. */
+const isDelivered = (event: string) => !event.endsWith('.code');
+
+/** Commands whose collection the driver does not always tell a span. */
+const unnamed = /^(findAndModify|update|aggregate) .*/;
+const nameOf = ({ name, command }: SentCommand) =>
+  `${name} ${typeof command[name] === 'string' ? command[name] : ''}`.trim().replace(unnamed, '$1');
+
+/** Events of the statements that the api has sent. */
+function eventsOf(commands: readonly SentCommand[]): string[] {
+  const rows = commands
+    .filter(({ command }) => command.insert === 'outbox')
+    .flatMap(({ command }) => command.documents);
+  return rows.map(({ event }) => event.type);
+}
+
+/** What the steps of a request say of the stores, in order. */
+function statementsOf({ steps }: RequestSteps): string[] {
+  return steps.flatMap(({ deed }) => {
+    if (deed.kind === 'commands') return deed.commands;
+    return deed.kind === 'transaction' ? [...deed.commands, ...(deed.isCommitted ? ['commitTransaction'] : [])] : [];
+  });
+}
+
+/** Reads the spans as deliveries that are split and out of order, and returns the last report of the request. */
+function readShuffled(spans: readonly Span[], requestId: string): RequestSteps | undefined {
+  const read = createStepReader();
+  const waiting = spans
+    .map((span) => ({ span, order: Math.random() }))
+    .toSorted((one, other) => one.order - other.order);
+  let last: RequestSteps | undefined;
+  while (waiting.length > 0) {
+    const delivery = waiting.splice(0, 1 + Math.floor(Math.random() * 7)).map(({ span }) => span);
+    last = read(delivery).find((each) => each.requestId === requestId) ?? last;
+  }
+  return last;
+}
+
+test.each(Object.keys(requests))('the steps of %s are what the api has done', async (name) => {
+  const prepare = requests[name];
+  if (prepare === undefined) throw new Error(`${name} is not among the requests`);
+  const known = await prepare(api);
+  let expected: number | undefined;
+  const commands = await sent.during(async () => {
+    expected = (await api.send(known)).status;
+  });
+  const request = await prepare(stack);
+  const requestId = `phone-${randomUUID()}`;
+  const before = otlp.spans().length;
+  const { status } = await stack.send({ ...request, headers: { ...request.headers, 'X-Request-ID': requestId } });
+  expect(status).toBe(expected);
+  const told = ({ steps }: RequestSteps) => ({
+    statements: statementsOf({ requestId, steps }).map((statement) => statement.replace(unnamed, '$1')),
+    // Subscribers are sent events in any order.
+    events: steps.flatMap(({ deed }) => (deed.kind === 'deliver' ? [deed.event] : [])).toSorted(),
+    answers: steps.flatMap(({ deed }) => (deed.kind === 'answer' ? [deed.status] : [])),
+  });
+  const happened = {
+    statements: commands.map(nameOf),
+    events: eventsOf(commands).filter(isDelivered).toSorted(),
+    answers: [status],
+  };
+  const isWhole = (spans: readonly Span[]) =>
+    isDeepStrictEqual(told(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] }), happened);
+  // Spans come up to a second later. If they never say what happened, the comparison below shows the difference.
+  const spans = await otlp.waitFor(isWhole, 20_000).catch(() => otlp.spans());
+  expect(told(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] })).toEqual(happened);
+});
