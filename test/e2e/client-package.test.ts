@@ -17,7 +17,7 @@ import { createMemoryStorage } from '../support/memory-storage.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** What the README's blocks leave to the app, and the parts of packages that they use. */
+/** Declarations that the README's blocks leave to the app, and the parts of packages that they use. */
 const appsOwn = `
 import type { AuthClient, createAuthClient as create, AuthStorage } from '@auth-account/client';
 declare global {

@@ -47,7 +47,7 @@ function createAxiosLike(baseURL?: string) {
 }
 
 let scene: ClientScene;
-/** What another host has heard. */
+/** Headers that another host has received. */
 let heard: { readonly authorization: string | undefined; readonly id: string | string[] | undefined }[] = [];
 /** Status and body of its answers. */
 let answer: readonly [number, string] = [200, '{}'];

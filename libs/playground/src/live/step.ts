@@ -34,7 +34,7 @@ export interface Step {
   readonly deed: Deed;
 }
 
-/** What the services have reported of one request. */
+/** Report of the services on one request. */
 export interface RequestSteps {
   /** X-Request-ID. */
   readonly requestId: string;

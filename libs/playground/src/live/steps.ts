@@ -64,10 +64,12 @@ function stepsOfRequest(root: Span, ofApi: readonly Span[], spans: Spans): Step[
   ];
 }
 
-/** Spans of one step, with what it is. */
+type OneOrMore = readonly [Span, ...Span[]];
+
+/** Spans of one step, with its kind. */
 interface Run {
   readonly kind: 'hash' | 'enqueue' | 'transaction' | 'commands' | 'hints';
-  readonly spans: readonly Span[];
+  readonly spans: OneOrMore;
 }
 
 function stepsInside(root: Span, ofApi: readonly Span[], spans: Spans): Step[] {
@@ -110,8 +112,6 @@ function kindOf({ name, attributes }: Span): Run['kind'] | undefined {
 }
 
 function stepOfRun({ kind, spans }: Run, partsOf: (whole: Span) => Span[]): Step {
-  const [first] = spans;
-  if (first === undefined) throw new Error('a run has at least one span');
   switch (kind) {
     case 'hash':
       return stepOf(spans, 'api', 'api', { kind });
@@ -122,8 +122,8 @@ function stepOfRun({ kind, spans }: Run, partsOf: (whole: Span) => Span[]): Step
     case 'commands':
       return stepOf(spans, 'api', 'mongodb', { kind, commands: spans.map(commandName) });
     default: {
-      const commands = lastAttempt(partsOf(first).map(commandName));
-      return stepOf(spans, 'api', 'mongodb', { kind, commands, isCommitted: !first.hasFailed });
+      const commands = lastAttempt(partsOf(spans[0]).map(commandName));
+      return stepOf(spans, 'api', 'mongodb', { kind, commands, isCommitted: !spans[0].hasFailed });
     }
   }
 }
@@ -142,9 +142,8 @@ function lastAttempt(commands: readonly string[]): string[] {
 const endOf = ({ at, durationMs }: Span) => at + durationMs;
 
 /** A step from the start of its first span to the end of its last. */
-function stepOf(spans: readonly Span[], from: Place, to: Place, deed: Deed): Step {
+function stepOf(spans: OneOrMore, from: Place, to: Place, deed: Deed): Step {
   const [first] = spans;
-  if (first === undefined) throw new Error('a step has at least one span');
   const durationMs = Math.max(...spans.map(endOf)) - first.at;
   return { id: `${first.id}-${deed.kind}`, from, to, at: first.at, durationMs, deed };
 }
