@@ -5,6 +5,8 @@ import { createPhone } from './phone/phone.ts';
 import type { Owner } from './phone/traffic.ts';
 import { PlaygroundPage } from './playground-page.tsx';
 import { followLive } from './sequence/follow-live.ts';
+import { createDirector } from './stories/director.ts';
+import { createTroublemaker } from './stories/troublemaker.ts';
 import { language, languages } from './words/speech.ts';
 
 const mailbox = createMailbox();
@@ -22,10 +24,15 @@ const phoneOf = (owner: Owner) =>
     onTraffic: live.addTraffic,
   });
 
+const stage = {
+  ...{ anna: phoneOf('anna'), ben: phoneOf('ben'), mailbox },
+  troublemaker: createTroublemaker(live.addTraffic),
+};
+
 const place = document.getElementById('page');
 if (place === null) throw new Error('the page has no place for the playground');
 createRoot(place).render(
   <StrictMode>
-    <PlaygroundPage stage={{ anna: phoneOf('anna'), ben: phoneOf('ben'), mailbox }} live={live} />
+    <PlaygroundPage stage={stage} director={createDirector()} live={live} />
   </StrictMode>,
 );

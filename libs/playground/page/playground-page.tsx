@@ -4,14 +4,21 @@ import { PhoneFrame } from './phone/phone-frame.tsx';
 import type { LiveSequence } from './sequence/follow-live.ts';
 import { SequenceView } from './sequence/sequence-view.tsx';
 import { useStore } from './store.ts';
+import type { Director } from './stories/director.ts';
 import type { Stage } from './stories/stories.ts';
 import { StoryBar } from './stories/story-bar.tsx';
 import { choose, type Language, language, languages, Speech } from './words/speech.ts';
 
 type Tab = 'anna' | 'inside' | 'ben';
 
+interface PlaygroundPageProps {
+  readonly stage: Stage;
+  readonly director: Director;
+  readonly live: LiveSequence;
+}
+
 /** The whole page. On a narrow screen one of its three parts is shown, as the tabs say. */
-export function PlaygroundPage({ stage, live }: { readonly stage: Stage; readonly live: LiveSequence }) {
+export function PlaygroundPage({ stage, director, live }: PlaygroundPageProps) {
   const { anna, ben, mailbox } = stage;
   const chosen = useStore(language);
   const words = languages[chosen];
@@ -32,7 +39,7 @@ export function PlaygroundPage({ stage, live }: { readonly stage: Stage; readonl
         </p>
         <LanguageChoice chosen={chosen} label={words.language} />
       </header>
-      <StoryBar stage={stage} onPlay={() => setTab('inside')} />
+      <StoryBar stage={stage} director={director} onPlay={() => setTab('inside')} />
       <div className="part-tabs">
         {(Object.keys(words.tabs) as Tab[]).map((name) => (
           <button key={name} type="button" aria-pressed={tab === name} onClick={() => setTab(name)}>

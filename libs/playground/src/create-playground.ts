@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buildPage, type PageFile } from './http/build-page.ts';
+import { guidePage } from './http/guide-page.ts';
 import { passToApi } from './http/pass-to-api.ts';
 import { createLiveFeed } from './live/live-feed.ts';
 import { readOtlpSpans } from './live/otlp-spans.ts';
@@ -10,6 +11,8 @@ export interface PlaygroundOptions {
   readonly apiUrl: string;
   /** Receives what goes wrong with the page: it is built when it is first asked for. */
   readonly log: (line: string) => void;
+  /** Kills the push gateway, as a fault would. */
+  readonly killGateway: () => void;
 }
 
 /** The page on which two phones use the service, and everybody sees what happens inside. */
@@ -20,8 +23,7 @@ export interface Playground {
   tellMail(): void;
 }
 
-/** Path at which services deliver their spans (OTLP/HTTP). */
-const tracesPath = '/v1/traces';
+const guidesPath = '/guides/';
 
 /** Largest delivery of spans, in characters. */
 const longestDelivery = 16_777_216;
@@ -31,19 +33,15 @@ const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://127.0.0.1:*; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground {
+type Answer = (req: IncomingMessage, res: ServerResponse, path: string) => void;
+
+export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions): Playground {
   const feed = createLiveFeed();
   const readSteps = createStepReader();
-  let files: Promise<ReadonlyMap<string, PageFile>> | undefined;
+  const findFile = createFileFinder();
 
   async function show(path: string, res: ServerResponse): Promise<void> {
-    files ??= buildPage();
-    const file = (
-      await files.catch((error) => {
-        files = undefined;
-        throw error;
-      })
-    ).get(path);
+    const file = await findFile(path);
     if (file === undefined) {
       res.writeHead(404).end();
       return;
@@ -74,6 +72,12 @@ export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground
     res.setHeader('Content-Type', 'application/json').end('{}');
   }
 
+  function endGateway({ headers }: IncomingMessage, res: ServerResponse): void {
+    const isOwnPage = headers.origin === `http://${headers.host}`;
+    if (isOwnPage) killGateway();
+    res.writeHead(isOwnPage ? 204 : 403).end();
+  }
+
   function answer(work: Promise<void>, res: ServerResponse): void {
     work.catch((error: Error) => {
       log(`the playground: ${error.message}`);
@@ -82,17 +86,37 @@ export function createPlayground({ apiUrl, log }: PlaygroundOptions): Playground
     });
   }
 
+  /** By method and path. Services deliver their spans at the path of OTLP/HTTP. */
+  const routes: readonly (readonly [RegExp, Answer])[] = [
+    [/^\w+ \/api\//, (req, res) => passToApi(apiUrl, req, res)],
+    [/^\w+ \/live$/, (_, res) => feed.follow(res)],
+    [/^\w+ \/docs$/, (_, res) => res.writeHead(302, { Location: `${apiUrl}/docs` }).end()],
+    [/^POST \/v1\/traces$/, (req, res) => answer(takeSpans(req, res), res)],
+    [/^DELETE \/gateway$/, endGateway],
+    [/^\w+ \/(guides\/.*|playground\.(js|css))?$/, (_, res, path) => answer(show(path, res), res)],
+  ];
+
   return {
     handle(req, res) {
       const [path = ''] = (req.url ?? '').split('?');
-      if (path.startsWith('/api/')) passToApi(apiUrl, req, res);
-      else if (path === '/live') feed.follow(res);
-      else if (path === '/docs') res.writeHead(302, { Location: `${apiUrl}/docs` }).end();
-      else if (path === tracesPath && req.method === 'POST') answer(takeSpans(req, res), res);
-      else if (path === '/' || /^\/playground\.(js|css)$/.test(path)) answer(show(path, res), res);
-      else return false;
-      return true;
+      const [, take] = routes.find(([route]) => route.test(`${req.method} ${path}`)) ?? [];
+      take?.(req, res, path);
+      return take !== undefined;
     },
     tellMail: () => feed.tell({ type: 'mail' }),
+  };
+}
+
+/** Finds a file of the page or a guide by its path; undefined if there is none. The page is built once. */
+function createFileFinder(): (path: string) => Promise<PageFile | undefined> {
+  let files: Promise<ReadonlyMap<string, PageFile>> | undefined;
+  return async (path) => {
+    if (path.startsWith(guidesPath)) return guidePage(path.slice(guidesPath.length));
+    files ??= buildPage();
+    const built = await files.catch((error) => {
+      files = undefined;
+      throw error;
+    });
+    return built.get(path);
   };
 }

@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import type { SmtpSubscriber } from '@auth-account/config';
 import { findFreePort } from '@auth-account/local-stack';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import {
   type LocalSubscriber,
   startEventSubscriber,
@@ -9,6 +9,7 @@ import {
 import { createSmtpSender, type SmtpSender } from '../../../services/worker/src/mail/smtp-sender.ts';
 
 const printed: string[] = [];
+const killGateway = jest.fn();
 let address: string;
 let subscriber: LocalSubscriber;
 let sender: SmtpSender;
@@ -19,7 +20,7 @@ beforeAll(async () => {
   const apiUrl = 'http://127.0.0.1:1';
   const silent = () => undefined;
   const logs = { events: silent, playground: silent, mails: (line: string) => void printed.push(line) };
-  subscriber = await startEventSubscriber({ port, apiUrl, logs });
+  subscriber = await startEventSubscriber({ port, apiUrl, logs, killGateway });
   const entries = JSON.parse(subscriber.configuration) as SmtpSubscriber[];
   const mailer = entries.find(({ kind }) => kind === 'smtp');
   if (mailer === undefined) throw new Error('there is no subscriber of the kind smtp');
@@ -89,4 +90,15 @@ test.each(['//', '//127.0.0.1:1/api/x', 'http://127.0.0.1:1/api/x', '/\\\\127.0.
 test('spans that a page of another site sends are refused', async () => {
   const options = { method: 'POST', headers: { Origin: 'http://localhost:1', connection: 'close' }, body: '{}' };
   expect((await fetch(new URL('/v1/traces', address), options)).status).toBe(403);
+});
+
+test('the page of the stack alone can have the gateway killed, and no other site', async () => {
+  const { origin } = new URL(address);
+  const kill = async (headers: Record<string, string>) =>
+    (await fetch(`${origin}/gateway`, { method: 'DELETE', headers: { ...headers, connection: 'close' } })).status;
+  expect(await kill({ Origin: 'http://somewhere.example' })).toBe(403);
+  expect(await kill({})).toBe(403);
+  expect(killGateway).not.toHaveBeenCalled();
+  expect(await kill({ Origin: origin })).toBe(204);
+  expect(killGateway).toHaveBeenCalledTimes(1);
 });

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createProcessGuard } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
@@ -19,6 +20,17 @@ interface PageWindow {
   };
 }
 declare const window: PageWindow;
+
+/** Runs in the page: addresses and passwords of which a part can't be seen. */
+const cutTexts = `[...document.querySelectorAll('input')].filter((input) => input.scrollWidth > input.clientWidth)
+  .map((input) => input.value)`;
+
+/** Runs in the page: true if the newest line can be seen without scrolling. */
+const isNewestInView = `(() => {
+  const { bottom } = [...document.querySelectorAll('.arrow')].at(-1).getBoundingClientRect();
+  const picture = document.querySelector('[role=log]').getBoundingClientRect();
+  return bottom <= Math.min(picture.bottom, innerHeight) && bottom > picture.top;
+})()`;
 
 /** For what hangs only. */
 const patience = 60_000;
@@ -67,18 +79,26 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   }
 
   const phoneOf = (name: string) => page.getByRole('region', { name: `${name}’s phone` });
-  const lines = () => page.getByRole('log').getByRole('listitem').allInnerTexts();
+  async function lines(): Promise<string[]> {
+    const texts = await page.getByRole('log').getByRole('listitem').allInnerTexts();
+    return texts.map((text) => text.replaceAll(/\s+/g, ' '));
+  }
 
   /** Waits until the picture has a line like it. */
   async function drawn(line: RegExp): Promise<void> {
     await page.getByRole('log').getByRole('listitem').filter({ hasText: line }).first().waitFor();
   }
 
+  const caption = (text: string | RegExp) => page.getByRole('status').filter({ hasText: text });
+
+  async function begin(name: string): Promise<void> {
+    await page.getByRole('button', { name }).click();
+    await caption('playing …').waitFor();
+  }
+
   async function play(name: string): Promise<void> {
-    const button = page.getByRole('button', { name });
-    await button.click();
-    await page.getByRole('status').filter({ hasText: 'playing …' }).waitFor();
-    await page.getByRole('status').filter({ hasText: 'playing …' }).waitFor({ state: 'detached' });
+    await begin(name);
+    await caption('playing …').waitFor({ state: 'detached' });
   }
 
   async function fill(phone: Locator, label: string, value: string): Promise<void> {
@@ -98,6 +118,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   describe('plays a story', () => {
     beforeEach(() => open());
     afterEach(async () => {
+      expect(await page.evaluate(cutTexts)).toEqual([]);
       expect(foreign).toEqual([]);
       expect(broken).toEqual([]);
       await context.close();
@@ -139,7 +160,10 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     });
 
     test('of a lost answer: the same token again, and nobody is logged out', async () => {
-      await play('Lost answer');
+      await begin('Lost answer');
+      await caption('1/3 Ten minutes later').waitFor();
+      await caption('2/3 The client sends the same refresh token again. It was spent already').waitFor();
+      await caption('playing …').waitFor({ state: 'detached' });
       await drawn(/the answer is lost/);
       const all = await lines();
       const lost = all.findIndex((line) => line.includes('the answer is lost'));
@@ -171,7 +195,91 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await drawn(/close the stream: SESSION_REVOKED/);
       await drawn(/stream closed: 4001 SESSION_REVOKED/);
       await phoneOf('Ben').getByText('Logged out: ended on another device').waitFor();
+      await drawn(/401, as expected: the session has ended \(ended on another device\)/);
+      expect((await lines()).filter((line) => /\b401\b(?!, as expected)/.test(line))).toEqual([]);
     });
+
+    test('of a stolen token: its second use ends the session for both', async () => {
+      await play('Stolen token');
+      await drawn(/somebody else: POST \/auth\/refresh/);
+      await drawn(/close the stream: SESSION_REVOKED/);
+      await phoneOf('Anna').getByText('Logged out: somebody else has used this session').waitFor();
+    });
+
+    test('of a gateway that dies: nobody is logged out, and what was missed is read again', async () => {
+      await play('Gateway dies');
+      const all = await lines();
+      const cut = all.findIndex((line) => line.includes('stream closed: 1006'));
+      const again = all.findLastIndex((line) => line.includes('Anna → gateway: opens its stream'));
+      expect([cut > 0, again > cut]).toEqual([true, true]);
+      expect(await phoneOf('Anna').getByRole('list', { name: 'Members' }).getByRole('listitem').count()).toBe(2);
+    });
+
+    test('at the reader’s pace, and leads to what is guaranteed', async () => {
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await begin('Move in');
+      await caption('1/3').waitFor();
+      // A caption of a story that goes on stands for less than two seconds.
+      await delay(3_000);
+      expect(await lines()).toEqual([]);
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await caption('playing …').waitFor({ state: 'detached' });
+      const [guide] = await Promise.all([
+        context.waitForEvent('page'),
+        page.getByRole('link', { name: 'What is guaranteed' }).click(),
+      ]);
+      await guide.getByRole('heading', { name: 'Registration' }).waitFor();
+      await guide.getByText('A 201 means one user').waitFor();
+    });
+  });
+
+  test('shows what was sent and answered when a line is pressed, with mouse and keys', async () => {
+    await open();
+    // The mails of the tests before are not this visitor's.
+    await page.getByText('No mail yet.').waitFor();
+    await play('Move in');
+    const log = page.getByRole('log');
+    await log.getByRole('button', { name: /POST \/auth\/login/ }).click();
+    await log.getByRole('heading', { name: 'Request' }).waitFor();
+    const shown = (await log.locator('pre').allInnerTexts()).join('\n');
+    expect(shown).toMatch(/^POST \/api\/v1\/auth\/login\n/);
+    expect(shown).toMatch(/idempotency-key: /);
+    expect(shown).toMatch(/"password": "a fridge and two shelves"/);
+    expect(shown).toMatch(/^200$/m);
+    expect(shown).toMatch(/"access_token": ".{20}…"/);
+    await assertAccessible();
+    await log.getByRole('button', { name: /POST \/auth\/login/ }).click();
+    await log.locator('pre').first().waitFor({ state: 'detached' });
+    await log.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await log.locator('pre').first().waitFor();
+    await context.close();
+  });
+
+  test('makes trouble: a captive portal, and a stream that is cut in silence', async () => {
+    await open();
+    const anna = phoneOf('Anna');
+    await play('Move in');
+    await press(anna, 'Captive portal');
+    await press(anna, 'Devices');
+    await drawn(/a login page of the network answers/);
+    await anna.getByText('No answer. Is there a network?').waitFor();
+    await press(anna, 'Captive portal');
+    await press(anna, 'Home');
+    await anna.getByText('stream', { exact: true }).waitFor();
+    const opened = async () =>
+      (await lines()).filter((line) => line.includes('Anna → gateway: opens its stream')).length;
+    const before = await opened();
+    await press(anna, 'Half-open stream');
+    await press(anna, '10 minutes later');
+    await press(anna, 'Devices');
+    await drawn(/message: ping, lost in silence/);
+    await anna.getByRole('button', { name: 'Half-open stream', pressed: false }).waitFor();
+    expect(await opened()).toBe(before + 1);
+    expect(broken).toEqual([]);
+    await context.close();
   });
 
   test('works by hand: an office, a guest by invite, a device ended, a code taken from the mailbox', async () => {
@@ -251,7 +359,12 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   ] as const)('is accessible %s, and nothing sticks out', async (_, options) => {
     await open(options);
     await assertAccessible();
-    await play('Move in');
+    await begin('Move in');
+    while (await caption('playing …').isVisible()) {
+      if ((await lines()).length > 0) await page.waitForFunction(isNewestInView);
+      await delay(100);
+    }
+    await page.waitForFunction(isNewestInView);
     await assertAccessible();
     if ('viewport' in options) {
       await page.getByRole('button', { name: 'Anna', exact: true }).click();

@@ -111,6 +111,11 @@ async function start(context: StartContext): Promise<Databases> {
   running.subscriber = await startEventSubscriber({
     port: settings.ports.LOCAL_SUBSCRIBER_PORT,
     apiUrl: `http://127.0.0.1:${settings.ports.API_PORT}`,
+    killGateway: () =>
+      running.services
+        .flat()
+        .find(({ name }) => name === 'push-gateway')
+        ?.kill(),
     logs: {
       events: createLinePrinter('subscriber', print),
       mails: createLinePrinter('mail', print),

@@ -23,6 +23,8 @@ export interface SubscriberOptions {
   readonly port: number;
   /** Address of the api, to which the playground passes its requests. */
   readonly apiUrl: string;
+  /** Kills the push gateway, for the playground's story of it. */
+  readonly killGateway: () => void;
   /** Printers of the lines. */
   readonly logs: { readonly events: Log; readonly mails: Log; readonly playground: Log };
 }
@@ -32,7 +34,12 @@ export interface SubscriberOptions {
  * (Standard Webhooks), prints a line, and passes the event on to the readers of `GET /events` (server-sent events). The
  * mail sink prints a line for each mail; `GET /mail` shows them all. The playground has the other paths.
  */
-export async function startEventSubscriber({ port, apiUrl, logs }: SubscriberOptions): Promise<LocalSubscriber> {
+export async function startEventSubscriber({
+  port,
+  apiUrl,
+  killGateway,
+  logs,
+}: SubscriberOptions): Promise<LocalSubscriber> {
   const { events: print } = logs;
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const webhook = new Webhook(secret);
@@ -61,7 +68,7 @@ export async function startEventSubscriber({ port, apiUrl, logs }: SubscriberOpt
   // Loaded when they are needed: this library is part of every test.
   const { mailPage, startMailSink } = await import('./mail-sink.ts');
   const { createPlayground } = await import('@auth-account/playground');
-  const playground = createPlayground({ apiUrl, log: logs.playground });
+  const playground = createPlayground({ apiUrl, killGateway, log: logs.playground });
   const mails = await startMailSink((line) => {
     logs.mails(line);
     playground.tellMail();

@@ -7,20 +7,28 @@ export interface Mail {
   readonly at: string;
 }
 
-/** Mails of the local stack. */
+/** Mails of the local stack that came during this visit. */
 export interface Mailbox {
   readonly mails: Pick<Store<readonly Mail[]>, 'read' | 'subscribe'>;
   readAgain(): void;
 }
 
+/** Start of this visit, in milliseconds since 1970: mails of before are of somebody else's phones. */
+function visitBegan(): number {
+  const began = Number(sessionStorage.getItem('visit-began') ?? Date.now());
+  sessionStorage.setItem('visit-began', String(began));
+  return began;
+}
+
 export function createMailbox(): Mailbox {
+  const began = visitBegan();
   const mails = createStore<readonly Mail[]>([]);
   return {
     mails,
     readAgain() {
       void fetch('/mail', { headers: { Accept: 'application/json' } })
         .then((answer) => answer.json())
-        .then((all: readonly Mail[]) => mails.change(() => all))
+        .then((all: readonly Mail[]) => mails.change(() => all.filter(({ at }) => Date.parse(at) >= began)))
         // The stack is being stopped; the next mail reads again.
         .catch(() => undefined);
     },

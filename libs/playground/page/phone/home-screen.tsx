@@ -2,7 +2,8 @@ import type { SessionInfo } from '@auth-account/client';
 import { useWords } from '../words/speech.ts';
 import { Field } from './field.tsx';
 import { Form } from './form.tsx';
-import type { Phone, PhoneView } from './phone.ts';
+import type { Phone } from './phone.ts';
+import type { PhoneView } from './phone-view.ts';
 
 interface ScreenProps {
   readonly view: PhoneView;

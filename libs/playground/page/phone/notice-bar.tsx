@@ -1,6 +1,7 @@
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/speech.ts';
-import type { Notice, Phone, PhoneView } from './phone.ts';
+import type { Phone } from './phone.ts';
+import type { Notice, PhoneView } from './phone-view.ts';
 
 /** The message that a phone shows above its screen. */
 export function NoticeBar({ view: { notice }, phone }: { readonly view: PhoneView; readonly phone: Phone }) {

@@ -3,7 +3,8 @@ import { useStore } from '../store.ts';
 import { language, useWords } from '../words/speech.ts';
 import { HomeScreen } from './home-screen.tsx';
 import { NoticeBar } from './notice-bar.tsx';
-import type { Phone, PhoneView } from './phone.ts';
+import type { Phone } from './phone.ts';
+import type { PhoneView } from './phone-view.ts';
 import { SignedOutScreen } from './signed-out-screen.tsx';
 import { Switches } from './switches.tsx';
 

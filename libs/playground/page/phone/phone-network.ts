@@ -1,5 +1,6 @@
 import type { AuthClientOptions, StreamSocket } from '@auth-account/client';
-import type { OnTraffic, Owner } from './traffic.ts';
+import { requestOf, tracedFetch } from './traced-fetch.ts';
+import { type OnTraffic, type Owner, type StreamTraffic, shownContent } from './traffic.ts';
 
 /** The network of a phone, with its switches. */
 export interface PhoneNetwork {
@@ -7,8 +8,12 @@ export interface PhoneNetwork {
   readonly platform: Pick<AuthClientOptions, 'fetch' | 'WebSocket' | 'connectivity'>;
   /** Airplane mode: nothing goes out or comes in. */
   setOffline(isOffline: boolean): void;
+  /** If so, every address shows the login page of a hotel, and no stream opens. */
+  setCaptive(isCaptive: boolean): void;
   /** If so, the service does what it is asked next, but the phone never hears of it. */
   loseNextAnswer(isWanted: boolean): void;
+  /** Cuts the open stream in silence, as an expired NAT entry does: neither side is told. False ends such a stream. */
+  setHalfOpen(isHalfOpen: boolean): void;
 }
 
 export interface PhoneNetworkOptions {
@@ -23,35 +28,33 @@ const abnormalClosure = 1006;
 
 export function createPhoneNetwork({ owner, onTraffic, onLost }: PhoneNetworkOptions): PhoneNetwork {
   let isOffline = false;
+  let isCaptive = false;
   let losesNext = false;
   const signals = new Set<(isOnline: boolean) => void>();
-  const cuts = new Set<() => void>();
+  const sockets = new Set<CuttableSocket>();
 
   async function fetchOverNetwork(url: string, init: RequestInit = {}): Promise<Response> {
-    const requestId = new Headers(init.headers).get('X-Request-ID') ?? '';
-    const about = { owner, requestId, method: init.method ?? 'GET', path: new URL(url).pathname };
-    if (isOffline) {
-      onTraffic({ ...about, type: 'unsent', at: Date.now() });
-      throw new TypeError('airplane mode');
+    if (isOffline || isCaptive) {
+      const because = isOffline ? 'offline' : 'portal';
+      onTraffic({ ...requestOf(owner, url, init), type: 'unsent', because, at: Date.now() });
     }
-    onTraffic({ ...about, type: 'sent', at: Date.now() });
-    const answer = await fetch(url, init);
-    if (!losesNext && !isOffline) return answer;
-    // The service has answered: what it did is done.
-    await answer.arrayBuffer();
-    losesNext = false;
-    onTraffic({ owner, requestId, type: 'lost', at: Date.now() });
-    onLost();
-    throw new TypeError('the answer was lost');
+    if (isOffline) throw new TypeError('airplane mode');
+    if (isCaptive) return new Response('<h1>Welcome to the hotel</h1>', { headers: { 'Content-Type': 'text/html' } });
+    const isLost = () => {
+      if (losesNext) onLost();
+      const isSo = losesNext || isOffline;
+      losesNext = false;
+      return isSo;
+    };
+    return tracedFetch(owner, onTraffic, { url, init, isLost });
   }
 
   const report = { owner, onTraffic };
   class PhoneSocket extends CuttableSocket {
     constructor(url: string, protocols: string[]) {
-      super(isOffline ? undefined : new WebSocket(url, protocols), report);
-      const cut = () => this.cut();
-      cuts.add(cut);
-      this.onEnd = () => cuts.delete(cut);
+      super(isOffline || isCaptive ? undefined : new WebSocket(url, protocols), report);
+      sockets.add(this);
+      this.onEnd = () => sockets.delete(this);
     }
   }
 
@@ -69,11 +72,18 @@ export function createPhoneNetwork({ owner, onTraffic, onLost }: PhoneNetworkOpt
     },
     setOffline(value) {
       isOffline = value;
-      if (value) for (const cut of [...cuts]) cut();
+      if (value) for (const socket of [...sockets]) socket.cut();
       for (const signal of signals) signal(!value);
+    },
+    setCaptive(value) {
+      isCaptive = value;
+      if (value) for (const socket of [...sockets]) socket.cut();
     },
     loseNextAnswer(isWanted) {
       losesNext = isWanted;
+    },
+    setHalfOpen(isHalfOpen) {
+      for (const socket of [...sockets]) socket.setSilent(isHalfOpen);
     },
   };
 }
@@ -88,6 +98,7 @@ class CuttableSocket implements StreamSocket {
   readonly #socket: WebSocket | undefined;
   readonly #report: Pick<PhoneNetworkOptions, 'owner' | 'onTraffic'>;
   #hasOpened = false;
+  #isSilent = false;
   #hasEnded = false;
 
   constructor(socket: WebSocket | undefined, report: Pick<PhoneNetworkOptions, 'owner' | 'onTraffic'>) {
@@ -103,16 +114,16 @@ class CuttableSocket implements StreamSocket {
       this.onopen?.(undefined as never);
     };
     socket.onmessage = ({ data }) => {
-      if (this.#hasEnded) return;
-      this.#tell({ type: 'frame', frame: typeOf(data), isFromPhone: false });
+      if (this.#hasEnded || this.#isSilent) return;
+      this.#tell(frameOf(data, { isFromPhone: false, isLost: false }));
       this.onmessage?.({ data });
     };
     socket.onclose = ({ code, reason }) => this.#end(code, reason);
   }
 
   send(data: string): void {
-    this.#tell({ type: 'frame', frame: typeOf(data), isFromPhone: true });
-    this.#socket?.send(data);
+    this.#tell(frameOf(data, { isFromPhone: true, isLost: this.#isSilent }));
+    if (!this.#isSilent) this.#socket?.send(data);
   }
 
   close(code?: number): void {
@@ -124,6 +135,11 @@ class CuttableSocket implements StreamSocket {
     this.#socket?.close();
   }
 
+  setSilent(isSilent: boolean): void {
+    if (this.#isSilent && !isSilent) this.cut();
+    this.#isSilent = isSilent;
+  }
+
   #end(code: number, reason: string): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -132,22 +148,17 @@ class CuttableSocket implements StreamSocket {
     this.onclose?.({ code, reason });
   }
 
-  #tell(
-    what:
-      | { type: 'stream_opened' }
-      | { type: 'stream_closed'; code: number; reason: string }
-      | { type: 'frame'; frame: string; isFromPhone: boolean },
-  ): void {
+  #tell(what: StreamEvent): void {
     const { owner, onTraffic } = this.#report;
     onTraffic({ ...what, owner, at: Date.now() });
   }
 }
 
-/** The type of a frame; its content may hold a token. */
-function typeOf(data: unknown): string {
-  try {
-    return String(JSON.parse(String(data)).type);
-  } catch {
-    return '';
-  }
+type Without<T> = T extends StreamTraffic ? Omit<T, 'owner' | 'at'> : never;
+type StreamEvent = Without<StreamTraffic>;
+
+function frameOf(data: unknown, ends: { readonly isFromPhone: boolean; readonly isLost: boolean }): StreamEvent {
+  const content = shownContent(String(data));
+  const frame = typeof content === 'object' && content !== null && 'type' in content ? String(content.type) : '';
+  return { type: 'frame', frame, content, ...ends };
 }

@@ -1,55 +1,13 @@
-import {
-  type AuthClient,
-  AuthError,
-  type AuthEvent,
-  type AuthState,
-  createAuthClient,
-  type Data,
-  type NewDevice,
-  type SignedOutReason,
-} from '@auth-account/client';
+import { type AuthClient, AuthError, type AuthEvent, createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { type Household, household } from '@auth-account/client/household';
 import { createStore, type Store } from '../store.ts';
 import { readAccount, writeAccount } from './phone-account.ts';
 import { createPhoneNetwork } from './phone-network.ts';
-import { phoneStorage } from './phone-storage.ts';
+import { phoneStorage, storedRefreshToken } from './phone-storage.ts';
+import type { PhoneView, Screen, SetView, ViewStore } from './phone-view.ts';
 import type { OnTraffic, Owner } from './traffic.ts';
-
-export type Space = 'CREATE_NEW_HOME' | 'CREATE_NEW_OFFICE' | 'JOIN_EXISTING';
-
-/** Message above the screen. */
-export type Notice =
-  | { readonly kind: 'error'; readonly text: string }
-  | { readonly kind: 'signed_out'; readonly reason: SignedOutReason }
-  | { readonly kind: 'new_device'; readonly device: NewDevice }
-  | { readonly kind: 'registered' | 'code_sent' | 'password_reset' };
-
-export type Screen = 'register' | 'log_in' | 'forgot' | 'home' | 'devices';
-
-export interface PhoneView {
-  readonly state: AuthState;
-  readonly screen: Screen;
-  readonly email: string;
-  readonly password: string;
-  /** True if the address and the password are those of an account that this phone has registered. */
-  readonly hasAccount: boolean;
-  readonly code: string;
-  readonly inviteToken: string;
-  readonly space: Space;
-  /** Of the code that was asked for. */
-  readonly challengeId: string | undefined;
-  readonly group: Data<'findCurrentGroup'> | undefined;
-  readonly invite: string | undefined;
-  readonly sessions: Data<'listSessions'>['sessions'];
-  readonly isBusy: boolean;
-  readonly isStreamOpen: boolean;
-  readonly notice: Notice | undefined;
-  readonly isOffline: boolean;
-  readonly losesNext: boolean;
-  /** Milliseconds by which its clock is wrong. */
-  readonly clockErrorMs: number;
-}
+import { noTrouble, troublesOf } from './troubles.ts';
 
 /** A phone with the app on it: what a user can do, each without an error that escapes. */
 export interface Phone {
@@ -68,12 +26,16 @@ export interface Phone {
   revoke(sessionId: string): Promise<void>;
   dismiss(): void;
   setOffline(isOffline: boolean): void;
+  setCaptive(isCaptive: boolean): void;
   loseNextAnswer(): void;
+  silenceStream(): void;
   setClockError(ms: number): void;
   /** Takes all troubles away. */
   mend(): void;
   /** Lets the phone believe that ten minutes have passed: its access token is used up. */
   skipTenMinutes(): void;
+  /** The refresh token in its storage, as somebody has it who copies that. */
+  copyRefreshToken(): string | undefined;
 }
 
 export interface PhoneOptions {
@@ -102,7 +64,7 @@ export function createPhone(options: PhoneOptions): Phone {
       invite: undefined,
       sessions: [],
     },
-    ...{ isBusy: false, isStreamOpen: false, notice: undefined, isOffline: false, losesNext: false, clockErrorMs: 0 },
+    ...{ isBusy: false, isStreamOpen: false, notice: undefined, ...noTrouble },
   });
   const set = (changes: Partial<PhoneView>) => view.change((now) => ({ ...now, ...changes }));
   const network = createPhoneNetwork({ owner, onTraffic: options.onTraffic, onLost: () => set({ losesNext: false }) });
@@ -136,29 +98,15 @@ export function createPhone(options: PhoneOptions): Phone {
       if (screen === 'home' || screen === 'devices') await run(readAgain);
     },
     ...deedsOf({ owner, client, view, set, run, readAgain }),
-    setOffline(isOffline) {
-      set({ isOffline });
-      network.setOffline(isOffline);
-    },
-    loseNextAnswer() {
-      set({ losesNext: true });
-      network.loseNextAnswer(true);
-    },
-    setClockError: (clockErrorMs) => set({ clockErrorMs }),
-    mend() {
-      set({ isOffline: false, losesNext: false, clockErrorMs: 0 });
-      network.setOffline(false);
-      network.loseNextAnswer(false);
-    },
+    ...troublesOf(network, view, set),
     skipTenMinutes() {
       skippedMs += tenMinutes;
     },
+    copyRefreshToken: () => storedRefreshToken(owner),
   };
 }
 
-type SetView = (changes: Partial<PhoneView>) => void;
 type Run = (work: () => Promise<void>) => Promise<void>;
-type ViewStore = Pick<Store<PhoneView>, 'read'>;
 
 function createWork(client: AuthClient & Account & Household, view: ViewStore, set: SetView) {
   let running = Promise.resolve();
@@ -214,7 +162,7 @@ function followEvent(event: AuthEvent, view: ViewStore, set: SetView, readAgain:
       readQuietly();
       return;
     case 'stream':
-      set({ isStreamOpen: event.status === 'open' });
+      set({ isStreamOpen: event.status === 'open', ...(event.status === 'open' && { isHalfOpen: false }) });
       // A login too is followed by it.
       if (event.status === 'open') readQuietly();
       return;

@@ -2,7 +2,8 @@ import { useId } from 'react';
 import { useWords } from '../words/speech.ts';
 import { Field } from './field.tsx';
 import { Form } from './form.tsx';
-import type { Phone, PhoneView, Space } from './phone.ts';
+import type { Phone } from './phone.ts';
+import type { PhoneView, Space } from './phone-view.ts';
 
 interface ScreenProps {
   readonly view: PhoneView;

@@ -1,5 +1,6 @@
 import { useWords } from '../words/speech.ts';
-import { aDayAheadMs, type Phone, type PhoneView } from './phone.ts';
+import { aDayAheadMs, type Phone } from './phone.ts';
+import type { PhoneView } from './phone-view.ts';
 
 /** Switches for what can go wrong with a phone. */
 export function Switches({ view, phone }: { readonly view: PhoneView; readonly phone: Phone }) {
@@ -13,6 +14,13 @@ export function Switches({ view, phone }: { readonly view: PhoneView; readonly p
         isOn={view.isOffline}
         onPress={() => phone.setOffline(!view.isOffline)}
       />
+      <Switch
+        label={switches.portal}
+        icon="⌂"
+        isOn={view.isCaptive}
+        onPress={() => phone.setCaptive(!view.isCaptive)}
+      />
+      <Switch label={switches.halfOpen} icon="⊘" isOn={view.isHalfOpen} onPress={phone.silenceStream} />
       <Switch label={switches.lose} icon="✂" isOn={view.losesNext} onPress={phone.loseNextAnswer} />
       <Switch
         label={switches.clock}

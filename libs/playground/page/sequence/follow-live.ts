@@ -16,18 +16,23 @@ export interface LiveSequence {
 export function followLive(onMail: () => void): LiveSequence {
   const sequence = createStore<Sequence>([]);
   const isLive = createStore(false);
+  // What a request does after its chapter was cleared would be drawn as somebody else's.
+  const cleared = new Set<string>();
   const source = new EventSource('/live');
   source.onopen = () => isLive.change(() => true);
   source.onerror = () => isLive.change(() => false);
   source.onmessage = ({ data }) => {
     const message: LiveMessage = JSON.parse(data);
     if (message.type === 'mail') onMail();
-    else sequence.change((now) => withSteps(now, message));
+    else if (!cleared.has(message.requestId)) sequence.change((now) => withSteps(now, message));
   };
   return {
     sequence,
     isLive,
     addTraffic: (traffic) => sequence.change((now) => withTraffic(now, traffic)),
-    clear: () => sequence.change(() => []),
+    clear() {
+      for (const { requestId } of sequence.read()) cleared.add(requestId);
+      sequence.change(() => []);
+    },
   };
 }

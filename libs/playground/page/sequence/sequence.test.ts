@@ -1,11 +1,14 @@
 import { expect, test } from '@jest/globals';
 import type { Step } from '../../src/live/step.ts';
 import type { Traffic } from '../phone/traffic.ts';
-import { type Sequence, withSteps, withTraffic } from './sequence.ts';
+import { endReasonIn, type Sequence, withSteps, withTraffic } from './sequence.ts';
 
 const sent = (requestId: string, at: number): Traffic => ({
   ...{ type: 'sent', owner: 'ben', requestId, at },
-  ...{ method: 'POST', path: '/api/v1/auth/refresh' },
+  ...{ method: 'POST', path: '/api/v1/auth/refresh', headers: {}, body: undefined },
+});
+const answered = (type: 'answered' | 'lost', status: number, body?: unknown): Traffic => ({
+  ...{ type, owner: 'ben', requestId: 'r1', at: 11, status, body },
 });
 const stepOf = (requestId: string, at: number, rest: Pick<Step, 'from' | 'to' | 'deed'>): Step => ({
   ...{ id: `${requestId}-${rest.deed.kind}-${at}`, at, durationMs: 1 },
@@ -37,9 +40,29 @@ test('a report replaces the one before it, and what the phone saw stays', () => 
 });
 
 test('a lost answer is drawn as lost, after all that the service did, and not as an answer', () => {
-  const lost = withTraffic(withTraffic([], sent('r1', 10)), { type: 'lost', owner: 'ben', requestId: 'r1', at: 11 });
+  const lost = withTraffic(withTraffic([], sent('r1', 10)), answered('lost', 200));
   const reported = withSteps(lost, of('r1', request('r1', 10), hints('r1', 12), answer('r1', 15)));
   expect(shapeOf(reported)).toEqual([['ben', 'ben>api request', 'api>redis hints', 'api>ben lost']]);
+});
+
+test('a 401 is expected if it answers the refresh by which an app asks how its session has ended', () => {
+  const reasonAfter = (status: number, body: unknown) =>
+    [sent('r1', 10), answered('answered', status, body)].reduce(withTraffic, [] as Sequence).map(endReasonIn);
+  expect(reasonAfter(401, { details: { reason: 'revoked' } })).toEqual(['revoked']);
+  expect(reasonAfter(401, { details: {} })).toEqual([undefined]);
+  expect(reasonAfter(200, { details: { reason: 'revoked' } })).toEqual([undefined]);
+  const logIn = { ...sent('r1', 10), path: '/api/v1/auth/login' } as Traffic;
+  const refused = [logIn, answered('answered', 401, { details: { reason: 'revoked' } })];
+  expect(refused.reduce(withTraffic, [] as Sequence).map(endReasonIn)).toEqual([undefined]);
+});
+
+test('what somebody who has no phone here sends is shown with its answer, and stays at the api', () => {
+  const theft = answered('answered', 401, { details: { reason: 'reused' } });
+  const foreign = [sent('r1', 10), theft].map((traffic) => ({ ...traffic, owner: undefined }));
+  const sequence = (foreign as Traffic[]).reduce(withTraffic, [] as Sequence);
+  expect(shapeOf(sequence)).toEqual([[undefined, 'api>api request']]);
+  expect(sequence).toMatchObject([{ sent: { path: '/api/v1/auth/refresh' }, answered: { status: 401 } }]);
+  expect(sequence.map(endReasonIn)).toEqual([undefined]);
 });
 
 test('the request of a terminal is nobody’s of the two: it stays at the api', () => {
@@ -50,8 +73,11 @@ test('the request of a terminal is nobody’s of the two: it stays at the api', 
 
 test('lines of a stream that follow each other are one chapter, until something else happens', () => {
   const opened: Traffic = { type: 'stream_opened', owner: 'ben', at: 1 };
-  const hello: Traffic = { type: 'frame', owner: 'ben', at: 2, frame: 'hello', isFromPhone: false };
-  const auth: Traffic = { type: 'frame', owner: 'ben', at: 4, frame: 'auth', isFromPhone: true };
+  const frameOf = (frame: string, at: number, isFromPhone: boolean): Traffic => ({
+    ...{ type: 'frame', owner: 'ben', at, frame, isFromPhone, isLost: false, content: { type: frame } },
+  });
+  const hello = frameOf('hello', 2, false);
+  const auth = frameOf('auth', 4, true);
   const closed: Traffic = { type: 'stream_closed', owner: 'ben', at: 5, code: 1_000, reason: 'LOGOUT_CONFIRMED' };
   const all = [opened, hello, sent('r1', 3), auth, closed].reduce(withTraffic, [] as Sequence);
   expect(shapeOf(all)).toEqual([

@@ -1,5 +1,5 @@
 import type { Deed, Place, RequestSteps, Step } from '../../src/live/step.ts';
-import type { Owner, Traffic } from '../phone/traffic.ts';
+import type { AnsweredContent, Owner, RequestTraffic, SentContent, StreamTraffic, Traffic } from '../phone/traffic.ts';
 
 /** The vertical lines of the picture, from left to right. */
 export const lanes = ['anna', 'api', 'mongodb', 'redis', 'worker', 'gateway', 'subscribers', 'ben'] as const;
@@ -9,9 +9,9 @@ export type Lane = (typeof lanes)[number];
 export type Saying =
   | Exclude<Deed, { readonly kind: 'request' }>
   | { readonly kind: 'request'; readonly method: string; readonly path: string }
-  | { readonly kind: 'lost' | 'unsent' | 'kept' | 'stream_opened' }
+  | { readonly kind: 'lost' | 'unsent' | 'portal' | 'kept' | 'stream_opened' }
   | { readonly kind: 'stream_closed'; readonly code: number; readonly reason: string }
-  | { readonly kind: 'frame'; readonly frame: string };
+  | { readonly kind: 'frame'; readonly frame: string; readonly isLost: boolean; readonly content: unknown };
 
 /** One line of the picture. */
 export interface Arrow {
@@ -33,6 +33,10 @@ export interface Chapter {
   /** Undefined: somebody else's, of a terminal for example. */
   readonly owner: Owner | undefined;
   readonly arrows: readonly Arrow[];
+  /** Undefined if nobody here has sent it. */
+  readonly sent?: SentContent;
+  /** What the service has answered, also if the phone never had it. */
+  readonly answered?: AnsweredContent;
 }
 
 /** The picture: its chapters in the order in which they began. */
@@ -42,31 +46,45 @@ const chaptersKept = 60;
 
 /** Adds what a phone has seen. */
 export function withTraffic(sequence: Sequence, traffic: Traffic): Sequence {
-  const { owner, at, type } = traffic;
-  switch (type) {
-    case 'sent':
-      return add(sequence, traffic.requestId, owner, [
-        arrowOf(`${traffic.requestId}-sent`, owner, 'api', at, { ...traffic, kind: 'request' }),
-      ]);
-    case 'unsent':
-      return add(sequence, traffic.requestId, owner, [
-        arrowOf(`${traffic.requestId}-unsent-${at}`, owner, owner, at, {
-          kind: isKept(traffic.path) ? 'kept' : 'unsent',
-        }),
-      ]);
-    case 'lost':
-      return add(sequence, traffic.requestId, owner, [
-        arrowOf(`${traffic.requestId}-lost`, 'api', owner, at, { kind: 'lost' }),
-      ]);
+  return 'requestId' in traffic ? withRequest(sequence, traffic) : withStream(sequence, traffic);
+}
+
+function withRequest(sequence: Sequence, traffic: RequestTraffic): Sequence {
+  const { requestId, owner, at } = traffic;
+  const place = owner ?? 'api';
+  switch (traffic.type) {
+    case 'sent': {
+      const arrow = arrowOf(`${requestId}-sent`, place, 'api', at, { ...traffic, kind: 'request' });
+      return add(sequence, { requestId, owner, sent: traffic, arrows: [arrow] });
+    }
+    case 'unsent': {
+      const arrow = arrowOf(`${requestId}-unsent-${at}`, place, place, at, { kind: unsentKind(traffic) });
+      return add(sequence, { requestId, owner, arrows: [arrow] });
+    }
+    case 'lost': {
+      const arrow = arrowOf(`${requestId}-lost`, 'api', place, at, { kind: 'lost' });
+      return add(sequence, { requestId, owner, answered: traffic, arrows: [arrow] });
+    }
     default:
-      return withStream(sequence, traffic);
+      return add(sequence, { requestId, owner, answered: traffic, arrows: [] });
   }
 }
 
 /** A logout is the one thing that the client sends later, whatever happens to the app. */
-const isKept = (path: string) => path.endsWith('/logout');
+function unsentKind({ because, path }: Extract<RequestTraffic, { readonly type: 'unsent' }>) {
+  if (because === 'portal') return 'portal';
+  return path.endsWith('/logout') ? 'kept' : 'unsent';
+}
 
-type StreamTraffic = Extract<Traffic, { readonly type: 'stream_opened' | 'stream_closed' | 'frame' }>;
+/**
+ * Returns why the session has ended, if the answer to a phone's refresh says so. An app whose stream was closed asks for
+ * it: this 401 is no failure.
+ */
+export function endReasonIn({ owner, sent, answered }: Chapter): string | undefined {
+  if (owner === undefined || answered?.status !== 401 || !sent?.path.endsWith('/auth/refresh')) return undefined;
+  const body = answered.body as { readonly details?: { readonly reason?: string } } | undefined;
+  return body?.details?.reason;
+}
 
 /** A stream's lines have no request: those that follow each other are one chapter. */
 function withStream(sequence: Sequence, traffic: StreamTraffic): Sequence {
@@ -76,12 +94,15 @@ function withStream(sequence: Sequence, traffic: StreamTraffic): Sequence {
   const chapter = last?.requestId.startsWith(id) ? last.requestId : `${id}${at}`;
   const arrow = arrowOf(`${chapter}-${last?.arrows.length ?? 0}-${at}`, 'gateway', owner, at, sayingOf(traffic));
   const isFromPhone = traffic.type === 'stream_opened' || (traffic.type === 'frame' && traffic.isFromPhone);
-  return add(sequence, chapter, owner, [isFromPhone ? { ...arrow, from: owner, to: 'gateway' } : arrow]);
+  return add(sequence, {
+    ...{ requestId: chapter, owner },
+    arrows: [isFromPhone ? { ...arrow, from: owner, to: 'gateway' } : arrow],
+  });
 }
 
 function sayingOf(traffic: StreamTraffic): Saying {
   if (traffic.type === 'stream_opened') return { kind: 'stream_opened' };
-  if (traffic.type === 'frame') return { kind: 'frame', frame: traffic.frame };
+  if (traffic.type === 'frame') return { ...traffic, kind: 'frame' };
   return { kind: 'stream_closed', code: traffic.code, reason: traffic.reason };
 }
 
@@ -93,12 +114,7 @@ function arrowOf(id: string, from: Lane, to: Lane, at: number, saying: Saying): 
 export function withSteps(sequence: Sequence, { requestId, steps }: RequestSteps): Sequence {
   const chapter = sequence.find((each) => each.requestId === requestId);
   if (chapter === undefined)
-    return add(
-      sequence,
-      requestId,
-      undefined,
-      steps.map((step) => arrowOfStep(step, undefined)),
-    );
+    return add(sequence, { requestId, owner: undefined, arrows: steps.map((step) => arrowOfStep(step, undefined)) });
   const { owner } = chapter;
   const answer = steps.find(({ deed }) => deed.kind === 'answer');
   const ofPhone = chapter.arrows
@@ -108,7 +124,7 @@ export function withSteps(sequence: Sequence, { requestId, steps }: RequestSteps
   const isLost = ofPhone.some(({ saying }) => saying.kind === 'lost');
   const reported = steps
     // The phone has drawn the request already, and its answer is drawn as the phone saw it.
-    .filter(({ deed }) => !(deed.kind === 'request' && owner) && !(deed.kind === 'answer' && isLost))
+    .filter(({ deed }) => !(deed.kind === 'request' && chapter.sent) && !(deed.kind === 'answer' && isLost))
     .map((step) => arrowOfStep(step, owner));
   return sequence.map((each) => (each === chapter ? { ...each, arrows: sorted([...ofPhone, ...reported]) } : each));
 }
@@ -126,11 +142,10 @@ function endsOf({ from, to }: Step, owner: Owner | undefined): { from: Lane; to:
 
 const sorted = (arrows: readonly Arrow[]) => arrows.toSorted((one, other) => one.at - other.at);
 
-function add(sequence: Sequence, requestId: string, owner: Owner | undefined, arrows: readonly Arrow[]): Sequence {
-  const known = sequence.find((chapter) => chapter.requestId === requestId);
-  if (known === undefined) return [...sequence, { requestId, owner, arrows }].slice(-chaptersKept);
-  const fresh = arrows.filter(({ id }) => known.arrows.every((arrow) => arrow.id !== id));
-  return sequence.map((chapter) =>
-    chapter === known ? { ...known, arrows: sorted([...known.arrows, ...fresh]) } : chapter,
-  );
+function add(sequence: Sequence, part: Chapter): Sequence {
+  const known = sequence.find(({ requestId }) => requestId === part.requestId);
+  if (known === undefined) return [...sequence, part].slice(-chaptersKept);
+  const fresh = part.arrows.filter(({ id }) => known.arrows.every((arrow) => arrow.id !== id));
+  const whole = { ...known, ...part, owner: known.owner ?? part.owner, arrows: sorted([...known.arrows, ...fresh]) };
+  return sequence.map((chapter) => (chapter === known ? whole : chapter));
 }

@@ -2,136 +2,205 @@ import { codeIn, type Mailbox } from '../mailbox/mailbox.ts';
 import { aDayAheadMs, type Phone } from '../phone/phone.ts';
 import { newAddress } from '../phone/phone-account.ts';
 import type { Words } from '../words/en.ts';
+import { sleep } from './director.ts';
 
 export interface Stage {
   readonly anna: Phone;
   readonly ben: Phone;
   readonly mailbox: Mailbox;
+  readonly troublemaker: Troublemaker;
 }
 
-export type StoryName = Exclude<keyof Words['stories'], 'title' | 'choose' | 'playing' | 'failed'>;
+/** Does what neither phone would. */
+export interface Troublemaker {
+  /** Presents a refresh token that is somebody else's. */
+  useToken(refreshToken: string): Promise<void>;
+  /** Kills the push gateway. The local stack starts it again. */
+  killGateway(): Promise<void>;
+}
 
-/** A story uses the phones as a person does, with pauses so that one can follow. */
-export type Story = (stage: Stage) => Promise<void>;
+export type StoryName = keyof Words['stories'];
+type StepName<N extends StoryName> = keyof Words['stories'][N]['steps'];
 
-const pauseMs = 900;
+/** Says what comes next, and waits until it can have been read. */
+export type Tell<N extends StoryName> = (step: StepName<N>) => Promise<void>;
 
-const pause = (ms = pauseMs) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+/** A story uses the phones as a person does. */
+export type Story<N extends StoryName> = (stage: Stage, tell: Tell<N>) => Promise<void>;
+
+const shortPauseMs = 500;
+const pause = () => sleep(shortPauseMs);
 
 /** Waits for what the phone shows next. Gives up after 20 s: the story has gone another way. */
 async function until(isThere: () => boolean): Promise<void> {
   for (let waited = 0; !isThere(); waited += 100) {
     if (waited > 20_000) throw new Error('the story has gone another way');
-    await pause(100);
+    await sleep(100);
   }
 }
 
 const isIn = (phone: Phone) => phone.view.read().state.status === 'signed_in';
+const untilOut = (phone: Phone) => until(() => !isIn(phone));
+const untilStreamOpen = (phone: Phone) => until(() => phone.view.read().isStreamOpen);
+const groupOf = (phone: Phone) => phone.view.read().group?.home_group_id;
 
 async function ensureIn(phone: Phone): Promise<void> {
   if (isIn(phone)) return;
   if (phone.view.read().hasAccount) {
     await phone.show('log_in');
-    await phone.logIn();
   } else {
-    await moveIn(phone);
+    await phone.show('register');
+    await phone.register();
   }
-  await until(() => phone.view.read().isStreamOpen);
-  await pause();
-}
-
-async function moveIn(phone: Phone): Promise<void> {
-  if (isIn(phone)) await phone.logOut();
-  await phone.show('register');
-  phone.type({ email: newAddress(phone.owner), space: 'CREATE_NEW_HOME' });
-  await pause();
-  await phone.register();
-  await pause();
   await phone.logIn();
-  await until(() => phone.view.read().isStreamOpen);
+  await untilStreamOpen(phone);
+  await pause();
 }
 
-export const stories: Readonly<Record<StoryName, Story>> = {
-  moveIn: ({ anna }) => moveIn(anna),
+/** Ben, logged in, has an invite of Anna's, and is in a household of his own. */
+async function prepareJoin({ anna, ben }: Stage): Promise<void> {
+  await ensureIn(anna);
+  await ensureIn(ben);
+  await ben.show('home');
+  await anna.show('home');
+  if (groupOf(ben) === groupOf(anna)) await ben.client.group.leave();
+}
 
-  async invite({ anna, ben }) {
-    await ensureIn(anna);
-    await anna.show('home');
-    await anna.createInvite();
-    await pause();
-    await ensureIn(ben);
-    const groupOf = ({ view }: Phone) => view.read().group?.home_group_id;
-    if (groupOf(ben) === groupOf(anna)) await ben.client.group.leave();
-    await ben.show('home');
-    ben.type({ inviteToken: anna.view.read().invite ?? '' });
-    await pause();
-    await ben.join();
-    await pause();
-    await anna.show('home');
+async function handInvite({ anna, ben }: Stage): Promise<void> {
+  await anna.createInvite();
+  ben.type({ inviteToken: anna.view.read().invite ?? '' });
+}
+
+/** Refreshes the phone's tokens, as it does with the first request after they have expired. */
+async function refreshOnce(phone: Phone): Promise<void> {
+  phone.skipTenMinutes();
+  await phone.show('devices');
+}
+
+export const stories: { readonly [N in StoryName]: Story<N> } = {
+  async moveIn({ anna }, tell) {
+    if (isIn(anna)) await anna.logOut();
+    await anna.show('register');
+    anna.type({ email: newAddress(anna.owner), space: 'CREATE_NEW_HOME' });
+    await tell('register');
+    await anna.register();
+    await tell('deliver');
+    await anna.logIn();
+    await untilStreamOpen(anna);
+    await tell('stream');
   },
 
-  async forgot({ ben, mailbox }) {
+  async invite(stage, tell) {
+    const { anna, ben } = stage;
+    await prepareJoin(stage);
+    await tell('invite');
+    await handInvite(stage);
+    await tell('join');
+    await ben.join();
+    await tell('moved');
+    await anna.show('home');
+    await untilStreamOpen(ben);
+  },
+
+  async forgot({ ben, mailbox }, tell) {
     await ensureIn(ben);
     await ben.logOut();
     await ben.show('forgot');
-    await pause();
-    const { email } = ben.view.read();
+    await tell('ask');
+    const { email, password } = ben.view.read();
     const codes = () => mailbox.mails.read().filter((mail) => mail.to === email && codeIn(mail) !== undefined);
     const before = codes().length;
     await ben.askCode();
     await until(() => codes().length > before);
-    await pause();
+    await tell('code');
     const [newest] = codes();
-    ben.type({ code: (newest && codeIn(newest)) ?? '', password: `${ben.view.read().password}!` });
-    await pause();
+    ben.type({ code: (newest && codeIn(newest)) ?? '', password: otherThan(password) });
+    await tell('reset');
     await ben.resetPassword();
-    await pause();
+    await tell('logIn');
     await ben.logIn();
+    await untilStreamOpen(ben);
   },
 
-  async lost({ anna }) {
+  async lost({ anna }, tell) {
     await ensureIn(anna);
+    await tell('expired');
     anna.skipTenMinutes();
     anna.loseNextAnswer();
-    await pause();
-    await anna.show('devices');
+    const isRead = anna.show('devices');
+    await until(() => !anna.view.read().losesNext);
+    await tell('again');
+    await isRead;
+    await tell('good');
   },
 
-  async offline({ ben }) {
+  async offline({ ben }, tell) {
     await ensureIn(ben);
+    await tell('offline');
     ben.setOffline(true);
-    await pause();
+    await tell('logOut');
     await ben.logOut();
-    await pause(2 * pauseMs);
+    await tell('online');
     ben.setOffline(false);
   },
 
-  async clock({ anna }) {
+  async clock({ anna }, tell) {
     await ensureIn(anna);
+    await tell('ahead');
     anna.setClockError(aDayAheadMs);
+    await tell('refresh');
+    await refreshOnce(anna);
     await pause();
-    anna.skipTenMinutes();
-    await anna.show('devices');
-    await pause(2 * pauseMs);
     anna.setClockError(0);
   },
 
-  async stranger({ anna, ben }) {
+  async stranger({ anna, ben }, tell) {
     await ensureIn(anna);
     if (isIn(ben)) await ben.logOut();
     const { email, password } = ben.view.read();
     const own = anna.view.read();
     await ben.show('log_in');
     ben.type({ email: own.email, password: own.password });
-    await pause();
+    await tell('logIn');
     await ben.logIn();
-    await until(() => ben.view.read().isStreamOpen);
-    await pause(2 * pauseMs);
+    await untilStreamOpen(ben);
+    await tell('told');
     await anna.show('devices');
-    await pause();
     const other = anna.view.read().sessions.find(({ is_current }) => !is_current);
+    await tell('revoke');
     if (other) await anna.revoke(other.session_id);
-    await until(() => !isIn(ben));
+    await untilOut(ben);
+    await tell('why');
     ben.type({ email, password });
   },
+
+  async stolen({ anna, troublemaker }, tell) {
+    await ensureIn(anna);
+    await tell('copy');
+    const copy = anna.copyRefreshToken() ?? '';
+    await tell('spend');
+    await refreshOnce(anna);
+    await refreshOnce(anna);
+    await tell('thief');
+    await troublemaker.useToken(copy);
+    await tell('closed');
+    await untilOut(anna);
+  },
+
+  async gateway(stage, tell) {
+    const { anna, ben, troublemaker } = stage;
+    await prepareJoin(stage);
+    await handInvite(stage);
+    await tell('kill');
+    await troublemaker.killGateway();
+    await until(() => !anna.view.read().isStreamOpen);
+    await tell('meanwhile');
+    await ben.join();
+    await tell('back');
+    await untilStreamOpen(anna);
+    await until(() => anna.view.read().group?.members.length === 2);
+  },
 };
+
+/** A password beside which nothing is cut off, however often it changes. */
+const otherThan = (password: string) => (password.endsWith('!') ? password.slice(0, -1) : `${password}!`);

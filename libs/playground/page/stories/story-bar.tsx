@@ -1,30 +1,47 @@
 import { useState } from 'react';
+import { useStore } from '../store.ts';
 import { useWords } from '../words/speech.ts';
+import type { Director } from './director.ts';
+import { addressOf } from './guarantees.ts';
 import { type Stage, type StoryName, stories } from './stories.ts';
 
-/** Buttons that play a story on the phones. */
-export function StoryBar({ stage, onPlay }: { readonly stage: Stage; readonly onPlay: () => void }) {
-  const { stories: words } = useWords();
-  const [playing, setPlaying] = useState<StoryName>();
-  const [last, setLast] = useState<StoryName>();
-  const [hasFailed, setHasFailed] = useState(false);
-  async function play(name: StoryName): Promise<void> {
-    setPlaying(name);
-    setLast(name);
-    setHasFailed(false);
+interface StoryBarProps {
+  readonly stage: Stage;
+  readonly director: Director;
+  readonly onPlay: () => void;
+}
+
+/** The story that was played last, or that plays. */
+interface Played {
+  readonly name: StoryName;
+  /** Undefined before the first one, and after the last one. */
+  readonly step: string | undefined;
+  readonly outcome: 'playing' | 'ended' | 'failed';
+}
+
+/** Buttons that play a story on the phones, and its captions. */
+export function StoryBar({ stage, director, onPlay }: StoryBarProps) {
+  const { story: words, stories: texts } = useWords();
+  const [played, setPlayed] = useState<Played>();
+  const isPlaying = played?.outcome === 'playing';
+
+  async function play<N extends StoryName>(name: N): Promise<void> {
+    const show = (outcome: Played['outcome'], step?: string) => setPlayed({ name, outcome, step });
+    show('playing');
     onPlay();
     try {
       for (const phone of [stage.anna, stage.ben]) phone.mend();
-      await stories[name](stage);
+      await stories[name](stage, (step) => {
+        show('playing', String(step));
+        return director.waitForReader();
+      });
+      show('ended');
     } catch {
       // What the phones show says why.
-      setHasFailed(true);
-    } finally {
-      setPlaying(undefined);
+      show('failed');
     }
   }
-  const told = last === undefined ? words.choose : words[last].says;
-  const caption = hasFailed ? words.failed : told;
+
   return (
     <nav className="stories" aria-label={words.title}>
       <div className="story-buttons">
@@ -32,21 +49,63 @@ export function StoryBar({ stage, onPlay }: { readonly stage: Stage; readonly on
           <button
             key={name}
             type="button"
-            aria-pressed={playing === name}
-            title={words[name].says}
-            disabled={playing !== undefined && playing !== name}
+            aria-pressed={isPlaying && played.name === name}
+            title={texts[name].says}
+            disabled={isPlaying && played.name !== name}
             onClick={() => {
-              if (playing === undefined) void play(name);
+              if (!isPlaying) void play(name);
             }}
           >
-            <span aria-hidden="true">▶</span> {words[name].name}
+            <span aria-hidden="true">▶</span> {texts[name].name}
           </button>
         ))}
+        <PaceButtons director={director} />
       </div>
-      <p className="caption" role="status">
-        {caption}
-        {playing && ` (${words.playing})`}
-      </p>
+      <Caption played={played} />
     </nav>
+  );
+}
+
+function PaceButtons({ director: { pace, setPace } }: Pick<StoryBarProps, 'director'>) {
+  const { story: words } = useWords();
+  const { isPaused, isSlow } = useStore(pace);
+  return (
+    <span className="pace">
+      <button type="button" aria-pressed={isPaused} onClick={() => setPace({ isPaused: !isPaused })}>
+        <span aria-hidden="true">‖</span> <span className="pace-word">{words.pause}</span>
+      </button>
+      <button type="button" aria-pressed={isSlow} onClick={() => setPace({ isSlow: !isSlow })}>
+        <span aria-hidden="true">½</span> <span className="pace-word">{words.slower}</span>
+      </button>
+    </span>
+  );
+}
+
+function Caption({ played }: { readonly played: Played | undefined }) {
+  const { story: words, stories: texts } = useWords();
+  if (played === undefined)
+    return (
+      <p className="caption" role="status">
+        {words.choose}
+      </p>
+    );
+  const { name, step, outcome } = played;
+  const steps: Readonly<Record<string, string>> = texts[name].steps;
+  const names = Object.keys(steps);
+  const told = {
+    playing: step === undefined ? words.prepares : `${names.indexOf(step) + 1}/${names.length} ${steps[step]}`,
+    ended: texts[name].says,
+    failed: words.failed,
+  }[outcome];
+  return (
+    <div className="captions">
+      <p className="caption" role="status">
+        {told}
+        {outcome === 'playing' && <small> {words.playing}</small>}
+      </p>
+      <a href={addressOf(name)} target="_blank" rel="noreferrer">
+        {words.guaranteed}
+      </a>
+    </div>
   );
 }

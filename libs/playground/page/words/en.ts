@@ -24,6 +24,10 @@ export const en = {
     live: 'live',
     notLive: 'no reports from the services',
     others: 'somebody else',
+    request: 'Request',
+    answer: 'Answer',
+    message: 'Message',
+    notSeen: 'Only requests that were sent from this page are shown with their content.',
   },
   phone: {
     email: 'E-mail',
@@ -61,6 +65,8 @@ export const en = {
   switches: {
     group: (owner: string) => `Trouble for ${owner}`,
     offline: 'Airplane mode',
+    portal: 'Captive portal',
+    halfOpen: 'Half-open stream',
     lose: 'Lose the next answer',
     clock: 'Clock a day ahead',
     skip: '10 minutes later',
@@ -106,23 +112,108 @@ export const en = {
     close: (reason: string) => `close the stream: ${reason}`,
     lost: 'the answer is lost',
     unsent: 'no network',
+    portal: 'a login page of the network answers',
+    ended: (status: number, reason: string) => `${status}, as expected: the session has ended (${reason})`,
     kept: 'no network: kept for later',
     stream_opened: 'opens its stream',
     stream_closed: (code: number, reason: string) => `stream closed: ${code} ${reason}`,
     frame: (frame: string) => `message: ${frame}`,
+    frameLost: (frame: string) => `message: ${frame}, lost in silence`,
   },
-  stories: {
+  story: {
     title: 'Stories',
     choose: 'A story plays by itself on both phones. Or take a phone: everything works by hand, too.',
     playing: 'playing …',
+    prepares: 'First the phones get what the story needs.',
     failed: 'The story has gone another way: the phones are not in the state that it needs.',
-    moveIn: { name: 'Move in', says: 'Account, household and event: one transaction. Then login, and a stream.' },
-    invite: { name: 'Share', says: 'Anna invites, Ben joins her household.' },
-    forgot: { name: 'Forgotten password', says: 'A code by mail. The new password ends every session at once.' },
-    lost: { name: 'Lost answer', says: 'The answer to a refresh is lost. The same token again: nobody is logged out.' },
-    offline: { name: 'Offline logout', says: 'Logged out at once. The service hears of it when the network is back.' },
-    clock: { name: 'Wrong clock', says: 'A clock that is a day ahead harms nobody.' },
-    stranger: { name: 'Not me!', says: 'A new device logs in. Anna is told, and ends it: its stream closes at once.' },
+    pause: 'Pause',
+    slower: 'Slower',
+    guaranteed: 'What is guaranteed',
+  },
+  stories: {
+    moveIn: {
+      name: 'Move in',
+      says: 'Account, household and event: one transaction. Then login, and a stream.',
+      steps: {
+        register: 'Anna registers. Account, household and event are written together or not at all.',
+        deliver: 'The worker delivers the event, once more if it has to. Anna logs in meanwhile.',
+        stream: 'Her phone holds a stream open. What happens to her session or household arrives there.',
+      },
+    },
+    invite: {
+      name: 'Share',
+      says: 'Anna invites, Ben joins her household.',
+      steps: {
+        invite: 'Anna makes an invite and hands it to Ben.',
+        join: 'Ben leaves his household and joins hers in one transaction. He is in exactly one at every moment.',
+        moved: 'His token names the old household: the stream closes, the token is refreshed, a new stream opens.',
+      },
+    },
+    forgot: {
+      name: 'Forgotten password',
+      says: 'A code by mail. The new password ends every session at once.',
+      steps: {
+        ask: 'Ben asks for a code. The answer would be the same for an address without an account.',
+        code: 'The code is in the mailbox. It is in no event, no log and no trace.',
+        reset: 'The code and a new password: every session of before ends in the same transaction.',
+        logIn: 'Ben logs in with the new password.',
+      },
+    },
+    lost: {
+      name: 'Lost answer',
+      says: 'The answer to a refresh is lost. The same token again: nobody is logged out.',
+      steps: {
+        expired: 'Ten minutes later the access token is used up. The answer to the refresh will be lost.',
+        again: 'The client sends the same refresh token again. It was spent already: the answer is the same successor.',
+        good: 'No theft, no logout: the request that needed the token has its answer.',
+      },
+    },
+    offline: {
+      name: 'Offline logout',
+      says: 'Logged out at once. The service hears of it when the network is back.',
+      steps: {
+        offline: 'Ben’s phone is in airplane mode.',
+        logOut: 'He logs out: at once for him, and his phone keeps the logout for later.',
+        online: 'The network is back: the service hears of it, and the session ends.',
+      },
+    },
+    clock: {
+      name: 'Wrong clock',
+      says: 'A clock that is a day ahead harms nobody.',
+      steps: {
+        ahead: 'The clock of Anna’s phone jumps a day ahead. By its own clock every token has expired.',
+        refresh: 'Ten minutes later the client refreshes: it counts on a timer and not on the clock.',
+      },
+    },
+    stranger: {
+      name: 'Not me!',
+      says: 'A new device logs in. Anna is told, and ends it: its stream closes at once.',
+      steps: {
+        logIn: 'Somebody knows Anna’s password, and logs in on Ben’s phone.',
+        told: 'Anna’s phone is told at once, and a mail is on its way.',
+        revoke: 'She ends that session: its tokens are void, and its stream closes.',
+        why: 'The other phone asks why by a refresh. The 401 is the answer that it expects.',
+      },
+    },
+    stolen: {
+      name: 'Stolen token',
+      says: 'A thief has a copy of Anna’s refresh token. Its second use ends the session for both.',
+      steps: {
+        copy: 'Somebody copies the refresh token from Anna’s phone.',
+        spend: 'Anna’s phone refreshes twice: the copy is spent, and so is what replaced it.',
+        thief: 'The thief presents the copy. A spent token shows that two hold the session: it ends for both.',
+        closed: 'Anna’s stream closes, and her phone says why. She logs in again, the thief can’t.',
+      },
+    },
+    gateway: {
+      name: 'Gateway dies',
+      says: 'The push gateway is killed. Nobody is logged out, and what was missed is read again.',
+      steps: {
+        kill: 'The push gateway is killed: both streams end without a word.',
+        meanwhile: 'Ben joins Anna’s household while no message can reach her.',
+        back: 'The gateway starts again, the phones open their streams, and Anna’s reads what it missed.',
+      },
+    },
   },
 };
 

@@ -113,6 +113,16 @@ test('what the api does after its answer is told too', () => {
   ]);
 });
 
+test('a hint after the answer is no part of what the answer has waited for', () => {
+  const late = redis('hset', 900);
+  const steps = stepsAfter([rootOf('POST', 201), redis('get', 1), redis('evalsha', 2), late]);
+  const hints = steps.filter(({ deed }) => deed.kind === 'hints');
+  expect(hints.map(({ at, durationMs }) => [at, durationMs])).toEqual([
+    [1, 1.5],
+    [900, 0.5],
+  ]);
+});
+
 test('what only reads is told by its request and its answer', () => {
   expect(deedsOf(stepsAfter([...inside, rootOf('GET', 200)])).map(({ kind }) => kind)).toEqual(['request', 'answer']);
 });

@@ -84,7 +84,10 @@ function stepsInside(root: Span, ofApi: readonly Span[], spans: Spans): Step[] {
     const kind = above?.some((whole) => isWhole(kindOf(whole))) ? undefined : kindOf(span);
     if (kind === undefined) continue;
     const last = runs.at(-1);
-    if (last?.kind === kind && !isWhole(kind)) runs[runs.length - 1] = { kind, spans: [...last.spans, span] };
+    // What follows the answer, such as a hint that may wait, is no part of what the answer waited for.
+    const isApart = last === undefined || (last.spans[0].at < endOf(root) && span.at >= endOf(root));
+    if (!isApart && last.kind === kind && !isWhole(kind))
+      runs[runs.length - 1] = { kind, spans: [...last.spans, span] };
     else runs.push({ kind, spans: [span] });
   }
   return runs.map((run) => stepOfRun(run, partsOf));

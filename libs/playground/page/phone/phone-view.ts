@@ -1,0 +1,43 @@
+import type { AuthState, Data, NewDevice, SignedOutReason } from '@auth-account/client';
+import type { Store } from '../store.ts';
+
+export type Space = 'CREATE_NEW_HOME' | 'CREATE_NEW_OFFICE' | 'JOIN_EXISTING';
+
+/** Message above the screen. */
+export type Notice =
+  | { readonly kind: 'error'; readonly text: string }
+  | { readonly kind: 'signed_out'; readonly reason: SignedOutReason }
+  | { readonly kind: 'new_device'; readonly device: NewDevice }
+  | { readonly kind: 'registered' | 'code_sent' | 'password_reset' };
+
+export type Screen = 'register' | 'log_in' | 'forgot' | 'home' | 'devices';
+
+export interface PhoneView {
+  readonly state: AuthState;
+  readonly screen: Screen;
+  readonly email: string;
+  readonly password: string;
+  /** True if the address and the password are those of an account that this phone has registered. */
+  readonly hasAccount: boolean;
+  readonly code: string;
+  readonly inviteToken: string;
+  readonly space: Space;
+  /** Of the code that was asked for. */
+  readonly challengeId: string | undefined;
+  readonly group: Data<'findCurrentGroup'> | undefined;
+  readonly invite: string | undefined;
+  readonly sessions: Data<'listSessions'>['sessions'];
+  readonly isBusy: boolean;
+  readonly isStreamOpen: boolean;
+  readonly notice: Notice | undefined;
+  readonly isOffline: boolean;
+  readonly isCaptive: boolean;
+  readonly losesNext: boolean;
+  /** True from when its stream was cut in silence until it is open again. */
+  readonly isHalfOpen: boolean;
+  /** Milliseconds by which its clock is wrong. */
+  readonly clockErrorMs: number;
+}
+
+export type ViewStore = Pick<Store<PhoneView>, 'read'>;
+export type SetView = (changes: Partial<PhoneView>) => void;

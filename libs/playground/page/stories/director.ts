@@ -1,0 +1,36 @@
+import { createStore, type Store } from '../store.ts';
+
+/** Pace of the stories, as the reader has set it. */
+export interface Pace {
+  readonly isPaused: boolean;
+  readonly isSlow: boolean;
+}
+
+export interface Director {
+  readonly pace: Pick<Store<Pace>, 'read' | 'subscribe'>;
+  setPace(pace: Partial<Pace>): void;
+  /** Waits as long as a caption takes to read, and while the stories are paused. */
+  waitForReader(): Promise<void>;
+}
+
+/** Time to read a caption, in milliseconds. */
+const readingMs = 1_800;
+const slowerBy = 3;
+const tickMs = 50;
+
+export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+export function createDirector(): Director {
+  const pace = createStore<Pace>({ isPaused: false, isSlow: false });
+  return {
+    pace,
+    setPace: (changes) => pace.change((now) => ({ ...now, ...changes })),
+    async waitForReader() {
+      for (let left = readingMs; left > 0; ) {
+        await sleep(tickMs);
+        const { isPaused, isSlow } = pace.read();
+        if (!isPaused) left -= isSlow ? tickMs / slowerBy : tickMs;
+      }
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** What each story shows: the section of the guarantees, and how the guarantee begins. */
+export const guarantees = {
+  moveIn: ['registration', 'A 201 means one user, one group or one use of an invite, and one event in the outbox'],
+  invite: ['groups-and-invites', 'Every account is in exactly one group at every moment'],
+  forgot: ['limits-and-overload', 'No session from before a reset of the password lives on'],
+  lost: ['sessions-and-refresh', 'A lost answer costs nothing'],
+  offline: ['logout-and-revocation', 'A refresh token is enough to end its session later'],
+  clock: ['sessions-and-refresh', 'An owner who keeps the client rules'],
+  stranger: ['logout-and-revocation', 'The stream closes: at once if the command arrives'],
+  stolen: ['sessions-and-refresh', 'Two holders of one session cannot both live on'],
+  gateway: ['push-streams', 'Messages are at most once.'],
+} as const satisfies Readonly<Record<string, readonly [section: string, begins: string]>>;
+
+/** Address of a guarantee in the guides. A browser that knows text fragments shows its place. */
+export function addressOf(story: keyof typeof guarantees): string {
+  const [section, begins] = guarantees[story];
+  return `/guides/guarantees.md#${section}:~:text=${encodeURIComponent(begins)}`;
+}

@@ -1,0 +1,19 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { guarantees } from '../../page/stories/guarantees.ts';
+import { guidePage } from './guide-page.ts';
+
+test.each(Object.entries(guarantees))(
+  'the story %s leads to a guarantee that is in the guide',
+  async (_, [id, text]) => {
+    const guide = await readFile(new URL('../../../../docs/guarantees.md', import.meta.url), 'utf8');
+    const sections = guide.split(/^## /m).map((section) => section.split('\n'));
+    const lines = sections.find(([title = '']) => title.toLowerCase().replaceAll(' ', '-') === id) ?? [];
+    expect(lines.filter((line) => /^(\| |- \*\*)/.test(line) && line.includes(text))).toHaveLength(1);
+    expect((await guidePage('guarantees.md'))?.body).toContain(`<h2 id="${id}">`);
+  },
+);
+
+test.each(['../package.json', 'unknown.md', 'guarantees.md/', ''])('no page but a guide is shown: %j', async (name) => {
+  expect(await guidePage(name)).toBeUndefined();
+});

@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Marked } from 'marked';
+import type { PageFile } from './build-page.ts';
+
+const guidesDir = join(import.meta.dirname, '../../../../docs');
+
+/** A page of `docs/`, and nothing else of the machine. */
+const guideName = /^[a-z0-9-]+\.md$/;
+
+/** A heading has the id by which the pages name it. */
+const toHtml = new Marked({
+  renderer: {
+    heading({ tokens, depth, text }) {
+      const id = text
+        .toLowerCase()
+        .replace(/[^a-z0-9 -]/g, '')
+        .replaceAll(' ', '-');
+      return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
+  },
+});
+
+/** Renders a guide as a page. Returns undefined if there is none of the name. */
+export async function guidePage(name: string): Promise<PageFile | undefined> {
+  if (!guideName.test(name)) return undefined;
+  const text = await readFile(join(guidesDir, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${name}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/playground.css">
+</head>
+<body class="guide">${await toHtml.parse(text)}</body>
+</html>
+`;
+  return { type: 'text/html; charset=utf-8', body };
+}
