@@ -6,6 +6,7 @@ import { newEmail, password } from '../../support/accounts.ts';
 import { hasChromium, launchChromium } from '../../support/chromium.ts';
 import { type ClientPage, startClientPage } from '../../support/client-page.ts';
 import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
+import { startHoldingProxy } from '../../support/holding-proxy.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 /** What the page's script leaves in its window. */
@@ -58,6 +59,45 @@ function storedText(): Promise<string> {
   const streamsOf = async () =>
     Number(await one.evaluate(() => window.auth.stream.isOpen())) +
     Number(await two.evaluate(() => window.auth.stream.isOpen()));
+
+  test('notice a stream that is cut in silence, by the network’s return and by a call after a pause', async () => {
+    const path = await startHoldingProxy(Number(new URL(scene.gateway.base).port));
+    const context = await browser.newContext();
+    await context.addInitScript(`window.WebSocket = class extends WebSocket {
+      constructor(url, protocols) {
+        super('${path.url.replace('redis:', 'ws:')}' + new URL(url).pathname, protocols);
+      }
+    }`);
+    const tab = await context.newPage();
+    const streamEvents = () => tab.evaluate(() => window.events.filter((type) => type === 'stream').length);
+    await tab.goto(page.url);
+    await tab.waitForFunction(() => window.auth?.state().status === 'signed_out');
+    await tab.evaluate(
+      async ([email = '', password = '']) => {
+        await window.auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+        await window.auth.logIn({ email, password });
+      },
+      [newEmail(), password],
+    );
+    await tab.waitForFunction(() => window.auth.stream.isOpen());
+    expect(await streamEvents()).toBe(1);
+
+    path.freeze();
+    await context.setOffline(true);
+    await context.setOffline(false);
+    await eventually('it is closed and open again', async () => (await streamEvents()) === 3);
+    expect(await tab.evaluate(() => window.auth.stream.isOpen())).toBe(true);
+
+    path.freeze();
+    await tab.evaluate(async () => {
+      window.skipMs += 40_000;
+      await window.auth.account.find();
+    });
+    await eventually('it is closed and open once more', async () => (await streamEvents()) === 5);
+    await tab.evaluate(() => window.auth.logOut());
+    await context.close();
+    await path.close();
+  }, 90_000);
 
   test('share a session, one refresh and one stream, and a logout', async () => {
     const email = newEmail();
