@@ -31,7 +31,7 @@ const stopCodes: readonly number[] = [closeCodes.STREAM_REPLACED, closeCodes.SES
 function createEar({ time, tell, heard, life, url, observed, onStop }: SocketDeps, fate: StreamFate, cut: () => void) {
   const sessionId = url.split('/').at(-1) ?? '';
   const over = Promise.withResolvers<void>();
-  const state = { arrivesAt: 0, isOpen: false, isSevered: false, isConnected: false };
+  const state = { arrivesAt: 0, isOpen: false, isSevered: false, isSilent: false, isConnected: false };
   const socket: StreamSocket = {
     ...{ onopen: null, onmessage: null, onclose: null, onerror: null, send: () => undefined, close: () => undefined },
   };
@@ -40,7 +40,8 @@ function createEar({ time, tell, heard, life, url, observed, onStop }: SocketDep
     isOpen: () => state.isOpen,
     isConnected: () => state.isConnected && !state.isSevered,
     sever,
-    lose: () => arrive(() => hearEnd(1006)),
+    // Of a path that was cut in silence nobody ever hears.
+    lose: () => state.isSilent || arrive(() => hearEnd(1006)),
   };
 
   function sever(): void {
@@ -114,7 +115,10 @@ export function openSocket(deps: SocketDeps): { readonly socket: StreamSocket; r
     time.after(afterMs, () => {
       if (state.isSevered || !heard.has(stream)) return;
       ear.sever();
-      if (code === undefined) return observed.count('stream: cut in silence');
+      if (code === undefined) {
+        state.isSilent = true;
+        return observed.count('stream: cut in silence');
+      }
       if (noticeMs !== undefined) arrive(() => hear(JSON.stringify({ type: 'reconnect', after_ms: noticeMs })));
       arrive(() => hearEnd(code));
     });

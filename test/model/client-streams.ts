@@ -38,7 +38,7 @@ export interface HeardStream {
   readonly closed: Promise<void>;
   /** Nothing passes any more. */
   sever(): void;
-  /** The client hears that the connection is lost. */
+  /** The client hears that the connection is lost, unless its path was cut in silence. */
   lose(): void;
 }
 

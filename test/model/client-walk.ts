@@ -127,7 +127,7 @@ function lookAtStreams({ streams, tabs, observed }: World, owned: ReadonlySet<st
   const { violations, count } = observed;
   const isToHave = (sessionId: string) => !tabs.some((tab) => tab && streams.hasStopped(tab.life, sessionId));
   for (const { sessionId } of streams.heard) if (!owned.has(sessionId)) violations.push('a stream without a session');
-  const open = [...streams.heard].filter((stream) => stream.isOpen());
+  const open = [...streams.heard].filter((stream) => stream.isOpen() && stream.isConnected());
   const [sessionId] = owned;
   if (owned.size > 1 || sessionId === undefined) return;
   count(open.length > 0 ? 'stream: open at the end' : 'stream: left to another at the end');
