@@ -33,7 +33,7 @@ const isNewestInView = `(() => {
 })()`;
 
 /** For what hangs only. */
-const patience = 60_000;
+const patience = 90_000;
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 (hasChromium('test/e2e/local-stack/playground.test.ts') ? describe : describe.skip)('the playground', () => {
@@ -99,6 +99,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   async function play(name: string): Promise<void> {
     await begin(name);
     await caption('playing …').waitFor({ state: 'detached' });
+    if (await caption('another way').count()) throw new Error(`the story failed:\n${(await lines()).join('\n')}`);
   }
 
   async function fill(phone: Locator, label: string, value: string): Promise<void> {
