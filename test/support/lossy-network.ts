@@ -7,6 +7,7 @@ export type Fate =
   | 'captive_portal'
   | 'foreign_401'
   | 'unavailable'
+  | 'no_pod_left'
   | 'throttled'
   | 'hangs'
   | 'answer_held';
@@ -67,6 +68,9 @@ export function createLossyNetwork(): LossyNetwork {
         return new Response('<html>Log in to the hotel</html>', { status: 401, ...html });
       case 'unavailable':
         return new Response('upstream connect error', { status: 503 });
+      case 'no_pod_left':
+        // As Traefik answers, unless it may have services without pods.
+        return new Response('404 page not found\n', { status: 404 });
       case 'throttled':
         return new Response('{}', { status: 429, headers: { 'Retry-After': '1' } });
       case 'hangs':

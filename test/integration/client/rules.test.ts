@@ -42,6 +42,7 @@ describe('1. only a catalogue code ends a session', () => {
     'captive_portal',
     'foreign_401',
     'unavailable',
+    'no_pod_left',
     'throttled',
     'hangs',
   ];
@@ -245,7 +246,7 @@ describe('6. logging out is at once, and offline too', () => {
     const app = await scene.signedIn(noStream);
     const id = sessionIdOf(app);
     const other = await scene.signedIn(noStream);
-    app.network.plan('/logout', 'unavailable', 'request_lost');
+    app.network.plan('/logout', 'no_pod_left', 'request_lost');
     await app.client.logOut();
     await app.client.logIn({ email: other.email, password });
     await eventually('the service knows', () => isRevoked(id));

@@ -6,6 +6,7 @@ import { checkLogoutsAcross } from './steps/across.ts';
 import {
   checkClientAddress,
   checkCloses,
+  checkNoPodLeft,
   checkPaths,
   checkRequestIds,
   holdIdleStreams,
@@ -111,6 +112,7 @@ async function checkBehindProxy(cluster: Cluster, proxy: ReverseProxy): Promise<
       for (const check of checks) await check();
     });
   });
+  await withAgentOutside(proxy, (outside) => checkNoPodLeft(cluster, outside, proxy));
   await withAgentOutside(proxy, (outside) => checkTokenEnds(cluster, outside, proxy, values));
   await cluster.kubernetes.kubectl(['delete', 'configmap', authorityName]);
 }

@@ -35,7 +35,17 @@ use_lab() {
     export KEEP=1 # the namespace ends with the lab
   fi
   export PATH="$BIN:$PATH" KUBECONFIG="$KCFG" CLUSTER_REGISTRY="$REGISTRY" CLUSTER_REGISTRY_INSECURE=1
+  [ -z "$parts" ] || allow_empty_services
   [ -z "$parts" ] || export CLUSTER_INGRESS_DOMAIN=lab.test CLUSTER_INGRESS_ADDRESS="$NODE_IP" CLUSTER_INGRESS_CA="$CACHE/ca.crt" CLUSTER_PROMETHEUS=monitoring/prometheus:9090
+}
+
+# Without it Traefik answers 404 by an Ingress whose pods are all unready (docs/operations.md).
+allow_empty_services() {
+  local flag=--providers.kubernetesingress.allowemptyservices=true
+  kubectl -n traefik get deployment traefik -o yaml | grep -q -e "$flag" && return
+  kubectl -n traefik patch deployment traefik --type=json \
+    -p "[{\"op\":\"add\",\"path\":\"/spec/template/spec/containers/0/args/-\",\"value\":\"$flag\"}]"
+  kubectl -n traefik rollout status deployment traefik --timeout=60s
 }
 
 started=

@@ -98,6 +98,35 @@ export async function checkPaths({ reporter, agent }: Cluster, { url }: Entrance
   });
 }
 
+/** A Service without a ready pod, as while all of them miss a dependency, is an outage and no wrong address. */
+export async function checkNoPodLeft({ reporter, kubernetes }: Cluster, outside: AgentClient, proxy: ReverseProxy) {
+  await reporter.check('with no pod left the proxy answers 503', async () => {
+    const { kubectl, podsOf, settled } = kubernetes;
+    const components = ['api', 'push-gateway'];
+    const scale = (component: string, replicas: number) =>
+      kubectl(['scale', `deployment/auth-account-${component}`, `--replicas=${replicas}`]);
+    const paths = ['/.well-known/jwks.json', `/ws/push-stream/${crypto.randomUUID()}`];
+    const targets = proxy.entrances.flatMap(({ url }) => paths.map((path) => ({ url: url + path, method: 'GET' })));
+    const before = await Promise.all(components.map(async (component) => (await podsOf(component)).length));
+    try {
+      await Promise.all(components.map((component) => scale(component, 0)));
+      const isEmpty = async () => (await Promise.all(components.map(podsOf))).every(({ length }) => length === 0);
+      await waitUntil(isEmpty, { what: 'all pods have gone', timeoutMs: 2 * limitMs, intervalMs: 500 });
+      // The proxy learns of it a moment later.
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      const answers = await Promise.all(targets.map((target) => outside.call('ask', target)));
+      assert.deepEqual(
+        answers.map(({ status }, index) => [targets[index]?.url, status]),
+        targets.map(({ url }) => [url, 503]),
+      );
+    } finally {
+      await Promise.all(components.map((component, index) => scale(component, before[index] ?? 1)));
+      await Promise.all(components.map((component) => settled(component)));
+    }
+    return [`${proxy.entrances.map(({ name }) => name).join(', ')}: 503 for the api and for streams`];
+  });
+}
+
 const forged = {
   'X-Forwarded-For': '203.0.113.7, 198.51.100.9',
   'X-Real-Ip': '203.0.113.7',
