@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ProvisionError, providePrometheusBinary } from '@auth-account/local-stack';
 import { findServiceMetrics } from '../generate/service-metrics.ts';
@@ -41,11 +41,21 @@ async function findPromtool(): Promise<string | undefined> {
   }
 }
 
+/** Returns true if each alert has a test of its end: an outage that is over must not wake anybody. */
+function isEachEndTested(): boolean {
+  const text = (file: string) => readFileSync(`${rules}${file}`, 'utf8');
+  const tested = text('tests/ends.test.yaml') + text('tests/slo.test.yaml');
+  const alerts = [...text('auth-account.rules.yaml').matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+  const untested = alerts.filter((name) => !tested.includes(`count_over_time(ALERTS{alertname="${name}"`));
+  if (untested.length > 0) console.log(`No test of the end: ${untested.join(', ')}`);
+  return alerts.length > 0 && untested.length === 0;
+}
+
 const promtool = await findPromtool();
 if (promtool !== undefined) {
   const tests = readdirSync(`${rules}tests`).map((file) => `tests/${file}`);
   const areRight = run(promtool, ['check', 'rules', 'auth-account.rules.yaml']);
   const doFire = run(promtool, ['test', 'rules', ...tests]);
   const areWellNamed = await lintMetrics(promtool);
-  process.exitCode = areRight && doFire && areWellNamed ? 0 : 1;
+  process.exitCode = areRight && doFire && areWellNamed && isEachEndTested() ? 0 : 1;
 }
