@@ -1,17 +1,23 @@
 #!/usr/bin/env bash
 # secrets.sh NAMESPACE: makes the Secrets that k8s/dev and the chart's development values name, with random values and
 # new keys; the namespace too if it is missing. What is there stays as it is, but for the ConfigMap with the public keys, which
-# follows the keys. Needs kubectl and the installed project.
+# follows the keys. Needs kubectl and the installed project (`npm ci`).
 set -euo pipefail
 namespace=${1:?NAMESPACE is missing}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+"$root/k8s/images/check-project.sh" kubectl
 export PATH="$root/node_modules/.bin:$PATH"
 umask 077
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 k() { kubectl --namespace "$namespace" "$@"; }
-has() { [ -n "$(k get secret "$1" --ignore-not-found --output name)" ]; }
+# Stops if the cluster does not answer: a Secret that is there must not count as missing.
+has() {
+  local found
+  found=$(k get secret "$1" --ignore-not-found --output name) || exit 1
+  [ -n "$found" ]
+}
 value() { k get secret "$1" --output "go-template={{index .data \"$2\" | base64decode}}"; }
 authctl() { node "$root/services/authctl/src/main.ts" "$@"; }
 random() { head --bytes 24 /dev/urandom | base64 | tr '+/' '-_'; }
@@ -26,15 +32,18 @@ make() {
   k create secret generic "$secret" "${files[@]}"
 }
 
-if [ -z "$(kubectl get namespace "$namespace" --ignore-not-found --output name)" ]; then
+existing=$(kubectl get namespace "$namespace" --ignore-not-found --output name)
+if [ -z "$existing" ]; then
   kubectl create namespace "$namespace"
   kubectl label namespace "$namespace" pod-security.kubernetes.io/enforce=restricted
 fi
 
 has mongodb || make mongodb "keyfile=$(head --bytes 512 /dev/urandom | base64 --wrap 0)" \
   "root-password=$(random)" "auth-password=$(random)"
-has auth-mongodb || make auth-mongodb \
-  "uri=mongodb://auth:$(value mongodb auth-password)@mongodb-0.mongodb.$namespace.svc:27017/?replicaSet=rs0&authSource=admin"
+if ! has auth-mongodb; then
+  password=$(value mongodb auth-password)
+  make auth-mongodb "uri=mongodb://auth:$password@mongodb-0.mongodb.$namespace.svc:27017/?replicaSet=rs0&authSource=admin"
+fi
 
 if ! has redis; then
   auth=$(random) messages=$(random)
@@ -47,7 +56,10 @@ if ! has redis; then
       "$(printf %s "$messages" | sha256sum | cut -d ' ' -f 1)"
   )"
 fi
-has auth-redis || make auth-redis "url=redis://auth:$(value redis auth-password)@redis.$namespace.svc:6379"
+if ! has auth-redis; then
+  password=$(value redis auth-password)
+  make auth-redis "url=redis://auth:$password@redis.$namespace.svc:6379"
+fi
 
 if ! has auth-keys; then
   for kind in access refresh server; do

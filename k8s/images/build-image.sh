@@ -10,6 +10,7 @@ name=$1 image=$2
 shift 2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
+"$here/check-project.sh" buildah
 # The Node and npm-run tools that the project pins.
 export PATH="$root/node_modules/.bin:$PATH"
 export BUILDAH_ISOLATION=${BUILDAH_ISOLATION:-chroot}

@@ -10,6 +10,7 @@ for word in "$@"; do
 done
 prefix=${words[0]:?REGISTRY[/PREFIX] is missing} tag=${words[1]:-dev}
 names=("${words[@]:2}")
+"$here/check-project.sh" buildah
 [ ${#names[@]} -gt 0 ] || names=(api push-gateway worker authctl dev-mongodb dev-redis)
 
 build() {

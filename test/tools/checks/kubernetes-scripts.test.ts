@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+/** A copy of the scripts, in a project that nobody has installed. */
+let copy: string;
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'auth-account-scripts-'));
+  cpSync('k8s', join(copy, 'k8s'), { recursive: true });
+});
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+/** Runs a script with tools that write down that they were called. */
+function run(script: string, args: readonly string[], root = copy) {
+  const called = join(copy, 'called');
+  rmSync(called, { force: true });
+  writeFileSync(called, '');
+  for (const tool of ['kubectl', 'buildah'])
+    writeFileSync(join(copy, tool), `#!/bin/sh\necho "${tool} $*" >> '${called}'\nexit 1\n`, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${copy}:${process.env.PATH}` };
+  const { status, stderr } = spawnSync(join(root, script), args, { encoding: 'utf8', env });
+  const calls = spawnSync('cat', [called], { encoding: 'utf8' }).stdout.trim().split('\n').filter(Boolean);
+  return { status, stderr, calls };
+}
+
+describe.each([
+  ['k8s/dev/secrets.sh', ['auth-dev']],
+  ['k8s/images/build.sh', ['registry.example.com', 'dev']],
+])('%s', (script, args) => {
+  test('says what to run first if the project is not installed, and begins nothing', () => {
+    const { status, stderr, calls } = run(script, args);
+    expect([status, calls]).toEqual([1, []]);
+    expect(stderr).toContain(`run 'npm ci' in ${copy} first`);
+  });
+});
+
+test('secrets.sh ends at its first error', () => {
+  const { status, calls } = run('k8s/dev/secrets.sh', ['auth-dev'], process.cwd());
+  expect(status).toBe(1);
+  expect(calls).toEqual(['kubectl get namespace auth-dev --ignore-not-found --output name']);
+});
