@@ -9,7 +9,7 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 {{- $own := dict }}
 {{- with .values.mongodb }}{{ $_ := set $own "mongodb" .existingSecret }}{{ end }}
 {{- with .values.redis }}{{ $_ := set $own "redis" .existingSecret }}{{ end }}
-{{- $isStore := has .name (list "api" "worker" "migrate") }}
+{{- $isStore := has .name (list "api" "worker" "migrate" "authctl") }}
 {{- $isCleaner := and (has .name (list "probe" "test")) .values.cleanUp }}
 {{- if or $isStore $isCleaner }}
 - name: {{ if and (eq .name "migrate") $own.mongodb }}migrate-{{ end }}mongodb
@@ -31,7 +31,7 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
       defaultMode: {{ $mode }}
 {{- end }}
 {{- end }}
-{{- if has .name (list "api" "push-gateway" "worker") }}
+{{- if has .name (list "api" "push-gateway" "worker" "authctl") }}
 - name: redis
   path: /etc/auth-account/redis
   volume:
@@ -69,7 +69,7 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if eq .name "api" }}
+{{- if has .name (list "api" "authctl") }}
 - name: keys
   path: /etc/auth-account/keys
   volume:
@@ -130,18 +130,8 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if eq .name "worker" }}
-- name: keys
-  path: /etc/auth-account/keys
-  volume:
-    secret:
-      secretName: {{ include "auth-account.keysSecret" .root }}
-      defaultMode: {{ $mode }}
-      items:
-        - {key: {{ $v.keys.serverKeysKey | quote }}, path: server-keys.json}
-  env:
-    SERVER_KEYS_FILE: /etc/auth-account/keys/server-keys.json
-{{- with .values.subscribers }}
+{{- if has .name (list "worker" "authctl") }}
+{{- with $v.worker.subscribers }}
 {{- if .existingSecret }}
 - name: subscribers
   path: /etc/auth-account/subscribers
@@ -155,6 +145,18 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
     EVENT_SUBSCRIBERS_FILE: /etc/auth-account/subscribers/subscribers.json
 {{- end }}
 {{- end }}
+{{- end }}
+{{- if eq .name "worker" }}
+- name: keys
+  path: /etc/auth-account/keys
+  volume:
+    secret:
+      secretName: {{ include "auth-account.keysSecret" .root }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ $v.keys.serverKeysKey | quote }}, path: server-keys.json}
+  env:
+    SERVER_KEYS_FILE: /etc/auth-account/keys/server-keys.json
 {{- with .values.mail.existingTemplates }}
 - name: mail-templates
   path: /etc/auth-account/mail-templates

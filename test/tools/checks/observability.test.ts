@@ -59,6 +59,10 @@ describe('the rules', () => {
   test('have a runbook for each alert, and no runbook is without its alert', () => {
     const runbooks = readdirSync(runbooksFolder).map((file) => file.replace(/\.md$/, ''));
     expect(runbooks.sort()).toEqual(alerts.map(({ alert }) => alert).sort());
+    const heads = runbooks.map((name) => readFileSync(new URL(`${name}.md`, runbooksFolder), 'utf8').split('\n')[2]);
+    expect(new Set(heads)).toEqual(
+      new Set(['`NS`, `authctl`, `readyz`: [operations](../operations.md#before-the-commands).']),
+    );
   });
 
   test('in their fast form have a sixtieth of every window and age, and the shares that they had', () => {
@@ -66,7 +70,7 @@ describe('the rules', () => {
     const of = (name: string) => fast.find(({ alert, record }) => alert === name || record === name);
     expect(of('AuthOutboxOld')).toMatchObject({ expr: expect.stringMatching(/> 10\s*$/), for: '5s' });
     expect(of('AuthProbeStale')).toMatchObject({ expr: expect.stringMatching(/> 15\s*$/), for: '5s' });
-    expect(of('AuthDeliveriesFailing')?.expr).toMatch(/\[10s\][\s\S]*> 0\.5\s*$/);
+    expect(of('AuthDeliveriesFailing')?.expr).toMatch(/\[10s\][\s\S]*> 0\.5\s[\s\S]*\[5s\][\s\S]*<= 0\.5\s*$/);
     expect(of('AuthStolenTokensSurge')?.expr).toMatch(/> 10[\s\S]*\[1440s\] offset 15s/);
     expect(of('auth:api_errors:ratio_rate3d')?.expr).toContain('[4320s]');
   });

@@ -21,6 +21,7 @@ import { checkKills } from './steps/kill.ts';
 import { checkHelmTest, checkMainPath } from './steps/main-path.ts';
 import { checkNetworkPolicies } from './steps/network-policy.ts';
 import { checkKeda, checkMonitored, checkRules, checkTargets } from './steps/operators.ts';
+import { checkPages } from './steps/pages.ts';
 import { checkRollback, checkRollOuts, checkUpgrade } from './steps/roll-out.ts';
 import { checkTokenEnds } from './steps/token-ends.ts';
 import { checkUninstall } from './steps/uninstall.ts';
@@ -66,6 +67,7 @@ async function checkAtRest(cluster: Cluster): Promise<void> {
   await rotation.activate();
   await checkLogoutsAcross(cluster);
   await rotation.finish();
+  await checkPages(cluster);
 }
 
 async function checkChanges(cluster: Cluster): Promise<void> {

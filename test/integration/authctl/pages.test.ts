@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newSession } from '../../support/accounts.ts';
+import { authctl, authctlJson } from '../../support/authctl.ts';
+import { serviceEnvironment } from '../../support/test-api.ts';
+import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { findPageCommands } from '../../tools/cluster/page-commands.ts';
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
+});
+afterAll(() => stack.close());
+
+/** Splits a command line without quotes inside of words. */
+const wordsOf = (line: string) =>
+  [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+
+/** The cluster's long form runs all of them, those of kubectl too (docs/testing.md). */
+test('each command of the runbooks and of operations.md is one that authctl has', async () => {
+  const options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
+  const { user_id } = await newSession(stack);
+  const { events } = await authctlJson(['events', 'list'], options);
+  const { subscribers } = await authctlJson(['events', 'subscribers'], options);
+  const values = { user_id, event_id: events[0].event_id, subscriber: subscribers[0].name };
+  const lines = findPageCommands({ ...values, request_id: randomUUID(), why: 'a test', pod: 'none' });
+  const own = lines.map(wordsOf).filter(([program]) => program === 'authctl');
+  expect(own.length).toBeGreaterThan(12);
+  const runs: string[] = [];
+  for (const [, ...args] of own) {
+    const { exitCode, stderr } = await authctl(args, options);
+    // 1: there is none, or a check failed. All else says that the line is wrong.
+    if (exitCode > 1) runs.push(`${args.join(' ')}: ${exitCode} ${stderr}`);
+  }
+  expect(runs).toEqual([]);
+});
