@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { type Db, MongoClient, MongoServerError } from 'mongodb';
@@ -43,12 +44,23 @@ async function settle(): Promise<boolean> {
 }
 
 async function complete(admin: Db): Promise<boolean> {
-  const { isWritablePrimary, secondary } = await admin.command({ hello: 1 });
+  const { isWritablePrimary, secondary, isreplicaset } = await admin.command({ hello: 1 });
+  if (isreplicaset === true) await startAgain(admin);
   if (!isWritablePrimary) return secondary === true;
   const roles = ['readWrite', 'dbAdmin'].map((role) => ({ role, db: 'auth' }));
   if (!hasUsers) await setUser(admin, 'auth', roles);
   hasUsers = true;
   return addMember(admin);
+}
+
+/**
+ * A member whose own name did not resolve when it started, because DNS still knew that nobody had it, is REMOVED and never
+ * looks again, not for a forced reconfiguration either. It finds itself at its next start: the kubelet starts what has ended.
+ */
+async function startAgain(admin: Db): Promise<void> {
+  await lookup(`${podName}.${service}.${namespace}.svc`);
+  process.stderr.write('mongod did not find itself in the configuration: ending it, so that it starts again\n');
+  await admin.command({ shutdown: 1, force: true });
 }
 
 /** MongoDB takes one new voting member at a time. True when there is none to add. */

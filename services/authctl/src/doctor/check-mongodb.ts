@@ -1,5 +1,5 @@
 import { missingIndexes } from '@auth-account/stores';
-import type { Db } from 'mongodb';
+import { type Db, MongoServerSelectionError } from 'mongodb';
 import type { Mongo } from '../compose.ts';
 import { checkClock, type Finding, failed, isAtLeast, ok } from './finding.ts';
 
@@ -25,6 +25,20 @@ export async function checkMongodb({ db }: Pick<Mongo, 'db'>): Promise<Finding[]
       return (localTime as Date).getTime();
     }),
   ];
+}
+
+/** Returns what to do if members answer, but none can be used; undefined if none answers, or something else is wrong. */
+export function mendOf(error: unknown): string | undefined {
+  if (!(error instanceof MongoServerSelectionError)) return undefined;
+  const members = [...(error.reason?.servers.values() ?? [])];
+  const lost = members.filter(({ type }) => type === 'RSGhost').map(({ address }) => address);
+  if (lost.length > 0) {
+    const names = lost.join(', ');
+    return `${names} answers, and is in no replica set: run rs.initiate() on a new one. If rs.status() there says REMOVED or code 93, its own name did not resolve when it started: see that it does, and restart it.`;
+  }
+  if (members.some(({ type }) => type === 'RSSecondary'))
+    return 'Members answer, and none is primary: see rs.status() for those that are away, and start a majority of them.';
+  return undefined;
 }
 
 async function checkVersion(db: Db): Promise<Finding> {

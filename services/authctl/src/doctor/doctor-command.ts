@@ -8,7 +8,7 @@ import { withMongo, withRedis } from '../compose.ts';
 import { keyConfig, subscriberConfig } from '../config.ts';
 import { checkKeys } from './check-keys.ts';
 import { checkMail } from './check-mail.ts';
-import { checkMongodb } from './check-mongodb.ts';
+import { checkMongodb, mendOf } from './check-mongodb.ts';
 import { checkRedis } from './check-redis.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
@@ -70,6 +70,6 @@ async function reach(server: string, variable: string, look: () => Promise<Findi
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     const mend = `See that ${server} runs and that ${variable} is right, with a user who may do what the services do.`;
-    return [failed(`${server} reachable`, toFailure(error).message, mend)];
+    return [failed(`${server} reachable`, toFailure(error).message, mendOf(error) ?? mend)];
   }
 }
