@@ -49,6 +49,7 @@ const wholeSession = {
   revoked_at: dates[12],
   revoked_request_id: 'request-of-revocation',
   revoked_also_close: '0190a3b4-c5d6-7000-8000-00000000beef',
+  revoked_by: '0190a3b4-c5d6-7000-8000-00000000feed',
   absolute_expires_at: dates[13],
   hold: { by: 'a hold of a change', until: dates[14] },
 } as never;

@@ -220,6 +220,8 @@ export interface SessionDocument {
   readonly revoked_request_id?: string;
   /** Another session whose stream the same logout closes. */
   readonly revoked_also_close?: string;
+  /** The session of another device from which the user ended this one, for the support desk. */
+  readonly revoked_by?: string;
 }
 
 /**

@@ -13,6 +13,8 @@ export interface Revocation {
   readonly requestId: string;
   /** Another session whose stream is to be closed by the same logout. */
   readonly alsoClose?: string;
+  /** The session of another device from which the user ended it. */
+  readonly by?: string;
 }
 
 /** Fields that a refresh writes unless another refresh was faster. */
@@ -264,12 +266,13 @@ function withClaims({ home_group_id, account_type, ver }: SessionClaims) {
   return { 'claims.home_group_id': home_group_id, 'claims.account_type': account_type, 'claims.ver': ver };
 }
 
-function revoked({ reason, at, requestId, alsoClose }: Revocation): Partial<SessionDocument> {
+function revoked({ reason, at, requestId, alsoClose, by }: Revocation): Partial<SessionDocument> {
   return {
     is_revoked: true,
     revoked_at: at,
     revoked_reason: reason,
     revoked_request_id: requestId,
     ...(alsoClose === undefined ? {} : { revoked_also_close: alsoClose }),
+    ...(by === undefined ? {} : { revoked_by: by }),
   };
 }

@@ -10,6 +10,7 @@ import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
+import { send } from '../../support/http-client.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -108,8 +109,43 @@ describe('user and sessions', () => {
       code: 4001,
       since_decision_ms: expect.any(Number),
     });
+    expect(steps.find(({ what }) => what === 'forced logout ordered')).toMatchObject({ why: 'lost phone' });
     const again = await authctl(args, options);
     expect(again).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('is revoked already') });
+  });
+
+  test('a session that another device has ended names its request, and the request the device', async () => {
+    const phone = await newSession(stack);
+    const tablet = await logIn(stack, phone.email, { device_name: 'Tablet of Ann', platform: 'android' });
+    const watch = await logIn(stack, phone.email);
+    const Authorization = `Bearer ${tablet.access_token}`;
+    const end = (id: string) =>
+      send(stack.apiUrl, {
+        method: 'DELETE',
+        path: `/api/v1/auth/sessions/${id}`,
+        headers: { Authorization, 'X-Request-ID': `end-${id}` },
+      });
+    expect((await end(phone.session_id)).status).toBe(200);
+    const all = `end-all-${randomUUID()}`;
+    const rest = await stack.post(
+      '/api/v1/auth/logout-all',
+      { except_current: true },
+      { Authorization, 'X-Request-ID': all },
+    );
+    expect(rest.status).toBe(200);
+    const listed = await authctl(['sessions', 'list', '--user', phone.email, '--revoked-since', '1h'], options);
+    expect(listed.stdout).toMatch(/^SESSION .* ENDED +REASON +BY REQUEST$/m);
+    expect(listed.stdout).toMatch(
+      new RegExp(`^${phone.session_id} +revoked .* revoked_by_user +end-${phone.session_id}`, 'm'),
+    );
+    const by = {
+      by_session: tablet.session_id,
+      by_device: expect.any(String),
+      by_device_name: 'Tablet of Ann',
+      by_platform: 'android',
+    };
+    expect(await trace(`end-${phone.session_id}`)).toMatchObject([{ what: 'session revoked', ...by }]);
+    expect(await trace(all)).toMatchObject([{ what: 'session revoked', session_id: watch.session_id, ...by }]);
   });
 
   test('user logout ends all sessions, as a process too', async () => {

@@ -18,11 +18,15 @@ const mentions: readonly string[] = [
 export type PageValues = Readonly<Record<string, string>>;
 
 /**
- * Returns the commands of the runbooks and of docs/operations.md, each once: every code span that begins with a command
+ * Returns the commands of the runbooks and of what operators read beside them, each once: every code span that begins with a command
  * line's first word, with its arguments filled in. Throws if a page wants an argument that is not among the values.
  */
 export function findPageCommands(values: PageValues): readonly string[] {
-  const pages = ['operations.md', ...readdirSync(new URL('runbooks', docs)).map((file) => `runbooks/${file}`)];
+  const pages = [
+    'operations.md',
+    'signed-out.md',
+    ...readdirSync(new URL('runbooks', docs)).map((file) => `runbooks/${file}`),
+  ];
   const spans = pages.flatMap((page) => {
     const prose = read(page).replaceAll(/^```[\s\S]*?^```/gm, '');
     return [...prose.matchAll(/`((?:authctl|kubectl|readyz) [^`\n]+)`/g)].map(([, span = '']) => span);

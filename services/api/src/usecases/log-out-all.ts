@@ -46,7 +46,10 @@ export function createLogOutAll(deps: LogOutAllDeps) {
         { reason: 'revoked_by_user', ids: live.filter((id) => id !== caller.sid) },
         { reason: 'logout', ids: except_current ? [] : live.filter((id) => id === caller.sid) },
       ];
-      for (const { reason, ids } of ended) await sessions.revokeAll(ids, { reason, at, requestId }, session);
+      for (const { reason, ids } of ended) {
+        const by = reason === 'logout' ? {} : { by: caller.sid };
+        await sessions.revokeAll(ids, { reason, at, requestId, ...by }, session);
+      }
       // An app that has given up may have logged in again: that session must live.
       assertClientConnected(origin);
     };

@@ -57,7 +57,8 @@ export function createRevokeSession({ users, sessions, announce, isDenied, audit
     const { requestId } = origin;
     const at = now();
     const reason = sessionId === caller.sid ? 'logout' : 'revoked_by_user';
-    const isRevoked = await revoke({ sessionId, userId: caller.user_id }, { reason, at, requestId });
+    const by = reason === 'logout' ? {} : { by: caller.sid };
+    const isRevoked = await revoke({ sessionId, userId: caller.user_id }, { reason, at, requestId, ...by });
     if (!isRevoked) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
     audit({ event: 'session.revoked', user_id: caller.user_id, session_id: sessionId, reason }, origin);
     await announce({ sessionIds: [sessionId], reason: closeReasonOf(reason), requestId, at });

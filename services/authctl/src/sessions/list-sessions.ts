@@ -39,9 +39,11 @@ export async function listSessions(
     row.device_name,
     row.created_at,
     row.last_used_at,
+    row.revoked_at,
     row.revoked_reason,
+    row.revoked_request_id,
   ]);
-  const head = ['session', 'state', 'platform', 'device', 'created', 'last used', 'reason'];
+  const head = ['session', 'state', 'platform', 'device', 'created', 'last used', 'ended', 'reason', 'by request'];
   return { json, text: sessions.length === 0 ? 'No sessions.' : table(head, rows) };
 }
 
@@ -59,6 +61,7 @@ function toView(session: VisibleSession, now: Date) {
     revoked_at: session.revoked_at ?? null,
     revoked_reason: session.revoked_reason ?? null,
     revoked_request_id: session.revoked_request_id ?? null,
+    revoked_by: session.revoked_by ?? null,
   };
 }
 

@@ -30,6 +30,7 @@ export async function findRedisSteps(
 
 function toCommandSteps({
   id,
+  command,
   orderedAt,
   finishedAt,
   state,
@@ -37,7 +38,11 @@ function toCommandSteps({
   error,
   attempts,
 }: ForceLogoutJobStatus): TraceStep[] {
-  const ordered = { at: orderedAt, what: 'forced logout ordered', facts: { command_id: id, state, attempts } };
+  const ordered = {
+    at: orderedAt,
+    what: 'forced logout ordered',
+    facts: { command_id: id, state, attempts, why: command?.reason },
+  };
   if (finishedAt === undefined) return [ordered];
   const facts = { command_id: id, sessions: result?.sessions, error };
   return [ordered, { at: finishedAt, what: `forced logout ${state}`, facts }];

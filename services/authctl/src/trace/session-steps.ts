@@ -12,8 +12,12 @@ type TracedSession = Pick<
   | 'revoked_at'
   | 'revoked_reason'
   | 'revoked_also_close'
+  | 'revoked_by'
   | 'claims_changed_at'
 > & { readonly claims: Pick<SessionDocument['claims'], 'home_group_id' | 'ver'> };
+
+/** The device from which a session was ended. */
+type Ender = Pick<SessionDocument, '_id' | 'device_id' | 'device_name' | 'platform'>;
 
 const projection = {
   user_id: 1,
@@ -22,6 +26,7 @@ const projection = {
   revoked_at: 1,
   revoked_reason: 1,
   revoked_also_close: 1,
+  revoked_by: 1,
   claims_changed_at: 1,
   'claims.home_group_id': 1,
   'claims.ver': 1,
@@ -32,7 +37,7 @@ const maxTimeMS = 30_000;
 
 /** A request's id is in the session that it opened, in those that it ended, and in those whose claims it changed. */
 export async function findSessionSteps(
-  { sessions }: Collections,
+  { sessions, users }: Pick<Collections, 'sessions' | 'users'>,
   requestId: string,
   since: Date,
 ): Promise<TraceStep[]> {
@@ -44,7 +49,21 @@ export async function findSessionSteps(
     find({ claims_changed_at: { $gte: since }, claims_request_id: requestId }),
     find({ _id: { $gte: firstIdOf(since) }, created_request_id: requestId }),
   ]);
-  return [...created.map(toCreated), ...changed.flatMap(toChanged), ...revoked.flatMap(toRevoked)];
+  const enders = [...new Set(revoked.flatMap(({ revoked_by }) => revoked_by ?? []))];
+  const options = { projection: { device_id: 1, device_name: 1, platform: 1 } };
+  const devices = await sessions.find<Ender>({ _id: { $in: enders } }, options).toArray();
+  const steps = revoked.flatMap((session) => toRevoked(session, devices));
+  return [...created.map(toCreated), ...changed.flatMap(toChanged), ...steps, ...(await disablingOf(users, revoked))];
+}
+
+/** What the operator has said who disabled these sessions' account. */
+async function disablingOf(users: Collections['users'], revoked: readonly TracedSession[]): Promise<TraceStep[]> {
+  const ids = revoked.flatMap(({ revoked_reason, user_id }) => (revoked_reason === 'account_disabled' ? user_id : []));
+  const options = { projection: { disabled_at: 1, disabled_reason: 1, disabled_by: 1 } };
+  const found = await users.find({ _id: { $in: [...new Set(ids)] } }, options).toArray();
+  return found.flatMap(({ _id, disabled_at: at, disabled_reason: why, disabled_by: by }) =>
+    at === undefined ? [] : [{ at, what: 'account disabled', facts: { user_id: _id, why, by } }],
+  );
 }
 
 function toCreated({ _id, user_id, device_id, created_at }: TracedSession): TraceStep {
@@ -57,8 +76,16 @@ function toChanged({ _id, user_id, claims_changed_at, claims }: TracedSession): 
   return [{ at: claims_changed_at, what: 'session moved to another group', facts }];
 }
 
-function toRevoked({ _id, user_id, revoked_at, revoked_reason, revoked_also_close }: TracedSession): TraceStep[] {
+function toRevoked(session: TracedSession, devices: readonly Ender[]): TraceStep[] {
+  const { _id, user_id, revoked_at, revoked_reason, revoked_also_close, revoked_by } = session;
   if (revoked_at === undefined) return [];
-  const facts = { session_id: _id, user_id, reason: revoked_reason, also_closes: revoked_also_close };
+  const ender = devices.find((device) => device._id === revoked_by);
+  const by = {
+    by_session: revoked_by,
+    by_device: ender?.device_id,
+    by_device_name: ender?.device_name ?? undefined,
+    by_platform: ender?.platform ?? undefined,
+  };
+  const facts = { session_id: _id, user_id, reason: revoked_reason, also_closes: revoked_also_close, ...by };
   return [{ at: revoked_at, what: 'session revoked', facts }];
 }
