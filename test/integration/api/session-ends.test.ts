@@ -116,7 +116,8 @@ describe('the end of a session by its id', () => {
       session_id,
       timestamp,
     });
-    expect(await scene.asStored(session_id)).toEqual({ ...document, ...ended(reason) });
+    const by = isOwn ? {} : { revoked_by: caller.document._id };
+    expect(await scene.asStored(session_id)).toEqual({ ...document, ...ended(reason, by) });
     expect(scene.audited).toEqual([[{ event: 'session.revoked', user_id, session_id, reason }, scene.origin]]);
     expect(scene.announced).toEqual([announcement([session_id], told)]);
   });
@@ -162,7 +163,8 @@ describe('a logout everywhere', () => {
     const sid = own.document._id;
     expect(await scene.asStored(sid)).toEqual({ ...own.document, ...ended('logout') });
     for (const { document } of others) {
-      expect(await scene.asStored(document._id)).toEqual({ ...document, ...ended('revoked_by_user') });
+      const also = { revoked_by: sid };
+      expect(await scene.asStored(document._id)).toEqual({ ...document, ...ended('revoked_by_user', also) });
     }
     expect(await scene.asStored(stranger.document._id)).toEqual(stranger.document);
     const revoked = (session_id: string, reason: string) => [
