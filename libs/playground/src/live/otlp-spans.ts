@@ -5,7 +5,7 @@ export interface Span {
   readonly traceId: string;
   readonly id: string;
   readonly parentId: string | undefined;
-  /** Milliseconds since 1970. */
+  /** Whole milliseconds since 1970: the SDK notes no more of a start. */
   readonly at: number;
   readonly durationMs: number;
   readonly hasFailed: boolean;

@@ -74,6 +74,16 @@ function stepsAfter(...deliveries: readonly Span[][]): Step[] {
 const shapeOf = (steps: readonly Step[]) => steps.map(({ from, to, deed }) => [from, to, deed] as const);
 const deedsOf = (steps: readonly Step[]) => steps.map(({ deed }) => deed);
 
+test('commands that began in the same millisecond stand in the order of their numbers', () => {
+  const names = ['find users', 'insert users', 'update groups', 'insert outbox'];
+  const commands = names.map((name, index) => {
+    const command = mongo(name, 6, inTransaction);
+    return { ...command, attributes: { ...command.attributes, 'span.sequence': index + 9 } };
+  });
+  const [steps] = createStepReader()([rootOf('POST', 201), transaction, ...commands.toReversed()]);
+  expect(steps?.steps.find(({ deed }) => deed.kind === 'transaction')?.deed).toMatchObject({ commands: names });
+});
+
 test('a request is told with its steps in their order, and its transaction with its commands', () => {
   expect(shapeOf(stepsAfter([...inside, rootOf('POST', 201)]))).toEqual(expected);
 });

@@ -64,6 +64,9 @@ function stepsOfRequest(root: Span, ofApi: readonly Span[], spans: Spans): Step[
   ];
 }
 
+/** Place of a span among those of its process that began in the same millisecond. */
+const sequenceOf = ({ attributes }: Span) => Number(attributes['span.sequence'] ?? 0);
+
 type OneOrMore = readonly [Span, ...Span[]];
 
 /** Spans of one step, with its kind. */
@@ -76,7 +79,7 @@ function stepsInside(root: Span, ofApi: readonly Span[], spans: Spans): Step[] {
   const inside = ofApi
     .map((span) => ({ span, above: spansAbove(span, root, spans) }))
     .filter(({ above }) => above !== undefined)
-    .toSorted((one, other) => one.span.at - other.span.at);
+    .toSorted(({ span: one }, { span: other }) => one.at - other.at || sequenceOf(one) - sequenceOf(other));
   const partsOf = (whole: Span) => inside.filter(({ above }) => above?.includes(whole)).map(({ span }) => span);
   const runs: Run[] = [];
   for (const { span, above } of inside) {

@@ -28,23 +28,28 @@ function findRequestId(context: Context): string | undefined {
 /** Attribute that every span of a request has. */
 const requestIdAttribute = 'request.id';
 
+/** Number of the span in its process: the SDK notes starts in whole milliseconds, in which several statements begin. */
+const sequenceAttribute = 'span.sequence';
+
 /**
- * A tracer provider whose spans bear the request id of their context, and which begins none in a trace that is not kept.
+ * A tracer provider whose spans bear the request id of their context and their order, and which begins none in a trace that is not kept.
  * (A span processor could note the id, but naming one to the SDK switches off those that it makes from the environment.)
  */
 export function nameRequestOnSpans<P extends TracerProvider>(provider: P): P {
-  const getTracer: TracerProvider['getTracer'] = (...args) => named(provider.getTracer(...args));
+  let begun = 0;
+  const next = () => (begun += 1);
+  const getTracer: TracerProvider['getTracer'] = (...args) => named(provider.getTracer(...args), next);
   return Object.create(provider, { getTracer: { value: getTracer } });
 }
 
 /** `startActiveSpan` of the SDK's tracer calls `startSpan` on `this`, and so this one. */
-function named(tracer: Tracer): Tracer {
+function named(tracer: Tracer, next: () => number): Tracer {
   function startSpan(name: string, options: SpanOptions = {}, parent: Context = context.active()) {
     const unsampled = unsampledSpan(parent);
     if (unsampled !== undefined && !options.root) return unsampled;
     const requestId = findRequestId(parent);
     if (requestId === undefined) return tracer.startSpan(name, options, parent);
-    const attributes = { ...options.attributes, [requestIdAttribute]: requestId };
+    const attributes = { ...options.attributes, [requestIdAttribute]: requestId, [sequenceAttribute]: next() };
     return tracer.startSpan(name, { ...options, attributes }, parent);
   }
   return Object.create(tracer, { startSpan: { value: startSpan } });
