@@ -158,6 +158,7 @@ function assemble(options: AuthClientOptions, operations: Operations) {
     onChange: () => void vault.read().catch(() => undefined),
     onAccess: holder.adopt,
     onEvent: events.tell,
+    onCheck: (afterMs) => stream.checkOwn(afterMs),
   });
   const call = createCall(exchange, keeper, operations);
   const waking: Waking = createWaking(platform, parts, () => stream);
@@ -173,6 +174,7 @@ function assemble(options: AuthClientOptions, operations: Operations) {
       events.tell(event);
       tabs.tellEvent(event);
     },
+    checkElsewhere: tabs.tellCheck,
   });
   const device = createDevice(platform, parts.exclusive, prefix, log);
   return { ...parts, platform, baseUrl, prefix, events, changes, tabs, call, waking, stream, device };

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
 import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import { createSharedTabs } from '../../support/shared-tabs.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let scene: ClientScene;
@@ -88,6 +89,28 @@ test.each<[string, string, (app: TestApp) => unknown]>([
   expect(seen()).toEqual(['open', 'closed', 'open']);
   expect(app.sockets.live()).toBe(1);
   app.client.close();
+});
+
+test('a tab that comes to the foreground has the tab that holds the stream ask', async () => {
+  const [held, shown] = [{ connectivity: newSignal(), appState: newSignal() }, signals];
+  const shared = createSharedTabs();
+  const leader = scene.app({ ...held, ...shared });
+  leader.sockets.base = base;
+  const email = newEmail();
+  await leader.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await leader.client.logIn({ email, password });
+  await eventually('the stream is open', async () => leader.client.stream.isOpen());
+  const other = scene.app({ ...shown, ...shared }, leader.storage);
+  await other.client.ready();
+  path.freeze();
+  leader.sockets.steps.length = 0;
+  await backAndForth(shown.appState);
+  await eventually('an answer is demanded', async () => leader.sockets.steps.includes('sent ping'));
+  leader.giveUpWaiting();
+  await eventually('it is open again', async () => leader.client.stream.isOpen());
+  expect(other.sockets.live()).toBe(0);
+  leader.client.close();
+  other.client.close();
 });
 
 test('a stream that answers stays open, however often it is asked', async () => {

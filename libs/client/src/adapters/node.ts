@@ -10,6 +10,8 @@ import type { AuthStorage, Platform } from '../platform/platform.ts';
  */
 export function nodePlatform(directory: string): Pick<Platform, 'storage'> & Partial<Pick<Platform, 'WebSocket'>> {
   const { WebSocket } = globalThis as { readonly WebSocket?: typeof globalThis.WebSocket };
+  if (WebSocket === undefined)
+    process.emitWarning('This Node has no WebSocket: pass one to createAuthClient, or there is no stream');
   return { storage: fileStorage(directory), ...(WebSocket && { WebSocket: leavingSocket(WebSocket) }) };
 }
 

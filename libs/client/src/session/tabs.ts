@@ -11,6 +11,8 @@ export interface Tabs {
   tellAccess(access: Access): void;
   /** An event of the stream, which one tab holds for all. */
   tellEvent(event: AuthEvent): void;
+  /** The stream must answer if it has been silent for so many milliseconds: the tab that holds it asks. */
+  tellCheck(afterMs: number): void;
   close(): void;
 }
 
@@ -18,6 +20,7 @@ export interface TabListener {
   onChange(): void;
   onAccess(access: Access): void;
   onEvent(event: AuthEvent): void;
+  onCheck(afterMs: number): void;
 }
 
 export function openTabs(
@@ -30,6 +33,7 @@ export function openTabs(
     channel.onmessage = ({ data }) => {
       if (!isRecord(data)) return;
       if (data.kind === 'event') return listener.onEvent(data.event as AuthEvent);
+      if (data.kind === 'check') return listener.onCheck(Number(data.afterMs));
       if (data.kind === 'access') {
         const { leftMs, ...access } = data.access as Access & { readonly leftMs: number };
         listener.onAccess({ ...access, expiresAt: monotonic() + leftMs });
@@ -42,6 +46,7 @@ export function openTabs(
     tellAccess: (access) =>
       channel?.postMessage({ kind: 'access', access: { ...access, leftMs: access.expiresAt - monotonic() } }),
     tellEvent: (event) => channel?.postMessage({ kind: 'event', event }),
+    tellCheck: (afterMs) => channel?.postMessage({ kind: 'check', afterMs }),
     close() {
       channel?.close();
       // A closed channel throws, in the middle of a change.

@@ -20,15 +20,19 @@ export interface StreamDeps {
   /** False while there is no network or the app is in the background: then nothing is opened. */
   readonly isAwake: () => boolean;
   readonly tell: (event: AuthEvent) => void;
+  /** Asks the tab that holds the stream, if it is another one, to have it answer. */
+  readonly checkElsewhere: (afterMs: number) => void;
   readonly log: Log;
 }
 
 /** The push stream of the session (docs/push.md). It opens and closes by itself. */
 export interface Stream {
-  /** Opens the stream if there is a session and it should be open, at once. One that is open must answer. */
+  /** Opens the stream if there is a session and it should be open, at once. One that is open, in any tab, must answer. */
   wake(): void;
   /** An open stream must answer if it has been silent for longer than it is left so: the timers stood still. */
   check(): void;
+  /** Has the stream of this tab answer, if it has been silent for so long. */
+  checkOwn(afterMs: number): void;
   /** Closes it before a login or logout begins, and keeps it closed until as many calls of `resume`. */
   pause(): void;
   resume(): void;
@@ -119,7 +123,7 @@ function createWish({ vault, isAwake }: StreamDeps) {
 }
 
 export function createStream(deps: StreamDeps): Stream {
-  const { keeper, call, leadership, isAwake, tell, log } = deps;
+  const { keeper, call, leadership, isAwake, tell, checkElsewhere, log } = deps;
   const renewRefused = createRenewRefused(deps);
   const wish = createWish(deps);
   let openedAt = 0;
@@ -162,14 +166,23 @@ export function createStream(deps: StreamDeps): Stream {
     if (state.connection?.era === access.era) state.connection.extend(access);
   }
 
+  const checkOwn = (afterMs: number) => state.connection?.check(afterMs);
+
+  /** A hidden tab that holds the stream may have slept longest of all. */
+  function check(afterMs: number): void {
+    if (state.connection) checkOwn(afterMs);
+    else checkElsewhere(afterMs);
+  }
+
   return {
     wake() {
-      state.connection?.check();
+      check(0);
       if (state.connection !== undefined || !wish.canOpen()) return;
       again.cancel();
       void open();
     },
-    check: () => state.connection?.check(deps.platform.quietMs),
+    check: () => check(deps.platform.quietMs),
+    checkOwn,
     pause() {
       wish.pause();
       again.cancel();
