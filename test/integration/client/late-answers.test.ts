@@ -98,6 +98,26 @@ test('a login succeeds whose own effect on the session before is heard of first'
   expect((await app.client.account.find()).email).toBe(app.email);
 });
 
+test('of two tabs that log in at once, without locks or a channel, both hold the session that lives', async () => {
+  const { email, storage, client } = await scene.signedIn(noStream);
+  for (let time = 1; time <= 5; time += 1) {
+    await client.logOut();
+    const tabs = [scene.app(noStream, storage), scene.app(noStream, storage)];
+    await Promise.all(tabs.map((tab) => tab.client.ready()));
+    const infos = await Promise.all(tabs.map((tab) => tab.client.logIn({ email, password })));
+    expect(new Set(infos.map(({ device_id }) => device_id)).size).toBe(1);
+    for (const tab of tabs) {
+      tab.clock.monotonic += hourMs;
+      // The first call may meet the other tab's session, of which nothing but the storage tells.
+      await tab.client.account.find().catch(() => undefined);
+      expect((await tab.client.account.find()).email).toBe(email);
+      expect(tab.client.state().status).toBe('signed_in');
+      tab.client.close();
+    }
+    await client.ready();
+  }
+});
+
 const hourMs = 3_600_000;
 /** Whose refresh gets this fate, until the test ends that. It holds the lock of all tabs. */
 const frozen = {

@@ -3,8 +3,8 @@ import { v7 } from 'uuid';
 
 /** The source of new ids (decisions, "time, ids"). */
 export interface Ids {
-  /** UUIDv7, for users, sessions and events: they sort by time. */
-  entityId(): string;
+  /** UUIDv7, for users, sessions and events: they sort by time. Greater than `after`, whatever the clocks say. */
+  entityId(after?: string): string;
   /** UUIDv4 from the system's CSPRNG, for groups and device ids: it reveals nothing. */
   groupId(): string;
   /** UUIDv4 from the same source: its holder can join. */
@@ -14,7 +14,10 @@ export interface Ids {
 }
 
 export const systemIds: Ids = {
-  entityId: () => v7(),
+  entityId(after = '') {
+    const id = v7();
+    return id > after ? id : v7({ msecs: Number.parseInt(after.replace('-', '').slice(0, 12), 16) + 1 });
+  },
   groupId: () => randomUUID(),
   inviteToken: () => randomUUID(),
   challengeId: () => randomUUID(),

@@ -89,7 +89,7 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
     const { _id: userId } = seen;
     await assertEmailVerified(seen, sentId, origin);
     const at = now();
-    const sessionId = ids.entityId();
+    let sessionId = '';
     const nonce = randomBytes(32);
     const device = knownAs(input);
     const learned = learnedDevice(seen, device, at);
@@ -111,6 +111,9 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
       for (const { reason, ids: sessionIds } of ended) {
         await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
       }
+      // Apps tell by the ids which of two logins of a device holds: that of this one is the greatest.
+      const replaced = live.flatMap((each) => (each.device_id === deviceId ? each._id : []));
+      sessionId = ids.entityId(replaced.toSorted().at(-1));
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId, marks });
       await sessions.insert(session, transactionSession);
       const login = { user, device, at, session, live, ended: ended.flatMap((group) => group.ids) };
