@@ -16,23 +16,29 @@ export interface LiveSequence {
 export function followLive(onMail: () => void): LiveSequence {
   const sequence = createStore<Sequence>([]);
   const isLive = createStore(false);
-  // What a request does after its chapter was cleared would be drawn as somebody else's.
-  const cleared = new Set<string>();
+  // What a request does after its chapter has gone would be drawn as somebody else's.
+  const gone = new Set<string>();
+  const change = (next: (now: Sequence) => Sequence) =>
+    sequence.change((now) => {
+      const after = next(now);
+      const kept = new Set(after.map(({ requestId }) => requestId));
+      for (const { requestId } of now) if (!kept.has(requestId)) gone.add(requestId);
+      return after;
+    });
   const source = new EventSource('/live');
   source.onopen = () => isLive.change(() => true);
   source.onerror = () => isLive.change(() => false);
   source.onmessage = ({ data }) => {
     const message: LiveMessage = JSON.parse(data);
     if (message.type === 'mail') onMail();
-    else if (!cleared.has(message.requestId)) sequence.change((now) => withSteps(now, message));
+    else if (!gone.has(message.requestId)) change((now) => withSteps(now, message));
   };
   return {
     sequence,
     isLive,
-    addTraffic: (traffic) => sequence.change((now) => withTraffic(now, traffic)),
-    clear() {
-      for (const { requestId } of sequence.read()) cleared.add(requestId);
-      sequence.change(() => []);
+    addTraffic(traffic) {
+      if (!('requestId' in traffic && gone.has(traffic.requestId))) change((now) => withTraffic(now, traffic));
     },
+    clear: () => change(() => []),
   };
 }

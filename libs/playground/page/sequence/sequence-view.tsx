@@ -56,9 +56,17 @@ const nearEnd = 40;
 function useFollowedEnd(picture: RefObject<HTMLDivElement | null>, sequence: Sequence): () => void {
   const isFollowing = useRef(true);
   useEffect(() => {
-    const isReading = picture.current?.querySelector('[aria-expanded="true"]') != null;
-    if (sequence.length > 0 && isFollowing.current && !isReading)
-      picture.current?.scrollTo({ top: picture.current.scrollHeight });
+    const view = picture.current;
+    if (view === null || sequence.length === 0) return;
+    const showEnd = () => {
+      const isReading = view.querySelector('[aria-expanded="true"]') !== null;
+      if (isFollowing.current && !isReading) view.scrollTo({ top: view.scrollHeight });
+    };
+    // A longer caption, or a mail, leaves it less room.
+    const resized = new ResizeObserver(showEnd);
+    resized.observe(view);
+    showEnd();
+    return () => resized.disconnect();
   }, [picture, sequence]);
   return () => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = picture.current ?? {};

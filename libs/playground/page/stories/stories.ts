@@ -163,18 +163,21 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     const { email, password } = ben.view.read();
     const own = anna.view.read();
     await ben.show('log_in');
-    ben.type({ email: own.email, password: own.password });
-    await tell('logIn');
-    await ben.logIn();
-    await untilStreamOpen(ben);
-    await tell('told');
-    await anna.show('devices');
-    const other = anna.view.read().sessions.find(({ is_current }) => !is_current);
-    await tell('revoke');
-    if (other) await anna.revoke(other.session_id);
-    await untilOut(ben);
-    await tell('why');
-    ben.type({ email, password });
+    try {
+      ben.type({ email: own.email, password: own.password });
+      await tell('logIn');
+      await ben.logIn();
+      await untilStreamOpen(ben);
+      await tell('told');
+      await anna.show('devices');
+      const other = anna.view.read().sessions.find(({ is_current }) => !is_current);
+      await tell('revoke');
+      if (other) await anna.revoke(other.session_id);
+      await untilOut(ben);
+      await tell('why');
+    } finally {
+      ben.type({ email, password });
+    }
   },
 
   async stolen({ anna, troublemaker }, tell) {
@@ -197,8 +200,10 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     await tell('kill');
     await troublemaker.killGateway();
     await until(() => !anna.view.read().isStreamOpen);
+    // At once: the gateway is soon back, however long the reader takes for the caption.
+    const joined = ben.join();
     await tell('meanwhile');
-    await ben.join();
+    await joined;
     await tell('back');
     await untilStreamOpen(anna, outageMs);
     await until(() => anna.view.read().group?.members.length === 2);
