@@ -18,8 +18,10 @@ export interface SessionsEnd {
   readonly userId: string;
   readonly reason: RevocationReason;
   readonly at: Date;
-  /** The session that goes on. */
+  /** The session that goes on, and from which the others end. */
   readonly spare?: string;
+  /** The session from which they end, unless it is the one to be spared. */
+  readonly by?: string | undefined;
 }
 
 /** Ends a user's sessions with the change that causes it: first in its transaction, then after its commit. */
@@ -43,8 +45,9 @@ export interface EndSessions {
 export function createEndSessions({ sessions, announce, audit, now }: EndSessionsDeps): EndSessions {
   return {
     turnOf: (userId) => ({ group: userId, hold: sessions.holdOf([userId], now), isUrgent: true }),
-    async revoke({ userId, reason, at, spare }, { requestId }, session) {
-      const { ended, isSpareLive } = await sessions.revokeOf(userId, { reason, at, requestId }, session, spare);
+    async revoke({ userId, reason, at, spare, by = spare }, { requestId }, session) {
+      const revocation = { reason, at, requestId, ...(by !== undefined && { by }) };
+      const { ended, isSpareLive } = await sessions.revokeOf(userId, revocation, session, spare);
       if (spare !== undefined && !isSpareLive) throw new AppError('IAD_JWT_ACCESS_INVALID');
       return ended;
     },

@@ -69,7 +69,7 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
     const wanted = erasureTime(at, graceDays);
     const ordered = { user_id: userId, deletesAt: wanted, locale: mailLocale(user, origin) };
     const events = deletionScheduledEvents(ordered, () => eventOrigin(origin, at, ids));
-    const end = { userId, reason: 'account_deleted', at } as const;
+    const end = { userId, reason: 'account_deleted', at, by: sessionId } as const;
     const endAll = async (session: ClientSession) => {
       const ended = await endSessions.revoke(end, origin, session);
       // Another request has ended it since the password was checked: what it has asked for must not happen.
