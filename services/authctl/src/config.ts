@@ -14,6 +14,9 @@ export const keyConfig = Type.Object({
 });
 export type KeyConfig = Type.Static<typeof keyConfig>;
 
+/** Where the pod of the chart writes audit lines too, because nobody collects what `kubectl exec` prints. */
+export const auditConfig = Type.Object({ AUTHCTL_AUDIT_FILE: Type.Optional(Type.String({ minLength: 1 })) });
+
 /** Variable of the worker that the command doctor reads. Of the other kinds it needs nothing. */
 export const subscriberConfig = Type.Object({
   EVENT_SUBSCRIBERS: Type.Array(Type.Union([SmtpSubscriber, Type.Object({ kind: Type.Enum(['webhook', 'queue']) })]), {

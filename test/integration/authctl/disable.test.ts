@@ -1,4 +1,6 @@
-import { userInfo } from 'node:os';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
@@ -56,6 +58,41 @@ describe('user disable', () => {
     expect(seen).toMatchObject({ disabled_at: expect.any(String), disabled_by: 'Ольга', disabled_reason: 'spam' });
     const session = await stack.collections.sessions.findOne({ _id: phone.session_id });
     expect(session?.revoked_request_id).toBe(auditLinesOf(run.stderr)[0]?.request_id);
+  });
+
+  test('is followed by trace with who did it and why, and never with another time’s', async () => {
+    const { user_id, email } = await newSession(stack);
+    const first = auditLinesOf((await disable(user_id, '--as', 'Olga')).stderr)[0]?.request_id;
+    const disabling = async (request: unknown) => {
+      const { steps } = await authctlJson(['trace', String(request)], options);
+      return steps.find(({ what }: { what: string }) => what === 'account disabled');
+    };
+    expect(await disabling(first)).toMatchObject({ user_id, why: 'spam', by: 'Olga' });
+    await enable(user_id);
+    expect(await disabling(first)).toBeUndefined();
+    await logIn(stack, email);
+    const second = auditLinesOf((await disable(user_id, '--as', 'Ben')).stderr)[0]?.request_id;
+    expect(await disabling(second)).toMatchObject({ by: 'Ben' });
+    expect(await disabling(first)).toBeUndefined();
+  });
+
+  test('is in a file too if there is one for the audit log, and is not made if it cannot be written', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'audit-'));
+    try {
+      const { user_id } = await newSession(stack);
+      const withFile = (path: string) => {
+        const env = { ...options.env, AUTHCTL_AUDIT_FILE: join(folder, path) };
+        return authctl(['user', 'disable', user_id, ...why], { env });
+      };
+      const refused = await withFile('nowhere/audit.jsonl');
+      expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('cannot be written') });
+      expect(await live(user_id)).toBe(1);
+      const { stderr } = await withFile('audit.jsonl');
+      expect(auditLinesOf(await readFile(join(folder, 'audit.jsonl'), 'utf8'))).toEqual(auditLinesOf(stderr));
+      expect(auditLinesOf(stderr)).toHaveLength(2);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   test('names the user of the operating system if nobody else is named', async () => {

@@ -56,13 +56,20 @@ export async function findSessionSteps(
   return [...created.map(toCreated), ...changed.flatMap(toChanged), ...steps, ...(await disablingOf(users, revoked))];
 }
 
-/** What the operator has said who disabled these sessions' account. */
+/** What the operator has said who ended these sessions by disabling their account, while it is disabled. */
 async function disablingOf(users: Collections['users'], revoked: readonly TracedSession[]): Promise<TraceStep[]> {
-  const ids = revoked.flatMap(({ revoked_reason, user_id }) => (revoked_reason === 'account_disabled' ? user_id : []));
+  const endedAt = new Map(
+    revoked.flatMap(({ revoked_reason, user_id, revoked_at }) =>
+      revoked_reason === 'account_disabled' ? [[user_id, revoked_at?.getTime()]] : [],
+    ),
+  );
   const options = { projection: { disabled_at: 1, disabled_reason: 1, disabled_by: 1 } };
-  const found = await users.find({ _id: { $in: [...new Set(ids)] } }, options).toArray();
+  const found = await users.find({ _id: { $in: [...endedAt.keys()] } }, options).toArray();
+  // Another time is another disabling.
   return found.flatMap(({ _id, disabled_at: at, disabled_reason: why, disabled_by: by }) =>
-    at === undefined ? [] : [{ at, what: 'account disabled', facts: { user_id: _id, why, by } }],
+    at?.getTime() !== endedAt.get(_id) || at === undefined
+      ? []
+      : [{ at, what: 'account disabled', facts: { user_id: _id, why, by } }],
   );
 }
 

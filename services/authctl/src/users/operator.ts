@@ -1,9 +1,11 @@
+import { openSync, writeSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { createAuditLog, createLogger, type WriteAudit } from '@auth-account/telemetry';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { CommandError } from '../cli/command-error.ts';
 import { exitCodes } from '../cli/exit-codes.ts';
 import type { Shell } from '../cli/shell.ts';
+import { auditConfig } from '../config.ts';
 
 function parseOperator(text: string): string {
   if (!/^[^\p{Cc}\p{Cs}]{1,128}$/u.test(text)) {
@@ -29,8 +31,26 @@ export function operatorOf(given: string | undefined): string {
   }
 }
 
-/** Opens the audit log of a command: lines on stderr, in the form of the services' lines. */
-export function openAudit({ terminal }: Shell): WriteAudit {
-  const destination = { write: (line: string) => void terminal.stderr.write(line) };
+/**
+ * Opens the audit log of a command: lines on stderr, and at the end of `AUTHCTL_AUDIT_FILE` if that is set, in the form
+ * of the services' lines. Throws a `CommandError` if the file cannot be written.
+ */
+export function openAudit(shell: Shell): WriteAudit {
+  const { AUTHCTL_AUDIT_FILE: path } = shell.config(auditConfig);
+  const file = path === undefined ? undefined : openForLines(path);
+  const destination = {
+    write(line: string) {
+      shell.terminal.stderr.write(line);
+      if (file !== undefined) writeSync(file, line);
+    },
+  };
   return createAuditLog(createLogger({ service: 'authctl', level: 'info', destination }));
+}
+
+function openForLines(path: string): number {
+  try {
+    return openSync(path, 'a');
+  } catch (error) {
+    throw new CommandError(`The audit log ${path} cannot be written: ${(error as Error).message}`, { cause: error });
+  }
 }
