@@ -6,6 +6,7 @@
 # installing packages; what a target needs and is not set is made here.
 # VERSION, REVISION, SOURCE: the labels.
 set -euo pipefail
+shopt -s inherit_errexit
 name=$1 image=$2
 shift 2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

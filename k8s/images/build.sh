@@ -25,6 +25,8 @@ for ((next = 1; next < ${#names[@]}; next += 2)); do
   build "${names[next]}" & first=$!
   second=
   if [ $((next + 1)) -lt ${#names[@]} ]; then build "${names[next + 1]}" & second=$!; fi
-  wait "$first"
-  [ -z "$second" ] || wait "$second"
+  failed=
+  wait "$first" || failed=yes
+  [ -z "$second" ] || wait "$second" || failed=yes
+  [ -z "$failed" ] || exit 1
 done

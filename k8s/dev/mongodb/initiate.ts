@@ -14,6 +14,7 @@ const INTERVAL_MS = 1_000;
 const SETTLED_INTERVAL_MS = 10_000;
 const AUTHENTICATION_FAILED = 18;
 const USER_EXISTS = 51003;
+const NOT_IN_CONFIG = 93;
 
 const service = podName.replace(/-\d+$/, '');
 const hosts = Array.from(
@@ -45,12 +46,23 @@ async function settle(): Promise<boolean> {
 
 async function complete(admin: Db): Promise<boolean> {
   const { isWritablePrimary, secondary, isreplicaset } = await admin.command({ hello: 1 });
-  if (isreplicaset === true) await startAgain(admin);
+  if (isreplicaset === true && (await isLost(admin))) await startAgain(admin);
   if (!isWritablePrimary) return secondary === true;
   const roles = ['readWrite', 'dbAdmin'].map((role) => ({ role, db: 'auth' }));
   if (!hasUsers) await setUser(admin, 'auth', roles);
   hasUsers = true;
   return addMember(admin);
+}
+
+/** True if the configuration has this member, which yet did not find itself in it. While mongod starts it is not known. */
+async function isLost(admin: Db): Promise<boolean> {
+  const isAbsent = await admin.command({ replSetGetStatus: 1 }).then(
+    () => false,
+    (error: unknown) => hasCode(error, NOT_IN_CONFIG),
+  );
+  if (!isAbsent) return false;
+  const { config } = await admin.command({ replSetGetConfig: 1 });
+  return config.members.some(({ host }: { host: string }) => host.startsWith(`${podName}.`));
 }
 
 /**
