@@ -1,4 +1,8 @@
+import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const docs = new URL('../../../docs/', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, docs), 'utf8');
@@ -42,10 +46,50 @@ function fill(command: string, values: PageValues): string {
   });
 }
 
-/** Returns the lines that docs/operations.md wants run before its commands, for this namespace. */
-export function findPreparation(namespace: string): string {
-  const [, block] = /## Before the commands[\s\S]*?```sh\n([\s\S]*?)```/.exec(read('operations.md')) ?? [];
-  if (!block?.startsWith('NS=auth\n'))
-    throw new Error('docs/operations.md does not say what to run before its commands');
-  return block.replace('NS=auth\n', `NS=${namespace}\n`);
+/** Returns the commands of a section of docs/operations.md, block by block. */
+export function findBlocks(heading: string): readonly string[] {
+  const [, after = ''] = read('operations.md').split(new RegExp(`^#+ ${heading}\\n`, 'm'));
+  const section = after.split(/^##/m, 1)[0] ?? '';
+  const blocks = [...section.matchAll(/^ *```sh\n([\s\S]*?)^ *```/gm)].map(([, block = '']) => block);
+  if (blocks.length === 0) throw new Error(`docs/operations.md has no commands below ${heading}`);
+  return blocks;
+}
+
+/** What docs/operations.md wants done before its commands. */
+export interface Preparation {
+  /** Functions for a shell. */
+  readonly functions: string;
+  /** Starts the pod for authctl. */
+  readonly start: string;
+}
+
+export function findPreparation(namespace: string): Preparation {
+  const [functions, start] = findBlocks('Before the commands');
+  if (!functions?.startsWith('NS=auth\n') || start === undefined)
+    throw new Error('docs/operations.md does not say what to do before its commands');
+  return { functions: functions.replace('NS=auth\n', `NS=${namespace}\n`), start };
+}
+
+/** Runs the work in a folder that has what commands of the pages take from the repository, and removes it. */
+export async function withPageFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'cluster-page-'));
+  try {
+    for (const name of ['charts', 'node_modules', 'package.json']) {
+      await symlink(join(process.cwd(), name), join(folder, name));
+    }
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** For a command that hangs, in milliseconds. */
+const limitMs = 240_000;
+
+/** Runs a script in bash, which gets four minutes unless another `timeout` is given. `said`: the ends of its outputs. */
+export function runInShell(script: string, options: SpawnSyncOptions = {}) {
+  const env = { USER: 'operator', ...process.env };
+  const all = { timeout: limitMs, env, ...options, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', script], all);
+  return { status, stdout, said: `${stdout.slice(-1_000)}${stderr.slice(-1_000)}` };
 }

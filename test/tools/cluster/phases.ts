@@ -22,13 +22,14 @@ import { checkHelmTest, checkMainPath } from './steps/main-path.ts';
 import { checkNetworkPolicies } from './steps/network-policy.ts';
 import { checkKeda, checkMonitored, checkRules, checkTargets } from './steps/operators.ts';
 import { checkPages } from './steps/pages.ts';
+import { checkRestore } from './steps/restore.ts';
 import { checkRollback, checkRollOuts, checkUpgrade } from './steps/roll-out.ts';
 import { checkTokenEnds } from './steps/token-ends.ts';
 import { checkUninstall } from './steps/uninstall.ts';
 import { fleetSize, loadOrders } from './under-load.ts';
 
 /** A part of the long form; each finds the release as it was installed, or as the part before has left it. */
-export type Phase = 'rest' | 'changes' | 'proxy' | 'operators' | 'end';
+export type Phase = 'rest' | 'changes' | 'proxy' | 'restore' | 'operators' | 'end';
 
 /** Runs the checks under the load and the streams. */
 async function withLoad(
@@ -146,7 +147,10 @@ export async function checkLong(
   if (isWanted('changes')) await checkChanges(cluster);
   const proxy = findProxy();
   if (proxy === undefined) console.log('LEFT OUT: behind a proxy, as CLUSTER_INGRESS_DOMAIN is not set');
-  else if (isWanted('proxy')) await checkBehindProxy(cluster, proxy);
+  else {
+    if (isWanted('proxy')) await checkBehindProxy(cluster, proxy);
+    if (isWanted('restore')) await checkRestore(cluster, proxy, [...valuesOf(images), ...proxy.values]);
+  }
   const prometheus = findPrometheus();
   if (prometheus === undefined) console.log('LEFT OUT: beside operators, as CLUSTER_PROMETHEUS is not set');
   else if (isWanted('operators')) await checkBesideOperators(cluster, prometheus);

@@ -1,16 +1,13 @@
 import { strict as assert } from 'node:assert';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
-import { authctlJson } from '../../../support/authctl.ts';
 import type { AgentSession } from '../agent/protocol.ts';
 import { type Cluster, ports } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
+import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page-commands.ts';
 
 const secretName = 'auth-keys';
-/** ConfigMap of the gateways. */
-const configMapName = 'auth-public-keys';
 const fileName = 'access-token-keys.json';
 /** The kubelet reads a Secret again within a minute and a half, the services read the file every 10 s. */
 const limitMs = 150_000;
@@ -36,7 +33,7 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
     'a new signing key is published: in the ConfigMap of the gateways, in the Secret of the apis',
     async () => {
       restarts = await containersOf(kubernetes);
-      newKid = (await rotate(kubernetes, [])).at(-1) ?? '';
+      newKid = (await rotate(kubernetes, 1)).at(-1) ?? '';
       publishedAt = performance.now();
       return [];
     },
@@ -57,7 +54,7 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
         }
         const seconds = ((performance.now() - publishedAt) / 1_000).toFixed(0);
         old = await agent.call('newSession', { api: 'http://auth-account-api' });
-        await rotate(kubernetes, ['--activate', '--now']);
+        await rotate(kubernetes, 2);
         activatedAt = performance.now();
         return [
           `in the files of all pods ${seconds} s later at the latest, private for the apis alone; now it is the first`,
@@ -131,26 +128,26 @@ async function filesInPods({ kubectl, podsOf }: Kubernetes): Promise<FileInPod[]
   return [...(await filesOf('api')), ...(await filesOf('push-gateway'))];
 }
 
-/** Changes both files as `authctl keys rotate` says, the public one first; returns the kids in the new order. */
-async function rotate({ kubectl, read }: Kubernetes, options: readonly string[]): Promise<string[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'cluster-keys-'));
-  try {
-    const [file, publicFile] = [join(directory, fileName), join(directory, 'public.json')];
+/** Takes one of the three steps of docs/operations.md, by its own lines; returns the kids in the new order. */
+function rotate({ namespace, read }: Kubernetes, step: 1 | 2): Promise<string[]> {
+  return withPageFolder(async (folder) => {
     const { data } = await read(['get', 'secret', secretName]);
-    await writeFile(file, Buffer.from(data[fileName], 'base64'), { mode: 0o600 });
-    await authctlJson(['keys', 'rotate', 'access', '--file', file, '--public-file', publicFile, ...options]);
-    const patch = async (object: readonly string[], content: string) => {
-      const path = join(directory, 'patch.json');
-      await writeFile(path, JSON.stringify({ data: { [fileName]: content } }), { mode: 0o600 });
-      await kubectl(['patch', ...object, '--type=merge', `--patch-file=${path}`]);
-    };
-    await patch(['configmap', configMapName], await readFile(publicFile, 'utf8'));
-    const text = await readFile(file, 'utf8');
-    await patch(['secret', secretName], Buffer.from(text).toString('base64'));
-    return JSON.parse(text).keys.map(({ kid }: { kid: string }) => kid);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+    await mkdir(join(folder, 'keys'), { mode: 0o700 });
+    for (const [name, content] of Object.entries(data as Record<string, string>)) {
+      await writeFile(join(folder, 'keys', name), Buffer.from(content, 'base64'), { mode: 0o600 });
+    }
+    const [block = ''] = findBlocks('Rotate a key');
+    const [definitions = '', ...steps] = block.split(/^(?=authctl keys rotate)/m);
+    const lines = `${definitions}\n${steps[step - 1]}`
+      .replaceAll('KIND-FILE', 'access-token-keys')
+      .replaceAll('KIND', 'access')
+      // The test has not the time that siblings have to fetch the key.
+      .replace('--activate', '--activate --now');
+    const { status, said } = runInShell(`set -e\n${findPreparation(namespace).functions}\n${lines}`, { cwd: folder });
+    assert.equal(status, 0, said);
+    const { keys } = JSON.parse(await readFile(join(folder, 'keys', fileName), 'utf8'));
+    return keys.map(({ kid }: { kid: string }) => kid);
+  });
 }
 
 function kidOf(token: string): string {

@@ -1,27 +1,21 @@
 import { strict as assert } from 'node:assert';
-import { spawnSync } from 'node:child_process';
 import type { Cluster } from '../cluster.ts';
-import { findPageCommands, findPreparation } from '../page-commands.ts';
-
-/** For a command that hangs, in milliseconds. */
-const limitMs = 240_000;
+import { findPageCommands, findPreparation, runInShell } from '../page-commands.ts';
 
 /** Answers of a command that is right, though there is nothing to show: no dead letter, no container before this one. */
 const nothingThere = /^authctl: |previous terminated container/m;
 
 /**
- * Runs what the runbooks and docs/operations.md tell to run, as it stands there, on the release. Scales it to its size
- * again, and takes the pod for authctl away.
+ * Runs what the runbooks and the pages beside them tell to run, as it stands there, on the release. Scales it to its size
+ * again; the last command takes the pod for authctl away.
  */
 export async function checkPages({ reporter, kubernetes, agent }: Cluster): Promise<void> {
-  const { kubectl, helm, namespace, podsOf, settled } = kubernetes;
+  const { kubectl, namespace, podsOf, settled } = kubernetes;
   const components = ['api', 'push-gateway', 'worker'];
   await reporter.check('each command of the pages works', async () => {
-    const preparation = findPreparation(namespace);
-    const prepared = runInShell(preparation);
-    assert.equal(prepared.status, 0, prepared.said);
-    // Without what has just been done: the functions alone.
-    const functions = preparation.replace(/^helm upgrade .*$/m, '');
+    const { functions, start } = findPreparation(namespace);
+    const started = runInShell(`set -e\n${functions}\n${start}`);
+    assert.equal(started.status, 0, started.said);
     const authctlJson = (line: string) => JSON.parse(runInShell(`${functions}\nauthctl ${line} --json`).stdout);
     const email = `${crypto.randomUUID()}@cluster.invalid`;
     const registered = await agent.call('ask', {
@@ -39,28 +33,31 @@ export async function checkPages({ reporter, kubernetes, agent }: Cluster): Prom
     };
     const lines = findPageCommands(values).toSorted((one, other) => effectOf(one) - effectOf(other));
     const failures: string[] = [];
-    for (const line of lines) {
-      const { status, said } = runInShell(`${functions}\n${line}`);
-      if (status !== 0 && !(status === 1 && nothingThere.test(said))) failures.push(`${line}: ${status} ${said}`);
+    try {
+      for (const line of lines) {
+        const { status, stdout, said } = runInShell(`${functions}\n${line}`);
+        const isRight = status === 0 || (status === 1 && nothingThere.test(said));
+        const asked = /^readyz (\S+)/.exec(line)?.[1];
+        const answers = asked === undefined ? 0 : stdout.split('"checks":').length - 1;
+        const isWhole = asked === undefined || answers === (await podsOf(asked)).length;
+        if (!isRight || !isWhole) failures.push(`${line}: ${status} ${said}`);
+      }
+    } finally {
+      await kubectl(['scale', ...components.map((name) => `deployment/auth-account-${name}`), '--replicas=2']);
     }
-    await kubectl(['scale', ...components.map((name) => `deployment/auth-account-${name}`), '--replicas=2']);
-    await helm([
-      ...['upgrade', 'auth-account', 'charts/auth-account', '--reset-then-reuse-values'],
-      ...['--set', 'authctl.enabled=false', '--wait', '--timeout', '4m'],
-    ]);
     await Promise.all(components.map((name) => settled(name)));
     assert.deepEqual(failures, []);
+    assert.deepEqual(
+      await podsOf('authctl').then((pods) => pods.filter(({ metadata }) => !metadata.deletionTimestamp)),
+      [],
+    );
     return [`${lines.length} commands`];
   });
 }
 
-/** What restarts pods comes after the others, and what ends them last. */
+/** What restarts pods comes after the others, then what ends them, and last what ends the pod that runs the commands. */
 function effectOf(line: string): number {
+  if (line.includes('component=authctl')) return 3;
   if (line.includes('--replicas=0')) return 2;
   return line.includes('rollout restart') ? 1 : 0;
-}
-
-function runInShell(script: string) {
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8', timeout: limitMs });
-  return { status, stdout, said: `${stdout.slice(-1_000)}${stderr.slice(-1_000)}` };
 }

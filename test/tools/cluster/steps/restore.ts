@@ -1,0 +1,128 @@
+import { strict as assert } from 'node:assert';
+import { spawn, spawnSync } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { AgentSession } from '../agent/protocol.ts';
+import type { AgentClient } from '../agent-client.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Kubernetes } from '../kubernetes.ts';
+import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page-commands.ts';
+import { authorityName, type ReverseProxy, withAgentOutside } from '../proxy.ts';
+import { openEntrances } from './behind-proxy.ts';
+
+/** For the whole procedure, in milliseconds. */
+const limitMs = 900_000;
+const programs = ['mongodump', 'mongorestore', 'redis-cli', 'jq'];
+
+/**
+ * Restores MongoDB as docs/operations.md says, by its own commands, from a mongodump: what came after the backup is
+ * undone, but sessions that were ended since are ended again.
+ */
+export async function checkRestore(cluster: Cluster, proxy: ReverseProxy, values: readonly string[]): Promise<void> {
+  const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
+  if (missing.length > 0) return console.log(`LEFT OUT: the restore, as there is no ${missing.join(', ')}`);
+  const { kubernetes, reporter } = cluster;
+  await withAgentOutside(proxy, async (outside) => {
+    if (!(await openEntrances(cluster, outside, proxy, values))) return;
+    await reporter.check('MongoDB is restored from a mongodump as the page says', async () => {
+      const ways = await openWays(kubernetes);
+      const url = proxy.entrances[0]?.url ?? '';
+      return withPageFolder((folder) => restore(kubernetes, outside, { url, folder, ways })).finally(ways.close);
+    });
+  });
+  await kubernetes.kubectl(['delete', 'configmap', authorityName]);
+}
+
+interface Place {
+  /** Where an app reaches the api. */
+  readonly url: string;
+  readonly folder: string;
+  readonly ways: Ways;
+}
+
+async function restore({ namespace, settled }: Kubernetes, outside: AgentClient, { url, folder, ways }: Place) {
+  const { functions, start } = findPreparation(namespace);
+  const variables = `export MONGODB_ADMIN='${ways.mongodb}' REDIS_ADMIN='${ways.redis}'`;
+  const run = (lines: string) => {
+    const { status, said } = runInShell(`set -euo pipefail\n${variables}\n${lines}`, { cwd: folder, timeout: limitMs });
+    assert.equal(status, 0, said);
+  };
+  run(`${functions}\n${start}`);
+  const newSession = () => outside.call('newSession', { api: url });
+  const [kept, ended] = [await newSession(), await newSession()];
+  const moment = new Date().toISOString();
+  run('mongodump --uri="$MONGODB_ADMIN" --oplog --gzip --archive=backup.gz');
+  const keptLater = await refresh(outside, url, kept);
+  assert.equal((await logOut(outside, url, ended)).status, 200);
+  const late = await newSession();
+
+  const begin = performance.now();
+  run([functions, `B=${moment}`, ...findBlocks('MongoDB is restored to an earlier time')].join('\n'));
+  const seconds = ((performance.now() - begin) / 1_000).toFixed(0);
+  await Promise.all(['api', 'push-gateway', 'worker'].map((component) => settled(component)));
+
+  const read = await ask(outside, `${url}/api/v1/account`, { method: 'GET', headers: bearer(keptLater.json.data) });
+  assert.equal(read.json.error_code, 'IAD_JWT_ACCESS_INVALID', 'a token of the former key');
+  assert.equal(
+    (await refresh(outside, url, keptLater.json.data)).status,
+    200,
+    'a session goes on after later refreshes',
+  );
+  assert.equal((await refresh(outside, url, ended)).json.error_code, 'IAD_JWT_REFRESH_STOLEN', 'ended again');
+  assert.equal((await refresh(outside, url, late)).json.error_code, 'IAD_JWT_REFRESH_EXPIRED', 'never was');
+  assert.equal((await logOut(outside, url, await newSession())).status, 200, 'all works again');
+  return [`its commands took ${seconds} s`];
+}
+
+const bearer = ({ access_token }: AgentSession) => ({ Authorization: `Bearer ${access_token}` });
+
+function ask(agent: AgentClient, url: string, question: object) {
+  return agent.call('ask', { url, ...question });
+}
+
+function refresh(agent: AgentClient, url: string, { refresh_token }: AgentSession) {
+  return ask(agent, `${url}/api/v1/auth/refresh`, { body: { refresh_token } });
+}
+
+function logOut(agent: AgentClient, url: string, session: AgentSession) {
+  const { refresh_token } = session;
+  return ask(agent, `${url}/api/v1/auth/logout`, { body: { refresh_token }, headers: bearer(session) });
+}
+
+/** Addresses of the stores for an administrator on this machine. */
+interface Ways {
+  readonly mongodb: string;
+  readonly redis: string;
+  close(): void;
+}
+
+async function openWays({ namespace, read }: Kubernetes): Promise<Ways> {
+  const secret = async (name: string, key: string) =>
+    Buffer.from((await read(['get', 'secret', name])).data[key], 'base64')
+      .toString()
+      .trim();
+  const [mongodb, redis] = await Promise.all([
+    forward(namespace, 'mongodb-0', 27_017),
+    forward(namespace, 'redis-0', 6_379),
+  ]);
+  const root = `root:${await secret('mongodb', 'root-password')}`;
+  const auth = `auth:${await secret('redis', 'auth-password')}`;
+  return {
+    mongodb: `mongodb://${root}@127.0.0.1:${mongodb.port}/?directConnection=true&authSource=admin`,
+    redis: `redis://${auth}@127.0.0.1:${redis.port}`,
+    close() {
+      mongodb.close();
+      redis.close();
+    },
+  };
+}
+
+/** Leads a port of this machine to one of a pod. */
+async function forward(namespace: string, pod: string, port: number): Promise<{ port: string; close(): void }> {
+  const args = ['-n', namespace, 'port-forward', `pod/${pod}`, `:${port}`];
+  const child = spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, own] = /127\.0\.0\.1:(\d+)/.exec(line) ?? [];
+    if (own !== undefined) return { port: own, close: () => void child.kill() };
+  }
+  throw new Error(`kubectl port-forward to ${pod} ended`);
+}
