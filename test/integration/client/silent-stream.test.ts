@@ -41,9 +41,11 @@ function newSignal(): DeviceSignal & { report(value: boolean): void } {
 
 const signals = { appState: newSignal(), connectivity: newSignal() };
 
-async function onSilentPath(asked: string): Promise<TestApp> {
-  // Else the time until a new token is needed would be a reason of its own.
-  const app = scene.app({ ...signals, ...(asked === 'auth' && { quietMs: 10_000_000 }) });
+/** Longer than a test waits, in milliseconds: silence alone must not be the cause of what it waits for. */
+const quietMs = 300_000;
+
+async function onSilentPath(): Promise<TestApp> {
+  const app = scene.app({ ...signals, quietMs });
   app.sockets.base = base;
   const email = newEmail();
   await app.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
@@ -65,7 +67,7 @@ test.each<[string, string, (app: TestApp) => unknown]>([
     'a call is made after the timers stood still',
     'ping',
     async (app) => {
-      app.clock.monotonic += 40_000;
+      app.clock.monotonic += quietMs + 1;
       await app.client.account.find();
     },
   ],
@@ -79,7 +81,7 @@ test.each<[string, string, (app: TestApp) => unknown]>([
   ],
   ['it was quiet for a while', 'ping', (app) => app.giveUpWaiting()],
 ])('a stream that is cut in silence is opened anew once %s', async (_, asked, cause) => {
-  const app = await onSilentPath(asked);
+  const app = await onSilentPath();
   const seen = () => app.events.flatMap((event) => (event.type === 'stream' ? [event.status] : []));
   expect(seen()).toEqual(['open']);
   await cause(app);
@@ -94,13 +96,13 @@ test.each<[string, string, (app: TestApp) => unknown]>([
 test('a tab that comes to the foreground has the tab that holds the stream ask', async () => {
   const [held, shown] = [{ connectivity: newSignal(), appState: newSignal() }, signals];
   const shared = createSharedTabs();
-  const leader = scene.app({ ...held, ...shared });
+  const leader = scene.app({ ...held, ...shared, quietMs });
   leader.sockets.base = base;
   const email = newEmail();
   await leader.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   await leader.client.logIn({ email, password });
   await eventually('the stream is open', async () => leader.client.stream.isOpen());
-  const other = scene.app({ ...shown, ...shared }, leader.storage);
+  const other = scene.app({ ...shown, ...shared, quietMs }, leader.storage);
   await other.client.ready();
   path.freeze();
   leader.sockets.steps.length = 0;
@@ -114,7 +116,7 @@ test('a tab that comes to the foreground has the tab that holds the stream ask',
 });
 
 test('a stream that answers stays open, however often it is asked', async () => {
-  const app = scene.app(signals);
+  const app = scene.app({ ...signals, quietMs });
   const email = newEmail();
   await app.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   await app.client.logIn({ email, password });

@@ -128,6 +128,29 @@ describe('8. the stream follows the session', () => {
     one.client.close();
     await untilOpen(two);
   });
+
+  test('a tab that let another one lead while it fetched a token opens none', async () => {
+    const shared = createSharedTabs();
+    const one = await scene.signedIn(shared);
+    await untilOpen(one);
+    const two = scene.app(shared, one.storage);
+    await two.client.ready();
+    two.clock.monotonic += 3_600_000;
+    two.network.plan('/refresh', 'answer_held');
+    one.client.close();
+    await eventually('it leads, and its token is on the way', async () => two.network.to('/refresh').length > 0);
+    const three = scene.app(shared, one.storage);
+    await three.client.ready();
+    // A login closes the stream of its tab, and so lets the third one lead.
+    await two.client.logIn({ email: newEmail(), password }).catch(() => undefined);
+    two.network.release();
+    await untilOpen(three);
+    await eventually('the refresh has ended', async () => two.client.account.find().then(() => true));
+    expect([two.sockets.steps, three.sockets.live()]).toEqual([[], 1]);
+    three.client.close();
+    await untilOpen(two);
+    two.client.close();
+  });
 });
 
 test('errors are for people and for programs (rule 9)', async () => {

@@ -215,7 +215,7 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
       container.securityContext.capabilities.add = ['NET_ADMIN'];
     },
   ],
-  'every Deployment has a liveness and a readiness probe that differ': [
+  'every Deployment that serves has a liveness and a readiness probe that differ': [
     ({ container }) => {
       container.readinessProbe = undefined;
     },
@@ -247,7 +247,7 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
       configMap.data.TOKEN_ISSUER = 'https://user:word@auth.example.com';
     },
   ],
-  'nobody but the api gets anything of a Secret with private keys, the worker the server’s keys alone': [
+  'nobody but api and authctl gets anything of a Secret with private keys, the worker the server’s keys alone': [
     ({ pod }) => {
       pod.volumes = [{ name: 'keys', secret: { secretName: 'private-keys', items: [{ key: 'a', path: 'a' }] } }];
     },

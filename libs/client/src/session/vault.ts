@@ -82,10 +82,10 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
   const { current, hasEnded, discard, hold } = createMemory(onChange);
 
   function accept(record: SessionRecord): void {
-    // An era that this tab has not known is another tab's later one, whatever its count: the storage may have been wiped.
-    const isToHold = hasEnded(record.era) ?? !isUnwritten;
+    // An era that this tab has not known is another tab's later one, whatever its count: the storage may have been wiped,
+    // or have refused what this tab has counted.
     const held = current();
-    if (!held || record.n > held.n || isToHold) hold(record);
+    if (!held || record.n > held.n || hasEnded(record.era) !== false) hold(record);
   }
 
   async function read(others?: Platform['openChannel']): Promise<SessionRecord> {

@@ -4,6 +4,8 @@ import type { Platform } from '../platform/platform.ts';
 export interface Leadership {
   /** Resolves to true when this tab leads, and to false if it has resigned before. */
   lead(): Promise<boolean>;
+  /** False once it has resigned, until it leads again. */
+  leads(): boolean;
   /** Lets another tab lead. */
   resign(): void;
 }
@@ -11,6 +13,7 @@ export interface Leadership {
 /** The lock is held as long as the tab leads or lives; without locks every client leads. */
 export function createLeadership({ locks }: Pick<Platform, 'locks'>, prefix: string): Leadership {
   let turn: { readonly begun: Promise<boolean>; readonly end: () => void } | undefined;
+  let isHeld = !locks;
 
   function takeTurn(all: NonNullable<Platform['locks']>) {
     const wait = new AbortController();
@@ -31,11 +34,14 @@ export function createLeadership({ locks }: Pick<Platform, 'locks'>, prefix: str
       if (!locks) return true;
       turn ??= takeTurn(locks);
       const own = turn;
-      return (await own.begun) && own === turn;
+      isHeld = (await own.begun) && own === turn;
+      return isHeld;
     },
+    leads: () => isHeld,
     resign() {
       turn?.end();
       turn = undefined;
+      isHeld = !locks;
     },
   };
 }

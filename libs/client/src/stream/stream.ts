@@ -81,7 +81,8 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
     const access = await keeper.access();
     const record = vault.current();
     // Much may have happened since it was asked for.
-    if (!platform.WebSocket || !record?.session || record.era !== access.era || !canOpen()) return;
+    if (!platform.WebSocket || !record?.session || record.era !== access.era) return;
+    if (!canOpen() || !leadership.leads()) return;
     const socket = new platform.WebSocket(record.session.push_stream_url, ['bearer', access.token]);
     state.connection = connect(socket, access, platform, listener);
   }
@@ -122,8 +123,20 @@ function createWish({ vault, isAwake }: StreamDeps) {
   };
 }
 
+function createCheck({ checkElsewhere }: StreamDeps, connection: () => Connection | undefined) {
+  const checkOwn = (afterMs: number) => connection()?.check(afterMs);
+  return {
+    checkOwn,
+    /** A hidden tab that holds the stream may have slept longest of all. */
+    check(afterMs: number): void {
+      if (connection()) checkOwn(afterMs);
+      else checkElsewhere(afterMs);
+    },
+  };
+}
+
 export function createStream(deps: StreamDeps): Stream {
-  const { keeper, call, leadership, isAwake, tell, checkElsewhere, log } = deps;
+  const { keeper, call, leadership, isAwake, tell, log } = deps;
   const renewRefused = createRenewRefused(deps);
   const wish = createWish(deps);
   let openedAt = 0;
@@ -166,14 +179,7 @@ export function createStream(deps: StreamDeps): Stream {
     if (state.connection?.era === access.era) state.connection.extend(access);
   }
 
-  const checkOwn = (afterMs: number) => state.connection?.check(afterMs);
-
-  /** A hidden tab that holds the stream may have slept longest of all. */
-  function check(afterMs: number): void {
-    if (state.connection) checkOwn(afterMs);
-    else checkElsewhere(afterMs);
-  }
-
+  const { check, checkOwn } = createCheck(deps, () => state.connection);
   return {
     wake() {
       check(0);

@@ -59,10 +59,12 @@ function findPrivateSecrets(manifests: readonly Manifest[]): Set<string> {
 /** Rules about access to keys. */
 export const keyRules: readonly Rule[] = [
   {
-    title: 'nobody but the api gets anything of a Secret with private keys, the worker the server’s keys alone',
+    title: 'nobody but api and authctl gets anything of a Secret with private keys, the worker the server’s keys alone',
     find(manifests) {
       const privateSecrets = findPrivateSecrets(manifests);
-      const others = findWorkloads(manifests).filter(({ pod }) => pod.containers.every(({ name }) => name !== 'api'));
+      const others = findWorkloads(manifests).filter(({ pod }) =>
+        pod.containers.every(({ name }) => name !== 'api' && name !== 'authctl'),
+      );
       return others.flatMap(({ manifest, pod }) => {
         const secrets = [
           ...(pod.volumes ?? []).filter((volume) => !isServerKeys(volume, pod)).flatMap(secretsOfVolume),
