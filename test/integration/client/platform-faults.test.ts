@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Timers } from '@auth-account/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newEmail } from '../../support/accounts.ts';
+import { newEmail, password } from '../../support/accounts.ts';
 import { type ClientScene, codeOf, noStream, openClientScene } from '../../support/client-scene.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
@@ -104,6 +104,30 @@ test('two tabs that start for the first time are one device', async () => {
     network.to('/password-reset').map(({ body }) => JSON.parse(body).device_id),
   );
   expect(ids).toEqual([expect.any(String), ids[0]]);
+});
+
+test('a logout that the storage refused does not end what was opened after it in another tab', async () => {
+  const shared = { ...noStream, ...createSharedTabs() };
+  const one = await scene.signedIn(shared);
+  let isRefused = false;
+  const unless = <T>(write: () => Promise<T>) => (isRefused ? Promise.reject(new Error('refused')) : write());
+  const two = scene.app(shared, {
+    ...one.storage,
+    set: (key, value) => unless(() => one.storage.set(key, value)),
+    remove: (key) => unless(() => one.storage.remove(key)),
+  });
+  await two.client.ready();
+  isRefused = true;
+  await two.client.logOut();
+  // Each try to write counts its record on.
+  for (let time = 1; time <= 5; time += 1) await two.client.ready();
+  one.storage.content.clear();
+  const { session_id } = await one.client.logIn({ email: one.email, password });
+  isRefused = false;
+  await two.client.ready();
+  await eventually('the other tab has it too', async () => two.client.state().status === 'signed_in', 5_000);
+  expect(two.client.state()).toMatchObject({ session: { session_id } });
+  expect((await one.client.account.find()).email).toBe(one.email);
 });
 
 const onServer = `
