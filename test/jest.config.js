@@ -8,7 +8,9 @@ const servers = {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
 };
 
-/** Node loads the TypeScript sources itself, as it does in production: see docs/adr/0017-tests-run-in-node-itself.md. */
+/**
+ * Node loads the TypeScript sources itself, as it does in production: see docs/adr/0007-tests-run-in-node-itself.md.
+ */
 export default {
   rootDir: '..',
   roots: ['<rootDir>/libs', '<rootDir>/services', ...(isUnit ? [] : ['<rootDir>/test'])],

@@ -11,7 +11,7 @@ interface ModelCode {
   readonly email?: string;
 }
 
-/** A model of decisions, "Account lifecycle", without stores: one account, everything by its name. */
+/** A model of docs/specification/account.md, without stores: one account, everything by its name. */
 export interface AccountModel {
   readonly email: string;
   /** undefined: void until it is reset. */

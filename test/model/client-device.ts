@@ -15,7 +15,8 @@ export interface Life {
   readonly endings: Set<() => void>;
   /**
    * What a frozen page will hear when it goes on, in order; undefined while it runs. It keeps its locks. What it does with
-   * its storage it still ends: in the milliseconds between two steps of that no page is frozen here (decisions.md).
+   * its storage it still ends: in the milliseconds between two steps of that no page is frozen here
+   * (libs/client/README.md, "Tabs and storage").
    */
   frozen: (() => void)[] | undefined;
   /** When it went on, in milliseconds. */

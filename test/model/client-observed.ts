@@ -36,7 +36,7 @@ export interface Observed {
   /**
    * Sessions whose logout was sent by a tab that could not read the storage, or after that was wiped, those that such a
    * tab refreshed after a wipe, and those of a wipe right after a write: the other tab may have used a newer token, which
-   * counts as theft (decisions.md, "The client").
+   * counts as theft (libs/client/README.md, "Tabs and storage").
    */
   readonly blindSessions: Set<string>;
   /** Session whose refresh was refused last. */

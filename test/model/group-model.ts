@@ -13,7 +13,7 @@ interface Group {
 /** Expected answer of a request. */
 export type Outcome = 'done' | 'already member' | 'invite over' | 'not the owner' | 'no such member';
 
-/** A model of decisions, "Groups and invites", without stores: who lives in which group, and who owns it. */
+/** A model of docs/specification/groups-and-invites.md, without stores: who lives in which group, and who owns it. */
 export interface GroupModel {
   readonly groups: readonly Group[];
   groupOf(person: Person): number;

@@ -8,8 +8,8 @@ export interface ModelLifetime {
 }
 
 /**
- * A model of decisions, "Refresh", without its arithmetic: the token that was presented last, and the set of valid
- * tokens that were handed out for it. Tokens are named by their generation.
+ * A model of docs/specification/refresh.md, "Generations", without its arithmetic: the token that was presented last,
+ * and the set of valid tokens that were handed out for it. Tokens are named by their generation.
  */
 export interface SessionModel {
   readonly parent: number;

@@ -68,7 +68,7 @@ export interface Outcome {
   readonly thiefRefreshes: number;
 }
 
-/** Longest wait of an app for an answer (decisions, "For clients"). */
+/** Longest wait of an app for an answer (docs/apps.md, "Refreshing"). */
 const timeoutMs = 20_000;
 /** Lifetime of an access token: no app refreshes earlier, some sleep for longer. */
 const shortestPauseMs = 600_000;

@@ -14,7 +14,7 @@ export interface OtlpReceiver {
 }
 
 /**
- * Starts a receiver of traces over OTLP/HTTP (OTLP specification, "OTLP/HTTP"). It keeps traces that are sent as JSON;
+ * Starts a receiver of traces over OTLP/HTTP (opentelemetry.io/docs/specs/otlp). It keeps traces that are sent as JSON;
  * with `keep: false` it accepts any encoding and keeps nothing.
  */
 export async function startOtlpReceiver({ keep = true }: { readonly keep?: boolean } = {}): Promise<OtlpReceiver> {

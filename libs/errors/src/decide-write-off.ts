@@ -28,8 +28,8 @@ export interface WriteOffDecision {
 }
 
 /**
- * Decides if a write-off is allowed, and its result (specification, "What the service does"): a HOME group may go below
- * zero, which its screens mask; an OFFICE group may not.
+ * Decides if a write-off is allowed, and its result (docs/specification/groups-and-invites.md, "Groups"): a HOME group
+ * may go below zero, which its screens mask; an OFFICE group may not.
  *
  * @example
  * const { balance, displayedBalance, notice: code } = decideWriteOff({ accountType: 'HOME', available: 2, requested: 5 });

@@ -4,7 +4,10 @@ import type { RevocationReason, SessionDocument } from './documents.ts';
 /** Ways in which the stream of a revoked session closes. */
 export type RevocationCloseReason = Extract<CloseReason, 'LOGOUT_CONFIRMED' | 'SESSION_REPLACED' | 'SESSION_REVOKED'>;
 
-/** Returns the way in which a session's stream closes, by the reason of its revocation (decisions, "Push stream"). */
+/**
+ * Returns the way in which a session's stream closes, by the reason of its revocation
+ * (docs/specification/push-stream.md, "Closing").
+ */
 export function closeReasonOf(reason: RevocationReason | undefined): RevocationCloseReason {
   if (reason === 'logout') return 'LOGOUT_CONFIRMED';
   return reason === 'replaced' ? 'SESSION_REPLACED' : 'SESSION_REVOKED';

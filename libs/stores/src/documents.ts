@@ -171,7 +171,7 @@ export interface SessionHoldMark {
   readonly until: Date;
 }
 
-/** Collection `user_sessions`: one per user and device (specification, "Session"; decisions, "Tokens"). */
+/** Collection `user_sessions`: one per user and device (docs/specification/refresh.md, "Refresh tokens"). */
 export interface SessionDocument {
   /** `session_id`, UUIDv7; also the `{id}` of the push stream. */
   readonly _id: string;

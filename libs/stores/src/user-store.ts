@@ -50,9 +50,9 @@ export interface Disabled {
 export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 'role' | 'joined_at'>;
 
 /**
- * The key under which an address is unique: A to Z in lower case (decisions, "Registration"). No other letter is
- * changed: some of Unicode, such as the sign of the kelvin, have a letter of ASCII as their lower case, and no
- * account's address has one.
+ * The key under which an address is unique: A to Z in lower case (docs/specification/registration.md, "Steps"). No
+ * other letter is changed: some of Unicode, such as the sign of the kelvin, have a letter of ASCII as their lower case,
+ * and no account's address has one.
  */
 export function emailKey(email: string): string {
   return email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());

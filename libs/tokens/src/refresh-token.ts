@@ -9,7 +9,9 @@ export interface RefreshTokenParts {
   readonly generation: number;
 }
 
-/** Creates and verifies refresh tokens. They are opaque to clients (decisions, "Tokens"). */
+/**
+ * Creates and verifies refresh tokens. They are opaque to clients (docs/specification/refresh.md, "Refresh tokens").
+ */
 export interface RefreshTokens {
   /** Key of new sessions and rotations: the first of the present file. */
   readonly currentKid: string;

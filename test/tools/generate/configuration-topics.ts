@@ -36,7 +36,7 @@ export const topics: readonly Topic[] = [
   {
     title: 'Rate limits',
     intro:
-      'A request over a limit gets 429 `ERR-RATE-LIMITED`. How guessing is slowed down: [decisions](decisions.md).',
+      'A request over a limit gets 429 `ERR-RATE-LIMITED`. How guessing is slowed down: [wrong passwords](specification/login-and-tokens.md#wrong-passwords).',
     names: /(_LIMIT_PER_|^LOGIN_)/,
   },
   { title: 'Deletion of accounts', names: /^(ACCOUNT_DELETION_|ERASURE_)/ },

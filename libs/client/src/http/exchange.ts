@@ -2,7 +2,10 @@ import type { Operation, OperationName, Operations } from '../generated/operatio
 import type { Log, Platform } from '../platform/platform.ts';
 import { AuthError, type ClientErrorCode } from './auth-error.ts';
 
-/** Longest time for an answer, in milliseconds: a refresh that is sent again later must not meet its elder (decisions, "Refresh"). */
+/**
+ * Longest time for an answer, in milliseconds: a refresh that is sent again later must not meet its elder
+ * (docs/apps.md, "Refreshing").
+ */
 const maxTimeoutMs = 20_000;
 
 export interface ExchangeConfig {

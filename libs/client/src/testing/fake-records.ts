@@ -18,7 +18,7 @@ export interface FakeSession {
   readonly device_name: string | null;
   readonly platform: 'ios' | 'android' | 'web' | 'other' | null;
   readonly created_at: string;
-  /** Generations of its refresh tokens, as the service keeps them: see docs/decisions.md, "What refresh cannot promise". */
+  /** Generations of its refresh tokens, as the service keeps them: see docs/specification/refresh.md, "Generations". */
   generation: number;
   parent: number;
   floor: number;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Uuid } from '../http/fields.ts';
 
-/** BullMQ queue of the forced-logout command (decisions, "Events and commands"). */
+/** BullMQ queue of the forced-logout command (docs/specification/logout.md, "Forced logouts"). */
 export const forceLogoutQueue = 'service.auth.commands.force-logout';
 
 /** Reason for ending the sessions, for the logs: no personal data, never shown to the user. */

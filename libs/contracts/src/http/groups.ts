@@ -14,7 +14,7 @@ export const GroupRole = Type.Enum(['owner', 'member'], {
 });
 export type GroupRole = Type.Static<typeof GroupRole>;
 
-/** Effect of a space's type on its stock (specification, "What the service does"). */
+/** Effect of a space's type on its stock (docs/specification/groups-and-invites.md, "Groups"). */
 export const StockDeficit = Type.Enum(['masked', 'refused'], {
   description:
     'Effect of taking more than is in stock. `masked` (HOME): the balance goes below zero and the screens hide it, ' +

@@ -3,8 +3,8 @@ import { Success, Timestamp } from './fields.ts';
 import { exampleRefreshToken } from './login.ts';
 
 /**
- * Body of `POST /api/v1/auth/logout`. It has no maximum length: any text that is not a genuine token is 404 (decisions,
- * "Logout"); the limit on the body bounds it.
+ * Body of `POST /api/v1/auth/logout`. It has no maximum length: any text that is not a genuine token is 404
+ * (docs/specification/logout.md, "Logout"); the limit on the body bounds it.
  */
 export const LogoutRequest = Type.Object({ refresh_token: Type.String({ minLength: 1 }) });
 export type LogoutRequest = Type.Static<typeof LogoutRequest>;

@@ -1,5 +1,5 @@
 /**
- * Close codes of a push stream (decisions, "Push stream"). 1000 to 1009 are RFC 6455's, 4000 to 4999 are for
+ * Close codes of a push stream (docs/push.md, "Close codes"). 1000 to 1009 are RFC 6455's, 4000 to 4999 are for
  * applications.
  */
 export const closeCodes = {

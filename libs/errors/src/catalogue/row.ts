@@ -107,9 +107,9 @@ export interface CatalogueRow {
   /** The HTTP status; the default if `httpAlternatives` allows others. */
   readonly http: number;
   readonly httpAlternatives?: readonly number[];
-  /** Meaning; for the six domains, the specification's own words. */
+  /** Meaning; for the six domains, word for word those of docs/specification/errors.md. */
   readonly meaning: string;
-  /** Consequence; for the six domains, the specification's own words. */
+  /** Consequence; for the six domains, word for word those of docs/specification/errors.md. */
   readonly reactionText: string;
   readonly reaction: Reaction;
   readonly retry: Retry;

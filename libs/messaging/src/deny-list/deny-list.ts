@@ -40,8 +40,8 @@ export class DenyListUnavailable extends Error {
 }
 
 /**
- * Smallest claims version that is still good, by session, in Redis (decisions, "Tokens"). MongoDB is the source of
- * truth.
+ * Smallest claims version that is still good, by session, in Redis (docs/specification/login-and-tokens.md, "The deny
+ * list"). MongoDB is the source of truth.
  */
 export interface DenyList {
   /**

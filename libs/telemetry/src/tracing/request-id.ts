@@ -56,7 +56,7 @@ function named(tracer: Tracer, next: () => number): Tracer {
 }
 
 const field = 'x-request-id';
-/** Ids that the contract allows (decisions, "Requests in general"); any other id is not carried on. */
+/** Ids that the contract allows (docs/specification/requests.md, "Headers"); any other id is not carried on. */
 const allowed = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 
 /** Carries `X-Request-ID` along with the trace context: on outgoing HTTP, in BullMQ jobs and in messages over Redis. */

@@ -3,7 +3,7 @@ import type { KeySet } from './key-set.ts';
 import type { KeySource } from './key-source.ts';
 import type { AccessTokenAlgorithm } from './public-keys.ts';
 
-/** Claims of an access token about its bearer (decisions, "Tokens"). */
+/** Claims of an access token about its bearer (docs/specification/login-and-tokens.md, "Access tokens"). */
 export interface AccessTokenClaims {
   readonly user_id: string;
   readonly home_group_id: string;

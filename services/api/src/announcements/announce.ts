@@ -30,7 +30,7 @@ export interface AnnounceDeps {
   readonly onLost: () => void;
 }
 
-/** Milliseconds for which an answer waits for its announcement (decisions, "Logout"). */
+/** Milliseconds for which an answer waits for its announcement (docs/specification/logout.md, "Logout"). */
 const maximumWaitMs = 250;
 
 /**

@@ -64,8 +64,9 @@ const withoutKey: IdempotentRequest<never> = {
 };
 
 /**
- * Creates the opener of idempotent requests (decisions, "Idempotency-Key"). Neither the key nor the body is stored: the
- * body holds a password. Only HMACs of them are, so that without the server's secret nobody can guess at them.
+ * Creates the opener of idempotent requests (docs/specification/requests.md, "Repeated requests"). Neither the key nor
+ * the body is stored: the body holds a password. Only HMACs of them are, so that without the server's secret nobody can
+ * guess at them.
  */
 export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
   return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {

@@ -95,10 +95,11 @@ type CodeScript = (
 ) => Promise<[rule: 'code_account' | 'code_recipient' | '', waitMs: number]>;
 
 /**
- * Creates the limit of codes for an account (docs/decisions.md, "Codes by e-mail"). All strangers share one count. So
- * do all places that the account knows, and no stranger can use that up. If the mailbox is known to be the account's,
- * each place that stays has a count of its own, which nobody elsewhere can use up, not even with the password. An
- * address without an account knows nobody, so that its limit is the one that a stranger meets at any account.
+ * Creates the limit of codes for an account (docs/specification/account.md, "Limits of codes"). All strangers share one
+ * count. So do all places that the account knows, and no stranger can use that up. If the mailbox is known to be the
+ * account's, each place that stays has a count of its own, which nobody elsewhere can use up, not even with the
+ * password. An address without an account knows nobody, so that its limit is the one that a stranger meets at any
+ * account.
  *
  * While Redis is away each process counts for itself, and knows nobody.
  */

@@ -185,8 +185,8 @@ function identityOf({ email, deviceId }: Login, origin: RequestOrigin): LoginIde
 }
 
 /**
- * Creates the rate limits (docs/decisions.md, "Guessing"). While Redis is away they refuse nobody for that, and do not
- * wait.
+ * Creates the rate limits (docs/specification/requests.md, "Limits"). While Redis is away they refuse nobody for that,
+ * and do not wait.
  */
 export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
   const keys = createLimitKeys(keyPrefix, secret);

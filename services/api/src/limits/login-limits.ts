@@ -90,8 +90,8 @@ type LoginStep = keyof LoginLimits;
 type InsuredStep = (identity: LoginIdentity) => Promise<Refusal | undefined>;
 
 /**
- * Creates the limits on guessing passwords (docs/decisions.md, "Guessing"; NIST SP 800-63B-4, section 3.2.2). Each step
- * is one round trip to Redis.
+ * Creates the limits on guessing passwords (docs/specification/login-and-tokens.md, "Wrong passwords"; NIST SP
+ * 800-63B-4, section 3.2.2). Each step is one round trip to Redis.
  */
 export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   const { redis, keys, addresses, rules, now, onInsured, crowd = crowdLimit } = deps;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { v7 } from 'uuid';
 
-/** The source of new ids (decisions, "time, ids"). */
+/** The source of new ids (docs/specification/requests.md, "Answers"). */
 export interface Ids {
   /** UUIDv7, for users, sessions and events: they sort by time. Greater than `after`, whatever the clocks say. */
   entityId(after?: string): string;

@@ -41,7 +41,7 @@ export async function loadBlockLists(
   return (password) => lists.some((list) => list.has(password));
 }
 
-/** A shorter one is refused for its length (decisions, "Registration"). In code points. */
+/** A shorter one is refused for its length (docs/specification/registration.md, "Passwords"). In code points. */
 const shortest = 8;
 
 /** Reads the list of common passwords in zxcvbn-ts, which is imported only by this call: it takes 20 MB. */

@@ -48,10 +48,10 @@ export interface GroupChanged {
 export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promise<GroupChanged>;
 
 /**
- * Creates the function behind every change of group (decisions, "Groups and invites"). One transaction writes the user,
- * the claims of every live session, both groups, and the consequences for the group that is left: the longest-standing
- * member inherits it, or the last member closes it and its invites end. After the commit the deny list gets the new
- * versions of the claims, and the streams close with 4004. No session ends.
+ * Creates the function behind every change of group (docs/specification/groups-and-invites.md, "Moving"). One
+ * transaction writes the user, the claims of every live session, both groups, and the consequences for the group that
+ * is left: the longest-standing member inherits it, or the last member closes it and its invites end. After the commit
+ * the deny list gets the new versions of the claims, and the streams close with 4004. No session ends.
  *
  * Every join and leave writes the group's document, and every login the user's. So whatever happens at the same time
  * comes before or after the whole change.

@@ -33,7 +33,7 @@ export interface CreateInviteOutput {
   readonly isReplayed: boolean;
 }
 
-/** Valid invites of one group (docs/decisions.md, "Invites"). */
+/** Valid invites of one group (docs/specification/groups-and-invites.md, "Invites"). */
 const inviteLimit = 100;
 
 /**

@@ -1,6 +1,8 @@
 import type { SessionDocument } from '@auth-account/stores/documents';
 
-/** The generations of a session, which decide what a presented token is (decisions, "Refresh"). */
+/**
+ * The generations of a session, which decide what a presented token is (docs/specification/refresh.md, "Generations").
+ */
 export type Generations = Pick<SessionDocument, 'gen' | 'parent' | 'floor'>;
 
 /** `advance`: write these generations and hand out `gen`; `repeat`: hand out `gen` again; `reuse`: theft. */

@@ -21,7 +21,10 @@ export function createJudgeInvite({ groups, maxGroupMembers, now }: JudgeInviteD
   };
 }
 
-/** 404: the string never named an invite. 410: it did, and the invite is over (decisions, "Invite token"). */
+/**
+ * 404: the string never named an invite. 410: it did, and the invite is over (docs/specification/groups-and-invites.md,
+ * "Which answer an invite gets").
+ */
 export function inviteInvalid(token: string, state: InviteState | undefined): AppError {
   return new AppError('ERR-INVITE-TOKEN-INVALID', {
     status: state === undefined ? 404 : 410,

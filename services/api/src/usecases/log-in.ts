@@ -62,13 +62,16 @@ interface Opened {
   readonly notice: NewDeviceNotice | undefined;
 }
 
-/** Live sessions of one user. Above this the one unused for longest ends (decisions, "Login"). */
+/**
+ * Live sessions of one user. Above this the one unused for longest ends (docs/specification/login-and-tokens.md,
+ * "Login").
+ */
 const sessionLimit = 50;
 
 /**
- * Logs a user in (decisions, "Login"): one session per user and device. A repeat with the same `Idempotency-Key` gets
- * the newest pair of the session that it has opened, while that lives: a network that repeats a request must not
- * replace the session that the app holds.
+ * Logs a user in (docs/specification/login-and-tokens.md, "Login"): one session per user and device. A repeat with the
+ * same `Idempotency-Key` gets the newest pair of the session that it has opened, while that lives: a network that
+ * repeats a request must not replace the session that the app holds.
  *
  * Raises the errors of {@link createAuthenticate}, and with the right password those of {@link assertMayLogIn} and
  * {@link AssertEmailVerified}, and `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the client is seen to have left

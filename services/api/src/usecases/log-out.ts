@@ -18,7 +18,7 @@ export interface LogOutDeps {
 }
 
 /**
- * Logs out (specification, `POST /api/v1/auth/logout`; decisions, "Logout"). The user is always the access token's.
+ * Logs out (docs/specification/logout.md, "Logout"). The user is always the access token's.
  *
  * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for anything but a genuine token of a live session of the caller, and
  * `ERR-DEPENDENCY-UNAVAILABLE` if that is not known yet ({@link createAwaitKey}). A session that is over already is

@@ -70,7 +70,7 @@ export function learnedDevice(seen: UserDocument, name: string, at: Date): Learn
   return { name, counts: known_devices !== undefined && hasNoticeLeft(seen, at) };
 }
 
-/** Creates the two steps of a notice (docs/decisions.md, "Devices"). */
+/** Creates the two steps of a notice (docs/specification/login-and-tokens.md, "New devices"). */
 export function createNewDeviceNotices(deps: NewDeviceDeps): NewDeviceNotices {
   const { outbox, publishEvent, tellSessions, ids } = deps;
   return {

@@ -45,8 +45,8 @@ interface ReadingRefresh extends Presented {
 }
 
 /**
- * Rotates refresh tokens so that concurrent requests converge (decisions, "Refresh"; OAuth 2.0 Security BCP, RFC 9700
- * section 4.14). Checked in this order: HMAC, revoked, expiry, generation.
+ * Rotates refresh tokens so that concurrent requests converge (docs/specification/refresh.md, "Generations"; OAuth 2.0
+ * Security BCP, RFC 9700 section 4.14). Checked in this order: HMAC, revoked, expiry, generation.
  *
  * Raises `IAD_JWT_REFRESH_EXPIRED` for a token that is expired or not ours; `IAD_JWT_REFRESH_STOLEN` for a token of a
  * revoked session, and for a void one, which revokes its session; `ERR-RATE-LIMITED`; and `ERR-DEPENDENCY-UNAVAILABLE`

@@ -58,7 +58,7 @@ interface Registration {
 type Register = (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput>;
 
 /**
- * Registers an account (specification, `POST /api/v1/auth/register`).
+ * Registers an account (docs/specification/registration.md, "Steps").
  *
  * Raises `ERR-RATE-LIMITED`, `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-EMAIL-ALREADY-EXISTS` (409), `ERR-INVITE-TOKEN-INVALID`
  * (404 if it never named an invite, 410 if it is over) and `ERR-OVERLOADED`. On any of them nothing is stored. A retry

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Connection, closeConnection, sendFrame } from '../streams/connection.ts';
 
-/** Longest frame of a client in bytes (decisions, "Requests in general": over 16 KiB is too large). */
+/** Longest frame of a client in bytes (docs/push.md, "Frames"). */
 const maxFrameBytes = 16 * 1024;
 
 const validator = Compile(Type.Union([PingFrame, AuthFrame]));

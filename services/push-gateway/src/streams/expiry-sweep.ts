@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 
-/** For how long a stream outlives its token, in seconds (decisions, "Push stream"). */
+/** For how long a stream outlives its token, in seconds (docs/specification/push-stream.md, "Closing"). */
 const graceSeconds = 30;
 const sweepIntervalMs = 1_000;
 

@@ -31,9 +31,9 @@ const memoryMs = 7 * 24 * 60 * 60_000;
 const pageSize = 500;
 
 /**
- * Creates the function that carries out a forced logout (decisions, "Events and commands"): it revokes the sessions and
- * remembers the command in one transaction, then denies them and closes their streams (4001). By user and by group the
- * transaction writes the users' documents, as every login does, so that no login slips between.
+ * Creates the function that carries out a forced logout (docs/specification/logout.md, "Forced logouts"): it revokes
+ * the sessions and remembers the command in one transaction, then denies them and closes their streams (4001). By user
+ * and by group the transaction writes the users' documents, as every login does, so that no login slips between.
  *
  * If a command's id was carried out before, its sessions are only denied and closed again; sessions that began since
  * live on. Rejects if MongoDB or Redis stays away. Revocations that were committed and not announced are also found by

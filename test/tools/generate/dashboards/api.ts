@@ -24,7 +24,7 @@ const requests: Row = {
     }),
     lines([[rate('auth_rate_limited_total', 'rule'), '{{rule}}']], {
       title: 'Rate limited',
-      description: 'Requests refused with 429, by rule (docs/decisions.md, Guessing).',
+      description: 'Requests refused with 429, by rule (docs/specification/requests.md, "Limits").',
       unit: 'reqps',
     }),
     lines([[rate('auth_authorization_failures_total', 'code'), '{{code}}']], {

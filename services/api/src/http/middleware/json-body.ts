@@ -4,7 +4,7 @@ import { extendContext } from '../request-context.ts';
 import { parseJson } from '../validation/parse-json.ts';
 import { announcesHugeBody } from './begin-request.ts';
 
-/** Bytes of a request body (decisions, "body"). */
+/** Bytes of a request body (docs/specification/requests.md, "Bodies"). */
 const bodyLimit = 16 * 1024;
 
 /** Refuses before any of it is read. */

@@ -7,7 +7,10 @@ export type BodyCheck = (body: unknown) => ValidationItem[];
 /** The checks of the routes that have one. */
 export type BodyChecks = Partial<Readonly<Record<RouteName, BodyCheck>>>;
 
-/** Refuses blocked passwords (decisions, "Registration"). If the password is not a string, the schema refuses it. */
+/**
+ * Refuses blocked passwords (docs/specification/registration.md, "Passwords"). If the password is not a string, the
+ * schema refuses it.
+ */
 export function blockedPasswordCheck(
   isBlocked: (password: string) => boolean,
   field: 'password' | 'new_password',

@@ -2,7 +2,7 @@ import type { ValidationItem, ValidationType } from '@auth-account/errors';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { NormalizedLengthParams } from './ajv.ts';
 
-/** Name of a violation in pydantic v2 (decisions, "validation errors"), and its text in English. */
+/** Name of a violation in pydantic v2 (docs/specification/requests.md, "Bodies"), and its text in English. */
 type Violation = readonly [ValidationType, string];
 
 type Describe = (params: Record<string, unknown>) => Violation;
