@@ -1,17 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { catalogueDocument } from '../bin/catalogue-document.ts';
 import { errorsMarkdown } from '../bin/errors-markdown.ts';
 import { endpoints } from './catalogue/endpoints.ts';
 import { type ErrorCode, errorCodes, isCatalogueCode, rowOf, throwableCodes } from './catalogue.ts';
 
-/** Folder of the specification, which a clone has only if SPECIFICATION names it. */
-const specificationFolder = process.env.SPECIFICATION ?? '/nonexistent';
-const specificationUrl = join(specificationFolder, 'authentication-and-account-service.md');
-const decisionsUrl = join(specificationFolder, 'decisions.md');
-const lifecycleUrl = join(specificationFolder, 'account-lifecycle.md');
-const ownDecisionsUrl = new URL('../../../docs/decisions.md', import.meta.url);
+const specificationUrl = new URL('../../../docs/specification/', import.meta.url);
+const specifiedErrors = readFileSync(new URL('errors.md', specificationUrl), 'utf8');
 const docsUrl = new URL('../../../docs/errors.md', import.meta.url);
 const jsonUrl = new URL('../catalogue.json', import.meta.url);
 
@@ -33,22 +28,16 @@ const ownRows = errorCodes.filter(isCatalogueCode).map((code) => {
   return { code, grpc: { ...grpc }, http, meaning, reactionText };
 });
 
-const withSpecification = existsSync(specificationUrl)
-  ? { run: describe, name: 'the table and the specification' }
-  : { run: describe.skip, name: 'the table and the specification (skipped: SPECIFICATION names no folder)' };
-
-withSpecification.run(withSpecification.name, () => {
+describe('the table and the specification', () => {
   test('have the same 35 rows, word for word and in the same order', () => {
-    const rows = domainRows(readFileSync(specificationUrl, 'utf8'));
+    const rows = domainRows(specifiedErrors);
     expect(rows).toHaveLength(35);
     expect(ownRows).toEqual(rows);
   });
 
   test('have the same endpoint codes with the same statuses', () => {
-    const cells = [
-      ...readFileSync(specificationUrl, 'utf8').matchAll(/^\| (\d+)(?: or (\d+))?.*? \| `(ERR-[A-Z-]+)` \|/gm),
-    ];
-    expect(cells).toHaveLength(4);
+    const cells = [...specifiedErrors.matchAll(/^\| (\d+)(?: or (\d+))?.*? \| `(ERR-[A-Z-]+)` \|/gm)];
+    expect(cells.map(([, , , code]) => code)).toEqual(Object.keys(endpoints));
     for (const [, first, second, code] of cells) {
       const { http, httpAlternatives = [] } = rowOf(code as ErrorCode);
       const statuses = [first, second].filter((status) => status !== undefined).map(Number);
@@ -56,9 +45,20 @@ withSpecification.run(withSpecification.name, () => {
     }
   });
 
-  test('have every ERR code of its pages and of docs/decisions.md, and no other', () => {
-    const urls = [specificationUrl, decisionsUrl, lifecycleUrl, ownDecisionsUrl];
-    const pages = urls.map((url) => readFileSync(url, 'utf8'));
+  test('have the same details of each endpoint code', () => {
+    const cells = specifiedErrors.matchAll(/^\| [\d a-z]+ \| `(ERR-[A-Z-]+)` \| .+ \| (.*) \|$/gm);
+    const specified = [...cells].map(([, code, details = '']) => [code, details.match(/`\w+`\??/g) ?? []]);
+    const own = Object.keys(endpoints).map((code) => {
+      const { details } = rowOf(code as ErrorCode);
+      const fields = typeof details === 'object' ? Object.entries(details) : [];
+      return [code, fields.map(([name, type]) => `\`${name}\`${type.endsWith('?') ? '?' : ''}`)];
+    });
+    expect(specified).toEqual(own);
+  });
+
+  test('have every ERR code of its pages, and no other', () => {
+    const names = readdirSync(specificationUrl);
+    const pages = names.map((name) => readFileSync(new URL(name, specificationUrl), 'utf8'));
     const codes = new Set(pages.join('\n').match(/ERR(?:-[A-Z]+)+/g));
     expect(new Set(Object.keys(endpoints))).toEqual(codes);
   });
